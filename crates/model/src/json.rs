@@ -1,0 +1,97 @@
+//! A JSON value kept as the bytes it came in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{Error, ErrorKind};
+
+/// A JSON value, byte for byte as it was written.
+///
+/// A parsed value would turn `1e2` into `100.0`, round large integers and forget
+/// white space; a prompt cache sees every one of these. Equality is equality of
+/// the text.
+#[derive(Clone, Serialize)]
+#[serde(transparent)]
+pub struct Json(Arc<RawValue>);
+
+impl Json {
+    /// Takes a JSON text.
+    ///
+    /// # Errors
+    /// If the text is not one JSON value.
+    pub fn parse(text: impl Into<String>) -> Result<Self, Error> {
+        let text: String = text.into();
+        // Surrounding white space is no part of a value.
+        let text = match text.trim() {
+            trimmed if trimmed.len() == text.len() => text,
+            trimmed => trimmed.to_owned(),
+        };
+        match RawValue::from_string(text) {
+            Ok(raw) => Ok(Self(raw.into())),
+            Err(e) => Err(Error::new(ErrorKind::Syntax, strip_place(&e)).at(e.line(), e.column())),
+        }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Whether the value is an object.
+    pub fn is_object(&self) -> bool {
+        self.as_str().starts_with('{')
+    }
+
+    /// The value, parsed.
+    pub fn to_value(&self) -> serde_json::Value {
+        // The text was parsed once already; only a nesting deeper than the parser's
+        // limit can still fail, and such a value has no readable form.
+        serde_json::from_str(self.as_str()).unwrap_or(serde_json::Value::Null)
+    }
+}
+
+impl From<&RawValue> for Json {
+    fn from(raw: &RawValue) -> Self {
+        Self(raw.to_owned().into())
+    }
+}
+
+impl From<&serde_json::Value> for Json {
+    fn from(value: &serde_json::Value) -> Self {
+        let raw = RawValue::from_string(value.to_string()).unwrap_or_default();
+        Self(raw.into())
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Json {}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
+    }
+}
+
+/// The parser's sentence without its own "at line 1 column 2", which is relative
+/// to whatever fragment was being read.
+pub(crate) fn strip_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,56 @@
+//! The words of Interleaf.
+//!
+//! A [`Message`] is an envelope (id, time, origin) around a [`Body`]; the body's
+//! role decides which parts it may hold, so an assistant can not carry a tool
+//! result and a user can not call a tool. Messages travel as a [`Transcript`]
+//! (the JSON format of files, HTTP and Python) and are shown to people in the
+//! [`notation`], one line each.
+//!
+//! ```text
+//!   Text · Image · File · Thinking · ToolCall · Opaque      part.rs
+//!        └────────────── Body · ToolResult ──────────┐      message.rs
+//!                     Message { id, at, origin, body }
+//!            Transcript  ◀── form ──▶  JSON                 transcript.rs
+//!            notation    ◀── print / parse ──▶  one line    notation.rs
+//! ```
+//!
+//! Nothing here does I/O, asks a clock or draws a random number.
+//!
+//! ```
+//! use interleaf_model::{Message, Role, notation};
+//!
+//! let messages = notation::parse("u list the files\na [call c1 ls {\"path\":\".\"}]\nt c1= src\n")?;
+//! assert_eq!(messages[1].role(), Role::Assistant);
+//! assert_eq!(messages[1].calls().count(), 1);
+//! assert_eq!(messages[0], Message::user("list the files"));
+//! # Ok::<(), interleaf_model::Error>(())
+//! ```
+
+mod error;
+mod id;
+mod json;
+mod time;
+
+mod message;
+mod part;
+mod usage;
+
+mod any_part;
+mod form;
+mod ranges;
+mod transcript;
+
+pub mod notation;
+
+pub use error::{Error, ErrorKind, Place};
+pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};
+pub use json::Json;
+pub use message::{Body, Message, Origin, Parts, Role, Status, ToolResult};
+pub use part::{
+    Arguments, AssistantPart, ContentPart, Extra, File, Image, Opaque, PartRef, Producer, Seal,
+    Source, SystemPart, Text, Thinking, ToolCall,
+};
+pub use ranges::Ranges;
+pub use time::Timestamp;
+pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};
+pub use usage::Usage;

@@ -1,0 +1,46 @@
+//! A list of indices, written as runs.
+
+use serde::{Deserialize, Serialize};
+
+/// An ordered list of indices as half-open runs: `[[0,5],[7,8]]` is 0 1 2 3 4 7.
+///
+/// A view is nearly always a few long runs, so this is what files and events
+/// carry. The order of the runs is the order of the list; it need not ascend.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ranges(Vec<(u32, u32)>);
+
+impl Ranges {
+    /// The indices one by one.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().flat_map(|&(start, end)| start..end)
+    }
+
+    /// How many indices there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|&(start, end)| end.saturating_sub(start) as usize).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&(start, end)| start >= end)
+    }
+
+    /// The largest index.
+    pub fn max(&self) -> Option<u32> {
+        self.0.iter().filter(|&&(start, end)| start < end).map(|&(_, end)| end - 1).max()
+    }
+}
+
+impl FromIterator<u32> for Ranges {
+    fn from_iter<I: IntoIterator<Item = u32>>(indices: I) -> Self {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for index in indices {
+            match runs.last_mut() {
+                Some((_, end)) if *end == index => *end = index.saturating_add(1),
+                _ => runs.push((index, index.saturating_add(1))),
+            }
+        }
+        Self(runs)
+    }
+}

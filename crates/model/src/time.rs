@@ -1,0 +1,75 @@
+//! Instants, without a clock.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Error, ErrorKind};
+
+/// An instant in microseconds since 1970, written as RFC 3339 in UTC.
+///
+/// Digits beyond the microsecond are cut off when a text is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// From microseconds since 1970.
+    ///
+    /// # Errors
+    /// If the instant lies outside the years -9999 to 9999.
+    pub fn from_microseconds(microseconds: i64) -> Result<Self, Error> {
+        match jiff::Timestamp::from_microsecond(microseconds) {
+            Ok(_) => Ok(Self(microseconds)),
+            Err(e) => Err(Error::rule(e.to_string())),
+        }
+    }
+
+    /// Microseconds since 1970.
+    pub fn as_microseconds(self) -> i64 {
+        self.0
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.parse::<jiff::Timestamp>() {
+            Ok(instant) => Ok(Self(instant.as_microsecond())),
+            Err(_) => Err(Error::new(
+                ErrorKind::Syntax,
+                format!(
+                    "{text:?} is not an instant: RFC 3339 with an offset is expected, such as 2026-11-15T10:00:00Z"
+                ),
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The constructors refuse what jiff can not hold.
+        let instant = jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::MIN);
+        write!(f, "{instant}")
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|e: Error| serde::de::Error::custom(e.message()))
+    }
+}
