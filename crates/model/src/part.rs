@@ -166,7 +166,11 @@ impl Extra {
         Self::from_map(BTreeMap::from([(owner, fields)]))
     }
 
-    pub(crate) fn from_map(map: BTreeMap<VendorName, Json>) -> Result<Self, Error> {
+    /// The fields of several owners.
+    ///
+    /// # Errors
+    /// If one owner's fields are not a JSON object.
+    pub fn from_map(map: BTreeMap<VendorName, Json>) -> Result<Self, Error> {
         if let Some((owner, _)) = map.iter().find(|(_, fields)| !fields.is_object()) {
             return Err(Error::rule(format!("the extra fields of {owner:?} must be an object")));
         }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+
 /// An ordered list of indices as half-open runs: `[[0,5],[7,8]]` is 0 1 2 3 4 7.
 ///
 /// A view is nearly always a few long runs, so this is what files and events
@@ -26,9 +28,23 @@ impl Ranges {
         self.0.iter().all(|&(start, end)| start >= end)
     }
 
-    /// The largest index.
-    pub fn max(&self) -> Option<u32> {
-        self.0.iter().filter(|&&(start, end)| start < end).map(|&(_, end)| end - 1).max()
+    /// Checks that this is a view of a log of `len` messages.
+    ///
+    /// # Errors
+    /// If an index lies outside the log, or is there twice.
+    pub fn check_view_of(&self, len: usize) -> Result<(), Error> {
+        // A run may claim four thousand million indices: look at its end before walking it.
+        let ends = self.0.iter().filter(|&&(start, end)| start < end).map(|&(_, end)| end - 1);
+        if let Some(index) = ends.max().filter(|&index| index as usize >= len) {
+            return Err(Error::rule(format!("index {index} is outside the log of {len} messages")));
+        }
+        let mut seen = vec![false; len];
+        for index in self.iter() {
+            if std::mem::replace(&mut seen[index as usize], true) {
+                return Err(Error::rule(format!("index {index} is there twice")));
+            }
+        }
+        Ok(())
     }
 }
 

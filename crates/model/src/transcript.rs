@@ -158,9 +158,12 @@ impl Transcript {
         out
     }
 
-    /// Checks that every index points into the log, and that a view names no
-    /// message twice.
-    fn check(&self) -> Result<(), Error> {
+    /// Checks that every index points into the log, that no view names a message
+    /// twice, and that just the last batch is open. Reading does this.
+    ///
+    /// # Errors
+    /// If one of these does not hold.
+    pub fn check(&self) -> Result<(), Error> {
         let len = self.messages.len();
         let outside = |index: u32, place: &str| {
             let rule = format!("index {index} is outside the log of {len} messages");
@@ -168,7 +171,7 @@ impl Transcript {
         };
         for (i, batch) in self.batches.iter().enumerate() {
             if let Some(end) = &batch.end {
-                check_view(end, len).map_err(|e| e.under(&format!("batches[{i}].end")))?;
+                end.check_view_of(len).map_err(|e| e.under(&format!("batches[{i}].end")))?;
             }
             if let Some(boundary) = batch.boundary.filter(|&b| b as usize >= len) {
                 return Err(outside(boundary, &format!("batches[{i}].boundary")));
@@ -184,7 +187,7 @@ impl Transcript {
             }
         }
         if let Some(view) = &self.view {
-            check_view(view, len).map_err(|e| e.under("view"))?;
+            view.check_view_of(len).map_err(|e| e.under("view"))?;
         }
         for (mark, indices) in &self.marks {
             if let Some(&index) = indices.iter().find(|&&index| index as usize >= len) {
@@ -193,20 +196,6 @@ impl Transcript {
         }
         Ok(())
     }
-}
-
-fn check_view(view: &Ranges, len: usize) -> Result<(), Error> {
-    // A run may claim four thousand million indices: look at its end before walking it.
-    if let Some(index) = view.max().filter(|&index| index as usize >= len) {
-        return Err(Error::rule(format!("index {index} is outside the log of {len} messages")));
-    }
-    let mut seen = vec![false; len];
-    for index in view.iter() {
-        if std::mem::replace(&mut seen[index as usize], true) {
-            return Err(Error::rule(format!("index {index} is visible twice")));
-        }
-    }
-    Ok(())
 }
 
 fn to_json(value: &impl Serialize) -> String {

@@ -1,0 +1,389 @@
+//! The conversation, and the one function that changes it.
+
+use std::sync::Arc;
+
+use imbl::Vector;
+use interleaf_model::{Message, Role, Usage};
+
+use crate::batch::End;
+use crate::marks::Marks;
+use crate::operate::{name, plan};
+use crate::query::answer;
+use crate::role_index::RoleIndex;
+use crate::view::View;
+use crate::{
+    Batch, Counters, Error, ErrorKind, Event, Fill, Hit, Operated, Operation, Query, Scope,
+};
+
+/// The mark that the engine knows: such a message survives truncation and
+/// compaction, with its whole tool block.
+pub const PINNED: &str = "pinned";
+
+/// A conversation: everything that was said, and what of it is visible.
+///
+/// A clone is a fork: it shares the past and costs a few words, however long the
+/// conversation is.
+#[derive(Clone, PartialEq)]
+pub struct Conversation {
+    pub(crate) log: Vector<Arc<Message>>,
+    pub(crate) log_roles: RoleIndex,
+    pub(crate) view: View,
+    pub(crate) marks: Marks,
+    pub(crate) batches: Vector<Batch>,
+    pub(crate) usage: Counters,
+}
+
+impl Default for Conversation {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Conversation {
+    /// A conversation in which nothing has been said.
+    pub fn new() -> Self {
+        Self {
+            log: Vector::new(),
+            log_roles: RoleIndex::default(),
+            view: View::default(),
+            marks: Marks::default(),
+            batches: Vector::unit(Batch::first()),
+            usage: Counters::default(),
+        }
+    }
+
+    /// A conversation that shares its past with this one and goes its own way.
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// Rebuilds a conversation from its events.
+    ///
+    /// # Errors
+    /// If an event does not fit the ones before it.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Self, Error> {
+        let mut conversation = Self::new();
+        for event in events {
+            conversation.apply(event)?;
+        }
+        Ok(conversation)
+    }
+
+    /// Adds a message to the log and shows it at the end of the view.
+    ///
+    /// A message without an id gets one from its place in the log. How it fits the
+    /// messages before it is not judged: a broken history is stored as it came.
+    ///
+    /// # Errors
+    /// If it is a blank user message, or the log is full.
+    pub fn append(&mut self, message: impl Into<Arc<Message>>) -> Result<Event, Error> {
+        let mut message: Arc<Message> = message.into();
+        check_message(&message, "message")?;
+        if message.id.is_unassigned() {
+            name(Arc::make_mut(&mut message), self.log.len());
+        }
+        self.record(Event::Appended { message })
+    }
+
+    /// Changes the view.
+    ///
+    /// # Errors
+    /// If a setting is missing, contradicts another or lies out of range; the error
+    /// names it, and nothing is changed.
+    pub fn operate(&mut self, operation: Operation) -> Result<Operated, Error> {
+        let operated = plan(self, operation)?;
+        if let Some(event) = &operated.event {
+            self.apply(event)?;
+        }
+        Ok(operated)
+    }
+
+    /// Puts a mark on the message at this log index.
+    ///
+    /// # Errors
+    /// If there is no such message, or the mark is empty.
+    pub fn mark(&mut self, index: u32, mark: &str) -> Result<Event, Error> {
+        if mark.trim().is_empty() {
+            return Err(Error::settings("mark", "it must not be empty"));
+        }
+        self.check_index("index", index)?;
+        self.record(Event::Marked { index, mark: mark.to_owned() })
+    }
+
+    /// Takes a mark off the message at this log index; it may not have carried it.
+    ///
+    /// # Errors
+    /// If there is no such message.
+    pub fn unmark(&mut self, index: u32, mark: &str) -> Result<Event, Error> {
+        self.check_index("index", index)?;
+        self.record(Event::Unmarked { index, mark: mark.to_owned() })
+    }
+
+    /// Takes the view back to the end of a batch, exactly. That opens a batch of its
+    /// own, so that a roll back can be rolled back. The current batch has not ended:
+    /// going back to it changes nothing and gives no event.
+    ///
+    /// # Errors
+    /// If there is no such batch.
+    pub fn roll_back(&mut self, batch: u32) -> Result<Option<Event>, Error> {
+        let count = self.batches.len();
+        if batch as usize >= count {
+            let rule = format!("there is no batch {batch}; the newest is {}", count - 1);
+            return Err(Error::out_of_range("batch", rule));
+        }
+        if batch as usize + 1 == count {
+            return Ok(None);
+        }
+        self.record(Event::RolledBack { batch }).map(Some)
+    }
+
+    /// Hides everything and starts counting tokens anew. The log, the marks and the
+    /// lifetime counter stay, and the view can be rolled back.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn reset(&mut self) -> Result<Event, Error> {
+        self.record(Event::Reset {})
+    }
+
+    /// Notes that a request is made from the view as it is now.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn begin_request(&mut self) -> Result<Event, Error> {
+        self.record(Event::RequestBegan {})
+    }
+
+    /// Notes what the API reports of the current request: all of it so far, not
+    /// what was added. A stream may report many times.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn note_usage(&mut self, usage: Usage) -> Result<Event, Error> {
+        self.record(Event::UsageNoted { usage })
+    }
+
+    fn record(&mut self, event: Event) -> Result<Event, Error> {
+        self.apply(&event)?;
+        Ok(event)
+    }
+
+    /// Takes in an event: the only way in which a conversation changes.
+    ///
+    /// # Errors
+    /// If the event does not fit, for it belongs to another conversation or is
+    /// damaged. Nothing is changed then.
+    pub fn apply(&mut self, event: &Event) -> Result<(), Error> {
+        match event {
+            Event::Appended { message } => {
+                let index = self.push(message.clone())?;
+                self.view.push(index, message.role());
+            }
+            Event::Operated { operation, view } => {
+                let new: Vec<Arc<Message>> = match operation {
+                    Operation::Insert(insert) => {
+                        insert.messages.iter().cloned().map(Arc::new).collect()
+                    }
+                    Operation::Replace(replace) => vec![Arc::new(replace.message.clone())],
+                    Operation::Truncate(_) | Operation::Clear(_) | Operation::Filter(_) => vec![],
+                };
+                view.check_view_of(self.log.len() + new.len())
+                    .map_err(|e| Error::event("operated.view", e.message()))?;
+                self.check_room(new.len())?;
+                for message in new {
+                    self.push(message)?;
+                }
+                self.start_batch(operation.name(), view.iter().collect());
+            }
+            Event::Marked { index, mark } => {
+                self.check_index("marked.index", *index)?;
+                self.marks.add(mark, *index);
+            }
+            Event::Unmarked { index, mark } => {
+                self.check_index("unmarked.index", *index)?;
+                self.marks.remove(mark, *index);
+            }
+            Event::RolledBack { batch } => {
+                let end = self.batches.get(*batch as usize).and_then(|batch| batch.end.clone());
+                let Some(end) = end else {
+                    let rule = format!("there is no batch {batch} that has ended");
+                    return Err(Error::event("rolled_back.batch", rule));
+                };
+                self.start_batch("roll_back", end.view);
+                self.usage.rewind(end.cumulative);
+            }
+            Event::RequestBegan {} => self.usage.begin(self.log.len() as u32),
+            Event::UsageNoted { usage } => self.usage.note(*usage),
+            Event::Reset {} => {
+                self.start_batch("reset", Vector::new());
+                self.usage.rewind(Usage::default());
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn push(&mut self, message: Arc<Message>) -> Result<u32, Error> {
+        self.check_room(1)?;
+        let index = self.log.len() as u32;
+        self.log_roles.push(message.role(), index);
+        self.log.push_back(message);
+        Ok(index)
+    }
+
+    /// Closes the current batch and opens one with another view.
+    fn start_batch(&mut self, cause: &str, indices: Vector<u32>) {
+        let view = View::new(indices, &self.log);
+        let old = std::mem::replace(&mut self.view, view);
+        let end = End { view: old.indices().clone(), cumulative: self.usage.cumulative };
+        if let Some(current) = self.batches.back_mut() {
+            current.end = Some(end);
+        }
+        let boundary = self.view.boundary();
+        self.batches.push_back(Batch { cause: cause.to_owned(), boundary, end: None });
+        self.usage.request_log_len = None;
+    }
+
+    fn check_room(&self, more: usize) -> Result<(), Error> {
+        if self.log.len() + more > u32::MAX as usize {
+            return Err(Error::new(ErrorKind::Message, "message", "the log is full"));
+        }
+        Ok(())
+    }
+
+    fn check_index(&self, field: &str, index: u32) -> Result<(), Error> {
+        let len = self.log.len();
+        if index as usize >= len {
+            let rule = format!("there is no message {index} in a log of {len}");
+            return Err(Error::out_of_range(field, rule));
+        }
+        Ok(())
+    }
+}
+
+/// Asking.
+impl Conversation {
+    /// How many messages were ever said.
+    pub fn log_len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// How many messages are visible.
+    pub fn view_len(&self) -> usize {
+        self.view.len()
+    }
+
+    /// The message at this log index.
+    pub fn message(&self, index: u32) -> Option<&Arc<Message>> {
+        self.log.get(index as usize)
+    }
+
+    /// Everything that was ever said, in order.
+    pub fn log(&self) -> impl Iterator<Item = &Arc<Message>> {
+        self.log.iter()
+    }
+
+    /// The visible messages, in order.
+    pub fn visible(&self) -> impl Iterator<Item = &Arc<Message>> {
+        // A view holds only indices of the log.
+        self.view.indices().iter().filter_map(|&index| self.message(index))
+    }
+
+    /// The log indices of the visible messages, in order.
+    pub fn view(&self) -> impl Iterator<Item = u32> {
+        self.view.indices().iter().copied()
+    }
+
+    /// The visible message at this position.
+    pub fn visible_at(&self, position: usize) -> Option<&Arc<Message>> {
+        self.message(self.view.index_at(position)?)
+    }
+
+    /// How many messages of a role there are, without counting them.
+    pub fn count(&self, scope: Scope, role: Role) -> usize {
+        match scope {
+            Scope::View => self.view.roles().count(role),
+            Scope::Log => self.log_roles.count(role),
+        }
+    }
+
+    /// The messages that answer a query, in conversation order.
+    ///
+    /// # Errors
+    /// If its range lies outside of what matches.
+    pub fn query(&self, query: &Query) -> Result<Vec<Hit<'_>>, Error> {
+        answer(self, query)
+    }
+
+    /// Whether the message at this log index carries a mark.
+    pub fn has_mark(&self, index: u32, mark: &str) -> bool {
+        self.marks.has(mark, index)
+    }
+
+    /// Every mark with the log indices that carry it, by name of the mark.
+    pub fn marks(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = u32>)> {
+        self.marks.iter().map(|(mark, set)| (mark, set.iter().copied()))
+    }
+
+    /// The batches, oldest first; the last is the current one.
+    pub fn batches(&self) -> impl Iterator<Item = &Batch> {
+        self.batches.iter()
+    }
+
+    /// The token counters.
+    pub fn usage(&self) -> &Counters {
+        &self.usage
+    }
+
+    /// How full the window is, judged from the last request; `None` if no request
+    /// was counted, or an operation has changed the view since.
+    pub fn fill(&self) -> Option<Fill<'_>> {
+        let since = self.usage.request_log_len?;
+        if self.usage.current.prompt == 0 {
+            return None;
+        }
+        // Since the request nothing but appends has touched the view.
+        let added = self.view.indices().iter().rev().take_while(|&&index| index >= since);
+        let mut added: Vec<_> = added.filter_map(|&index| self.message(index)).collect();
+        added.reverse();
+        Some(Fill { prompt: self.usage.current.prompt, added })
+    }
+
+    pub(crate) fn hit(&self, scope: Scope, place: u32) -> Option<Hit<'_>> {
+        let (index, position) = match scope {
+            Scope::View => (self.view.index_at(place as usize)?, Some(place as usize)),
+            Scope::Log => (place, None),
+        };
+        Some(Hit { index, position, message: self.message(index)? })
+    }
+
+    /// The visible positions with this mark.
+    pub(crate) fn positions_marked(&self, mark: &str) -> Vec<usize> {
+        let indices = self.marks.with(mark).into_iter().flatten();
+        let mut positions: Vec<usize> =
+            indices.filter_map(|&index| self.view.position_of(index)).collect();
+        positions.sort_unstable();
+        positions
+    }
+}
+
+impl std::fmt::Debug for Conversation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let marks: Vec<_> = self.marks().map(|(mark, on)| (mark, on.collect::<Vec<_>>())).collect();
+        f.debug_struct("Conversation")
+            .field("log", &self.log)
+            .field("view", self.view.indices())
+            .field("marks", &marks)
+            .field("batches", &self.batches)
+            .field("usage", &self.usage)
+            .finish()
+    }
+}
+
+/// What append and every operation that brings in messages ask of them (A2).
+pub(crate) fn check_message(message: &Message, field: &str) -> Result<(), Error> {
+    if message.role() == Role::User && message.is_blank() {
+        let rule = "a user message must say something: its text is blank";
+        return Err(Error::new(ErrorKind::Message, field, rule));
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! What happened to a conversation, as data.
+
+use std::sync::Arc;
+
+use interleaf_model::{Message, Ranges, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::Operation;
+
+/// One thing that happened. A store keeps these; folding them with
+/// [`Conversation::apply`](crate::Conversation::apply) gives the conversation.
+///
+/// An operation is recorded with the view that it led to, so that a later version
+/// of this crate with other rules still rebuilds the same conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Event {
+    /// A message was said.
+    Appended {
+        /// With the id that it keeps.
+        message: Arc<Message>,
+    },
+    /// The view was changed.
+    Operated {
+        /// By this; new messages carry the ids that they keep.
+        operation: Operation,
+        /// To this, in log indices; new messages are counted behind the old log.
+        view: Ranges,
+    },
+    /// A message got a mark.
+    Marked {
+        /// Which, by log index.
+        index: u32,
+        /// The mark.
+        mark: String,
+    },
+    /// A message lost a mark.
+    Unmarked {
+        /// Which, by log index.
+        index: u32,
+        /// The mark.
+        mark: String,
+    },
+    /// The view went back to the end of a batch.
+    RolledBack {
+        /// Which.
+        batch: u32,
+    },
+    /// A request was made.
+    RequestBegan {},
+    /// The API reported what the current request has cost so far.
+    UsageNoted {
+        /// All of it, not what was added.
+        usage: Usage,
+    },
+    /// The view was emptied and the counters set to zero, except lifetime's.
+    Reset {},
+}

@@ -1,0 +1,345 @@
+//! What an operation does to the view, worked out before anything is changed.
+
+use std::fmt;
+
+use imbl::Vector;
+use interleaf_model::{Message, MessageId, Ranges, Role};
+
+use crate::blocks::Blocks;
+use crate::conversation::{PINNED, check_message};
+use crate::{
+    Conversation, Error, ErrorKind, Event, Filter, Insert, Operation, Others, Replace, Span,
+    Truncate,
+};
+
+/// What an operation did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operated {
+    /// What happened, to be stored; nothing, if the view stays as it was.
+    pub event: Option<Event>,
+    /// Log indices that were visible and are not any more, in the old view's order.
+    pub hidden: Vec<u32>,
+    /// Log indices of the messages that came in.
+    pub added: Vec<u32>,
+    /// Where the outcome differs from the letter of the operation, and why.
+    pub notes: Vec<Note>,
+}
+
+/// A place where the outcome differs from the letter of the operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The messages concerned, by log index.
+    pub indices: Vec<u32>,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why the outcome differs from the letter of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// These would have been hidden, but are pinned, or in a block with a pinned one.
+    Pinned,
+    /// These would have been hidden, but most of their tool block stays.
+    BlockKept,
+    /// These would have stayed, but most of their tool block is hidden.
+    BlockHidden,
+    /// These were to go inside a tool block and went before it.
+    MovedBeforeBlock,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pinned => "kept: pinned, or in a tool block with a pinned message",
+            Self::BlockKept => {
+                "kept: a tool block stays whole, and at least half of it was to stay"
+            }
+            Self::BlockHidden => {
+                "hidden: a tool block goes whole, and more than half of it was to go"
+            }
+            Self::MovedBeforeBlock => "moved: a tool block stays whole, so they stand before it",
+        })
+    }
+}
+
+/// The view after an operation, and the operation as it is to be recorded.
+struct Plan {
+    operation: Operation,
+    view: Vector<u32>,
+    notes: Vec<Note>,
+}
+
+/// Works out what `operation` does to `conversation`.
+pub(crate) fn plan(conversation: &Conversation, operation: Operation) -> Result<Operated, Error> {
+    let plan = match operation {
+        Operation::Truncate(ref truncate) => {
+            let wanted = truncated(conversation, truncate)?;
+            let pinned = Pinning::Stays;
+            hide(conversation, wanted, pinned, truncate.split_blocks, operation)
+        }
+        Operation::Filter(ref filter) => {
+            let wanted = filtered(conversation, filter)?;
+            let split = filter.split_blocks;
+            hide(conversation, wanted, Pinning::Ignored, split, operation)
+        }
+        Operation::Clear(ref clear) => {
+            let stays = |m: &Message| clear.keep_system && m.role() == Role::System;
+            let wanted = conversation.visible().map(|m| stays(m)).collect();
+            hide(conversation, wanted, Pinning::Ignored, true, operation)
+        }
+        Operation::Insert(insert) => inserted(conversation, insert)?,
+        Operation::Replace(replace) => replaced(conversation, replace)?,
+    };
+    Ok(outcome(conversation, plan))
+}
+
+fn outcome(conversation: &Conversation, plan: Plan) -> Operated {
+    let old = conversation.view.indices();
+    let log_len = conversation.log_len() as u32;
+    let mut visible = vec![false; log_len as usize];
+    for index in plan.view.iter().filter(|&&index| index < log_len) {
+        visible[*index as usize] = true;
+    }
+    let hidden = old.iter().copied().filter(|&index| !visible[index as usize]).collect();
+    let added = plan.view.iter().copied().filter(|&index| index >= log_len).collect();
+    let event = (plan.view != *old).then(|| Event::Operated {
+        operation: plan.operation,
+        view: plan.view.iter().copied().collect::<Ranges>(),
+    });
+    Operated { event, hidden, added, notes: plan.notes }
+}
+
+/// Whether a hiding operation respects the pinned mark.
+#[derive(Clone, Copy, PartialEq)]
+enum Pinning {
+    Stays,
+    Ignored,
+}
+
+/// Hides what is not wanted, without leaving half a block.
+fn hide(
+    conversation: &Conversation,
+    mut keep: Vec<bool>,
+    pinning: Pinning,
+    split_blocks: bool,
+    operation: Operation,
+) -> Plan {
+    let mut notes = Vec::new();
+    let index = |position: usize| conversation.view.index_at(position);
+    let flip = |keep: &mut [bool], positions: &[usize], to: bool| -> Vec<u32> {
+        let flipped = positions.iter().copied().filter(|&p| keep[p] != to).collect::<Vec<_>>();
+        flipped.iter().for_each(|&p| keep[p] = to);
+        flipped.into_iter().filter_map(index).collect()
+    };
+    let pinned: Vec<usize> = match pinning {
+        Pinning::Ignored => Vec::new(),
+        Pinning::Stays => conversation.positions_marked(PINNED),
+    };
+    let note = |notes: &mut Vec<Note>, indices: Vec<u32>, reason| {
+        if !indices.is_empty() {
+            notes.push(Note { indices, reason });
+        }
+    };
+    let blocks = Blocks::find(conversation.visible());
+    for &position in &pinned {
+        let whole = blocks.around(position).map_or(vec![position], <[usize]>::to_vec);
+        note(&mut notes, flip(&mut keep, &whole, true), Reason::Pinned);
+    }
+    if !split_blocks {
+        for block in blocks.iter() {
+            let kept = block.iter().filter(|&&p| keep[p]).count();
+            if kept == 0 || kept == block.len() {
+                continue;
+            }
+            // Of the two ways to keep the block in one piece the one that departs
+            // less from what was asked; in doubt nothing is hidden.
+            let (to, reason) = match kept * 2 >= block.len() {
+                true => (true, Reason::BlockKept),
+                false => (false, Reason::BlockHidden),
+            };
+            note(&mut notes, flip(&mut keep, block, to), reason);
+        }
+    }
+    Plan { operation, view: conversation.view.kept(&keep), notes }
+}
+
+/// Which positions a truncation keeps, by its letter.
+fn truncated(conversation: &Conversation, truncate: &Truncate) -> Result<Vec<bool>, Error> {
+    let visible = conversation.view_len();
+    let count = match truncate.role {
+        Some(role) => conversation.count(crate::Scope::View, role),
+        None => visible,
+    };
+    let kept = truncated_span(truncate, count)?;
+    let others = match (truncate.role, truncate.others) {
+        (None, Some(_)) => {
+            return Err(Error::settings("truncate.others", "it means something only with `role`"));
+        }
+        (_, others) => others.unwrap_or(Others::Hide) == Others::Keep,
+    };
+    let Some(role) = truncate.role else {
+        return Ok((0..visible).map(kept).collect());
+    };
+    let mut keep = vec![others; visible];
+    for (n, position) in conversation.view.roles().merged(&[role]).enumerate() {
+        keep[position as usize] = kept(n);
+    }
+    Ok(keep)
+}
+
+/// Which of `count` messages stay, as a test of their number.
+fn truncated_span(truncate: &Truncate, count: usize) -> Result<impl Fn(usize) -> bool, Error> {
+    let Truncate { keep_first, keep_last, remove_first, remove_last, range, .. } = *truncate;
+    let keeps = keep_first.is_some() || keep_last.is_some();
+    let removes = remove_first.is_some() || remove_last.is_some();
+    if !keeps && !removes && range.is_none() {
+        let rule = "it needs one of keep_first, keep_last, remove_first, remove_last, range";
+        return Err(Error::settings("truncate", rule));
+    }
+    if range.is_some() && (keeps || removes) {
+        let rule = "it says what stays and excludes keep_* and remove_*";
+        return Err(Error::settings("truncate.range", rule));
+    }
+    if keeps && removes {
+        let field = if remove_first.is_some() { "remove_first" } else { "remove_last" };
+        let rule = "keep_* and remove_* contradict each other: use one kind";
+        return Err(Error::settings(format!("truncate.{field}"), rule));
+    }
+    let (head, tail) = if keeps {
+        let head = keep_first.unwrap_or(0).min(count);
+        (0..head, count - keep_last.unwrap_or(0).min(count)..count)
+    } else if removes {
+        let first = remove_first.unwrap_or(0);
+        let last = remove_last.unwrap_or(0);
+        for (field, n) in [("remove_first", first), ("remove_last", last)] {
+            if n > count {
+                let rule = format!("{n} messages are to be removed, but there are {count}");
+                return Err(Error::out_of_range(format!("truncate.{field}"), rule));
+            }
+        }
+        if first + last > count {
+            let rule =
+                format!("{first} and {last} messages are to be removed, but there are {count}");
+            return Err(Error::out_of_range("truncate.remove_last", rule));
+        }
+        (first..count - last, 0..0)
+    } else {
+        let Span { start, end } = range.unwrap_or(Span { start: 0, end: 0 });
+        if start > end {
+            let rule = format!("it starts at {start}, behind its end {end}");
+            return Err(Error::settings("truncate.range", rule));
+        }
+        if end > count {
+            let rule = format!("it ends at {end}, but there are {count} messages");
+            return Err(Error::out_of_range("truncate.range", rule));
+        }
+        (start..end, 0..0)
+    };
+    Ok(move |n| head.contains(&n) || tail.contains(&n))
+}
+
+/// Which positions a filter keeps, by its letter.
+fn filtered(conversation: &Conversation, filter: &Filter) -> Result<Vec<bool>, Error> {
+    if filter.roles.is_none() && filter.contains.is_none() && filter.excludes.is_none() {
+        let rule = "it needs one of roles, contains, excludes";
+        return Err(Error::settings("filter", rule));
+    }
+    if filter.roles.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::settings(
+            "filter.roles",
+            "an empty list would hide everything: use clear",
+        ));
+    }
+    for (field, texts) in [("contains", &filter.contains), ("excludes", &filter.excludes)] {
+        if let Some(texts) = texts
+            && (texts.is_empty() || texts.iter().any(String::is_empty))
+        {
+            let rule = "it needs at least one text, and none of them empty";
+            return Err(Error::settings(format!("filter.{field}"), rule));
+        }
+    }
+    let found = |message: &Message, texts: &[String]| {
+        message.texts().any(|text| texts.iter().any(|wanted| text.contains(wanted.as_str())))
+    };
+    let matches = |message: &Message| {
+        filter.roles.as_ref().is_none_or(|roles| roles.contains(&message.role()))
+            && filter.contains.as_ref().is_none_or(|texts| found(message, texts))
+            && filter.excludes.as_ref().is_none_or(|texts| !found(message, texts))
+    };
+    Ok(conversation.visible().map(|message| matches(message)).collect())
+}
+
+fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Plan, Error> {
+    let visible = conversation.view_len();
+    if insert.position > visible {
+        let rule = format!("{} lies behind the end of the view, {visible}", insert.position);
+        return Err(Error::out_of_range("insert.position", rule));
+    }
+    if insert.messages.is_empty() {
+        return Err(Error::settings("insert.messages", "there is none"));
+    }
+    let log_len = conversation.log_len();
+    for (i, message) in insert.messages.iter_mut().enumerate() {
+        check_message(message, &format!("insert.messages[{i}]"))?;
+        name(message, log_len + i);
+    }
+    let new = (log_len as u32)..(log_len + insert.messages.len()) as u32;
+    let mut notes = Vec::new();
+    let mut position = insert.position;
+    if !insert.split_blocks
+        && let Some(start) = Blocks::find(conversation.visible()).cut_at(position)
+    {
+        position = start;
+        notes.push(Note { indices: new.clone().collect(), reason: Reason::MovedBeforeBlock });
+    }
+    let mut view = conversation.view.indices().clone();
+    let tail = view.split_off(position);
+    view.extend(new);
+    view.append(tail);
+    Ok(Plan { operation: Operation::Insert(insert), view, notes })
+}
+
+fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, Error> {
+    let visible = conversation.view_len();
+    let Some(old) = conversation.visible_at(replace.index) else {
+        let rule = format!("there is no position {} in a view of {visible}", replace.index);
+        return Err(Error::out_of_range("replace.index", rule));
+    };
+    check_message(&replace.message, "replace.message")?;
+    if !replace.split_blocks {
+        let blocks = Blocks::find(conversation.visible());
+        let results = blocks.around(replace.index).into_iter().flatten();
+        let results = results.filter_map(|&p| conversation.visible_at(p)?.as_result());
+        let fits = match old.as_result() {
+            Some(result) if blocks.around(replace.index).is_some() => {
+                replace.message.as_result().is_some_and(|new| new.call == result.call)
+            }
+            Some(_) => true,
+            None => {
+                let called = |id: &interleaf_model::CallId| replace.message.calls().any(|call| call.id == *id);
+                results.map(|result| &result.call).all(called)
+            }
+        };
+        if !fits {
+            let rule = format!(
+                "position {} is in a tool block, and the new message would leave half of it: \
+                 keep its call ids, or set split_blocks",
+                replace.index
+            );
+            return Err(Error::new(ErrorKind::SplitsBlock, "replace.message", rule));
+        }
+    }
+    let log_len = conversation.log_len();
+    name(&mut replace.message, log_len);
+    let mut view = conversation.view.indices().clone();
+    view.set(replace.index, log_len as u32);
+    Ok(Plan { operation: Operation::Replace(replace), view, notes: Vec::new() })
+}
+
+/// Gives a message without a name the one of its place in the log.
+pub(crate) fn name(message: &mut Message, index: usize) {
+    if message.id.is_unassigned() {
+        message.id = MessageId::of_index(index);
+    }
+}

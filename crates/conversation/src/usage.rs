@@ -1,0 +1,59 @@
+//! Token usage: one counter that is replaced, one that rewinds, one that never does.
+
+use std::sync::Arc;
+
+use interleaf_model::{Message, Usage};
+
+/// The three counters of a conversation (A12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// The running request, or the last one. What a stream reports replaces it.
+    pub current: Usage,
+    /// All requests, the current one included. Rewinds with a roll back.
+    pub cumulative: Usage,
+    /// All requests that were ever made. Never rewinds.
+    pub lifetime: Usage,
+    /// The length of the log when the current request was made; forgotten when an
+    /// operation changes the view, for then its prompt says nothing of the next.
+    pub(crate) request_log_len: Option<u32>,
+}
+
+/// How full the context window is: what the last request is known to have sent,
+/// and the messages that came since.
+#[derive(Debug, Clone)]
+pub struct Fill<'a> {
+    /// The tokens of the last request's prompt, as the API counted them.
+    pub prompt: u64,
+    /// Visible messages appended since that request was made, still to be counted.
+    pub added: Vec<&'a Arc<Message>>,
+}
+
+impl Counters {
+    pub(crate) fn begin(&mut self, log_len: u32) {
+        self.current = Usage::default();
+        self.request_log_len = Some(log_len);
+    }
+
+    /// Takes what the API reports of the current request so far.
+    pub(crate) fn note(&mut self, usage: Usage) {
+        self.cumulative = minus(self.cumulative, self.current) + usage;
+        self.lifetime = minus(self.lifetime, self.current) + usage;
+        self.current = usage;
+    }
+
+    pub(crate) fn rewind(&mut self, cumulative: Usage) {
+        self.current = Usage::default();
+        self.cumulative = cumulative;
+        self.request_log_len = None;
+    }
+}
+
+fn minus(sum: Usage, part: Usage) -> Usage {
+    Usage {
+        prompt: sum.prompt.saturating_sub(part.prompt),
+        cache_read: sum.cache_read.saturating_sub(part.cache_read),
+        cache_write: sum.cache_write.saturating_sub(part.cache_write),
+        completion: sum.completion.saturating_sub(part.completion),
+        reasoning: sum.reasoning.saturating_sub(part.reasoning),
+    }
+}
