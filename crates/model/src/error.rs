@@ -33,7 +33,7 @@ pub enum ErrorKind {
 pub struct Place {
     /// A path into the value, such as `messages[3].parts[0]`.
     pub path: String,
-    /// Line and column, both counted from 1.
+    /// Line and column, both counted from 1; columns are characters.
     pub line_column: Option<(usize, usize)>,
 }
 

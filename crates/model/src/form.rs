@@ -13,11 +13,11 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::any_part::{Speaker, make_body};
-use crate::json::strip_place;
+use crate::fragment::{parse, parse_object, rebase};
 use crate::{
-    AgentName, Arguments, AssistantPart, CallId, Error, ErrorKind, Extra, File, Image, Json,
-    Message, MessageId, Opaque, Origin, PartRef, Producer, Role, Seal, Source, Status, Text,
-    Thinking, Timestamp, ToolCall, ToolName, VendorName,
+    AgentName, Arguments, AssistantPart, CallId, Error, Extra, File, Image, Json, Message,
+    MessageId, Opaque, Origin, PartRef, Producer, Role, Seal, Source, Status, Text, Thinking,
+    Timestamp, ToolCall, ToolName, VendorName,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -144,39 +144,15 @@ struct OpaqueForm {
     value: Json,
 }
 
-/// Parses a JSON text, with the place of a fault relative to that text.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|e| {
-        let kind = match e.classify() {
-            serde_json::error::Category::Data => ErrorKind::Form,
-            _ => ErrorKind::Syntax,
-        };
-        Error::new(kind, strip_place(&e)).at(e.line(), e.column())
-    })
-}
-
-/// Turns a place inside `fragment` into one inside `whole`, of which it is a slice.
-pub(crate) fn rebase(error: Error, whole: &str, fragment: &str) -> Error {
-    let start = (fragment.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
-    let Some(before) = whole.get(..start) else {
-        return error;
-    };
-    let (line, column) = error.place().line_column.unwrap_or((1, 1));
-    let lines_before = before.bytes().filter(|&b| b == b'\n').count();
-    let column_before = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
-    let column = if line == 1 { column_before + column } else { column };
-    error.moved_to(lines_before + line, column)
-}
-
 /// Reads one message. Places in the error are relative to `text`.
 pub(crate) fn read_message(text: &str) -> Result<Message, Error> {
-    let form: MessageForm<&RawValue> = parse(text)?;
+    let form: MessageForm<&RawValue> = parse_object(text)?;
     if form.role != Role::Tool {
         refuse_tool_fields(&form)?;
     }
     let at_part = |i: usize, e: Error| {
-        let place = format!("parts[{i}]");
-        form.parts.get(i).map_or(e.clone(), |raw| rebase(e, text, raw.get()).under(&place))
+        let fragment = form.parts.get(i).map_or(text, |raw| raw.get());
+        rebase(e, text, fragment).under(&format!("parts[{i}]"))
     };
     let mut parts = Vec::with_capacity(form.parts.len());
     for (i, raw) in form.parts.iter().enumerate() {
@@ -224,7 +200,7 @@ fn refuse_tool_fields<P>(form: &MessageForm<P>) -> Result<(), Error> {
 
 /// Reads one part, whatever its role.
 pub(crate) fn read_part(text: &str) -> Result<AssistantPart, Error> {
-    let tag: Tag = parse(text)?;
+    let tag: Tag = parse_object(text)?;
     Ok(match tag.kind {
         Kind::Text => {
             let form: TextForm = parse(text)?;
@@ -423,5 +399,29 @@ fn write_call(call: &ToolCall) -> CallForm {
         arguments,
         arguments_text,
         extra: write_extra(&call.extra),
+    }
+}
+
+impl Message {
+    /// The length of the message's JSON form, in bytes.
+    pub fn neutral_len(&self) -> usize {
+        let mut counted = ByteCount(0);
+        // Counting can not fail, nor can our own Serialize.
+        let _ = serde_json::to_writer(&mut counted, self);
+        counted.0
+    }
+}
+
+/// A writer that only counts.
+struct ByteCount(usize);
+
+impl std::io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, fragment};
 
 /// A JSON value, byte for byte as it was written.
 ///
@@ -25,14 +25,7 @@ impl Json {
     pub fn parse(text: impl Into<String>) -> Result<Self, Error> {
         let text: String = text.into();
         // Surrounding white space is no part of a value.
-        let text = match text.trim() {
-            trimmed if trimmed.len() == text.len() => text,
-            trimmed => trimmed.to_owned(),
-        };
-        match RawValue::from_string(text) {
-            Ok(raw) => Ok(Self(raw.into())),
-            Err(e) => Err(Error::new(ErrorKind::Syntax, strip_place(&e)).at(e.line(), e.column())),
-        }
+        fragment::parse::<&RawValue>(&text).map(Self::from)
     }
 
     /// The text.
@@ -47,8 +40,8 @@ impl Json {
 
     /// The value, parsed.
     pub fn to_value(&self) -> serde_json::Value {
-        // The text was parsed once already; only a nesting deeper than the parser's
-        // limit can still fail, and such a value has no readable form.
+        // The text was checked once already. What can still fail has no value in
+        // memory: half a surrogate pair, a number beyond f64, a very deep nesting.
         serde_json::from_str(self.as_str()).unwrap_or(serde_json::Value::Null)
     }
 }
@@ -83,15 +76,5 @@ impl fmt::Debug for Json {
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
-    }
-}
-
-/// The parser's sentence without its own "at line 1 column 2", which is relative
-/// to whatever fragment was being read.
-pub(crate) fn strip_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
     }
 }

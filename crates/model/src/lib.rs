@@ -27,6 +27,7 @@
 //! ```
 
 mod error;
+mod fragment;
 mod id;
 mod json;
 mod time;
@@ -40,8 +41,13 @@ mod form;
 mod ranges;
 mod transcript;
 
+mod blocks;
+mod prompt;
+mod tool;
+
 pub mod notation;
 
+pub use blocks::{Block, Blocks};
 pub use error::{Error, ErrorKind, Place};
 pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};
 pub use json::Json;
@@ -50,7 +56,9 @@ pub use part::{
     Arguments, AssistantPart, ContentPart, Extra, File, Image, Opaque, PartRef, Producer, Seal,
     Source, SystemPart, Text, Thinking, ToolCall,
 };
+pub use prompt::{ContextKind, Entry, Law, Prompt, Provenance, Violation};
 pub use ranges::Ranges;
 pub use time::Timestamp;
+pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};
 pub use usage::Usage;

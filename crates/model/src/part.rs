@@ -244,6 +244,16 @@ impl Text {
     }
 }
 
+impl ContentPart {
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&Text> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Image(_) | Self::File(_) | Self::Opaque(_) => None,
+        }
+    }
+}
+
 /// A part of any role, borrowed: what code that treats all roles alike looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartRef<'a> {

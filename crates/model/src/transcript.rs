@@ -9,7 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::form::{parse, read_message, rebase};
+use crate::form::read_message;
+use crate::fragment::{parse, parse_object, rebase};
 use crate::{Error, ErrorKind, Message, MessageId, Ranges, Usage};
 
 /// The version of the format that this crate writes, and the newest that it reads.
@@ -70,20 +71,20 @@ struct TranscriptForm<'a> {
     _version: u32,
     #[serde(borrow)]
     messages: Vec<&'a RawValue>,
-    #[serde(default)]
-    view: Option<Ranges>,
-    #[serde(default)]
-    marks: BTreeMap<String, Vec<u32>>,
-    #[serde(default)]
-    batches: Vec<BatchRecord>,
-    #[serde(default)]
-    usage: Option<UsageRecord>,
+    #[serde(default, borrow)]
+    view: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    marks: BTreeMap<String, &'a RawValue>,
+    #[serde(default, borrow)]
+    batches: Vec<&'a RawValue>,
+    #[serde(default, borrow)]
+    usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct VersionForm {
-    #[serde(rename = "interleaf")]
-    version: Option<u64>,
+struct VersionForm<'a> {
+    #[serde(rename = "interleaf", borrow)]
+    version: Option<&'a RawValue>,
 }
 
 impl Transcript {
@@ -101,32 +102,41 @@ impl Transcript {
     /// If the text is not JSON, has another shape, comes from a newer version, or
     /// holds a message that no role allows. The error names line, column and path.
     pub fn read(text: &str) -> Result<Self, Error> {
-        if let VersionForm { version: Some(version) } = parse(text)?
-            && !(1..=u64::from(TRANSCRIPT_VERSION)).contains(&version)
-        {
-            let rule = format!(
-                "this is transcript version {version}, but this program reads up to version {TRANSCRIPT_VERSION}"
-            );
-            return Err(Error::new(ErrorKind::Version, rule).under("interleaf"));
-        }
+        check_version(text)?;
         let form: TranscriptForm<'_> = parse(text)?;
         let mut messages = Vec::with_capacity(form.messages.len());
         for (i, raw) in form.messages.iter().enumerate() {
-            let mut message = read_message(raw.get())
-                .map_err(|e| rebase(e, text, raw.get()).under(&format!("messages[{i}]")))?;
+            let mut message = placed(text, raw, &format!("messages[{i}]"), read_message)?;
             if message.id.is_unassigned() {
                 message.id = MessageId::of_index(i);
             }
             messages.push(Arc::new(message));
         }
-        let transcript = Self {
-            messages,
-            view: form.view,
-            marks: form.marks,
-            batches: form.batches,
-            usage: form.usage,
-        };
-        transcript.check()?;
+        let len = messages.len();
+        let mut transcript = Self { messages, ..Self::default() };
+        if let Some(raw) = form.view {
+            let view: Ranges = placed(text, raw, "view", parse)?;
+            placed(text, raw, "view", |_| view.check_view_of(len))?;
+            transcript.view = Some(view);
+        }
+        for (mark, raw) in form.marks {
+            let path = format!("marks.{mark}");
+            let indices: Vec<u32> = placed(text, raw, &path, parse)?;
+            placed(text, raw, &path, |_| check_indices(&indices, len))?;
+            transcript.marks.insert(mark, indices);
+        }
+        for (i, raw) in form.batches.iter().enumerate() {
+            let path = format!("batches[{i}]");
+            let batch: BatchRecord = placed(text, raw, &path, parse_object)?;
+            let is_last = i + 1 == form.batches.len();
+            placed(text, raw, &path, |_| check_batch(&batch, is_last, len))?;
+            transcript.batches.push(batch);
+        }
+        if let Some(raw) = form.usage {
+            let usage: UsageRecord = placed(text, raw, "usage", parse_object)?;
+            placed(text, raw, "usage", |_| check_usage(&usage, len))?;
+            transcript.usage = Some(usage);
+        }
         Ok(transcript)
     }
 
@@ -159,42 +169,82 @@ impl Transcript {
     }
 
     /// Checks that every index points into the log, that no view names a message
-    /// twice, and that just the last batch is open. Reading does this.
+    /// twice, that just the last batch is open, and that the log was never longer
+    /// than it is. Reading does this.
     ///
     /// # Errors
     /// If one of these does not hold.
     pub fn check(&self) -> Result<(), Error> {
         let len = self.messages.len();
-        let outside = |index: u32, place: &str| {
-            let rule = format!("index {index} is outside the log of {len} messages");
-            Error::rule(rule).under(place)
-        };
-        for (i, batch) in self.batches.iter().enumerate() {
-            if let Some(end) = &batch.end {
-                end.check_view_of(len).map_err(|e| e.under(&format!("batches[{i}].end")))?;
-            }
-            if let Some(boundary) = batch.boundary.filter(|&b| b as usize >= len) {
-                return Err(outside(boundary, &format!("batches[{i}].boundary")));
-            }
-            let is_last = i + 1 == self.batches.len();
-            if batch.end.is_some() == is_last {
-                let rule = if is_last {
-                    "the last batch is the current one and has no `end`"
-                } else {
-                    "a batch that was followed by another needs its `end`"
-                };
-                return Err(Error::rule(rule).under(&format!("batches[{i}]")));
-            }
-        }
         if let Some(view) = &self.view {
             view.check_view_of(len).map_err(|e| e.under("view"))?;
         }
         for (mark, indices) in &self.marks {
-            if let Some(&index) = indices.iter().find(|&&index| index as usize >= len) {
-                return Err(outside(index, &format!("marks.{mark}")));
-            }
+            check_indices(indices, len).map_err(|e| e.under(&format!("marks.{mark}")))?;
         }
-        Ok(())
+        for (i, batch) in self.batches.iter().enumerate() {
+            check_batch(batch, i + 1 == self.batches.len(), len)
+                .map_err(|e| e.under(&format!("batches[{i}]")))?;
+        }
+        self.usage
+            .iter()
+            .try_for_each(|usage| check_usage(usage, len).map_err(|e| e.under("usage")))
+    }
+}
+
+fn check_version(text: &str) -> Result<(), Error> {
+    let Some(raw) = parse_object::<VersionForm<'_>>(text)?.version else {
+        return Ok(());
+    };
+    placed(text, raw, "interleaf", |json| match parse::<u64>(json)? {
+        version if (1..=u64::from(TRANSCRIPT_VERSION)).contains(&version) => Ok(()),
+        version => Err(Error::new(
+            ErrorKind::Version,
+            format!(
+                "this is transcript version {version}, but this program reads up to version {TRANSCRIPT_VERSION}"
+            ),
+        )),
+    })
+}
+
+/// What `read` makes of a slice of `text`, with a fault placed in the whole.
+fn placed<'a, T>(
+    text: &str,
+    raw: &'a RawValue,
+    path: &str,
+    read: impl FnOnce(&'a str) -> Result<T, Error>,
+) -> Result<T, Error> {
+    read(raw.get()).map_err(|e| rebase(e, text, raw.get()).under(path))
+}
+
+fn check_batch(batch: &BatchRecord, is_last: bool, len: usize) -> Result<(), Error> {
+    if let Some(end) = &batch.end {
+        end.check_view_of(len).map_err(|e| e.under("end"))?;
+    }
+    check_indices(batch.boundary.as_slice(), len).map_err(|e| e.under("boundary"))?;
+    match (is_last, &batch.end) {
+        (true, Some(_)) => Err(Error::rule("the last batch is the current one and has no `end`")),
+        (false, None) => Err(Error::rule("a batch that was followed by another needs its `end`")),
+        (true, None) | (false, Some(_)) => Ok(()),
+    }
+}
+
+fn check_usage(usage: &UsageRecord, len: usize) -> Result<(), Error> {
+    match usage.request_log_len {
+        Some(then) if then as usize > len => {
+            let rule = format!("the log of {len} messages can not have been {then} long before");
+            Err(Error::rule(rule).under("request_log_len"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_indices(indices: &[u32], len: usize) -> Result<(), Error> {
+    match indices.iter().find(|&&index| index as usize >= len) {
+        None => Ok(()),
+        Some(index) => {
+            Err(Error::rule(format!("index {index} is outside the log of {len} messages")))
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::any_part::{Speaker, make_body};
-use crate::form::{parse as parse_json, read_part};
+use crate::form::read_part;
+use crate::fragment::parse as parse_json;
 use crate::{
     AgentName, Arguments, AssistantPart, CallId, Error, ErrorKind, Extra, Message, MessageId,
     Origin, Status, Text, Thinking, ToolCall, ToolName,
@@ -50,8 +51,11 @@ fn read_line(cursor: &mut Cursor<'_>) -> Result<Message, Error> {
     if !cursor.rest().is_empty() && !cursor.eat(" ") {
         return Err(syntax("a space must stand between the head of the line and what is said"));
     }
-    let parts = read_parts(cursor)?;
-    let body = make_body(speaker, parts).map_err(|(_, e)| e)?;
+    let (parts, starts) = read_parts(cursor)?;
+    let body = make_body(speaker, parts).map_err(|(illegal, e)| {
+        cursor.at = illegal.map_or(cursor.at, |i| starts[i]);
+        e
+    })?;
     Ok(Message { body, ..envelope })
 }
 
@@ -106,9 +110,11 @@ fn read_result_head(cursor: &mut Cursor<'_>) -> Result<Speaker, Error> {
     Ok(Speaker::Tool { call, name, status })
 }
 
-fn read_parts(cursor: &mut Cursor<'_>) -> Result<Vec<AssistantPart>, Error> {
-    let mut parts = Vec::new();
+/// The parts, and where each one starts in the line.
+fn read_parts(cursor: &mut Cursor<'_>) -> Result<(Vec<AssistantPart>, Vec<usize>), Error> {
+    let (mut parts, mut starts) = (Vec::new(), Vec::new());
     while !cursor.rest().is_empty() {
+        let start = cursor.at;
         if !cursor.eat("[") {
             let (mut text, stop) = read_text(cursor)?;
             match stop {
@@ -119,15 +125,19 @@ fn read_parts(cursor: &mut Cursor<'_>) -> Result<Vec<AssistantPart>, Error> {
             }
             if !text.is_empty() {
                 parts.push(AssistantPart::Text(Text::new(text)));
+                starts.push(start);
             }
             continue;
         }
-        parts.extend(read_bracket(cursor)?);
+        if let Some(part) = read_bracket(cursor)? {
+            parts.push(part);
+            starts.push(start);
+        }
         if !cursor.rest().is_empty() {
             cursor.eat(" ");
         }
     }
-    Ok(parts)
+    Ok((parts, starts))
 }
 
 /// What follows a `[`, up to and with its `]`. A border between texts is no part.

@@ -26,7 +26,8 @@ pub fn print_line(message: &Message, width: usize) -> String {
         line.push(' ');
         line.push_str(&piece);
     }
-    cut(line, width)
+    // Raw JSON may hold characters that a terminal obeys.
+    cut(line, width).replace(char::is_control, " ")
 }
 
 /// How much of the envelope is printed.
@@ -171,11 +172,11 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// JSON on one line. Control characters in it stand between tokens, where any
-/// white space will do.
+/// JSON on one line. Line breaks in it stand between tokens, where any white space
+/// will do.
 fn one_line(json: &str) -> Cow<'_, str> {
-    if json.contains(char::is_control) {
-        Cow::Owned(json.replace(|c: char| c.is_ascii_control(), " "))
+    if json.contains(['\n', '\r']) {
+        Cow::Owned(json.replace(['\n', '\r'], " "))
     } else {
         Cow::Borrowed(json)
     }

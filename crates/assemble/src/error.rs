@@ -1,0 +1,91 @@
+//! Why no request could be made.
+
+use std::fmt;
+
+use interleaf_model::Violation;
+
+use crate::Tokens;
+
+/// Why no request could be made. Nothing is sent then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error(Box<Repr>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Repr {
+    Invalid(Violation),
+    TooLarge { limit: u64, tokens: Tokens },
+    Settings(String),
+}
+
+/// What a caller can act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request would break a law that no step can mend: there is nothing to say.
+    Invalid,
+    /// What may not be left out does not fit the window.
+    TooLarge,
+    /// A setting makes no sense.
+    Settings,
+}
+
+impl Error {
+    pub(crate) fn invalid(violation: Violation) -> Self {
+        Self(Box::new(Repr::Invalid(violation)))
+    }
+
+    pub(crate) fn too_large(limit: u64, tokens: Tokens) -> Self {
+        Self(Box::new(Repr::TooLarge { limit, tokens }))
+    }
+
+    pub(crate) fn settings(rule: impl Into<String>) -> Self {
+        Self(Box::new(Repr::Settings(rule.into())))
+    }
+
+    /// The kind to branch on.
+    pub fn kind(&self) -> ErrorKind {
+        match *self.0 {
+            Repr::Invalid(_) => ErrorKind::Invalid,
+            Repr::TooLarge { .. } => ErrorKind::TooLarge,
+            Repr::Settings(_) => ErrorKind::Settings,
+        }
+    }
+
+    /// The message and the law, if a law was broken.
+    pub fn violation(&self) -> Option<&Violation> {
+        match &*self.0 {
+            Repr::Invalid(violation) => Some(violation),
+            Repr::TooLarge { .. } | Repr::Settings(_) => None,
+        }
+    }
+
+    /// The limit and what was needed, if it did not fit.
+    pub fn figures(&self) -> Option<(u64, &Tokens)> {
+        match &*self.0 {
+            Repr::TooLarge { limit, tokens } => Some((*limit, tokens)),
+            Repr::Invalid(_) | Repr::Settings(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Repr::Invalid(violation) => write!(f, "the request would not be valid: {violation}"),
+            Repr::TooLarge { limit, tokens } => write!(
+                f,
+                "the request needs {} tokens and the window leaves {limit}: system {}, summary {}, \
+                 history {}, context block {}, tools {} after everything that may be left out is gone",
+                tokens.total(),
+                tokens.system,
+                tokens.summary,
+                tokens.history,
+                tokens.context,
+                tokens.tools
+            ),
+            Repr::Settings(rule) => f.write_str(rule),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

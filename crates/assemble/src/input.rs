@@ -1,0 +1,157 @@
+//! All that a request is made of, as data.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use interleaf_model::{AgentName, ContextKind, Message, MessageId, Tool};
+
+use crate::{Ledger, Placement, Rule};
+
+/// All that a request is made of.
+#[derive(Clone, Default)]
+pub struct Input<'a> {
+    /// The visible messages, in order.
+    pub view: Vec<Arc<Message>>,
+    /// Those of them that are pinned: they are never summarised or left out.
+    pub pinned: BTreeSet<MessageId>,
+    /// The active summary.
+    pub summary: Option<Summary>,
+    /// The system prompts, in order.
+    pub system: Vec<Arc<str>>,
+    /// The context texts, in the order in which their sources were registered.
+    pub context: Vec<Context>,
+    /// The tools that the model may call.
+    pub tools: Arc<[Tool]>,
+    /// What counts tokens; without it none are counted, and no budget is kept.
+    pub ledger: Option<&'a Ledger>,
+    /// The messages of the session's previous request, for the stable prefix.
+    pub previous: Option<Vec<Arc<Message>>>,
+    /// Where that request had its context block, for rules that remember.
+    pub previous_placement: Option<Placement>,
+    /// How it is done.
+    pub settings: Settings,
+}
+
+/// A summary that stands for messages of the view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// What it says.
+    pub text: Arc<str>,
+    /// The first message that it covers; if that is gone, so is its ground.
+    pub start: MessageId,
+    /// Every message that it covers.
+    pub covers: BTreeSet<MessageId>,
+}
+
+/// A text for the context block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// What it is about, which decides its place in the block.
+    pub kind: ContextKind,
+    /// What it says; a blank one is left out.
+    pub text: Arc<str>,
+}
+
+/// How a request is made.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// For whom.
+    pub agent: Agent,
+    /// Where the context block goes.
+    pub rule: Rule,
+    /// What a call without a result gets.
+    pub missing_result: MissingResult,
+    /// What becomes of calls at the end that may still be answered.
+    pub open_block: OpenBlock,
+    /// In which role a summary is sent.
+    pub summary_role: SummaryRole,
+    /// What the request must fit into.
+    pub budget: Option<Budget>,
+}
+
+/// For whom a request is made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Agent {
+    /// The main agent: messages internal to sub-agents are left out.
+    #[default]
+    Main,
+    /// A sub-agent: messages of other sub-agents are left out.
+    Sub(AgentName),
+}
+
+/// What a call without a result gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingResult {
+    /// A result that says that none was recorded, marked as an error.
+    #[default]
+    Make,
+    /// It is removed, and its message if nothing is left.
+    DropCall,
+}
+
+/// What becomes of calls at the very end that have no result yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OpenBlock {
+    /// They are treated like any other call without a result.
+    #[default]
+    Mend,
+    /// The caller waits for their results: they are left open, and no request is
+    /// made.
+    Wait,
+}
+
+/// In which role a summary is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SummaryRole {
+    /// As a system message, right behind the system prompt.
+    #[default]
+    System,
+    /// As a user message, where the first message that it covers stood.
+    User,
+}
+
+/// What a request must fit into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The model's context window, in tokens.
+    pub window: u64,
+    /// What is kept free for the answer.
+    pub reserve: u64,
+    /// A single tool result longer than this is shown head and tail.
+    pub longest_result: u64,
+    /// So many of the newest tool results are never cleared.
+    pub newest_results: usize,
+}
+
+impl Budget {
+    /// The usual budget of a window: an eighth of it for the answer, no result
+    /// longer than a quarter, the newest three results untouched.
+    pub fn of_window(window: u64) -> Self {
+        Self { window, reserve: window / 8, longest_result: window / 4, newest_results: 3 }
+    }
+
+    /// What the request itself may take.
+    pub fn limit(&self) -> u64 {
+        self.window.saturating_sub(self.reserve)
+    }
+}
+
+impl Context {
+    /// A text of a kind.
+    pub fn new(kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
+        Self { kind, text: text.into() }
+    }
+}
+
+impl Input<'_> {
+    /// These visible messages and nothing else.
+    pub fn of(view: impl IntoIterator<Item = Arc<Message>>) -> Self {
+        Self { view: view.into_iter().collect(), ..Self::default() }
+    }
+
+    /// The role definition, if there is one.
+    pub(crate) fn role_text(&self) -> Option<&Arc<str>> {
+        let roles = self.context.iter().filter(|context| context.kind == ContextKind::Role);
+        roles.map(|context| &context.text).find(|text| !text.trim().is_empty())
+    }
+}

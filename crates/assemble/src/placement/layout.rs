@@ -1,0 +1,89 @@
+//! The messages that a position can stand between.
+
+use interleaf_model::{Entry, Role};
+
+/// The messages behind the system head, as the rules of placement see them:
+/// roles and tool blocks, no contents.
+///
+/// Positions count from 0; position p is *before* message p, and the length is the
+/// end. System messages are not counted, for they all go to the head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    roles: Vec<Role>,
+    /// For each position the nearest legal one at or before it.
+    safe: Vec<usize>,
+    /// For each message its place in the draft.
+    places: Vec<usize>,
+    draft_len: usize,
+}
+
+impl Layout {
+    /// Looks at a draft whose tool blocks are whole, but for one that may still be
+    /// open at the end.
+    pub(crate) fn of(entries: &[Entry]) -> Self {
+        let mut layout = Self {
+            roles: Vec::with_capacity(entries.len()),
+            safe: Vec::with_capacity(entries.len() + 1),
+            places: Vec::with_capacity(entries.len()),
+            draft_len: entries.len(),
+        };
+        // The block that the next result belongs to: its start and the results it waits for.
+        let mut block: Option<(usize, usize)> = None;
+        for (place, entry) in entries.iter().enumerate() {
+            let role = entry.message.role();
+            if role == Role::System {
+                continue;
+            }
+            let position = layout.roles.len();
+            let start = match block {
+                Some((start, waits)) if waits > 0 && role == Role::Tool => {
+                    block = Some((start, waits - 1));
+                    start
+                }
+                _ => {
+                    let calls = entry.message.calls().count();
+                    block = (calls > 0).then_some((position, calls));
+                    position
+                }
+            };
+            layout.roles.push(role);
+            layout.safe.push(start);
+            layout.places.push(place);
+        }
+        let open = block.filter(|&(_, waits)| waits > 0).map(|(start, _)| start);
+        layout.safe.push(open.unwrap_or(layout.roles.len()));
+        layout
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.roles.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.roles.is_empty()
+    }
+
+    /// The roles, in order.
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// The position of the nth message of a role from the end; 1 is the last.
+    pub fn nth_last(&self, role: Role, n: usize) -> Option<usize> {
+        let from_end = self.roles.iter().enumerate().rev().filter(|&(_, &r)| r == role);
+        n.checked_sub(1).and_then(|skip| from_end.map(|(position, _)| position).nth(skip))
+    }
+
+    /// The nearest legal position at or before this one: outside of every tool
+    /// block, and not behind the end.
+    pub fn safe(&self, position: usize) -> usize {
+        self.safe[position.min(self.len())]
+    }
+
+    /// The place in the draft that a position stands for.
+    pub(crate) fn place(&self, position: usize) -> usize {
+        self.places.get(position).copied().unwrap_or(self.draft_len)
+    }
+}

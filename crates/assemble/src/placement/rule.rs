@@ -1,0 +1,171 @@
+//! The rules of placement: each a small function from the layout to a position.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use interleaf_model::Role;
+
+use super::{Fallback, Layout, Target};
+use crate::{Error, Placement};
+
+/// Where the context block goes (C6).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// Right after the nth tool result from the end.
+    AfterToolResult(usize),
+    /// Before the nth assistant message from the end.
+    BeforeAssistant(usize),
+    /// So that n messages follow it.
+    FromEnd(usize),
+    /// Right behind the system head.
+    AfterSystem,
+    /// At the end.
+    Tail,
+    /// Wherever a function says.
+    Custom(CustomRule),
+}
+
+/// A rule of the caller's own. Whatever position it gives is made safe.
+#[derive(Clone)]
+pub struct CustomRule {
+    name: Arc<str>,
+    position: Arc<Position>,
+}
+
+type Position = dyn Fn(&Layout, Option<&Placement>) -> usize + Send + Sync;
+
+impl CustomRule {
+    /// A rule with a name for the report. It is given the layout and, if there was
+    /// one, the placement of the session's previous request.
+    pub fn new(
+        name: &str,
+        position: impl Fn(&Layout, Option<&Placement>) -> usize + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), position: Arc::new(position) }
+    }
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self::AfterToolResult(3)
+    }
+}
+
+impl Rule {
+    /// Checks that the rule can be followed at all.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::AfterToolResult(0) | Self::BeforeAssistant(0) => Err(Error::settings(format!(
+                "the rule {self} counts from 1: its n must be at least 1"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn target(&self, layout: &Layout, previous: Option<&Placement>) -> Target {
+        match self {
+            Self::AfterToolResult(n) => after_tool_result(layout, *n),
+            Self::BeforeAssistant(n) => before_assistant(layout, *n),
+            Self::FromEnd(n) => from_end(layout, *n),
+            Self::AfterSystem => at(0),
+            Self::Tail => at(layout.len()),
+            Self::Custom(custom) => at((custom.position)(layout, previous)),
+        }
+    }
+}
+
+fn after_tool_result(layout: &Layout, n: usize) -> Target {
+    match layout.nth_last(Role::Tool, n) {
+        Some(result) => Target { anchor: Some(result), ..at(result + 1) },
+        None => after_last_user(layout),
+    }
+}
+
+fn before_assistant(layout: &Layout, n: usize) -> Target {
+    match layout.nth_last(Role::Assistant, n) {
+        Some(assistant) => Target { anchor: Some(assistant), ..at(assistant) },
+        None => after_last_user(layout),
+    }
+}
+
+fn from_end(layout: &Layout, n: usize) -> Target {
+    match layout.len().checked_sub(n) {
+        Some(position) => {
+            let anchor = (position < layout.len()).then_some(position);
+            Target { anchor, ..at(position) }
+        }
+        None => Target { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
+    }
+}
+
+fn after_last_user(layout: &Layout) -> Target {
+    match layout.nth_last(Role::User, 1) {
+        Some(user) => {
+            Target { anchor: Some(user), fallback: Some(Fallback::AfterLastUser), ..at(user + 1) }
+        }
+        None => Target { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
+    }
+}
+
+fn at(position: usize) -> Target {
+    Target { position, anchor: None, fallback: None }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AfterToolResult(n) => write!(f, "after_tool_result({n})"),
+            Self::BeforeAssistant(n) => write!(f, "before_assistant({n})"),
+            Self::FromEnd(n) => write!(f, "from_end({n})"),
+            Self::AfterSystem => f.write_str("after_system"),
+            Self::Tail => f.write_str("tail"),
+            Self::Custom(custom) => write!(f, "custom({})", custom.name),
+        }
+    }
+}
+
+impl FromStr for Rule {
+    type Err = Error;
+
+    /// Reads `after_tool_result(3)`, `before_assistant(2)`, `from_end(5)`,
+    /// `after_system` or `tail`; `name:n` says the same as `name(n)`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let unknown = || {
+            Error::settings(format!(
+                "{text:?} is no rule of placement: after_tool_result(n), before_assistant(n), \
+                 from_end(n), after_system and tail are known"
+            ))
+        };
+        let (name, n) = match text.split_once(['(', ':']) {
+            Some((name, n)) => {
+                let n = n.strip_suffix(')').unwrap_or(n).trim();
+                (name, Some(n.parse::<usize>().map_err(|_| unknown())?))
+            }
+            None => (text, None),
+        };
+        let rule = match (name.trim(), n) {
+            ("after_tool_result", n) => Self::AfterToolResult(n.unwrap_or(3)),
+            ("before_assistant", Some(n)) => Self::BeforeAssistant(n),
+            ("from_end", Some(n)) => Self::FromEnd(n),
+            ("after_system", None) => Self::AfterSystem,
+            ("tail", None) => Self::Tail,
+            _ => return Err(unknown()),
+        };
+        rule.check()?;
+        Ok(rule)
+    }
+}
+
+impl fmt::Debug for CustomRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.name)
+    }
+}
+
+impl PartialEq for CustomRule {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.position, &other.position)
+    }
+}

@@ -1,0 +1,68 @@
+//! What was done to make a request, for programs and for people.
+
+use serde::Serialize;
+
+use crate::{Finding, Placement, StablePrefix, Step};
+
+/// What was done to make a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Report {
+    /// Each step, in order, with what it found.
+    pub steps: Vec<StepReport>,
+    /// Where the context block went; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+    /// What is the same as in the previous request, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stable_prefix: Option<StablePrefix>,
+    /// The index of the last message that should be cached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breakpoint: Option<usize>,
+    /// What the parts cost, if tokens are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+/// What one step did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StepReport {
+    /// The step.
+    pub step: Step,
+    /// How many messages it was given.
+    pub before: usize,
+    /// How many it handed on.
+    pub after: usize,
+    /// What it changed, and why.
+    pub findings: Vec<Finding>,
+}
+
+/// The tokens of a request, by part.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Tokens {
+    /// What counted them.
+    pub counter: String,
+    /// The system message.
+    pub system: u64,
+    /// The summary.
+    pub summary: u64,
+    /// The conversation, with what was made to mend it.
+    pub history: u64,
+    /// The context block.
+    pub context: u64,
+    /// The tools.
+    pub tools: u64,
+}
+
+impl Tokens {
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.system + self.summary + self.history + self.context + self.tools
+    }
+}
+
+impl Report {
+    /// Every finding with its step, in order.
+    pub fn findings(&self) -> impl Iterator<Item = (Step, &Finding)> {
+        self.steps.iter().flat_map(|step| step.findings.iter().map(|f| (step.step, f)))
+    }
+}

@@ -1,0 +1,92 @@
+//! **Sees** the view as it is.
+//! **Guarantees** that the summary stands once, and every message that it covers
+//! and may swallow is gone; the rest stays where it is.
+//! **Reports** what was swallowed, what was spared, and a summary without ground.
+
+use interleaf_model::{Blocks, Entry, Message, MessageId, Provenance, Role};
+
+use crate::draft::{Draft, entry};
+use crate::finding::Findings;
+use crate::{Cause, Change, Error, Input, Summary, SummaryRole};
+
+/// How a summary announces itself.
+const HEADING: &str = "[Previous conversation summary]";
+
+pub(super) fn run(
+    input: &Input<'_>,
+    mut draft: Draft,
+    findings: &mut Findings,
+) -> Result<Draft, Error> {
+    let Some(summary) = &input.summary else { return Ok(draft) };
+    if !draft.messages().any(|message| message.id == summary.start) {
+        findings.add(Change::Warned, &summary.start, Cause::SummaryStartGone);
+        return Ok(draft);
+    }
+    let spared = spared(input, &draft, summary);
+    let mut first = None;
+    let mut left = 0;
+    let mut kept: Vec<Entry> = Vec::with_capacity(draft.entries.len() + 1);
+    for (position, old) in draft.entries.into_iter().enumerate() {
+        if !summary.covers.contains(&old.message.id) {
+            kept.push(old);
+        } else if let Some(cause) = spared[position] {
+            findings.add(Change::Spared, &old.message.id, cause);
+            left += 1;
+            kept.push(old);
+        } else {
+            first.get_or_insert(kept.len());
+            findings.add(Change::Dropped, &old.message.id, Cause::Summarised);
+        }
+    }
+    let Some(first) = first else {
+        // Everything that it covers is shown: it has nothing to stand for.
+        draft.entries = kept;
+        return Ok(draft);
+    };
+    let stands_for = summary.covers.len().saturating_sub(left);
+    let (place, message) = match input.settings.summary_role {
+        SummaryRole::System => {
+            let head = kept.iter().take_while(|e| e.message.role() == Role::System).count();
+            (head, Message::system(&text(summary, stands_for)))
+        }
+        SummaryRole::User => (first, Message::user(&text(summary, stands_for))),
+    };
+    let message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
+    kept.insert(place, entry(message, Provenance::Summary));
+    draft.entries = kept;
+    Ok(draft)
+}
+
+fn text(summary: &Summary, stands_for: usize) -> String {
+    let messages = if stands_for == 1 { "message" } else { "messages" };
+    format!("{HEADING} ({stands_for} {messages})\n\n{}", summary.text)
+}
+
+/// For each position, why it may not be swallowed, if so.
+fn spared(input: &Input<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
+    let mut spared = vec![None; draft.entries.len()];
+    let latest = draft.entries.iter().rposition(|e| e.message.role() == Role::User);
+    if let Some(latest) = latest {
+        spared[latest] = Some(Cause::LatestUser);
+    }
+    let blocks = Blocks::find(draft.messages());
+    for (position, message) in draft.messages().enumerate() {
+        if message.role() == Role::System {
+            spared[position] = Some(Cause::SystemMessage);
+        }
+        if input.pinned.contains(&message.id) {
+            let block = blocks.around(position).map_or(vec![position], |b| b.positions.clone());
+            block.into_iter().for_each(|position| spared[position] = Some(Cause::Pinned));
+        }
+    }
+    for block in blocks.iter() {
+        let covered = |p: &&usize| summary.covers.contains(&draft.entries[**p].message.id);
+        let n_covered = block.positions.iter().filter(covered).count();
+        if n_covered < block.positions.len() || block.unanswered > 0 {
+            for &position in &block.positions {
+                spared[position].get_or_insert(Cause::BlockNotCovered);
+            }
+        }
+    }
+    spared
+}

@@ -1,0 +1,70 @@
+//! **Sees** whole tool blocks, but for one that may be open at the end.
+//! **Guarantees** that the context messages stand together, in their order, at the
+//! legal position that the rule leads to; without any, the draft stays as it is.
+//! **Reports** nothing in findings: the placement has its own place in the report.
+
+use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
+
+use crate::draft::{Draft, entry};
+use crate::finding::Findings;
+use crate::{Context, Error, Input, Layout, Placement};
+
+/// How the role definition announces itself (C1).
+const ROLE_HEADING: &str = "## Agent Role Definition";
+
+pub(super) fn run(
+    input: &Input<'_>,
+    mut draft: Draft,
+    _findings: &mut Findings,
+) -> Result<Draft, Error> {
+    let rule = &input.settings.rule;
+    rule.check()?;
+    let block = context_entries(&input.context);
+    if block.is_empty() {
+        return Ok(draft);
+    }
+    let layout = Layout::of(&draft.entries);
+    let target = rule.target(&layout, input.previous_placement.as_ref());
+    let position = layout.safe(target.position);
+    let anchor = target.anchor.map(|anchor| layout.place(anchor));
+    let anchor = anchor.and_then(|place| draft.entries.get(place));
+    let index = layout.place(position);
+    draft.placement = Some(Placement {
+        rule: rule.to_string(),
+        anchor: anchor.map(|entry| entry.message.id.clone()),
+        fallback: target.fallback,
+        before_block: position < target.position.min(layout.len()),
+        index,
+        messages: block.len(),
+    });
+    draft.entries.splice(index..index, block);
+    Ok(draft)
+}
+
+/// Takes the block out again and places it anew, after the history was shortened.
+pub(super) fn again(
+    input: &Input<'_>,
+    mut draft: Draft,
+    findings: &mut Findings,
+) -> Result<Draft, Error> {
+    draft.entries.retain(|entry| !matches!(entry.provenance, Provenance::Context(_)));
+    run(input, draft, findings)
+}
+
+/// The context block: one user message for each text that says something.
+fn context_entries(context: &[Context]) -> Vec<Entry> {
+    let mut texts: Vec<&Context> =
+        context.iter().filter(|context| !context.text.trim().is_empty()).collect();
+    texts.sort_by_key(|context| context.kind.rank());
+    let message = |context: &Context| match context.kind {
+        ContextKind::Role if !context.text.starts_with(ROLE_HEADING) => {
+            Message::user(&format!("{ROLE_HEADING}\n\n{}", context.text))
+        }
+        _ => Message::user(&context.text),
+    };
+    let made = |context: &Context| {
+        let id = MessageId::new(format!("context:{}", context.kind.as_str()));
+        entry(message(context).with_id(id), Provenance::Context(context.kind.clone()))
+    };
+    texts.into_iter().map(made).collect()
+}

@@ -1,0 +1,93 @@
+//! **Sees** a draft in which system messages may stand anywhere.
+//! **Guarantees** at most one system message, first, with every system text in
+//! order; a summary in the system role comes right behind it.
+//! **Reports** what was moved to the head, and a role definition that took the
+//! place of a missing prompt.
+
+use std::sync::Arc;
+
+use interleaf_model::{
+    Body, ContextKind, Entry, Message, MessageId, PartRef, Parts, Provenance, Role, SystemPart,
+    Text,
+};
+
+use crate::draft::{Draft, entry};
+use crate::finding::Findings;
+use crate::{Cause, Change, Error, Input};
+
+pub(super) fn run(
+    input: &Input<'_>,
+    mut draft: Draft,
+    findings: &mut Findings,
+) -> Result<Draft, Error> {
+    let mut said: Vec<Entry> = Vec::new();
+    let mut summaries: Vec<Entry> = Vec::new();
+    let mut rest: Vec<Entry> = Vec::with_capacity(draft.entries.len() + 1);
+    for entry in draft.entries {
+        if entry.message.role() != Role::System {
+            rest.push(entry);
+        } else if entry.provenance == Provenance::Summary {
+            summaries.push(entry);
+        } else {
+            if !rest.is_empty() {
+                findings.add(Change::Moved, &entry.message.id, Cause::SystemToHead);
+            }
+            said.push(entry);
+        }
+    }
+    let system = system_entry(input, said, findings);
+    draft.entries = system.into_iter().chain(summaries).chain(rest).collect();
+    Ok(draft)
+}
+
+fn system_entry(input: &Input<'_>, said: Vec<Entry>, findings: &mut Findings) -> Option<Entry> {
+    let prompts: Vec<&Arc<str>> = input.system.iter().filter(|p| !p.trim().is_empty()).collect();
+    match (prompts.as_slice(), said.as_slice()) {
+        ([], []) => {
+            let role = input.role_text()?;
+            let id = MessageId::new("system");
+            findings.add_with(
+                Change::Made,
+                &id,
+                Cause::RoleAsSystem,
+                ContextKind::Role.as_str().to_owned(),
+            );
+            Some(entry(Message::system(role).with_id(id), Provenance::System))
+        }
+        // One message that says it all goes out as it was said.
+        ([], [only]) => Some(only.clone()),
+        _ => {
+            let said = said.iter().map(|entry| &entry.message);
+            let body = joined(&prompts, said)?;
+            let message = Message::from(body).with_id(MessageId::new("system"));
+            Some(entry(message, Provenance::System))
+        }
+    }
+}
+
+/// The texts in one part, joined with a newline; parts that carry vendors' fields
+/// stay parts of their own.
+fn joined<'a>(prompts: &[&Arc<str>], said: impl Iterator<Item = &'a Arc<Message>>) -> Option<Body> {
+    let mut parts: Vec<SystemPart> = Vec::new();
+    let add = |parts: &mut Vec<SystemPart>, text: &str| match parts.last_mut() {
+        Some(SystemPart::Text(last)) if last.extra.is_empty() => {
+            last.text = format!("{}\n{text}", last.text).into();
+        }
+        _ => parts.push(SystemPart::Text(Text::new(text))),
+    };
+    for prompt in prompts {
+        add(&mut parts, prompt);
+    }
+    for message in said {
+        for part in message.parts() {
+            match part {
+                PartRef::Text(text) if text.extra.is_empty() => add(&mut parts, &text.text),
+                PartRef::Text(text) => parts.push(SystemPart::Text(text.clone())),
+                PartRef::Opaque(opaque) => parts.push(SystemPart::Opaque(opaque.clone())),
+                // A system message holds nothing else.
+                PartRef::Thinking(_) | PartRef::Call(_) | PartRef::Image(_) | PartRef::File(_) => {}
+            }
+        }
+    }
+    Parts::new(parts).ok().map(Body::System)
+}

@@ -1,0 +1,35 @@
+//! Counting tokens.
+
+mod bpe;
+mod estimate;
+mod ledger;
+
+pub use bpe::Bpe;
+pub use estimate::Estimate;
+pub use ledger::Ledger;
+
+use std::sync::Arc;
+
+/// What counts the tokens of a text.
+pub trait TokenCounter: Send + Sync {
+    /// The tokens of a text; the same text always gives the same number.
+    fn count(&self, text: &str) -> u64;
+
+    /// What a count in [`count`](Self::count)'s own unit means for the model. An
+    /// estimate corrects itself here, so that remembered counts stay valid.
+    fn scale(&self, counted: u64) -> u64 {
+        counted
+    }
+
+    /// The counter's name; an estimate says that it is one.
+    fn name(&self) -> &str;
+}
+
+/// The counter for a model: its own vocabulary where that is public, else an
+/// estimate.
+pub fn counter_for(model: &str) -> Arc<dyn TokenCounter> {
+    match Bpe::for_model(model) {
+        Some(bpe) => Arc::new(bpe),
+        None => Arc::new(Estimate::default()),
+    }
+}

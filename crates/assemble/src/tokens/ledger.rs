@@ -1,0 +1,102 @@
+//! Counts, made once and remembered.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use interleaf_model::{Json, Message, PartRef, Tool};
+
+use super::TokenCounter;
+
+/// What every API adds to a message for its role and borders.
+const PER_MESSAGE: u64 = 4;
+/// What a call or a tool costs beside its own words.
+const PER_CALL: u64 = 8;
+/// A picture of ordinary size; no API counts its bytes as text.
+const PER_IMAGE: u64 = 1_100;
+/// Bytes of a base64 file for one token, as documents are charged by page.
+const FILE_BYTES_PER_TOKEN: u64 = 16;
+
+/// Counts messages with one counter and remembers each count for as long as the
+/// message lives.
+pub struct Ledger {
+    counter: Arc<dyn TokenCounter>,
+    /// By address. The weak pointer keeps the address from being used again, so an
+    /// entry can not be mistaken for another message's.
+    counts: Mutex<Remembered>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    counts: HashMap<usize, (Weak<Message>, u64)>,
+    /// When the map has grown to this, what died is thrown out.
+    sweep_at: usize,
+}
+
+impl Ledger {
+    /// A ledger with nothing in it.
+    pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
+        Self { counter, counts: Mutex::default() }
+    }
+
+    /// The counter.
+    pub fn counter(&self) -> &Arc<dyn TokenCounter> {
+        &self.counter
+    }
+
+    /// The tokens of a message.
+    pub fn message(&self, message: &Arc<Message>) -> u64 {
+        let address = Arc::as_ptr(message).addr();
+        let mut remembered = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, counted)) = remembered.counts.get(&address) {
+            return self.counter.scale(*counted);
+        }
+        let counted = self.count(message);
+        remembered.remember(address, Arc::downgrade(message), counted);
+        self.counter.scale(counted)
+    }
+
+    /// The tokens of a text by itself.
+    pub fn text(&self, text: &str) -> u64 {
+        self.counter.scale(self.counter.count(text))
+    }
+
+    /// The tokens of a list of tools.
+    pub fn tools(&self, tools: &[Tool]) -> u64 {
+        let one = |tool: &Tool| {
+            let description = tool.description.as_deref().unwrap_or_default();
+            let parameters = tool.parameters.as_ref().map_or("", Json::as_str);
+            let words = [tool.name.as_str(), description, parameters];
+            PER_CALL + words.iter().map(|text| self.counter.count(text)).sum::<u64>()
+        };
+        self.counter.scale(tools.iter().map(one).sum())
+    }
+
+    fn count(&self, message: &Message) -> u64 {
+        let part = |part: PartRef<'_>| match part {
+            PartRef::Text(text) => self.counter.count(&text.text),
+            PartRef::Thinking(thinking) => self.counter.count(&thinking.text),
+            PartRef::Call(call) => {
+                let arguments = self.counter.count(call.arguments.as_str());
+                PER_CALL + self.counter.count(call.name.as_str()) + arguments
+            }
+            PartRef::Image(_) => PER_IMAGE,
+            PartRef::File(file) => match &file.source {
+                interleaf_model::Source::Base64(data) => data.len() as u64 / FILE_BYTES_PER_TOKEN,
+                interleaf_model::Source::Url(_) | interleaf_model::Source::Id { .. } => PER_IMAGE,
+            },
+            PartRef::Opaque(opaque) => self.counter.count(opaque.value.as_str()),
+        };
+        PER_MESSAGE + message.parts().map(part).sum::<u64>()
+    }
+}
+
+impl Remembered {
+    fn remember(&mut self, address: usize, message: Weak<Message>, counted: u64) {
+        const FIRST_SWEEP: usize = 1024;
+        if self.counts.len() >= self.sweep_at.max(FIRST_SWEEP) {
+            self.counts.retain(|_, (message, _)| message.strong_count() > 0);
+            self.sweep_at = self.counts.len() * 2;
+        }
+        self.counts.insert(address, (message, counted));
+    }
+}

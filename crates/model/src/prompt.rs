@@ -1,0 +1,265 @@
+//! The prompt: a request in neutral form that is known to be valid.
+//!
+//! A [`Prompt`] can only be made by [`Prompt::check`], so whoever holds one may
+//! rely on every [`Law`] (B6). Each entry knows where it came from.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::{CallId, Message, MessageId, Role, Tool};
+
+/// A valid request, not yet in any vendor's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    entries: Vec<Entry>,
+    context: Option<Range<usize>>,
+    tools: Arc<[Tool]>,
+}
+
+/// A message of a request, and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What is sent.
+    pub message: Arc<Message>,
+    /// Where it came from.
+    pub provenance: Provenance,
+}
+
+/// Where a message of a request came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Provenance {
+    /// The conversation, as it was said.
+    Original,
+    /// The conversation, but shown otherwise than it was said: shortened, cleared,
+    /// renamed. The log keeps the original under the same id.
+    Altered,
+    /// The system prompts, joined.
+    System,
+    /// A summary of messages that are not sent.
+    Summary,
+    /// A context source.
+    Context(ContextKind),
+    /// Made to mend the history: a result that was never recorded, or a user turn
+    /// that must open the conversation.
+    Made,
+    /// A notice that messages were left out.
+    Notice,
+}
+
+/// What a context message is about. The order of the variants is the order in
+/// which they are sent (C1).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContextKind {
+    /// The agent's role definition.
+    Role,
+    /// The TODO list.
+    Todo,
+    /// Useful information.
+    Info,
+    /// Folder notes.
+    Notes,
+    /// A further source, by name; these keep the order in which they are given.
+    Other(SmolStr),
+}
+
+/// What is always true of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Law {
+    /// There is a message beside the system's.
+    NotEmpty,
+    /// System messages stand at the head only: the prompt, then a summary.
+    SystemAtHead,
+    /// A user message stands before the first assistant message.
+    UserFirst,
+    /// A tool result stands in the block of the assistant message that called it,
+    /// never at the head.
+    ResultAfterCall,
+    /// Every call has its result, in the order of the calls, with nothing between.
+    EveryCallAnswered,
+    /// No call id occurs twice.
+    UniqueCallIds,
+    /// The context block is contiguous and stands outside of every tool block.
+    ContextTogether,
+}
+
+/// A message that breaks a law.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The law.
+    pub law: Law,
+    /// The place in the request; absent if nothing is there.
+    pub index: Option<usize>,
+    /// The message at that place.
+    pub message: Option<MessageId>,
+}
+
+impl Prompt {
+    /// Makes a prompt of these entries, if they keep every law.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn check(entries: Vec<Entry>, tools: Arc<[Tool]>) -> Result<Self, Violation> {
+        let broken = |law, index: usize| Violation {
+            law,
+            index: Some(index),
+            message: entries.get(index).map(|entry| entry.message.id.clone()),
+        };
+        let head = entries.iter().take_while(|entry| entry.is_head()).count();
+        if head == entries.len() {
+            return Err(Violation { law: Law::NotEmpty, index: None, message: None });
+        }
+        check_head(&entries[..head]).map_err(|index| broken(Law::SystemAtHead, index))?;
+        check_turns(&entries, head).map_err(|(law, index)| broken(law, index))?;
+        let context = context_of(&entries).map_err(|index| broken(Law::ContextTogether, index))?;
+        Ok(Self { entries, context, tools })
+    }
+
+    /// The messages, in order, each with its provenance.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The messages, in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
+        self.entries.iter().map(|entry| &entry.message)
+    }
+
+    /// Where the context block stands, if there is one.
+    pub fn context(&self) -> Option<Range<usize>> {
+        self.context.clone()
+    }
+
+    /// The tools that the model may call.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// The suggested cache breakpoint: the last message before the context block,
+    /// which is the last that the next request repeats for certain (C11). Without
+    /// a context block, the last message.
+    pub fn breakpoint(&self) -> Option<usize> {
+        self.context.as_ref().map_or(self.entries.len(), |context| context.start).checked_sub(1)
+    }
+}
+
+impl Entry {
+    /// Whether it belongs to the system head.
+    fn is_head(&self) -> bool {
+        self.message.role() == Role::System
+    }
+}
+
+/// The head is at most one system prompt and one summary.
+fn check_head(head: &[Entry]) -> Result<(), usize> {
+    let mut rest = head.iter().enumerate().peekable();
+    rest.next_if(|(_, entry)| entry.provenance != Provenance::Summary);
+    rest.next_if(|(_, entry)| entry.provenance == Provenance::Summary);
+    match rest.next() {
+        Some((index, _)) => Err(index),
+        None => Ok(()),
+    }
+}
+
+fn check_turns(entries: &[Entry], head: usize) -> Result<(), (Law, usize)> {
+    let mut ids: HashSet<&CallId> = HashSet::new();
+    let mut user_seen = false;
+    let mut at = head;
+    while let Some(entry) = entries.get(at) {
+        let message = &entry.message;
+        match message.role() {
+            Role::System => return Err((Law::SystemAtHead, at)),
+            Role::Tool => return Err((Law::ResultAfterCall, at)),
+            Role::User => user_seen = true,
+            Role::Assistant if !user_seen => return Err((Law::UserFirst, at)),
+            Role::Assistant => {
+                let opener = at;
+                for call in message.calls() {
+                    if !ids.insert(&call.id) {
+                        return Err((Law::UniqueCallIds, opener));
+                    }
+                    let result = entries.get(at + 1).and_then(|next| next.message.as_result());
+                    if result.is_none_or(|result| result.call != call.id) {
+                        return Err((Law::EveryCallAnswered, opener));
+                    }
+                    at += 1;
+                }
+            }
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// The run of context messages. Results follow their calls directly, so nothing
+/// that is contiguous and made of user messages can stand inside a block.
+fn context_of(entries: &[Entry]) -> Result<Option<Range<usize>>, usize> {
+    let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
+    let Some(start) = entries.iter().position(is_context) else { return Ok(None) };
+    let len = entries[start..].iter().take_while(|entry| is_context(entry)).count();
+    let end = start + len;
+    let stray = entries[end..].iter().position(is_context).map(|at| end + at);
+    let foreign = (start..end).find(|&at| entries[at].message.role() != Role::User);
+    match stray.or(foreign) {
+        Some(index) => Err(index),
+        None => Ok(Some(start..end)),
+    }
+}
+
+impl ContextKind {
+    /// The kind's name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Role => "role",
+            Self::Todo => "todo",
+            Self::Info => "info",
+            Self::Notes => "notes",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// The place of the kind in the block; further sources share the last one.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Self::Role => 0,
+            Self::Todo => 1,
+            Self::Info => 2,
+            Self::Notes => 3,
+            Self::Other(_) => 4,
+        }
+    }
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotEmpty => "a request needs at least one message beside the system's",
+            Self::SystemAtHead => "system messages stand at the head only",
+            Self::UserFirst => "a user message must stand before the first assistant message",
+            Self::ResultAfterCall => "a tool result must stand in the block of its call",
+            Self::EveryCallAnswered => {
+                "every call must be followed by its result, in the order of the calls"
+            }
+            Self::UniqueCallIds => "no call id may occur twice",
+            Self::ContextTogether => {
+                "the context block must be one run of user messages, outside of every tool block"
+            }
+        })
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.index, &self.message) {
+            (Some(index), Some(id)) => write!(f, "message {index} ({id}): {}", self.law),
+            (Some(index), None) => write!(f, "message {index}: {}", self.law),
+            (None, _) => write!(f, "{}", self.law),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}

@@ -1,0 +1,17 @@
+//! What the model promises, in one binary.
+//!
+//! - `laws`: what holds for every message and every transcript
+//! - `bytes`: what stays byte for byte
+//! - `bad_transcripts`: what is refused, where and in which words
+//! - `bad_notation`: the same for lines of notation
+//! - `reading`: what the notation looks like to people
+//! - `schema`: the JSON Schema and the documents agree with the code
+//! - `types`: facts about the types themselves
+
+mod bad_notation;
+mod bad_transcripts;
+mod bytes;
+mod laws;
+mod reading;
+mod schema;
+mod types;

@@ -1,0 +1,80 @@
+use std::mem::size_of;
+
+use interleaf_model::{
+    CallId, Error, Extra, Json, Message, MessageId, Parts, Role, Text, Timestamp, Transcript, Usage,
+};
+
+fn shared<T: Clone + Send + Sync + std::fmt::Debug + 'static>() {}
+
+#[test]
+fn every_word_can_be_shared_between_threads() {
+    shared::<Message>();
+    shared::<Transcript>();
+    shared::<Json>();
+    shared::<Error>();
+}
+
+#[test]
+fn an_error_and_an_absent_extra_cost_one_word() {
+    assert_eq!(size_of::<Error>(), size_of::<usize>());
+    assert_eq!(size_of::<Extra>(), size_of::<usize>());
+    assert_eq!(size_of::<Option<Timestamp>>(), 2 * size_of::<u64>());
+}
+
+#[test]
+fn a_message_has_at_least_one_part() {
+    assert!(Parts::<Text>::new(Vec::new()).is_err());
+    assert_eq!(Parts::one(Text::new("")).len(), 1);
+}
+
+#[test]
+fn a_call_id_is_never_blank() {
+    for blank in ["", " ", "\t\n", "\u{3000}"] {
+        assert!(CallId::new(blank).is_err());
+        assert!(serde_json::from_value::<CallId>(blank.into()).is_err());
+    }
+    assert_eq!(CallId::new(" c1 ").unwrap().as_str(), " c1 ");
+}
+
+#[test]
+fn an_id_is_unassigned_until_it_has_a_text() {
+    assert!(MessageId::default().is_unassigned());
+    assert_eq!(MessageId::of_index(7).as_str(), "m7");
+}
+
+#[test]
+fn a_role_reads_back_from_its_name() {
+    for role in Role::ALL {
+        assert_eq!(role.as_str().parse(), Ok(role));
+        assert_eq!(serde_json::to_value(role).unwrap(), role.as_str());
+    }
+    assert_eq!(
+        "owner".parse::<Role>().unwrap_err().to_string(),
+        "unknown role \"owner\": it must be system, user, assistant or tool"
+    );
+}
+
+#[test]
+fn a_timestamp_is_written_in_utc_and_cut_to_microseconds() {
+    let at: Timestamp = "2026-11-15T10:00:00.123456789+02:00".parse().unwrap();
+    assert_eq!(at.to_string(), "2026-11-15T08:00:00.123456Z");
+    assert!("2026-11-15T10:00:00".parse::<Timestamp>().is_err());
+    assert!(Timestamp::from_microseconds(i64::MAX).is_err());
+}
+
+#[test]
+fn sums_of_tokens_stop_at_the_largest_number() {
+    let most = Usage { prompt: u64::MAX, completion: 1, ..Usage::default() };
+    assert_eq!((most + most).prompt, u64::MAX);
+    assert_eq!(most.total(), u64::MAX);
+}
+
+#[test]
+fn thinking_and_white_space_say_nothing() {
+    let line = |line: &str| interleaf_model::notation::parse(line).unwrap().remove(0);
+    assert!(line("a [think a lot]  \\n").is_blank());
+    assert!(line("u [empty]").is_blank());
+    assert!(!line("a [call c1 ls]").is_blank());
+    assert!(!line("u [{\"type\":\"image\",\"url\":\"https://example.org/a.png\"}]").is_blank());
+    assert_eq!(line("a one [think x] two [+] three").text(), "one\ntwo\nthree");
+}

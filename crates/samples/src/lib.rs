@@ -1,0 +1,17 @@
+//! Made-up conversations for tests and benches.
+//!
+//! - [`strategy`] draws messages, conversations and transcripts at random, for
+//!   laws: [`strategy::message`] is any message that the model allows,
+//!   [`strategy::conversation`] is a valid agent conversation,
+//!   [`strategy::broken_conversation`] is one with everything wrong at once.
+//! - [`generate`] makes the same conversation every time, for benches.
+//!
+//! ```
+//! use interleaf_samples::generate::agent_session;
+//!
+//! assert_eq!(agent_session(1_000).len(), 1_000);
+//! assert_eq!(agent_session(50), agent_session(50));
+//! ```
+
+pub mod generate;
+pub mod strategy;

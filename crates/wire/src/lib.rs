@@ -1,0 +1,38 @@
+//! What model APIs speak, and how it is read into our words.
+//!
+//! A wire family is a folder: `wire.rs` holds the structs of its JSON, `decode.rs`
+//! turns them into [`Message`](interleaf_model::Message)s. The structs never leave
+//! their folder; what a vendor sends that the model has no word for is kept byte
+//! for byte as `Opaque` or `Extra`, under its owner's name.
+//!
+//! ```text
+//!   text ──▶ raw ──▶ openai_chat::wire ──▶ openai_chat::decode ──▶ Message
+//!            fields   what the API says     what it means
+//!              └─────────────┴────────────────────┴──▶ Error { kind, place, rule }
+//! ```
+//!
+//! Nothing here does I/O, asks a clock or draws a random number: an id that has to
+//! be made derives from its place.
+//!
+//! ```
+//! use interleaf_model::Role;
+//! use interleaf_wire::openai_chat;
+//!
+//! let messages = openai_chat::decode_messages(
+//!     r#"[{"role": "user", "content": "list the files"},
+//!         {"role": "assistant", "content": null, "tool_calls": [
+//!             {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+//!         {"role": "tool", "tool_call_id": "c1", "content": "src"}]"#,
+//! )?;
+//! assert_eq!(messages[1].role(), Role::Assistant);
+//! assert_eq!(messages[1].calls().count(), 1);
+//! assert_eq!(messages[2].text(), "src");
+//! # Ok::<(), interleaf_wire::Error>(())
+//! ```
+
+mod error;
+mod raw;
+
+pub mod openai_chat;
+
+pub use error::{Error, ErrorKind};

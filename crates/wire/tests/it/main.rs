@@ -1,0 +1,5 @@
+//! How chat requests are read: examples by feature, faults with their places, laws.
+
+mod examples;
+mod faults;
+mod laws;
