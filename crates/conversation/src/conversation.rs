@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use imbl::Vector;
-use interleaf_model::{Message, Role, Usage};
+use interleaf_model::{Message, Ranges, Role, Usage};
 
 use crate::batch::End;
 use crate::marks::Marks;
@@ -187,20 +187,21 @@ impl Conversation {
                     Operation::Replace(replace) => vec![Arc::new(replace.message.clone())],
                     Operation::Truncate(_) | Operation::Clear(_) | Operation::Filter(_) => vec![],
                 };
-                view.check_view_of(self.log.len() + new.len())
-                    .map_err(|e| Error::event("operated.view", e.message()))?;
+                let n_logged = self.log.len();
+                let indices = view_of(view, n_logged + new.len())?;
                 self.check_room(new.len())?;
                 for message in new {
                     self.push(message)?;
                 }
-                self.start_batch(operation.name(), view.iter().collect());
+                let indices = self.view.reshaped(&indices, n_logged);
+                self.start_batch(operation.name(), indices);
             }
             Event::Marked { index, mark } => {
-                self.check_index("marked.index", *index)?;
+                self.check_event_index("marked.index", *index)?;
                 self.marks.add(mark, *index);
             }
             Event::Unmarked { index, mark } => {
-                self.check_index("unmarked.index", *index)?;
+                self.check_event_index("unmarked.index", *index)?;
                 self.marks.remove(mark, *index);
             }
             Event::RolledBack { batch } => {
@@ -210,20 +211,25 @@ impl Conversation {
                     return Err(Error::event("rolled_back.batch", rule));
                 };
                 self.start_batch("roll_back", end.view);
-                self.usage.rewind(end.cumulative);
+                self.usage.cumulative = end.cumulative;
             }
             Event::RequestBegan {} => self.usage.begin(self.log.len() as u32),
             Event::UsageNoted { usage } => self.usage.note(*usage),
             Event::Reset {} => {
                 self.start_batch("reset", Vector::new());
-                self.usage.rewind(Usage::default());
+                self.usage.current = Usage::default();
+                self.usage.cumulative = Usage::default();
             }
         }
         Ok(())
     }
 
-    pub(crate) fn push(&mut self, message: Arc<Message>) -> Result<u32, Error> {
+    /// Adds a message to the log, with an id if it has none.
+    pub(crate) fn push(&mut self, mut message: Arc<Message>) -> Result<u32, Error> {
         self.check_room(1)?;
+        if message.id.is_unassigned() {
+            name(Arc::make_mut(&mut message), self.log.len());
+        }
         let index = self.log.len() as u32;
         self.log_roles.push(message.role(), index);
         self.log.push_back(message);
@@ -248,6 +254,10 @@ impl Conversation {
             return Err(Error::new(ErrorKind::Message, "message", "the log is full"));
         }
         Ok(())
+    }
+
+    fn check_event_index(&self, field: &str, index: u32) -> Result<(), Error> {
+        self.check_index(field, index).map_err(|e| Error::event(field, e.message()))
     }
 
     fn check_index(&self, field: &str, index: u32) -> Result<(), Error> {
@@ -377,6 +387,28 @@ impl std::fmt::Debug for Conversation {
             .field("usage", &self.usage)
             .finish()
     }
+}
+
+/// The indices of a view that an event claims, if they can be one of `len` messages.
+fn view_of(view: &Ranges, len: usize) -> Result<Vec<u32>, Error> {
+    let refused = |rule| Err(Error::event("operated.view", rule));
+    let mut indices = Vec::new();
+    // Runs may claim more indices than memory holds. One that is too many is enough
+    // to know that an index comes twice.
+    for index in view.iter().take(len + 1) {
+        if index as usize >= len {
+            return refused(format!("index {index} is outside the log of {len} messages"));
+        }
+        indices.push(index);
+    }
+    if !indices.is_sorted_by(|a, b| a < b) {
+        let mut sorted = indices.clone();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return refused(format!("index {} is there twice", twice[0]));
+        }
+    }
+    Ok(indices)
 }
 
 /// What append and every operation that brings in messages ask of them (A2).

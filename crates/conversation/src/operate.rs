@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use imbl::Vector;
-use interleaf_model::{Message, MessageId, Ranges, Role};
+use interleaf_model::{CallId, Message, MessageId, Ranges, Role};
 
 use crate::blocks::Blocks;
 use crate::conversation::{PINNED, check_message};
@@ -66,7 +65,9 @@ impl fmt::Display for Reason {
 /// The view after an operation, and the operation as it is to be recorded.
 struct Plan {
     operation: Operation,
-    view: Vector<u32>,
+    view: Vec<u32>,
+    hidden: Vec<u32>,
+    added: Vec<u32>,
     notes: Vec<Note>,
 }
 
@@ -95,19 +96,12 @@ pub(crate) fn plan(conversation: &Conversation, operation: Operation) -> Result<
 }
 
 fn outcome(conversation: &Conversation, plan: Plan) -> Operated {
-    let old = conversation.view.indices();
-    let log_len = conversation.log_len() as u32;
-    let mut visible = vec![false; log_len as usize];
-    for index in plan.view.iter().filter(|&&index| index < log_len) {
-        visible[*index as usize] = true;
-    }
-    let hidden = old.iter().copied().filter(|&index| !visible[index as usize]).collect();
-    let added = plan.view.iter().copied().filter(|&index| index >= log_len).collect();
-    let event = (plan.view != *old).then(|| Event::Operated {
-        operation: plan.operation,
-        view: plan.view.iter().copied().collect::<Ranges>(),
-    });
-    Operated { event, hidden, added, notes: plan.notes }
+    let Plan { operation, view, hidden, added, notes } = plan;
+    let changed = !hidden.is_empty() || !added.is_empty();
+    debug_assert_eq!(changed, !conversation.view().eq(view.iter().copied()));
+    let event =
+        changed.then(|| Event::Operated { operation, view: view.into_iter().collect::<Ranges>() });
+    Operated { event, hidden, added, notes }
 }
 
 /// Whether a hiding operation respects the pinned mark.
@@ -161,7 +155,11 @@ fn hide(
             note(&mut notes, flip(&mut keep, block, to), reason);
         }
     }
-    Plan { operation, view: conversation.view.kept(&keep), notes }
+    let (mut view, mut hidden) = (Vec::new(), Vec::new());
+    for (index, kept) in conversation.view().zip(keep) {
+        if kept { view.push(index) } else { hidden.push(index) }
+    }
+    Plan { operation, view, hidden, added: Vec::new(), notes }
 }
 
 /// Which positions a truncation keeps, by its letter.
@@ -284,20 +282,18 @@ fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Plan, Err
         check_message(message, &format!("insert.messages[{i}]"))?;
         name(message, log_len + i);
     }
-    let new = (log_len as u32)..(log_len + insert.messages.len()) as u32;
+    let added: Vec<u32> = (log_len as u32..).take(insert.messages.len()).collect();
     let mut notes = Vec::new();
     let mut position = insert.position;
     if !insert.split_blocks
         && let Some(start) = Blocks::find(conversation.visible()).cut_at(position)
     {
         position = start;
-        notes.push(Note { indices: new.clone().collect(), reason: Reason::MovedBeforeBlock });
+        notes.push(Note { indices: added.clone(), reason: Reason::MovedBeforeBlock });
     }
-    let mut view = conversation.view.indices().clone();
-    let tail = view.split_off(position);
-    view.extend(new);
-    view.append(tail);
-    Ok(Plan { operation: Operation::Insert(insert), view, notes })
+    let mut view: Vec<u32> = conversation.view().collect();
+    view.splice(position..position, added.iter().copied());
+    Ok(Plan { operation: Operation::Insert(insert), view, hidden: Vec::new(), added, notes })
 }
 
 fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, Error> {
@@ -317,7 +313,7 @@ fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, E
             }
             Some(_) => true,
             None => {
-                let called = |id: &interleaf_model::CallId| replace.message.calls().any(|call| call.id == *id);
+                let called = |id: &CallId| replace.message.calls().any(|call| call.id == *id);
                 results.map(|result| &result.call).all(called)
             }
         };
@@ -332,9 +328,16 @@ fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, E
     }
     let log_len = conversation.log_len();
     name(&mut replace.message, log_len);
-    let mut view = conversation.view.indices().clone();
-    view.set(replace.index, log_len as u32);
-    Ok(Plan { operation: Operation::Replace(replace), view, notes: Vec::new() })
+    let mut view: Vec<u32> = conversation.view().collect();
+    let added = log_len as u32;
+    let hidden = std::mem::replace(&mut view[replace.index], added);
+    Ok(Plan {
+        operation: Operation::Replace(replace),
+        view,
+        hidden: vec![hidden],
+        added: vec![added],
+        notes: Vec::new(),
+    })
 }
 
 /// Gives a message without a name the one of its place in the log.

@@ -132,16 +132,20 @@ pub(crate) fn answer<'a>(
     let hit = |place: u32| conversation.hit(query.scope, place);
     if query.is_positional() {
         let count = roles_count(conversation, query.scope, roles);
-        if roles.len() == every.len() {
+        // A role may be named twice, so their number says nothing.
+        if every.iter().all(|role| roles.contains(role)) {
             return pick(0..count as u32, |range, n| range.start += n as u32, count, query, hit);
         }
         let merged = places.merged(roles);
         return pick(merged, |merged, n| merged.skip_front(n), count, query, hit);
     }
     if let Some(places) = marked_places(conversation, query) {
-        return pick_matching(places.into_iter(), query, roles, hit);
+        let carries_all =
+            |hit: &Hit<'_>| query.marks.iter().all(|mark| conversation.marks.has(mark, hit.index));
+        let hits = places.into_iter().filter_map(hit).filter(carries_all);
+        return pick_matching(hits, query, roles);
     }
-    pick_matching(places.merged(roles), query, roles, hit)
+    pick_matching(places.merged(roles).filter_map(hit), query, roles)
 }
 
 fn roles_count(conversation: &Conversation, scope: Scope, roles: &[Role]) -> usize {
@@ -186,12 +190,11 @@ fn pick<'a, I: DoubleEndedIterator<Item = u32>>(
     })
 }
 
-/// Picks from places that must be looked at one by one.
+/// Picks from messages that must be looked at one by one.
 fn pick_matching<'a>(
-    places: impl DoubleEndedIterator<Item = u32>,
+    hits: impl DoubleEndedIterator<Item = Hit<'a>>,
     query: &Query,
     roles: &[Role],
-    hit: impl Fn(u32) -> Option<Hit<'a>>,
 ) -> Result<Vec<Hit<'a>>, Error> {
     let matches = |hit: &Hit<'_>| {
         let timed = query.since.is_some() || query.until.is_some();
@@ -201,7 +204,7 @@ fn pick_matching<'a>(
         });
         in_time && roles.contains(&hit.message.role())
     };
-    let hits = places.filter_map(hit).filter(matches);
+    let hits = hits.filter(matches);
     Ok(match query.pick {
         Pick::All => hits.collect(),
         Pick::First(n) => hits.take(n).collect(),

@@ -5,8 +5,8 @@ use interleaf_model::Role;
 
 /// For each role the places of its messages, ascending.
 ///
-/// Counting is O(1), the last n cost O(n), and pushing is amortised O(1); a clone
-/// shares everything.
+/// Counting is O(1), the last n cost O(n), a range its length and a bisection, and
+/// pushing is amortised O(1); a clone shares everything.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct RoleIndex {
     places: [Vector<u32>; 4],
@@ -52,15 +52,37 @@ impl Remaining<'_> {
     fn last(&self) -> Option<u32> {
         (self.start < self.end).then(|| self.places.get(self.end - 1).copied()).flatten()
     }
+
+    /// How many of what is left stand before this place.
+    fn before(&self, place: u32) -> usize {
+        let rank = self.places.binary_search(&place).unwrap_or_else(|rank| rank);
+        rank.clamp(self.start, self.end) - self.start
+    }
 }
 
 impl Merged<'_> {
-    /// Leaves out the first n; in a single list that costs nothing.
+    /// Leaves out the first n without walking past them.
     pub(crate) fn skip_front(&mut self, n: usize) {
+        let n = n.min(self.len());
         if let [list] = self.lists.as_mut_slice() {
-            list.start = (list.start + n).min(list.end);
-        } else if n > 0 {
-            self.nth(n - 1);
+            list.start += n;
+            return;
+        }
+        // Each place is in one list only, so one step further there is at most one
+        // more before it: bisection finds the place that has exactly n before it.
+        let behind = |list: &Remaining<'_>| list.last().map_or(0, |place| place + 1);
+        let mut low = 0;
+        let mut high = self.lists.iter().map(behind).max().unwrap_or(0);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.lists.iter().map(|list| list.before(middle)).sum::<usize>() < n {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        for list in &mut self.lists {
+            list.start += list.before(low);
         }
     }
 }

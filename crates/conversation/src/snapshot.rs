@@ -31,10 +31,10 @@ impl Conversation {
             messages: self.log.iter().cloned().collect(),
             view: (view != everything).then_some(view),
             marks: marks.collect::<BTreeMap<_, _>>(),
-            batches: if self.batches.len() > 1 {
-                self.batches().map(batch).collect()
-            } else {
+            batches: if self.batches().eq([&Batch::first()]) {
                 vec![]
+            } else {
+                self.batches().map(batch).collect()
             },
             usage: (usage != UsageRecord::default()).then_some(usage),
         }
@@ -42,7 +42,8 @@ impl Conversation {
 
     /// The conversation that a transcript describes.
     ///
-    /// Its messages are taken as they are, also a broken history.
+    /// Its messages are taken as they are, also a broken history; one without an id
+    /// gets one from its place in the log.
     ///
     /// # Errors
     /// If an index lies outside the log.

@@ -34,26 +34,26 @@ impl Counters {
         self.request_log_len = Some(log_len);
     }
 
-    /// Takes what the API reports of the current request so far.
+    /// Takes what the API reports of the current request so far. Only the difference
+    /// to the report before counts, also when a roll back came between the two.
     pub(crate) fn note(&mut self, usage: Usage) {
-        self.cumulative = minus(self.cumulative, self.current) + usage;
-        self.lifetime = minus(self.lifetime, self.current) + usage;
+        self.cumulative = instead(self.cumulative, self.current, usage);
+        self.lifetime = instead(self.lifetime, self.current, usage);
         self.current = usage;
-    }
-
-    pub(crate) fn rewind(&mut self, cumulative: Usage) {
-        self.current = Usage::default();
-        self.cumulative = cumulative;
-        self.request_log_len = None;
     }
 }
 
-fn minus(sum: Usage, part: Usage) -> Usage {
+/// `sum`, with `new` counted instead of `old`.
+fn instead(sum: Usage, old: Usage, new: Usage) -> Usage {
+    let field = |sum: u64, old: u64, new: u64| match new.checked_sub(old) {
+        Some(more) => sum.saturating_add(more),
+        None => sum.saturating_sub(old - new),
+    };
     Usage {
-        prompt: sum.prompt.saturating_sub(part.prompt),
-        cache_read: sum.cache_read.saturating_sub(part.cache_read),
-        cache_write: sum.cache_write.saturating_sub(part.cache_write),
-        completion: sum.completion.saturating_sub(part.completion),
-        reasoning: sum.reasoning.saturating_sub(part.reasoning),
+        prompt: field(sum.prompt, old.prompt, new.prompt),
+        cache_read: field(sum.cache_read, old.cache_read, new.cache_read),
+        cache_write: field(sum.cache_write, old.cache_write, new.cache_write),
+        completion: field(sum.completion, old.completion, new.completion),
+        reasoning: field(sum.reasoning, old.reasoning, new.reasoning),
     }
 }

@@ -1,8 +1,10 @@
 //! The view: which messages are visible, and in what order.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use imbl::Vector;
 use interleaf_model::{Message, Role};
-use std::sync::Arc;
 
 use crate::role_index::RoleIndex;
 
@@ -12,13 +14,14 @@ pub(crate) struct View {
     indices: Vector<u32>,
     /// Places in `indices`, by role.
     roles: RoleIndex,
-    /// Whether the indices ascend; then a log index is found by bisection.
-    ascending: bool,
+    /// The positions in the order of their log indices, so that a log index is found
+    /// by bisection; `None` while the view is in that order itself.
+    by_index: Option<Vector<u32>>,
 }
 
 impl Default for View {
     fn default() -> Self {
-        Self { indices: Vector::new(), roles: RoleIndex::default(), ascending: true }
+        Self { indices: Vector::new(), roles: RoleIndex::default(), by_index: None }
     }
 }
 
@@ -35,13 +38,22 @@ impl View {
             ascending &= previous < Some(index);
             previous = Some(index);
         }
-        Self { indices, roles, ascending }
+        let by_index = (!ascending).then(|| {
+            let mut by_index: Vec<(u32, u32)> = indices.iter().copied().zip(0..).collect();
+            by_index.sort_unstable();
+            by_index.into_iter().map(|(_, position)| position).collect()
+        });
+        Self { indices, roles, by_index }
     }
 
     /// Shows a message that has just been added to the log.
     pub(crate) fn push(&mut self, index: u32, role: Role) {
-        self.roles.push(role, self.indices.len() as u32);
+        let position = self.indices.len() as u32;
+        self.roles.push(role, position);
         self.indices.push_back(index);
+        if let Some(by_index) = &mut self.by_index {
+            by_index.push_back(position);
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -61,44 +73,67 @@ impl View {
         self.indices.get(position).copied()
     }
 
-    /// The position that shows this log index. Only a view that was reordered has
-    /// to be searched.
+    /// The position that shows this log index.
     pub(crate) fn position_of(&self, index: u32) -> Option<usize> {
-        if self.ascending {
-            self.indices.binary_search(&index).ok()
-        } else {
-            self.indices.iter().position(|&i| i == index)
-        }
+        let Some(by_index) = &self.by_index else {
+            return self.indices.binary_search(&index).ok();
+        };
+        let shown = |&position: &u32| self.index_at(position as usize).cmp(&Some(index));
+        let rank = by_index.binary_search_by(shown).ok()?;
+        by_index.get(rank).map(|&position| position as usize)
     }
 
     /// The lowest visible log index.
     pub(crate) fn boundary(&self) -> Option<u32> {
-        if self.ascending { self.index_at(0) } else { self.indices.iter().min().copied() }
+        let lowest = self.by_index.as_ref().and_then(|by_index| by_index.front().copied());
+        self.index_at(lowest.unwrap_or(0) as usize)
     }
 
-    /// The indices at the positions that `keep` names. Long runs are shared with
-    /// this view, so that a batch which keeps the old one costs little.
-    pub(crate) fn kept(&self, keep: &[bool]) -> Vector<u32> {
-        const MOST_SHARED_RUNS: usize = 16;
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        for (position, _) in keep.iter().enumerate().filter(|&(_, &kept)| kept) {
-            match runs.last_mut() {
-                Some((_, end)) if *end == position => *end += 1,
-                _ => runs.push((position, position + 1)),
+    /// These indices as a list that shares long runs with this view, so that a batch
+    /// which keeps the old one costs little. Indices from `n_logged` on are new.
+    pub(crate) fn reshaped(&self, indices: &[u32], n_logged: usize) -> Vector<u32> {
+        let whole = || indices.iter().copied().collect();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut shown = self.indices.iter().enumerate();
+        for &index in indices {
+            if index as usize >= n_logged {
+                pieces.push(Piece::New(index));
+            } else if let Some((position, _)) = shown.find(|&(_, &shown)| shown == index) {
+                match pieces.last_mut() {
+                    Some(Piece::Shown(run)) if run.end == position => run.end += 1,
+                    _ => pieces.push(Piece::Shown(position..position + 1)),
+                }
+            } else {
+                return whole();
+            }
+            if pieces.len() > MOST_PIECES {
+                return whole();
             }
         }
-        if runs.len() > MOST_SHARED_RUNS {
-            let kept = self.indices.iter().zip(keep).filter(|&(_, &kept)| kept);
-            return kept.map(|(&index, _)| index).collect();
+        let mut left = self.indices.clone();
+        let mut list = Vector::new();
+        for piece in pieces.into_iter().rev() {
+            match piece {
+                Piece::New(index) => list.push_front(index),
+                Piece::Shown(run) => {
+                    let mut tail = left.split_off(run.start);
+                    tail.truncate(run.len());
+                    tail.append(list);
+                    list = tail;
+                }
+            }
         }
-        let mut all = self.indices.clone();
-        let mut kept = Vector::new();
-        for (start, end) in runs.into_iter().rev() {
-            let mut tail = all.split_off(start);
-            tail.truncate(end - start);
-            tail.append(kept);
-            kept = tail;
-        }
-        kept
+        list
     }
+}
+
+/// Beyond this many pieces a copy is cheaper than sharing.
+const MOST_PIECES: usize = 16;
+
+/// A piece of a view's successor.
+enum Piece {
+    /// These positions of the view.
+    Shown(Range<usize>),
+    /// A new message, by log index.
+    New(u32),
 }

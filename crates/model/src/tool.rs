@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Json, ToolName};
+use crate::{Extra, Json, ToolName};
 
 /// The description of a tool, as a model is told it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
     /// Its name.
     pub name: ToolName,
     /// What it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
     /// A JSON Schema of its arguments; none means that it takes none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Json>,
+    /// Whether the model is held to the schema, where that was said.
+    pub strict: Option<bool>,
+    /// What a vendor attached to it.
+    pub extra: Extra,
 }

@@ -1,4 +1,6 @@
 //! What laws are tried on: proptest strategies, from a text to a whole transcript.
+//!
+//! They are boxed, so that compilers and backtraces are spared their types.
 
 mod conversation;
 mod damage;

@@ -26,9 +26,19 @@ pub enum ErrorKind {
     Form,
     /// The shape is right, but no message may look like this.
     Rule,
+    /// A piece of a stream can not be read.
+    Corrupt,
+    /// A stream ended before its message did.
+    Cut,
+    /// The API answered with an error of its own; the text is the API's.
+    Api,
 }
 
 impl Error {
+    pub(crate) fn new(kind: ErrorKind, rule: impl Into<String>) -> Self {
+        Self(Box::new(Repr { kind, place: Place::default(), rule: rule.into() }))
+    }
+
     /// The kind to branch on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

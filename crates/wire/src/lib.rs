@@ -31,8 +31,39 @@
 //! ```
 
 mod error;
+mod family;
+mod options;
+mod vendors;
+
+mod arguments;
+mod change;
+mod names;
+mod thinking;
+mod turns;
+
+mod encode;
+
+mod decode;
 mod raw;
 
-pub mod openai_chat;
+mod reply_builder;
+mod sse;
+mod stream;
 
+pub mod lint;
+
+mod anthropic;
+mod bedrock;
+mod gemini;
+pub mod openai_chat;
+mod openai_responses;
+
+pub use change::{Change, ChangeKind};
+pub use decode::{decode_request, decode_response, decode_stream};
+pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};
+pub use family::Family;
+pub use names::{Alphabet, NameMap};
+pub use options::{CacheMarks, Options, Request, ToolChoice};
+pub use stream::{Delta, StreamDecoder};
+pub use vendors::{Auth, Quirks, Reasoning, VENDORS, Vendor};

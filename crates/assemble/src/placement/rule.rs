@@ -138,13 +138,14 @@ impl FromStr for Rule {
                  from_end(n), after_system and tail are known"
             ))
         };
-        let (name, n) = match text.split_once(['(', ':']) {
-            Some((name, n)) => {
-                let n = n.strip_suffix(')').unwrap_or(n).trim();
-                (name, Some(n.parse::<usize>().map_err(|_| unknown())?))
+        let (name, n) = match (text.split_once('('), text.split_once(':')) {
+            (Some((name, n)), _) => {
+                (name, Some(n.trim_end().strip_suffix(')').ok_or_else(unknown)?))
             }
-            None => (text, None),
+            (None, Some((name, n))) => (name, Some(n)),
+            (None, None) => (text, None),
         };
+        let n = n.map(|n| n.trim().parse::<usize>()).transpose().map_err(|_| unknown())?;
         let rule = match (name.trim(), n) {
             ("after_tool_result", n) => Self::AfterToolResult(n.unwrap_or(3)),
             ("before_assistant", Some(n)) => Self::BeforeAssistant(n),

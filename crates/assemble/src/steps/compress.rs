@@ -5,6 +5,7 @@
 
 use interleaf_model::{Blocks, Entry, Message, MessageId, Provenance, Role};
 
+use super::filter;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
 use crate::{Cause, Change, Error, Input, Summary, SummaryRole};
@@ -65,8 +66,9 @@ fn text(summary: &Summary, stands_for: usize) -> String {
 /// For each position, why it may not be swallowed, if so.
 fn spared(input: &Input<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
     let mut spared = vec![None; draft.entries.len()];
-    let latest = draft.entries.iter().rposition(|e| e.message.role() == Role::User);
-    if let Some(latest) = latest {
+    // What the filter drops is no one's latest word.
+    let speaks = |m: &Message| m.role() == Role::User && filter::unheard(input, m).is_none();
+    if let Some(latest) = draft.entries.iter().rposition(|entry| speaks(&entry.message)) {
         spared[latest] = Some(Cause::LatestUser);
     }
     let blocks = Blocks::find(draft.messages());

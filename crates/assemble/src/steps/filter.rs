@@ -14,14 +14,19 @@ pub(super) fn run(
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
     draft.entries.retain(|entry| {
-        let cause = foreign(&input.settings.agent, &entry.message.origin)
-            .or_else(|| is_silent(&entry.message).then_some(Cause::Blank));
+        let cause = unheard(input, &entry.message);
         if let Some(cause) = cause {
             findings.add(Change::Dropped, &entry.message.id, cause);
         }
         cause.is_none()
     });
     Ok(draft)
+}
+
+/// Why a message is not for the model, if it is not.
+pub(super) fn unheard(input: &Input<'_>, message: &Message) -> Option<Cause> {
+    foreign(&input.settings.agent, &message.origin)
+        .or_else(|| is_silent(message).then_some(Cause::Blank))
 }
 
 fn foreign(agent: &Agent, origin: &Origin) -> Option<Cause> {

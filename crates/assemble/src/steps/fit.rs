@@ -21,7 +21,7 @@ mod shorten;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use interleaf_model::{Blocks, Body, ContentPart, Entry, Message, Parts, Provenance, Role, Text};
+use interleaf_model::{Blocks, Body, ContentPart, Message, Parts, Provenance, Role, Text};
 
 use super::place;
 use crate::draft::{Draft, entry};
@@ -44,37 +44,30 @@ pub(super) fn run(
             None => Ok(draft),
         };
     };
+    let tools = ledger.tools(&input.tools);
     if let Some(budget) = input.settings.budget {
         shorten_results(&mut draft, &budget, ledger, findings);
         let limit = budget.limit();
-        let excess = total(input, &draft, ledger).saturating_sub(limit);
+        let excess = by_part(&draft, tools, ledger).total().saturating_sub(limit);
         let freed = clear_results(input, &mut draft, &budget, excess, ledger, findings);
         if freed < excess {
-            let excess = total(input, &draft, ledger).saturating_sub(limit);
             let step = (limit / STEPS_PER_LIMIT).max(1);
-            if leave_out::run(input, &mut draft, excess, step, ledger, findings) {
+            if leave_out::run(input, &mut draft, excess - freed, step, ledger, findings) {
                 draft = place::again(input, draft, findings)?;
             }
         }
-        let tokens = by_part(input, &draft, ledger);
+        let tokens = by_part(&draft, tools, ledger);
         if tokens.total() > limit {
             return Err(Error::too_large(limit, tokens));
         }
     }
-    draft.tokens = Some(by_part(input, &draft, ledger));
+    draft.tokens = Some(by_part(&draft, tools, ledger));
     Ok(draft)
 }
 
-fn total(input: &Input<'_>, draft: &Draft, ledger: &Ledger) -> u64 {
-    by_part(input, draft, ledger).total()
-}
-
-fn by_part(input: &Input<'_>, draft: &Draft, ledger: &Ledger) -> Tokens {
-    let mut tokens = Tokens {
-        counter: ledger.counter().name().to_owned(),
-        tools: ledger.tools(&input.tools),
-        ..Tokens::default()
-    };
+fn by_part(draft: &Draft, tools: u64, ledger: &Ledger) -> Tokens {
+    let counter = ledger.counter().name().to_owned();
+    let mut tokens = Tokens { counter, tools, ..Tokens::default() };
     for entry in &draft.entries {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,
@@ -118,7 +111,7 @@ fn clear_results(
     }
     let step = (budget.limit() / STEPS_PER_LIMIT).max(1);
     let wanted = excess.div_ceil(step) * step;
-    let held = pinned_places(input, &draft.entries);
+    let held = held_places(input, draft);
     let results: Vec<usize> = (0..draft.entries.len())
         .filter(|&place| draft.entries[place].message.role() == Role::Tool)
         .collect();
@@ -151,14 +144,25 @@ fn cleared(message: &Message) -> Arc<Message> {
     Arc::new(message)
 }
 
-/// The places of pinned messages and of the tool blocks around them.
-fn pinned_places(input: &Input<'_>, entries: &[Entry]) -> HashSet<usize> {
-    if input.pinned.is_empty() {
-        return HashSet::new();
+/// The places of what is never touched: pinned messages with the tool blocks around
+/// them, and a block that still waits for results.
+fn held_places(input: &Input<'_>, draft: &Draft) -> HashSet<usize> {
+    let entries = &draft.entries;
+    let mut held = HashSet::new();
+    if !draft.open.is_empty() {
+        // It is the last one, for nothing but its results came since.
+        let opener = entries.iter().rposition(|entry| entry.message.has_calls());
+        held.extend(opener.unwrap_or(entries.len())..entries.len());
     }
-    let blocks = Blocks::find(entries.iter().map(|entry| &entry.message));
-    let is_pinned = |place: &usize| input.pinned.contains(&entries[*place].message.id);
-    let pinned = (0..entries.len()).filter(is_pinned);
-    let whole = |place| blocks.around(place).map_or(vec![place], |block| block.positions.clone());
-    pinned.flat_map(whole).collect()
+    if !input.pinned.is_empty() {
+        let blocks = Blocks::find(draft.messages());
+        let is_pinned = |place: &usize| input.pinned.contains(&entries[*place].message.id);
+        for place in (0..entries.len()).filter(is_pinned) {
+            match blocks.around(place) {
+                Some(block) => held.extend(block.positions.iter().copied()),
+                None => _ = held.insert(place),
+            }
+        }
+    }
+    held
 }

@@ -6,14 +6,14 @@
 
 mod pairing;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use interleaf_model::{
     AssistantPart, Body, CallId, Entry, Message, MessageId, Parts, Provenance, Role, Status,
     ToolCall, ToolName,
 };
 
-use self::pairing::{Answer, Pairing};
+use self::pairing::Pairing;
 use super::filter;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
@@ -26,31 +26,28 @@ const OPENING: &str = "[The conversation before this point is not shown.]";
 
 pub(super) fn run(
     input: &Input<'_>,
-    mut draft: Draft,
+    draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    // A message that loses its last call may be left with nothing to say; dropping it
-    // can not undo a pair. So the second round finds nothing, and ends it.
-    loop {
-        let before = draft.entries.len();
-        draft = pair(input, draft, findings);
-        draft = filter::run(input, draft, findings)?;
-        if draft.entries.len() == before || draft.entries.is_empty() {
-            break;
-        }
-    }
+    // A message that loses its last call may be left with nothing to say. Dropping it
+    // can not undo a pair, so this is a fixed point.
+    let draft = pair(input, draft, findings);
+    let mut draft = filter::run(input, draft, findings)?;
     open_with_user(&mut draft, findings);
     Ok(draft)
 }
 
 fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
     let pairing = Pairing::of(&draft.entries);
-    draft.open = match input.settings.open_block {
-        OpenBlock::Wait => pairing.open_at_end(&draft.entries),
-        OpenBlock::Mend => Vec::new(),
-    };
+    if pairing.is_whole() && !draft.messages().any(|message| message.calls().any(is_nameless)) {
+        return draft;
+    }
     pairing.report_unused(&draft.entries, findings);
-    let mut used: HashSet<CallId> = HashSet::new();
+    let waits = match input.settings.open_block {
+        OpenBlock::Wait => pairing.open_at_end(),
+        OpenBlock::Mend => None,
+    };
+    let mut used = UsedIds::default();
     let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
     for (position, old) in draft.entries.iter().enumerate() {
         if old.message.role() == Role::Tool {
@@ -61,43 +58,42 @@ fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
             out.push(old.clone());
             continue;
         }
-        let waits = pairing.is_last_block(position);
-        let is_open = |id: &CallId| waits && draft.open.contains(id);
         let mut verdicts = Vec::with_capacity(answers.len());
         let mut results = Vec::with_capacity(answers.len());
         for (call, answer) in old.message.calls().zip(answers) {
-            let result = match answer {
-                Answer::At(at) => Some(*at),
-                Answer::Missing => None,
-            };
-            let verdict = judge(input, call, result.is_none() && !is_open(&call.id), &mut used);
+            let is_open = answer.is_none() && waits == Some(position);
+            let verdict = judge(input, call, answer.is_none() && !is_open, &mut used);
             report(&verdict, &old.message.id, call, findings);
             let id = match &verdict {
-                Verdict::Keep => call.id.clone(),
-                Verdict::Rename(id) => id.clone(),
-                Verdict::Drop(cause) => {
-                    if let Some(at) = result {
-                        findings.add(Change::Dropped, &draft.entries[at].message.id, *cause);
-                    }
-                    verdicts.push(verdict);
-                    continue;
-                }
+                Verdict::Keep => Some(&call.id),
+                Verdict::Rename(id) => Some(id),
+                Verdict::Drop(_) => None,
             };
-            verdicts.push(verdict);
-            if let Some(at) = result {
-                let result = &draft.entries[at];
-                if pairing.moved(at) {
-                    findings.add(Change::Moved, &result.message.id, Cause::NotAtItsCall);
+            match (id, answer.map(|at| (at, &draft.entries[at]))) {
+                (Some(id), Some((at, result))) => {
+                    if pairing.moved(at) {
+                        findings.add(Change::Moved, &result.message.id, Cause::NotAtItsCall);
+                    }
+                    results.push(with_call_id(result, id));
                 }
-                results.push(with_call_id(result, &id));
-            } else if !is_open(&call.id) {
-                let made = no_result(&old.message, &id, &call.name);
-                let (change, cause) = (Change::Made, Cause::NoResult);
-                findings.add_with(change, &made.message.id, cause, id.to_string());
-                results.push(made);
+                (Some(_), None) if is_open => draft.open.push(call.id.clone()),
+                (Some(id), None) => {
+                    let made = no_result(&old.message, id, &call.name);
+                    let (change, cause) = (Change::Made, Cause::NoResult);
+                    findings.add_with(change, &made.message.id, cause, id.to_string());
+                    results.push(made);
+                }
+                (None, Some((_, result))) => {
+                    findings.add(Change::Dropped, &result.message.id, Cause::NoToolName);
+                }
+                (None, None) => {}
             }
+            verdicts.push(verdict);
         }
-        out.extend(opener(old, &verdicts));
+        match opener(old, &verdicts) {
+            Some(opener) => out.push(opener),
+            None => findings.add(Change::Dropped, &old.message.id, Cause::Blank),
+        }
         out.append(&mut results);
     }
     draft.entries = out;
@@ -111,14 +107,14 @@ enum Verdict {
     Drop(Cause),
 }
 
-fn judge(input: &Input<'_>, call: &ToolCall, missing: bool, used: &mut HashSet<CallId>) -> Verdict {
-    if call.name.as_str().trim().is_empty() {
+fn judge(input: &Input<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds) -> Verdict {
+    if is_nameless(call) {
         return Verdict::Drop(Cause::NoToolName);
     }
     if missing && input.settings.missing_result == MissingResult::DropCall {
         return Verdict::Drop(Cause::NoResult);
     }
-    let id = fresh(&call.id, used);
+    let id = used.fresh(&call.id);
     if id == call.id { Verdict::Keep } else { Verdict::Rename(id) }
 }
 
@@ -158,20 +154,33 @@ fn opener(old: &Entry, verdicts: &[Verdict]) -> Option<Entry> {
     Some(entry(Message { body, ..Message::clone(&old.message) }, Provenance::Altered))
 }
 
-/// The id itself the first time, then `id_2`, `id_3`: a later turn never changes
-/// how an earlier one is named.
-fn fresh(id: &CallId, used: &mut HashSet<CallId>) -> CallId {
-    let mut fresh = id.clone();
-    let mut n = 2;
-    while used.contains(&fresh) {
-        // A non-empty id with a suffix is not empty.
-        if let Ok(next) = CallId::new(format!("{id}_{n}")) {
-            fresh = next;
+fn is_nameless(call: &ToolCall) -> bool {
+    call.name.as_str().trim().is_empty()
+}
+
+/// The call ids so far, each with the next number to try if it comes again.
+#[derive(Default)]
+struct UsedIds(HashMap<CallId, usize>);
+
+impl UsedIds {
+    /// The id itself the first time, then `id_2`, `id_3`: a later turn never changes
+    /// how an earlier one is named.
+    fn fresh(&mut self, id: &CallId) -> CallId {
+        let Some(&first) = self.0.get(id) else {
+            self.0.insert(id.clone(), 2);
+            return id.clone();
+        };
+        for n in first.. {
+            // A non-empty id with a suffix is not empty.
+            let Ok(next) = CallId::new(format!("{id}_{n}")) else { continue };
+            if !self.0.contains_key(&next) {
+                self.0.insert(id.clone(), n + 1);
+                self.0.insert(next.clone(), 2);
+                return next;
+            }
         }
-        n += 1;
+        id.clone()
     }
-    used.insert(fresh.clone());
-    fresh
 }
 
 fn with_call_id(result: &Entry, id: &CallId) -> Entry {

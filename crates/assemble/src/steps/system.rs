@@ -1,8 +1,8 @@
 //! **Sees** a draft in which system messages may stand anywhere.
 //! **Guarantees** at most one system message, first, with every system text in
 //! order; a summary in the system role comes right behind it.
-//! **Reports** what was moved to the head, and a role definition that took the
-//! place of a missing prompt.
+//! **Reports** what was moved to the head or joined there, and a role definition
+//! that took the place of a missing prompt.
 
 use std::sync::Arc;
 
@@ -20,23 +20,19 @@ pub(super) fn run(
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    let mut said: Vec<Entry> = Vec::new();
-    let mut summaries: Vec<Entry> = Vec::new();
-    let mut rest: Vec<Entry> = Vec::with_capacity(draft.entries.len() + 1);
-    for entry in draft.entries {
-        if entry.message.role() != Role::System {
-            rest.push(entry);
-        } else if entry.provenance == Provenance::Summary {
-            summaries.push(entry);
-        } else {
-            if !rest.is_empty() {
-                findings.add(Change::Moved, &entry.message.id, Cause::SystemToHead);
-            }
-            said.push(entry);
+    let mut at_head = true;
+    let systems = draft.entries.extract_if(.., |entry| {
+        let is_system = entry.message.role() == Role::System;
+        if is_system && !at_head && entry.provenance != Provenance::Summary {
+            findings.add(Change::Moved, &entry.message.id, Cause::SystemToHead);
         }
-    }
+        at_head &= is_system;
+        is_system
+    });
+    let is_summary = |entry: &Entry| entry.provenance == Provenance::Summary;
+    let (summaries, said): (Vec<Entry>, Vec<Entry>) = systems.partition(is_summary);
     let system = system_entry(input, said, findings);
-    draft.entries = system.into_iter().chain(summaries).chain(rest).collect();
+    draft.entries.splice(0..0, system.into_iter().chain(summaries));
     Ok(draft)
 }
 
@@ -57,8 +53,10 @@ fn system_entry(input: &Input<'_>, said: Vec<Entry>, findings: &mut Findings) ->
         // One message that says it all goes out as it was said.
         ([], [only]) => Some(only.clone()),
         _ => {
-            let said = said.iter().map(|entry| &entry.message);
-            let body = joined(&prompts, said)?;
+            for old in &said {
+                findings.add(Change::Altered, &old.message.id, Cause::SystemToHead);
+            }
+            let body = joined(&prompts, said.iter().map(|entry| &entry.message))?;
             let message = Message::from(body).with_id(MessageId::new("system"));
             Some(entry(message, Provenance::System))
         }

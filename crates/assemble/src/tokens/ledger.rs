@@ -1,7 +1,7 @@
 //! Counts, made once and remembered.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use interleaf_model::{Json, Message, PartRef, Tool};
 
@@ -46,13 +46,18 @@ impl Ledger {
     /// The tokens of a message.
     pub fn message(&self, message: &Arc<Message>) -> u64 {
         let address = Arc::as_ptr(message).addr();
-        let mut remembered = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, counted)) = remembered.counts.get(&address) {
-            return self.counter.scale(*counted);
-        }
-        let counted = self.count(message);
-        remembered.remember(address, Arc::downgrade(message), counted);
+        let remembered = self.lock().counts.get(&address).map(|&(_, counted)| counted);
+        let counted = remembered.unwrap_or_else(|| {
+            // Not under the lock: others need not wait while a long text is counted.
+            let counted = self.count(message);
+            self.lock().remember(address, Arc::downgrade(message), counted);
+            counted
+        });
         self.counter.scale(counted)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The tokens of a text by itself.

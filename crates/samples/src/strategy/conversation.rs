@@ -30,6 +30,7 @@ pub fn conversation(len: Range<usize>) -> impl Strategy<Value = Vec<Message>> {
         (option::of(words()), vec(turn(), len / 7 + 1), call_prefix())
             .prop_map(move |(system, turns, prefix)| assemble(len, system, &turns, prefix))
     })
+    .boxed()
 }
 
 /// One request of the user and what came of it.

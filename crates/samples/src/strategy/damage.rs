@@ -42,16 +42,18 @@ const DAMAGES: &[Damage] = &[
 ///
 /// `len` is the length before it was broken. No message has an id.
 pub fn broken_conversation(len: Range<usize>) -> impl Strategy<Value = Vec<Message>> {
-    conversation(len).prop_flat_map(|messages| {
-        let most = messages.len().clamp(4, 24);
-        let damage = (select(DAMAGES), any::<Index>(), any::<Index>());
-        (Just(messages), vec(damage, 0..most)).prop_map(|(mut messages, damages)| {
-            for (damage, first, second) in damages {
-                damage(&mut messages, Places { first, second });
-            }
-            messages
+    conversation(len)
+        .prop_flat_map(|messages| {
+            let most = messages.len().clamp(4, 24);
+            let damage = (select(DAMAGES), any::<Index>(), any::<Index>());
+            (Just(messages), vec(damage, 0..most)).prop_map(|(mut messages, damages)| {
+                for (damage, first, second) in damages {
+                    damage(&mut messages, Places { first, second });
+                }
+                messages
+            })
         })
-    })
+        .boxed()
 }
 
 /// Two places, whatever the length of the conversation is by then.

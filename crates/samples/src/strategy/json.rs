@@ -46,7 +46,9 @@ pub fn json() -> impl Strategy<Value = Json> {
 
 /// A JSON object, of the same oddness.
 pub fn json_object() -> impl Strategy<Value = Json> {
-    object_text(value_text()).prop_filter_map("a JSON object", |text| Json::parse(text).ok()).boxed()
+    object_text(value_text())
+        .prop_filter_map("a JSON object", |text| Json::parse(text).ok())
+        .boxed()
 }
 
 fn value_text() -> impl Strategy<Value = String> {

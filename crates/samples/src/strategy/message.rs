@@ -19,6 +19,7 @@ pub fn message() -> impl Strategy<Value = Message> {
     let id = prop_oneof![Just(String::new()), name()].prop_map(MessageId::new);
     (id, option::of(timestamp()), origin(), body(), extra())
         .prop_map(|(id, at, origin, body, extra)| Message { id, at, origin, body, extra })
+        .boxed()
 }
 
 pub(super) fn timestamp() -> impl Strategy<Value = Timestamp> {

@@ -24,12 +24,13 @@ pub fn arguments() -> impl Strategy<Value = Arguments> {
         1 => broken.prop_map(Arguments::from_text),
         1 => text().prop_map(|text| Arguments::from_text(&text)),
     ]
+    .boxed()
 }
 
 pub(super) fn extra() -> impl Strategy<Value = Extra> {
     let some = btree_map(vendor(), json_object(), 1..3)
         .prop_filter_map("objects only", |map| Extra::from_map(map).ok());
-    prop_oneof![5 => Just(Extra::NONE), 1 => some]
+    prop_oneof![5 => Just(Extra::NONE), 1 => some].boxed()
 }
 
 pub(super) fn system_parts() -> impl Strategy<Value = Parts<SystemPart>> {
@@ -59,10 +60,10 @@ pub(super) fn assistant_parts() -> impl Strategy<Value = Parts<AssistantPart>> {
     ])
 }
 
-fn parts<T: Clone + std::fmt::Debug>(
-    part: impl Strategy<Value = T>,
+fn parts<T: Clone + std::fmt::Debug + 'static>(
+    part: impl Strategy<Value = T> + 'static,
 ) -> impl Strategy<Value = Parts<T>> {
-    vec(part, 1..5).prop_filter_map("at least one part", |parts| Parts::new(parts).ok())
+    vec(part, 1..5).prop_filter_map("at least one part", |parts| Parts::new(parts).ok()).boxed()
 }
 
 fn text_part() -> impl Strategy<Value = Text> {
@@ -111,9 +112,14 @@ pub(super) fn thinking() -> impl Strategy<Value = Thinking> {
     ];
     let producer = (vendor(), option::of(name()))
         .prop_map(|(vendor, model)| Producer { vendor, model: model.map(Into::into) });
-    (text(), seal, option::of(producer), extra()).prop_map(|(text, seal, producer, extra)| {
-        Thinking { text: text.into(), seal, producer, extra }
-    })
+    (text(), seal, option::of(producer), extra())
+        .prop_map(|(text, seal, producer, extra)| Thinking {
+            text: text.into(),
+            seal,
+            producer,
+            extra,
+        })
+        .boxed()
 }
 
 fn tool_call() -> impl Strategy<Value = ToolCall> {

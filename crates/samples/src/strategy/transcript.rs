@@ -15,27 +15,30 @@ use super::text::name;
 /// A transcript of any messages, as many as `len` says, each with an id, with a
 /// view, marks, batches and counters that fit its log.
 pub fn transcript(len: Range<usize>) -> impl Strategy<Value = Transcript> {
-    vec(message(), len).prop_flat_map(|mut messages| {
-        for (i, message) in messages.iter_mut().enumerate() {
-            if message.id.is_unassigned() {
-                message.id = MessageId::of_index(i);
+    vec(message(), len)
+        .prop_flat_map(|mut messages| {
+            for (i, message) in messages.iter_mut().enumerate() {
+                if message.id.is_unassigned() {
+                    message.id = MessageId::of_index(i);
+                }
             }
-        }
-        let len = messages.len() as u32;
-        let messages: Vec<_> = messages.into_iter().map(Arc::new).collect();
-        let marks = btree_map(name(), vec(index(len), 0..3), 0..3).prop_map(move |mut marks| {
-            marks.retain(|_, indices| len > 0 || indices.is_empty());
-            marks
-        });
-        (Just(messages), option::of(view(len)), marks, batches(len), option::of(usage(len)))
-            .prop_map(|(messages, view, marks, batches, usage)| Transcript {
-                messages,
-                view,
-                marks,
-                batches,
-                usage,
-            })
-    })
+            let len = messages.len() as u32;
+            let messages: Vec<_> = messages.into_iter().map(Arc::new).collect();
+            let marks =
+                btree_map(name(), vec(index(len), 0..3), 0..3).prop_map(move |mut marks| {
+                    marks.retain(|_, indices| len > 0 || indices.is_empty());
+                    marks
+                });
+            (Just(messages), option::of(view(len)), marks, batches(len), option::of(usage(len)))
+                .prop_map(|(messages, view, marks, batches, usage)| Transcript {
+                    messages,
+                    view,
+                    marks,
+                    batches,
+                    usage,
+                })
+        })
+        .boxed()
 }
 
 /// An index into a log of `len`; zero if it is empty.
@@ -54,7 +57,7 @@ fn view(len: u32) -> impl Strategy<Value = Ranges> {
     ]
 }
 
-/// Batches of which all but the last one have ended.
+/// Batches of which all but the last one have ended and been summed up.
 fn batches(len: u32) -> impl Strategy<Value = Vec<BatchRecord>> {
     let boundary = option::of(index(len)).prop_map(move |index| index.filter(|_| len > 0));
     let batch =
@@ -64,6 +67,7 @@ fn batches(len: u32) -> impl Strategy<Value = Vec<BatchRecord>> {
     vec(batch, 0..3).prop_map(|mut batches| {
         if let Some(last) = batches.last_mut() {
             last.end = None;
+            last.cumulative = Usage::default();
         }
         batches
     })

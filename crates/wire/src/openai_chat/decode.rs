@@ -16,18 +16,9 @@ use interleaf_model::{
 
 use self::part::{assistant_part, content_parts, system_parts};
 use super::wire::{self, Call, Content, Input, Speaker, ThinkingBlock, Turn};
-use crate::Error;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, list};
-
-/// A whole body of a chat request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// The conversation.
-    pub messages: Vec<Message>,
-    /// The other fields, in order, as they came: `model`, `tools`, …
-    pub rest: Vec<(String, Json)>,
-}
+use crate::{Error, Family, Options, Request};
 
 /// Reads a JSON array of chat messages.
 ///
@@ -65,7 +56,8 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     };
     let messages = read_messages(messages)?;
     let rest = fields.iter().map(|(name, value)| (name.to_owned(), Json::from(value))).collect();
-    Ok(Request { messages, rest })
+    let options = Options { rest, rest_of: Some(Family::OpenaiChat), ..Options::default() };
+    Ok(Request { messages, tools: Vec::new(), options })
 }
 
 fn read_messages(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {

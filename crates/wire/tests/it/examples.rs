@@ -303,6 +303,7 @@ fn a_request_keeps_its_other_fields_in_order() {
     )
     .unwrap();
     assert_eq!(request.messages, [Message::user("hi")]);
-    let rest: Vec<_> = request.rest.iter().map(|(name, json)| (&**name, json.as_str())).collect();
+    let rest: Vec<_> =
+        request.options.rest.iter().map(|(name, json)| (&**name, json.as_str())).collect();
     assert_eq!(rest, [("model", r#""m""#), ("tools", "[ ]"), ("params", r#"{"top_p":1.0}"#)]);
 }

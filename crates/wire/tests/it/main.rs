@@ -1,5 +1,11 @@
-//! How chat requests are read: examples by feature, faults with their places, laws.
+//! What holds for the wire formats.
 
 mod examples;
 mod faults;
 mod laws;
+
+mod anthropic;
+mod bedrock;
+mod gemini;
+mod openai_chat;
+mod openai_responses;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use interleaf_model::{Entry, Message, MessageId, Provenance, Role};
 
-use super::pinned_places;
+use super::held_places;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
 use crate::{Cause, Change, Input, Ledger};
@@ -25,7 +25,7 @@ pub(super) fn run(
     // The notice that stands for what is gone takes room too.
     let wanted =
         (excess + ledger.message(&notice(&draft.entries, 0).message)).div_ceil(step) * step;
-    let held = pinned_places(input, &draft.entries);
+    let held = held_places(input, draft);
     let mut gone: HashSet<usize> = HashSet::new();
     let mut freed = 0;
     let turns = turns(&draft.entries);

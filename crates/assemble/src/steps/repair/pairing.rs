@@ -7,22 +7,16 @@ use interleaf_model::{CallId, Entry, Role};
 use crate::finding::Findings;
 use crate::{Cause, Change};
 
-/// What answers a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// The result at this position.
-    At(usize),
-    /// Nothing.
-    Missing,
-}
-
 /// The pairs of calls and results in a draft.
 pub(super) struct Pairing {
-    /// For each position the answers to its calls, in their order.
-    answers: HashMap<usize, Vec<Answer>>,
+    /// All calls of the draft in order: the position of the result that answers each.
+    answers: Vec<Option<usize>>,
+    /// For each position the number of calls before it; one more for the end.
+    first_call: Vec<usize>,
     /// For each position, what became of the result there.
     results: Vec<Fate>,
     last_opener: Option<usize>,
+    is_id_reused: bool,
 }
 
 /// What became of a result.
@@ -40,8 +34,14 @@ enum Fate {
     Second,
 }
 
-/// A call that was made: where, and the how-manyeth of its message.
-type Made = (usize, usize);
+/// Per call id the call that its next result answers: the first one in the nearest
+/// message. Behind it stand the other calls of that id.
+#[derive(Default)]
+struct Waiting<'a> {
+    next: HashMap<&'a CallId, Option<usize>>,
+    /// For each call the one that waits behind it.
+    behind: Vec<Option<usize>>,
+}
 
 impl Pairing {
     /// Pairs the results with the calls.
@@ -51,67 +51,58 @@ impl Pairing {
     /// stands directly before its message belongs to it, if nothing better does.
     pub(super) fn of(entries: &[Entry]) -> Self {
         let mut pairing = Self {
-            answers: HashMap::new(),
+            answers: Vec::new(),
+            first_call: Vec::with_capacity(entries.len() + 1),
             results: vec![Fate::NotAResult; entries.len()],
             last_opener: None,
+            is_id_reused: false,
         };
-        let mut made: HashMap<&CallId, Vec<Made>> = HashMap::new();
+        let mut waiting = Waiting::default();
         for (position, entry) in entries.iter().enumerate() {
-            for (n, call) in entry.message.calls().enumerate() {
-                made.entry(&call.id).or_default().push((position, n));
-                pairing.answers.entry(position).or_default().push(Answer::Missing);
+            pairing.first_call.push(pairing.answers.len());
+            if let Some(result) = entry.message.as_result() {
+                pairing.results[position] = match waiting.take(&result.call) {
+                    Some(Some(call)) => {
+                        pairing.answers[call] = Some(position);
+                        Fate::InPlace
+                    }
+                    Some(None) => Fate::Second,
+                    None => Fate::NoCall,
+                };
+                continue;
+            }
+            let first = pairing.answers.len();
+            pairing.answers.extend(entry.message.calls().map(|_| None));
+            if first < pairing.answers.len() {
+                let calls = entry.message.calls().map(|call| &call.id);
+                pairing.is_id_reused |= waiting.add(calls);
                 pairing.last_opener = Some(position);
             }
-            if let Some(result) = entry.message.as_result() {
-                let calls = made.get(&result.call).map_or(&[][..], Vec::as_slice);
-                pairing.results[position] = pairing.claim(position, calls);
-            }
         }
+        pairing.first_call.push(pairing.answers.len());
         pairing.claim_runs_before(entries);
         pairing.note_moves(entries);
         pairing
     }
 
-    /// Gives the result at `position` to one of the calls made so far.
-    fn claim(&mut self, position: usize, calls: &[Made]) -> Fate {
-        let answers = &mut self.answers;
-        let waits = |&&(opener, n): &&Made| {
-            answers.get(&opener).is_some_and(|answers| answers[n] == Answer::Missing)
-        };
-        // The nearest message, and in it the first call.
-        let nearest = calls.iter().rev().find(waits).map(|&(opener, _)| opener);
-        let first = calls.iter().filter(waits).find(|&&(opener, _)| Some(opener) == nearest);
-        match first.copied() {
-            Some((opener, n)) => {
-                if let Some(answers) = answers.get_mut(&opener) {
-                    answers[n] = Answer::At(position);
-                }
-                Fate::InPlace
-            }
-            None if calls.is_empty() => Fate::NoCall,
-            None => Fate::Second,
-        }
-    }
-
     /// A run of results that stands directly before the message that calls them was
     /// swapped with it.
     fn claim_runs_before(&mut self, entries: &[Entry]) {
-        for (opener, entry) in entries.iter().enumerate() {
-            if !entry.message.has_calls() {
+        for opener in 1..entries.len() {
+            let run = self.results[..opener].iter().rev();
+            let run = run.take_while(|&&fate| fate != Fate::NotAResult).count();
+            if run == 0 || self.answers(opener).is_empty() {
                 continue;
             }
-            let run = (0..opener).rev().take_while(|&p| entries[p].message.role() == Role::Tool);
-            let mut run: Vec<usize> = run.collect();
-            run.reverse();
-            for position in run {
-                let Some(result) = entries[position].message.as_result() else { continue };
+            for position in opener - run..opener {
                 if self.results[position] != Fate::NoCall {
                     continue;
                 }
-                let calls = entry.message.calls().enumerate();
-                let calls = calls.filter(|(_, call)| call.id == result.call);
-                let calls: Vec<Made> = calls.map(|(n, _)| (opener, n)).collect();
-                if self.claim(position, &calls) == Fate::InPlace {
+                let Some(result) = entries[position].message.as_result() else { continue };
+                let calls = entries[opener].message.calls().zip(self.answers(opener));
+                let mut open = calls.map(|(call, answer)| answer.is_none().then_some(&call.id));
+                if let Some(n) = open.position(|id| id == Some(&result.call)) {
+                    self.answers[self.first_call[opener] + n] = Some(position);
                     self.results[position] = Fate::InPlace;
                 }
             }
@@ -123,19 +114,17 @@ impl Pairing {
     fn note_moves(&mut self, entries: &[Entry]) {
         // Dropped results and made ones leave no gap: what counts is the order of the
         // messages that stay.
-        let stays = |fate: Fate| matches!(fate, Fate::NotAResult | Fate::InPlace);
         let mut before: Vec<Option<usize>> = vec![None; entries.len()];
         let mut last = None;
-        for (position, &fate) in self.results.iter().enumerate() {
+        for (position, fate) in self.results.iter().enumerate() {
             before[position] = last;
-            if stays(fate) {
+            if matches!(fate, Fate::NotAResult | Fate::InPlace) {
                 last = Some(position);
             }
         }
-        for (&opener, answers) in &self.answers {
+        for (opener, calls) in self.first_call.windows(2).enumerate() {
             let mut expected = opener;
-            for answer in answers {
-                let Answer::At(at) = *answer else { continue };
+            for &at in self.answers[calls[0]..calls[1]].iter().flatten() {
                 if before[at] != Some(expected) {
                     self.results[at] = Fate::Moves;
                 }
@@ -144,9 +133,18 @@ impl Pairing {
         }
     }
 
-    /// The answers to the calls of the message at this position.
-    pub(super) fn answers(&self, position: usize) -> &[Answer] {
-        self.answers.get(&position).map_or(&[], Vec::as_slice)
+    /// For each call of the message at this position, the position of its result.
+    pub(super) fn answers(&self, position: usize) -> &[Option<usize>] {
+        &self.answers[self.first_call[position]..self.first_call[position + 1]]
+    }
+
+    /// Whether every call has its result in place, no id was used twice, and no
+    /// result is left over.
+    pub(super) fn is_whole(&self) -> bool {
+        let fine = |fate: &Fate| matches!(fate, Fate::NotAResult | Fate::InPlace);
+        !self.is_id_reused
+            && self.answers.iter().all(Option::is_some)
+            && self.results.iter().all(fine)
     }
 
     /// Whether the result at this position has to move to its call.
@@ -154,21 +152,12 @@ impl Pairing {
         self.results[position] == Fate::Moves
     }
 
-    /// Whether the message at this position is the last one with calls.
-    pub(super) fn is_last_block(&self, position: usize) -> bool {
-        self.last_opener == Some(position)
-    }
-
-    /// The calls that may still be answered: those without a result in the last
-    /// block, if nothing but results has come since.
-    pub(super) fn open_at_end(&self, entries: &[Entry]) -> Vec<CallId> {
-        let Some(opener) = self.last_opener else { return Vec::new() };
-        if entries[opener + 1..].iter().any(|entry| entry.message.role() != Role::Tool) {
-            return Vec::new();
-        }
-        let calls = entries[opener].message.calls().zip(self.answers(opener));
-        let open = calls.filter(|(_, answer)| **answer == Answer::Missing);
-        open.map(|(call, _)| call.id.clone()).collect()
+    /// The message whose calls may still be answered: the last one with calls, if
+    /// nothing but results has come since.
+    pub(super) fn open_at_end(&self) -> Option<usize> {
+        let since = &self.results[self.last_opener? + 1..];
+        let only_results = since.iter().all(|&fate| fate != Fate::NotAResult);
+        self.last_opener.filter(|_| only_results)
     }
 
     /// Reports the results that answer nothing.
@@ -181,5 +170,33 @@ impl Pairing {
             };
             findings.add(Change::Dropped, &entry.message.id, cause);
         }
+    }
+}
+
+impl<'a> Waiting<'a> {
+    /// Adds the calls of one message. Whether one of their ids was there before.
+    fn add(&mut self, calls: impl Iterator<Item = &'a CallId>) -> bool {
+        let first = self.behind.len();
+        let ids: Vec<&CallId> = calls.collect();
+        self.behind.resize(first + ids.len(), None);
+        let mut reused = false;
+        // From the last to the first, so that the first one is the next to be answered.
+        for (n, id) in ids.into_iter().enumerate().rev() {
+            let earlier = self.next.insert(id, Some(first + n));
+            reused |= earlier.is_some();
+            self.behind[first + n] = earlier.flatten();
+        }
+        reused
+    }
+
+    /// The call that a result with this id answers, which waits no longer; nothing
+    /// inside if all are answered, nothing at all if there was none.
+    fn take(&mut self, id: &CallId) -> Option<Option<usize>> {
+        let next = self.next.get_mut(id)?;
+        let call = *next;
+        if let Some(call) = call {
+            *next = self.behind[call];
+        }
+        Some(call)
     }
 }

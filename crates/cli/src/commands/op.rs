@@ -1,0 +1,213 @@
+//! `interleaf op`.
+
+mod changes;
+
+use std::collections::HashSet;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf_conversation::{Conversation, Note, Reason};
+use serde::Serialize;
+
+use self::changes::{Change, Changes};
+use crate::arguments::{ByteCount, Form};
+use crate::failure::{Failure, Stop, printable};
+use crate::input::{Loaded, load};
+use crate::lines::{Lines, counts_text, indices_text, plural};
+use crate::output::Output;
+use crate::save::save;
+
+/// Change what is visible of a conversation, and see what that does
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf op fixtures/agent-session.json --keep-last 10
+  interleaf op fixtures/agent-session.json --role user --keep-last 2 --others keep
+  interleaf op fixtures/agent-session.json '{\"truncate\":{\"keep_last\":5}}' --json
+  interleaf op fixtures/agent-session.json --filter-role user --contains Mira
+  interleaf op fixtures/agent-session.json --mark 12=pinned --keep-last 5 --write - |
+    interleaf show - --all
+
+Messages are only hidden, never lost, and a tool call stays together with its
+results. Nothing is written unless --write says where. N, A..B and POS count in
+the view; INDEX is a place in the log.")]
+pub(crate) struct OpArguments {
+    /// The conversation; `-` is standard input
+    #[arg(value_hint = FilePath)]
+    file: PathBuf,
+
+    #[command(flatten)]
+    changes: Changes,
+
+    /// Write the changed conversation here as a transcript; `-` is standard output
+    #[arg(long, value_name = "OUT", value_hint = FilePath)]
+    write: Option<PathBuf>,
+
+    #[command(flatten)]
+    form: Form,
+}
+
+/// What a list of changes did.
+struct Outcome {
+    /// Visible before and not now, in the old order.
+    hidden: Vec<u32>,
+    /// Visible now and not before, in the new order.
+    added: Vec<u32>,
+    notes: Vec<Note>,
+}
+
+#[derive(Serialize)]
+struct NoteEntry<'a> {
+    indices: &'a [u32],
+    kind: &'static str,
+    reason: String,
+}
+
+pub(crate) fn run(
+    arguments: OpArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let to_stdout = arguments.write.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if to_stdout && arguments.form.json {
+        let rule = "standard output is taken: --json prints there too";
+        return Err(Failure::new("--write -", rule).into());
+    }
+    let changes = arguments.changes.read(limit)?;
+    let mut loaded = load(&arguments.file, limit)?;
+    let names: Vec<String> = changes.iter().map(Change::text).collect();
+    let outcome = apply(&mut loaded, changes)?;
+    if let Some(path) = &arguments.write {
+        let text = loaded.conversation.to_transcript().write();
+        if to_stdout {
+            output.bytes(text.as_bytes())?;
+        } else {
+            save(path, &text)?;
+        }
+        note_rest(&loaded);
+    }
+    if to_stdout {
+        return Ok(());
+    }
+    let width = output.width(arguments.form.width);
+    let lines = Lines::new(&loaded.conversation, width).with_fresh(&outcome.added);
+    if arguments.form.json {
+        return print_json(&loaded.conversation, &outcome, &lines, output);
+    }
+    output.remark(format_args!("{} · {}", printable(&loaded.name), names.join(", ")))?;
+    output.remark(counts_text(&loaded.conversation))?;
+    lines.print(&loaded.conversation.view().collect::<Vec<_>>(), output)?;
+    print_reasons(&outcome, &lines, output)?;
+    let batch = loaded.conversation.batches().count() - 1;
+    match &arguments.write {
+        Some(path) => {
+            let path = path.display().to_string();
+            output.remark(format_args!("batch {batch}, written to {}", printable(&path)))?;
+        }
+        None => output.remark(format_args!("batch {batch}, not written: --write OUT keeps it"))?,
+    }
+    Ok(())
+}
+
+/// Applies the changes in order.
+fn apply(loaded: &mut Loaded, changes: Vec<Change>) -> Result<Outcome, Failure> {
+    let before: Vec<u32> = loaded.conversation.view().collect();
+    let mut notes = Vec::new();
+    for change in changes {
+        let applied = change.apply(&mut loaded.conversation);
+        notes.extend(applied.map_err(|e| Failure::conversation(&loaded.name, &e))?);
+    }
+    let after: Vec<u32> = loaded.conversation.view().collect();
+    let missing = |list: &[u32], from: &[u32]| {
+        let from: HashSet<u32> = from.iter().copied().collect();
+        list.iter().copied().filter(|index| !from.contains(index)).collect()
+    };
+    let (hidden, added) = (missing(&before, &after), missing(&after, &before));
+    Ok(Outcome { hidden, added, notes })
+}
+
+/// Says what was hidden, and where the outcome differs from the letter, and why.
+fn print_reasons(outcome: &Outcome, lines: &Lines<'_>, output: &mut Output) -> Result<(), Stop> {
+    if outcome.hidden.is_empty() && outcome.added.is_empty() && outcome.notes.is_empty() {
+        return Ok(output.remark("the view stays as it was")?);
+    }
+    let noted = |reason: &Reason| matches!(reason, Reason::BlockHidden);
+    let by_block = outcome.notes.iter().filter(|note| noted(&note.reason));
+    let by_block: HashSet<u32> = by_block.flat_map(|note| note.indices.iter().copied()).collect();
+    let (by_block, as_asked): (Vec<u32>, Vec<u32>) =
+        outcome.hidden.iter().partition(|index| by_block.contains(index));
+    if !outcome.added.is_empty() {
+        output.remark(format_args!("came in: {}", indices_text(&outcome.added)))?;
+    }
+    if !as_asked.is_empty() {
+        output.remark(format_args!("hidden as asked: {}", plural(as_asked.len(), "message")))?;
+        lines.print_more(&as_asked, output)?;
+    }
+    if !by_block.is_empty() {
+        output.remark(Reason::BlockHidden)?;
+        lines.print_more(&by_block, output)?;
+    }
+    for (reason, indices) in merged(&outcome.notes) {
+        if !noted(&reason) {
+            output.remark(format_args!("{reason} ({})", indices_text(&indices)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The notes with one entry per reason.
+fn merged(notes: &[Note]) -> Vec<(Reason, Vec<u32>)> {
+    let mut merged: Vec<(Reason, Vec<u32>)> = Vec::new();
+    for note in notes {
+        match merged.iter_mut().find(|(reason, _)| *reason == note.reason) {
+            Some((_, indices)) => indices.extend(&note.indices),
+            None => merged.push((note.reason, note.indices.clone())),
+        }
+    }
+    merged
+}
+
+fn print_json(
+    conversation: &Conversation,
+    outcome: &Outcome,
+    lines: &Lines<'_>,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let notes = outcome.notes.iter().map(|note| NoteEntry {
+        indices: &note.indices,
+        kind: kind(note.reason),
+        reason: note.reason.to_string(),
+    });
+    let mut object = output.json_object();
+    object.field("hidden", &outcome.hidden)?;
+    object.field("added", &outcome.added)?;
+    object.list("notes", notes)?;
+    object.list("view", lines.entries(conversation.view()))?;
+    object.field("batch", conversation.batches().count() - 1)?;
+    Ok(object.end()?)
+}
+
+fn kind(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Pinned => "pinned",
+        Reason::BlockKept => "block_kept",
+        Reason::BlockHidden => "block_hidden",
+        Reason::MovedBeforeBlock => "moved_before_block",
+        _ => "other",
+    }
+}
+
+/// A request body has fields that a transcript has no place for.
+fn note_rest(loaded: &Loaded) {
+    if !loaded.rest.is_empty() {
+        let fields = loaded.rest.join(", ");
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(
+            io::stderr(),
+            "note: these fields of the request body are no part of a transcript and were left out: {}",
+            printable(&fields)
+        );
+    }
+}

@@ -1,0 +1,282 @@
+//! From flags to changes of a conversation.
+
+use std::path::Path;
+
+use clap::Args;
+use interleaf_conversation::{
+    Clear, Conversation, Error, Filter, Insert, Note, Operation, Others, Replace, Scope, Span,
+    Truncate,
+};
+use interleaf_model::{Message, Role};
+
+use crate::arguments::{ByteCount, Positions, role_parser};
+use crate::failure::{Failure, printable};
+use crate::input::Input;
+
+const TRUNCATE: &str = "Hide by position (truncate)";
+const FILTER: &str = "Hide by content (filter)";
+const OTHER: &str = "Other changes";
+
+/// The changes as the user wrote them.
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// The operation as JSON, such as '{"truncate":{"keep_last":5}}'; @PATH reads it from a file
+    operation: Option<String>,
+
+    /// Keep so many from the start
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
+    keep_first: Option<usize>,
+    /// Keep so many at the end; 0 keeps none
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
+    keep_last: Option<usize>,
+    /// Hide so many from the start
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
+    remove_first: Option<usize>,
+    /// Hide so many at the end; 0 hides none
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
+    remove_last: Option<usize>,
+    /// Keep the positions from A up to, but without, B
+    #[arg(long, value_name = "A..B", help_heading = TRUNCATE)]
+    keep_range: Option<Positions>,
+    /// Count only messages of this role
+    #[arg(long, value_parser = role_parser(), help_heading = TRUNCATE)]
+    role: Option<Role>,
+    /// What happens to the other roles [default: hide]
+    #[arg(long, value_name = "WHAT", value_parser = ["keep", "hide"], help_heading = TRUNCATE)]
+    others: Option<String>,
+
+    /// Keep messages of this role; may be given again for more roles
+    #[arg(long, value_name = "ROLE", value_parser = role_parser(), help_heading = FILTER)]
+    filter_role: Vec<Role>,
+    /// Keep messages whose text contains this; may be given again, one must be there
+    #[arg(long, value_name = "TEXT", help_heading = FILTER)]
+    contains: Vec<String>,
+    /// Hide messages whose text contains this; may be given again
+    #[arg(long, value_name = "TEXT", help_heading = FILTER)]
+    excludes: Vec<String>,
+
+    /// Hide everything but system messages
+    #[arg(long, help_heading = OTHER)]
+    clear: bool,
+    /// With --clear: hide system messages too
+    #[arg(long, requires = "clear", help_heading = OTHER)]
+    drop_system: bool,
+    /// Show new messages before the one at this position; the view's length is its end
+    #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
+    insert: Option<usize>,
+    /// Show a new message in place of the one at this position
+    #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
+    replace: Option<usize>,
+    /// A new message as in a transcript, for --insert (may be given again) or --replace;
+    /// @PATH reads it from a file
+    #[arg(long, value_name = "JSON", help_heading = OTHER)]
+    message: Vec<String>,
+    /// Allow half a tool block to stay visible
+    #[arg(long, help_heading = OTHER)]
+    split_blocks: bool,
+    /// Put a mark on a message, before any operation; may be given again
+    #[arg(long, value_name = "INDEX=NAME", value_parser = parse_mark, help_heading = OTHER)]
+    mark: Vec<(u32, String)>,
+    /// Take a mark off a message, before any operation; may be given again
+    #[arg(long, value_name = "INDEX=NAME", value_parser = parse_mark, help_heading = OTHER)]
+    unmark: Vec<(u32, String)>,
+    /// Take the view back to the end of this batch (`show` lists them)
+    #[arg(long, value_name = "BATCH", allow_negative_numbers = true, help_heading = OTHER)]
+    roll_back: Option<u32>,
+}
+
+/// One change of a conversation.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Mark(u32, String),
+    Unmark(u32, String),
+    RollBack(u32),
+    Operate(Operation),
+    /// A truncation up to the last message, however many there are.
+    KeepFrom(usize, Truncate),
+}
+
+impl Change {
+    /// What it is called.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Mark(index, mark) => format!("mark {index}={}", printable(mark)),
+            Self::Unmark(index, mark) => format!("unmark {index}={}", printable(mark)),
+            Self::RollBack(batch) => format!("roll back to batch {batch}"),
+            Self::Operate(operation) => operation.name().to_owned(),
+            Self::KeepFrom(..) => "truncate".to_owned(),
+        }
+    }
+
+    /// Makes the change, and says where the outcome differs from its letter.
+    pub(crate) fn apply(self, conversation: &mut Conversation) -> Result<Vec<Note>, Error> {
+        let operation = match self {
+            Self::Mark(index, mark) => return conversation.mark(index, &mark).map(|_| vec![]),
+            Self::Unmark(index, mark) => return conversation.unmark(index, &mark).map(|_| vec![]),
+            Self::RollBack(batch) => return conversation.roll_back(batch).map(|_| vec![]),
+            Self::Operate(operation) => operation,
+            Self::KeepFrom(start, truncate) => {
+                let count = |role| conversation.count(Scope::View, role);
+                let end = truncate.role.map_or(conversation.view_len(), count);
+                Operation::Truncate(Truncate { range: Some(Span { start, end }), ..truncate })
+            }
+        };
+        conversation.operate(operation).map(|operated| operated.notes)
+    }
+}
+
+impl Changes {
+    /// The changes in the order in which they are made: marks, then the operation.
+    pub(crate) fn read(self, limit: ByteCount) -> Result<Vec<Change>, Failure> {
+        let marks = self.mark.iter().map(|(index, mark)| Change::Mark(*index, mark.clone()));
+        let unmarks = self.unmark.iter().map(|(index, mark)| Change::Unmark(*index, mark.clone()));
+        let mut changes: Vec<Change> = marks.chain(unmarks).collect();
+        changes.extend(self.operation(limit)?);
+        if changes.is_empty() {
+            return Err(Failure::new("OPERATION", "it is not said what to change").hint(
+                "give it as JSON or as flags, such as --keep-last 10; see interleaf op --help",
+            ));
+        }
+        Ok(changes)
+    }
+
+    fn operation(self, limit: ByteCount) -> Result<Option<Change>, Failure> {
+        let kind = self.kind()?;
+        let split_blocks = self.split_blocks;
+        let operation = match kind {
+            None => return Ok(None),
+            Some(Kind::RollBack(batch)) => return Ok(Some(Change::RollBack(batch))),
+            Some(Kind::Json(text)) => read_json("OPERATION", &text, limit)?,
+            Some(Kind::Truncate) => return Ok(Some(self.truncation())),
+            Some(Kind::Filter) => {
+                let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
+                Operation::Filter(Filter {
+                    roles: Some(self.filter_role).filter(|roles| !roles.is_empty()),
+                    contains: some(self.contains),
+                    excludes: some(self.excludes),
+                    split_blocks,
+                })
+            }
+            Some(Kind::Clear) => Operation::Clear(Clear { keep_system: !self.drop_system }),
+            Some(Kind::Insert(position)) => {
+                let read = |text: &String| read_json("--message", text, limit);
+                let messages =
+                    self.message.iter().map(read).collect::<Result<Vec<Message>, _>>()?;
+                Operation::Insert(Insert { position, messages, split_blocks })
+            }
+            Some(Kind::Replace(index)) => match self.message.as_slice() {
+                [message] => {
+                    let message = read_json("--message", message, limit)?;
+                    Operation::Replace(Replace { index, message, split_blocks })
+                }
+                messages => {
+                    let rule = format!("it needs one --message, not {}", messages.len());
+                    return Err(Failure::new("--replace", rule));
+                }
+            },
+        };
+        Ok(Some(Change::Operate(operation)))
+    }
+
+    fn truncation(self) -> Change {
+        let truncate = Truncate {
+            keep_first: self.keep_first,
+            keep_last: self.keep_last,
+            remove_first: self.remove_first,
+            remove_last: self.remove_last,
+            range: None,
+            role: self.role,
+            others: self.others.map(|others| match others.as_str() {
+                "keep" => Others::Keep,
+                _ => Others::Hide,
+            }),
+            split_blocks: self.split_blocks,
+        };
+        match self.keep_range {
+            None => Change::Operate(Operation::Truncate(truncate)),
+            Some(Positions { start, end: Some(end) }) => {
+                let range = Some(Span { start, end });
+                Change::Operate(Operation::Truncate(Truncate { range, ..truncate }))
+            }
+            Some(Positions { start, end: None }) => Change::KeepFrom(start, truncate),
+        }
+    }
+
+    /// The one kind of operation that the flags ask for.
+    fn kind(&self) -> Result<Option<Kind>, Failure> {
+        let truncate = [
+            ("--keep-first", self.keep_first.is_some()),
+            ("--keep-last", self.keep_last.is_some()),
+            ("--remove-first", self.remove_first.is_some()),
+            ("--remove-last", self.remove_last.is_some()),
+            ("--keep-range", self.keep_range.is_some()),
+            ("--role", self.role.is_some()),
+            ("--others", self.others.is_some()),
+        ];
+        let filter = [
+            ("--filter-role", !self.filter_role.is_empty()),
+            ("--contains", !self.contains.is_empty()),
+            ("--excludes", !self.excludes.is_empty()),
+        ];
+        let given = |flags: &[(&'static str, bool)]| {
+            flags.iter().find(|(_, given)| *given).map(|&(flag, _)| flag)
+        };
+        let kinds = [
+            self.operation.clone().map(|text| ("OPERATION", Kind::Json(text))),
+            given(&truncate).map(|flag| (flag, Kind::Truncate)),
+            given(&filter).map(|flag| (flag, Kind::Filter)),
+            self.clear.then_some(("--clear", Kind::Clear)),
+            self.insert.map(|position| ("--insert", Kind::Insert(position))),
+            self.replace.map(|position| ("--replace", Kind::Replace(position))),
+            self.roll_back.map(|batch| ("--roll-back", Kind::RollBack(batch))),
+        ];
+        let mut kinds = kinds.into_iter().flatten();
+        let kind = kinds.next();
+        if let (Some((first, _)), Some((second, _))) = (&kind, kinds.next()) {
+            let rule = format!("{first} asks for another operation; one at a time");
+            return Err(Failure::new(second, rule));
+        }
+        let kind = kind.map(|(_, kind)| kind);
+        if !self.message.is_empty() && !matches!(kind, Some(Kind::Insert(_) | Kind::Replace(_))) {
+            return Err(Failure::new("--message", "it belongs to --insert or --replace"));
+        }
+        let whole = matches!(kind, None | Some(Kind::Json(_) | Kind::Clear | Kind::RollBack(_)));
+        if self.split_blocks && whole {
+            let rule = "it belongs to the flags of truncate and filter, --insert and --replace";
+            return Err(Failure::new("--split-blocks", rule));
+        }
+        Ok(kind)
+    }
+}
+
+/// The kinds of operation; one at a time.
+enum Kind {
+    Json(String),
+    Truncate,
+    Filter,
+    Clear,
+    Insert(usize),
+    Replace(usize),
+    RollBack(u32),
+}
+
+/// Reads the JSON of an argument, or of the file that it names with `@`.
+fn read_json<T: serde::de::DeserializeOwned>(
+    argument: &str,
+    text: &str,
+    limit: ByteCount,
+) -> Result<T, Failure> {
+    match text.strip_prefix('@') {
+        Some(path) => {
+            let input = Input::read(Path::new(path), limit)?;
+            serde_json::from_str(&input.text).map_err(|e| Failure::json(&input.name, &e))
+        }
+        None => serde_json::from_str(text).map_err(|e| Failure::json(argument, &e)),
+    }
+}
+
+fn parse_mark(text: &str) -> Result<(u32, String), String> {
+    let mark = text.split_once('=');
+    let mark = mark.and_then(|(index, mark)| Some((index.parse().ok()?, mark.to_owned())));
+    mark.ok_or_else(|| "a mark is written INDEX=NAME, such as 3=pinned".into())
+}

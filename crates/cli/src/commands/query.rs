@@ -1,0 +1,103 @@
+//! `interleaf query`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf_conversation::{Pick, Query, Scope};
+use interleaf_model::{Role, Timestamp};
+
+use crate::arguments::{ByteCount, Form, Positions, role_parser};
+use crate::failure::{Failure, Stop, printable};
+use crate::input::load;
+use crate::lines::{Lines, plural};
+use crate::output::Output;
+
+/// Find messages by role, number, time and mark
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf query fixtures/agent-session.json --role user --last 3
+  interleaf query fixtures/agent-session.json --role assistant --range 2..6
+  interleaf query fixtures/agent-session.json --role user --role assistant --last 3
+  interleaf query fixtures/agent-session.json --mark pinned --json
+  interleaf query fixtures/agent-session.json --since 2026-03-30T07:20:00Z
+
+Every criterion that is given must hold; --first, --last or --range then takes
+some of what matches.")]
+pub(crate) struct QueryArguments {
+    /// The conversation; `-` is standard input
+    #[arg(value_hint = FilePath)]
+    file: PathBuf,
+
+    /// Only messages of this role; may be given again for more roles
+    #[arg(long, value_parser = role_parser())]
+    role: Vec<Role>,
+
+    /// The first N of them
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["last", "range"])]
+    first: Option<usize>,
+
+    /// The last N of them
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "range")]
+    last: Option<usize>,
+
+    /// Those from A up to, but without, B, counted from 0
+    #[arg(long, value_name = "A..B")]
+    range: Option<Positions>,
+
+    /// Said at this instant or later, such as 2026-03-30T07:20:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+
+    /// Said before this instant
+    #[arg(long, value_name = "TIME")]
+    until: Option<Timestamp>,
+
+    /// Carrying this mark; may be given again, all must be there
+    #[arg(long)]
+    mark: Vec<String>,
+
+    /// Ask the whole log, hidden messages too
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(
+    arguments: QueryArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let loaded = load(&arguments.file, limit)?;
+    let pick = match (arguments.first, arguments.last, arguments.range) {
+        (Some(n), ..) => Pick::First(n),
+        (_, Some(n), _) => Pick::Last(n),
+        (.., Some(range)) => Pick::Range(range.start, range.end.unwrap_or(usize::MAX)),
+        (None, None, None) => Pick::All,
+    };
+    let query = Query {
+        scope: if arguments.all { Scope::Log } else { Scope::View },
+        roles: arguments.role,
+        since: arguments.since,
+        until: arguments.until,
+        marks: arguments.mark,
+        pick,
+    };
+    let hits = loaded.conversation.query(&query);
+    let hits = hits.map_err(|e| Failure::conversation(&loaded.name, &e))?;
+    let indices: Vec<u32> = hits.into_iter().map(|hit| hit.index).collect();
+    let lines = Lines::new(&loaded.conversation, output.width(arguments.form.width));
+    if arguments.form.json {
+        return Ok(output.json_list(lines.entries(indices.into_iter()))?);
+    }
+    let (asked, kind) = match query.scope {
+        Scope::Log => (loaded.conversation.log_len(), "message"),
+        Scope::View => (loaded.conversation.view_len(), "visible message"),
+    };
+    let (name, asked) = (printable(&loaded.name), plural(asked, kind));
+    output.remark(format_args!("{name} · {} of {asked}", indices.len()))?;
+    Ok(lines.print(&indices, output)?)
+}

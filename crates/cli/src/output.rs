@@ -1,0 +1,161 @@
+//! Standard output: lines for people, JSON for programs.
+
+use std::fmt;
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use interleaf_model::Role;
+use serde::Serialize;
+
+/// The width of a line where no terminal says another.
+const DEFAULT_WIDTH: usize = 100;
+
+/// Standard output, and what it can show.
+pub(crate) struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    pub(crate) palette: Palette,
+    terminal_width: usize,
+}
+
+/// The styles; all plain where there are no colors.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Palette {
+    pub(crate) dim: Style,
+    pub(crate) heading: Style,
+    pub(crate) mark: Style,
+    pub(crate) fault: Style,
+    system: Style,
+    user: Style,
+    assistant: Style,
+    tool: Style,
+}
+
+impl Palette {
+    fn colored() -> Self {
+        Self {
+            dim: Style::new().dimmed(),
+            heading: Style::new().bold(),
+            mark: AnsiColor::Yellow.on_default().bold(),
+            fault: AnsiColor::Red.on_default().bold(),
+            system: AnsiColor::Magenta.on_default().bold(),
+            user: AnsiColor::Green.on_default().bold(),
+            assistant: AnsiColor::Cyan.on_default().bold(),
+            tool: AnsiColor::Blue.on_default().bold(),
+        }
+    }
+
+    /// The style of a role's letter.
+    pub(crate) fn role(&self, role: Role) -> Style {
+        match role {
+            Role::System => self.system,
+            Role::User => self.user,
+            Role::Assistant => self.assistant,
+            Role::Tool => self.tool,
+        }
+    }
+}
+
+impl Output {
+    /// Our standard output.
+    pub(crate) fn stdout() -> Self {
+        let stdout = io::stdout();
+        let palette = match AutoStream::choice(&stdout) {
+            ColorChoice::Never => Palette::default(),
+            ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Palette::colored(),
+        };
+        let terminal = stdout.is_terminal().then(|| terminal_size::terminal_size_of(&stdout));
+        let width = terminal.flatten().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+        Self { out: BufWriter::new(stdout.lock()), palette, terminal_width: width.max(20) }
+    }
+
+    /// The width that lines are cut to: what the user asked for, or the terminal's.
+    pub(crate) fn width(&self, asked: Option<usize>) -> usize {
+        asked.unwrap_or(self.terminal_width)
+    }
+
+    /// One line.
+    pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        writeln!(self.out, "{text}")
+    }
+
+    /// A line about the messages, not of them. It starts with `#`, which whoever
+    /// reads the notation passes over.
+    pub(crate) fn remark(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        let heading = self.palette.heading;
+        writeln!(self.out, "{heading}# {text}{heading:#}")
+    }
+
+    /// Bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
+    /// A JSON array, one element a line.
+    pub(crate) fn json_list<T: Serialize>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        self.write_list(items, "")?;
+        writeln!(self.out)
+    }
+
+    /// Begins a JSON object.
+    pub(crate) fn json_object(&mut self) -> JsonObject<'_> {
+        JsonObject { output: self, empty: true }
+    }
+
+    /// Hands everything to the reader.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    fn write_list<T: Serialize>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        indent: &str,
+    ) -> io::Result<()> {
+        let mut before = "[\n";
+        for item in items {
+            write!(self.out, "{before}{indent}  ")?;
+            serde_json::to_writer(&mut self.out, &item)?;
+            before = ",\n";
+        }
+        if before == "[\n" { write!(self.out, "[]") } else { write!(self.out, "\n{indent}]") }
+    }
+}
+
+/// A JSON object on its way out, one field a line.
+pub(crate) struct JsonObject<'a> {
+    output: &'a mut Output,
+    empty: bool,
+}
+
+impl JsonObject<'_> {
+    /// A field on its line.
+    pub(crate) fn field(&mut self, name: &str, value: impl Serialize) -> io::Result<()> {
+        self.name(name)?;
+        Ok(serde_json::to_writer(&mut self.output.out, &value)?)
+    }
+
+    /// A field with a list, each element on its line.
+    pub(crate) fn list<T: Serialize>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        self.name(name)?;
+        self.output.write_list(items, "  ")
+    }
+
+    /// The end of the object.
+    pub(crate) fn end(self) -> io::Result<()> {
+        writeln!(self.output.out, "{}", if self.empty { "{}" } else { "\n}" })
+    }
+
+    fn name(&mut self, name: &str) -> io::Result<()> {
+        let before = if self.empty { "{" } else { "," };
+        self.empty = false;
+        write!(self.output.out, "{before}\n  \"{name}\": ")
+    }
+}

@@ -1,0 +1,55 @@
+//! The program as its users meet it: run, with its output looked at.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail like a test")]
+
+mod bad_input;
+mod fixtures;
+mod help;
+mod json;
+mod literate;
+mod streams;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_interleaf");
+const SESSION: &str = "fixtures/agent-session.json";
+const CHAT: &str = "fixtures/chat-array.json";
+
+/// The root of the repository, where the examples are run.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn interleaf(arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).current_dir(root());
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs the program with something on its standard input.
+fn run_with(arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = interleaf(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A program that refuses its input early closes the pipe, and rightly so.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+/// What a successful run prints.
+#[track_caller]
+fn stdout(arguments: &[&str]) -> String {
+    let output = run_with(arguments, b"");
+    assert_eq!(text(&output.stderr), "", "{arguments:?}");
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    text(&output.stdout)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}

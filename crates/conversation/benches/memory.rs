@@ -1,0 +1,110 @@
+//! Bytes of bookkeeping per message, text aside, as the allocator counts them.
+//!
+//! `cargo bench -p interleaf-conversation --bench memory`
+
+#![expect(clippy::unwrap_used, reason = "a bench that can not go on has failed")]
+
+use std::sync::Arc;
+
+use interleaf_conversation::{Conversation, Insert, Operation, Truncate};
+use interleaf_model::{AssistantPart, ContentPart, Message, MessageId, SystemPart};
+use interleaf_samples::generate::agent_session;
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+const SIZES: [usize; 2] = [100_000, 1_000_000];
+
+/// Messages that are made; longer conversations say them again, so that what is
+/// measured is the conversation's own.
+const N_DISTINCT: usize = 1_000;
+
+/// How many operations share the cost that is shown for one.
+const N_OPERATIONS: usize = 100;
+
+fn main() {
+    let named =
+        |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
+    let distinct: Vec<_> = agent_session(N_DISTINCT).into_iter().enumerate().map(named).collect();
+    println!("bytes of bookkeeping, text aside\n");
+    println!("{:<48}{:>14}{:>14}", "", SIZES[0], SIZES[1]);
+    let measured = SIZES.map(|size| measure(&distinct, size));
+    for (row, name) in ROWS.iter().enumerate() {
+        println!("{name:<48}{:>14.1}{:>14.1}", measured[0][row], measured[1][row]);
+    }
+    println!("\nthe envelope of a message, made once and shared by all forks\n");
+    for (name, bytes) in [
+        ("message (id, time, origin, role, extra)", size_of::<Message>()),
+        ("reference counts of its allocation", 2 * size_of::<usize>()),
+        ("each part: of a system message", size_of::<SystemPart>()),
+        ("each part: of a user message or tool result", size_of::<ContentPart>()),
+        ("each part: of an assistant message", size_of::<AssistantPart>()),
+    ] {
+        println!("{name:<48}{bytes:>14}");
+    }
+}
+
+const ROWS: [&str; 5] = [
+    "per message: log, view, role indexes",
+    "per message: the same, view reordered",
+    "per fork",
+    "per fork with one message appended",
+    "per operation that hides the first message",
+];
+
+/// The figures of the rows.
+fn measure(distinct: &[Arc<Message>], n_messages: usize) -> [f64; 5] {
+    let mut conversation = Conversation::new();
+    let plain = grown(|| {
+        for message in distinct.iter().cycle().take(n_messages) {
+            conversation.append(message.clone()).unwrap();
+        }
+    });
+    let mut forks = Vec::with_capacity(2 * N_OPERATIONS);
+    let fork = grown(|| forks.extend((0..N_OPERATIONS).map(|_| conversation.fork())));
+    let fork = fork + size_of::<Conversation>() * N_OPERATIONS;
+    let appended = grown(|| {
+        for fork in &mut forks {
+            fork.append(distinct[0].clone()).unwrap();
+        }
+    });
+    drop(forks);
+    let mut reordered = conversation.fork();
+    let insert = Insert {
+        position: 0,
+        messages: vec![Message::user("first")],
+        split_blocks: false,
+    };
+    let reorder = grown(|| {
+        reordered.operate(Operation::Insert(insert)).unwrap();
+    });
+    // The reordered view shares the log, but none of the role indexes.
+    let shared = plain.saturating_sub(reorder);
+    drop(reordered);
+    let remove =
+        || Operation::Truncate(Truncate { remove_first: Some(1), ..Truncate::default() });
+    // The first operation gives the fork a view of its own.
+    conversation.operate(remove()).unwrap();
+    let removed = grown(|| {
+        for _ in 0..N_OPERATIONS {
+            conversation.operate(remove()).unwrap();
+        }
+    });
+    let per = |bytes: usize, n: usize| bytes as f64 / n as f64;
+    let _ = shared;
+    [
+        per(plain, n_messages),
+        per(plain + reorder, n_messages),
+        per(fork, N_OPERATIONS),
+        per(fork + appended, N_OPERATIONS),
+        per(removed, N_OPERATIONS),
+    ]
+}
+
+/// By how much the memory in use grows.
+fn grown(work: impl FnOnce()) -> usize {
+    let before = ALLOCATOR.current_usage();
+    work();
+    ALLOCATOR.current_usage().saturating_sub(before)
+}

@@ -1,0 +1,419 @@
+//! A conversation that is too simple to be wrong: plain vectors, searched from end
+//! to end, copied whole. It follows the mission's text, not the crate's code.
+
+use interleaf_conversation::{
+    Clear, Filter, Insert, Operation, Others, PINNED, Pick, Query, Replace, Scope, Truncate,
+};
+use interleaf_model::{Message, MessageId, Role, Usage};
+
+/// Everything that is known of a conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Oracle {
+    pub(crate) log: Vec<Message>,
+    pub(crate) view: Vec<usize>,
+    pub(crate) marks: Vec<(usize, String)>,
+    /// The batches that have ended.
+    pub(crate) ended: Vec<Ended>,
+    /// What began the current batch, and its boundary.
+    pub(crate) cause: Option<&'static str>,
+    pub(crate) boundary: Option<usize>,
+    pub(crate) current: Usage,
+    pub(crate) cumulative: Usage,
+    pub(crate) lifetime: Usage,
+    /// The view when the last request was made, unless an operation changed it since.
+    pub(crate) requested: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) cause: Option<&'static str>,
+    pub(crate) boundary: Option<usize>,
+    pub(crate) view: Vec<usize>,
+    pub(crate) cumulative: Usage,
+}
+
+/// The settings or the message are not acceptable.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Refused;
+
+/// What an operation led to, beside the new view. All are log indices.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Outcome {
+    pub(crate) changed: bool,
+    pub(crate) hidden: Vec<usize>,
+    pub(crate) added: Vec<usize>,
+    /// Visible against the letter of the operation.
+    pub(crate) kept_anyway: Vec<usize>,
+    /// Hidden against the letter of the operation.
+    pub(crate) hidden_anyway: Vec<usize>,
+    /// Put elsewhere than the operation says.
+    pub(crate) moved: Vec<usize>,
+}
+
+/// Changing.
+impl Oracle {
+    pub(crate) fn append(&mut self, message: &Message) -> Result<(), Refused> {
+        acceptable(message)?;
+        self.view.push(self.log.len());
+        self.store(message);
+        Ok(())
+    }
+
+    pub(crate) fn operate(&mut self, operation: &Operation) -> Result<Outcome, Refused> {
+        let old = self.view.clone();
+        let mut outcome = Outcome::default();
+        let new = match operation {
+            Operation::Truncate(truncate) => {
+                let letter = self.truncated(truncate)?;
+                let mut stays = letter.clone();
+                for block in self.pinned_with_their_blocks() {
+                    block.iter().for_each(|&position| stays[position] = true);
+                }
+                if !truncate.split_blocks {
+                    self.unite_blocks(&mut stays);
+                }
+                self.hide(&letter, &stays, &mut outcome)
+            }
+            Operation::Filter(filter) => {
+                let letter = self.filtered(filter)?;
+                let mut stays = letter.clone();
+                if !filter.split_blocks {
+                    self.unite_blocks(&mut stays);
+                }
+                self.hide(&letter, &stays, &mut outcome)
+            }
+            Operation::Clear(Clear { keep_system }) => {
+                let stays: Vec<bool> =
+                    self.visible().map(|m| *keep_system && m.role() == Role::System).collect();
+                self.hide(&stays, &stays, &mut outcome)
+            }
+            Operation::Insert(insert) => self.inserted(insert, &mut outcome)?,
+            Operation::Replace(replace) => self.replaced(replace, &mut outcome)?,
+        };
+        outcome.hidden = old.iter().copied().filter(|index| !new.contains(index)).collect();
+        outcome.changed = new != old;
+        if outcome.changed {
+            self.begin_batch(operation.name(), new);
+        }
+        Ok(outcome)
+    }
+
+    pub(crate) fn mark(&mut self, index: usize, mark: &str) -> Result<(), Refused> {
+        if index >= self.log.len() || mark.trim().is_empty() {
+            return Err(Refused);
+        }
+        self.unmark(index, mark)?;
+        self.marks.push((index, mark.to_owned()));
+        Ok(())
+    }
+
+    pub(crate) fn unmark(&mut self, index: usize, mark: &str) -> Result<(), Refused> {
+        if index >= self.log.len() {
+            return Err(Refused);
+        }
+        self.marks.retain(|(i, m)| *i != index || m != mark);
+        Ok(())
+    }
+
+    pub(crate) fn roll_back(&mut self, batch: usize) -> Result<(), Refused> {
+        if batch > self.ended.len() {
+            return Err(Refused);
+        }
+        if let Some(Ended { view, cumulative, .. }) = self.ended.get(batch).cloned() {
+            self.begin_batch("roll_back", view);
+            self.cumulative = cumulative;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.begin_batch("reset", Vec::new());
+        self.current = Usage::default();
+        self.cumulative = Usage::default();
+    }
+
+    pub(crate) fn begin_request(&mut self) {
+        self.current = Usage::default();
+        self.requested = Some(self.view.clone());
+    }
+
+    pub(crate) fn note_usage(&mut self, usage: Usage) {
+        self.cumulative = instead(self.cumulative, self.current, usage);
+        self.lifetime = instead(self.lifetime, self.current, usage);
+        self.current = usage;
+    }
+
+    fn store(&mut self, message: &Message) {
+        let mut message = message.clone();
+        if message.id == MessageId::default() {
+            message.id = MessageId::new(format!("m{}", self.log.len()));
+        }
+        self.log.push(message);
+    }
+
+    fn begin_batch(&mut self, cause: &'static str, view: Vec<usize>) {
+        self.ended.push(Ended {
+            cause: self.cause,
+            boundary: self.boundary,
+            view: std::mem::replace(&mut self.view, view),
+            cumulative: self.cumulative,
+        });
+        self.cause = Some(cause);
+        self.boundary = self.view.iter().copied().min();
+        self.requested = None;
+    }
+}
+
+/// Asking.
+impl Oracle {
+    pub(crate) fn visible(&self) -> impl Iterator<Item = &Message> {
+        self.view.iter().map(|&index| &self.log[index])
+    }
+
+    pub(crate) fn has_mark(&self, index: usize, mark: &str) -> bool {
+        self.marks.iter().any(|(i, m)| *i == index && m == mark)
+    }
+
+    /// Log index and, in the view, position of each message that answers.
+    pub(crate) fn query(&self, query: &Query) -> Result<Vec<(usize, Option<usize>)>, Refused> {
+        let mut found: Vec<(usize, Option<usize>)> = match query.scope {
+            Scope::View => self.view.iter().enumerate().map(|(p, &i)| (i, Some(p))).collect(),
+            Scope::Log => (0..self.log.len()).map(|i| (i, None)).collect(),
+        };
+        if !query.roles.is_empty() {
+            found.retain(|&(i, _)| query.roles.contains(&self.log[i].role()));
+        }
+        if let Some(since) = query.since {
+            found.retain(|&(i, _)| self.log[i].at.is_some_and(|at| since <= at));
+        }
+        if let Some(until) = query.until {
+            found.retain(|&(i, _)| self.log[i].at.is_some_and(|at| at < until));
+        }
+        for mark in &query.marks {
+            found.retain(|&(i, _)| self.has_mark(i, mark));
+        }
+        let count = found.len();
+        match query.pick {
+            Pick::All => Ok(found),
+            Pick::First(n) => Ok(found[..n.min(count)].to_vec()),
+            Pick::Last(n) => Ok(found[count - n.min(count)..].to_vec()),
+            Pick::Range(start, end) if start <= end && start <= count => {
+                Ok(found[start..end.min(count)].to_vec())
+            }
+            Pick::Range(..) => Err(Refused),
+        }
+    }
+
+    /// The prompt of the last request and what came since, if that says something
+    /// of the next request.
+    pub(crate) fn fill(&self) -> Option<(u64, Vec<&Message>)> {
+        let requested = self.requested.as_ref()?;
+        let added = self.visible().skip(requested.len()).collect();
+        (self.current.prompt > 0).then_some((self.current.prompt, added))
+    }
+
+    /// The positions of each tool block: the assistant message and those results
+    /// behind it that no later message claims.
+    pub(crate) fn blocks(&self) -> Vec<Vec<usize>> {
+        let visible: Vec<&Message> = self.visible().collect();
+        let owner = |position: usize| {
+            let id = &visible[position].as_result()?.call;
+            (0..position).rev().find(|&p| visible[p].calls().any(|call| call.id == *id))
+        };
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        for (position, message) in visible.iter().enumerate() {
+            if message.calls().count() > 0 {
+                blocks.push(vec![position]);
+            } else if let Some(caller) = owner(position) {
+                let block = blocks.iter_mut().rev().find(|block| block[0] == caller);
+                block.into_iter().for_each(|block| block.push(position));
+            }
+        }
+        blocks
+    }
+}
+
+/// Working out what an operation does.
+impl Oracle {
+    /// Which visible messages the letter of a truncation leaves visible.
+    fn truncated(&self, truncate: &Truncate) -> Result<Vec<bool>, Refused> {
+        let t = truncate;
+        let chosen: Vec<usize> = (0..self.view.len())
+            .filter(|&p| t.role.is_none_or(|role| self.log[self.view[p]].role() == role))
+            .collect();
+        let count = chosen.len();
+        let stay: Vec<usize> =
+            match (t.keep_first, t.keep_last, t.remove_first, t.remove_last, t.range) {
+                (None, None, None, None, None) => return Err(Refused),
+                (first, last, None, None, None) => {
+                    let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+                    let near_an_end = |n: usize| n < first || count - n <= last;
+                    (0..count).filter(|&n| near_an_end(n)).collect()
+                }
+                (None, None, first, last, None) => {
+                    let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+                    if first > count || last > count - first {
+                        return Err(Refused);
+                    }
+                    (first..count - last).collect()
+                }
+                (None, None, None, None, Some(span)) => {
+                    if span.start > span.end || span.end > count {
+                        return Err(Refused);
+                    }
+                    (span.start..span.end).collect()
+                }
+                _ => return Err(Refused),
+            };
+        if t.role.is_none() && t.others.is_some() {
+            return Err(Refused);
+        }
+        let mut stays = vec![t.others == Some(Others::Keep); self.view.len()];
+        chosen.iter().for_each(|&position| stays[position] = false);
+        stay.iter().for_each(|&n| stays[chosen[n]] = true);
+        Ok(stays)
+    }
+
+    /// Which visible messages the letter of a filter leaves visible.
+    fn filtered(&self, filter: &Filter) -> Result<Vec<bool>, Refused> {
+        let Filter { roles, contains, excludes, .. } = filter;
+        if roles.is_none() && contains.is_none() && excludes.is_none() {
+            return Err(Refused);
+        }
+        if roles.as_ref().is_some_and(|roles| roles.is_empty()) {
+            return Err(Refused);
+        }
+        for texts in [contains, excludes].into_iter().flatten() {
+            if texts.is_empty() || texts.contains(&String::new()) {
+                return Err(Refused);
+            }
+        }
+        let says = |message: &Message, wanted: &String| {
+            message.texts().any(|text| text.find(wanted.as_str()).is_some())
+        };
+        let mut stays = Vec::new();
+        for message in self.visible() {
+            let mut matches = true;
+            if let Some(roles) = roles {
+                matches &= roles.contains(&message.role());
+            }
+            if let Some(texts) = contains {
+                matches &= texts.iter().any(|wanted| says(message, wanted));
+            }
+            if let Some(texts) = excludes {
+                matches &= !texts.iter().any(|wanted| says(message, wanted));
+            }
+            stays.push(matches);
+        }
+        Ok(stays)
+    }
+
+    /// The positions that a truncation never hides.
+    fn pinned_with_their_blocks(&self) -> Vec<Vec<usize>> {
+        let blocks = self.blocks();
+        let pinned = (0..self.view.len()).filter(|&p| self.has_mark(self.view[p], PINNED));
+        pinned
+            .map(|position| {
+                let block = blocks.iter().find(|block| block.contains(&position));
+                block.cloned().unwrap_or(vec![position])
+            })
+            .collect()
+    }
+
+    /// Keeps or hides each block as a whole, whichever changes fewer messages.
+    fn unite_blocks(&self, stays: &mut [bool]) {
+        for block in self.blocks() {
+            let kept = block.iter().filter(|&&position| stays[position]).count();
+            let hidden = block.len() - kept;
+            block.iter().for_each(|&position| stays[position] = kept > 0 && kept >= hidden);
+        }
+    }
+
+    fn hide(&self, letter: &[bool], stays: &[bool], outcome: &mut Outcome) -> Vec<usize> {
+        let mut new = Vec::new();
+        for (position, &index) in self.view.iter().enumerate() {
+            match (letter[position], stays[position]) {
+                (false, true) => outcome.kept_anyway.push(index),
+                (true, false) => outcome.hidden_anyway.push(index),
+                _ => {}
+            }
+            if stays[position] {
+                new.push(index);
+            }
+        }
+        new
+    }
+
+    fn inserted(&mut self, insert: &Insert, outcome: &mut Outcome) -> Result<Vec<usize>, Refused> {
+        if insert.position > self.view.len() || insert.messages.is_empty() {
+            return Err(Refused);
+        }
+        insert.messages.iter().try_for_each(acceptable)?;
+        let mut position = insert.position;
+        let blocks = self.blocks();
+        let joined = |left: usize, right: usize| {
+            blocks.iter().any(|block| block.contains(&left) && block.contains(&right))
+        };
+        while !insert.split_blocks && position > 0 && joined(position - 1, position) {
+            position -= 1;
+        }
+        let mut new = self.view.clone();
+        outcome.added = (self.log.len()..).take(insert.messages.len()).collect();
+        new.splice(position..position, outcome.added.iter().copied());
+        insert.messages.iter().for_each(|message| self.store(message));
+        if position != insert.position {
+            outcome.moved = outcome.added.clone();
+        }
+        Ok(new)
+    }
+
+    fn replaced(
+        &mut self,
+        replace: &Replace,
+        outcome: &mut Outcome,
+    ) -> Result<Vec<usize>, Refused> {
+        if replace.index >= self.view.len() {
+            return Err(Refused);
+        }
+        acceptable(&replace.message)?;
+        let blocks = self.blocks();
+        let block = blocks.iter().find(|block| block.contains(&replace.index));
+        if let Some(block) = block.filter(|_| !replace.split_blocks) {
+            let visible: Vec<&Message> = self.visible().collect();
+            let call = |p: usize| visible[p].as_result().map(|result| &result.call);
+            let fits = if replace.index == block[0] {
+                let called = |p: usize| replace.message.calls().any(|c| Some(&c.id) == call(p));
+                block[1..].iter().all(|&p| called(p))
+            } else {
+                replace.message.as_result().map(|result| &result.call) == call(replace.index)
+            };
+            if !fits {
+                return Err(Refused);
+            }
+        }
+        let mut new = self.view.clone();
+        new[replace.index] = self.log.len();
+        outcome.added = vec![self.log.len()];
+        self.store(&replace.message);
+        Ok(new)
+    }
+}
+
+fn acceptable(message: &Message) -> Result<(), Refused> {
+    if message.role() == Role::User && message.is_blank() { Err(Refused) } else { Ok(()) }
+}
+
+/// The sum with a part of it replaced.
+fn instead(sum: Usage, old: Usage, new: Usage) -> Usage {
+    let field = |of: fn(&Usage) -> u64| {
+        let exact = i128::from(of(&sum)) - i128::from(of(&old)) + i128::from(of(&new));
+        u64::try_from(exact.max(0)).unwrap_or(u64::MAX)
+    };
+    Usage {
+        prompt: field(|usage| usage.prompt),
+        cache_read: field(|usage| usage.cache_read),
+        cache_write: field(|usage| usage.cache_write),
+        completion: field(|usage| usage.completion),
+        reasoning: field(|usage| usage.reasoning),
+    }
+}

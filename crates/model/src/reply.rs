@@ -1,0 +1,67 @@
+//! What a model answered.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use smol_str::SmolStr;
+
+use crate::{Message, Usage};
+
+/// A model's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// What it said: always an assistant message. It says nothing if the model did
+    /// not.
+    pub message: Message,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// What it cost, where the API said so.
+    pub usage: Option<Usage>,
+    /// Which model answered, where the API said so.
+    pub model: Option<SmolStr>,
+    /// The API's name for the answer.
+    pub id: Option<SmolStr>,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// It had said all.
+    Stop,
+    /// The output limit, or the window, was reached.
+    Length,
+    /// It wants results for its calls.
+    ToolCalls,
+    /// A filter stopped it, or it refused.
+    ContentFilter,
+    /// The API paused a long turn: send the answer back to go on.
+    Paused,
+    /// Something else, in the API's words.
+    Other(SmolStr),
+}
+
+impl Finish {
+    /// The reason's name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ToolCalls => "tool_calls",
+            Self::ContentFilter => "content_filter",
+            Self::Paused => "paused",
+            Self::Other(reason) => reason,
+        }
+    }
+}
+
+impl fmt::Display for Finish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Finish {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}

@@ -1,0 +1,103 @@
+//! What an API could not take as it was.
+
+use std::fmt;
+
+use interleaf_model::MessageId;
+use serde::Serialize;
+
+/// One thing that was changed for an API's sake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What.
+    pub kind: ChangeKind,
+    /// In which message, if in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// Particulars; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+/// What was changed for an API's sake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// A call id that the API refuses was rewritten.
+    CallIdRewritten,
+    /// A tool name that the API refuses was rewritten; the reply is mapped back.
+    ToolNameRewritten,
+    /// Thinking that another producer made, or that its producer would refuse, was left out.
+    ThinkingDropped,
+    /// A signature that the API insists on was missing and a stand-in was put there.
+    SignatureStandIn,
+    /// A picture or file of a tool result follows in a user message.
+    MediaMoved,
+    /// A picture or file can not travel; a note says so.
+    MediaDropped,
+    /// A part that only another vendor understands was left out.
+    OpaqueDropped,
+    /// A failed result is marked in its text.
+    ErrorInText,
+    /// A blank text was left out, or a placeholder put where something must stand.
+    BlankText,
+    /// Neighbouring messages of one role became one.
+    TurnsMerged,
+    /// A short turn was put in, because the API demands another order.
+    TurnInserted,
+    /// The system text went into a user message.
+    SystemFolded,
+    /// Arguments that are no JSON object were wrapped.
+    ArgumentsWrapped,
+    /// A tool's schema was changed to what the API understands.
+    SchemaChanged,
+    /// A setting that the API does not have was left out.
+    OptionDropped,
+    /// Tools were declared from the history, because the API demands it.
+    ToolsDeclared,
+}
+
+impl ChangeKind {
+    /// The kind's name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CallIdRewritten => "call id rewritten",
+            Self::ToolNameRewritten => "tool name rewritten",
+            Self::ThinkingDropped => "thinking left out",
+            Self::SignatureStandIn => "stand-in signature",
+            Self::MediaMoved => "media moved behind the results",
+            Self::MediaDropped => "media left out",
+            Self::OpaqueDropped => "vendor part left out",
+            Self::ErrorInText => "error told in the text",
+            Self::BlankText => "blank text",
+            Self::TurnsMerged => "turns merged",
+            Self::TurnInserted => "turn put in",
+            Self::SystemFolded => "system text folded",
+            Self::ArgumentsWrapped => "arguments wrapped",
+            Self::SchemaChanged => "schema changed",
+            Self::OptionDropped => "setting left out",
+            Self::ToolsDeclared => "tools declared",
+        }
+    }
+}
+
+impl fmt::Display for ChangeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Where an encoder puts what it changed.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(pub(crate) Vec<Change>);
+
+impl Changes {
+    pub(crate) fn add(&mut self, kind: ChangeKind, message: &MessageId, detail: impl Into<String>) {
+        self.0.push(Change { kind, message: Some(message.clone()), detail: detail.into() });
+    }
+
+    /// Of the request as a whole.
+    pub(crate) fn add_general(&mut self, kind: ChangeKind, detail: impl Into<String>) {
+        self.0.push(Change { kind, message: None, detail: detail.into() });
+    }
+}

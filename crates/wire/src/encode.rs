@@ -1,0 +1,95 @@
+//! From a prompt to the body of a request, whatever the family.
+//!
+//! A body is a head, the turns as elements of a list, and a tail. A turn is written
+//! without regard to the turns around it, but for what [`TurnPlace`] says; so a
+//! session can keep what it wrote before (see [`SessionEncoder`]).
+
+mod session;
+
+pub use session::SessionEncoder;
+
+use bytes::Bytes;
+use interleaf_model::Prompt;
+
+use crate::change::Changes;
+use crate::turns::{Turn, Turns};
+use crate::{
+    Change, Error, Family, NameMap, Options, Vendor, anthropic, bedrock, gemini, openai_chat,
+    openai_responses,
+};
+
+/// A request body, in pieces that go to a socket one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    pub(crate) fragments: Vec<Bytes>,
+    /// What the API could not take as it was.
+    pub changes: Vec<Change>,
+    /// The tool names that were rewritten, for the way back.
+    pub names: NameMap,
+}
+
+impl Encoded {
+    /// The pieces, in order.
+    pub fn fragments(&self) -> &[Bytes] {
+        &self.fragments
+    }
+
+    /// The whole body.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.fragments.concat()
+    }
+}
+
+/// Writes the body of a request.
+///
+/// # Errors
+/// If the API has no way to say what must be said.
+pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Encoded, Error> {
+    SessionEncoder::new().encode(prompt, vendor, options)
+}
+
+/// What an encoder of a family works with.
+pub(crate) struct Context<'a> {
+    pub(crate) prompt: &'a Prompt,
+    pub(crate) vendor: &'a Vendor,
+    pub(crate) options: &'a Options,
+    pub(crate) changes: Changes,
+    pub(crate) names: NameMap,
+}
+
+/// What a turn may know of its surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TurnPlace {
+    /// The last turn of all.
+    pub(crate) last: bool,
+    /// Behind the newest turn in which the user said something, or that turn itself:
+    /// the tool loop that is running.
+    pub(crate) current: bool,
+    /// The index in the prompt of the message behind which a cache breakpoint goes,
+    /// if it is in this turn and breakpoints are written.
+    pub(crate) breakpoint: Option<usize>,
+    /// Thinking in messages from this index on may not be sent back, if that touches
+    /// this turn.
+    pub(crate) unbound_from: Option<usize>,
+}
+
+/// How a family writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Writer {
+    /// All up to and with the bracket that opens the list of turns.
+    pub(crate) head: fn(&mut Context<'_>, &Turns<'_>) -> Result<String, Error>,
+    /// The elements of the list that one turn becomes, none or many, each as JSON.
+    pub(crate) turn: fn(&mut Context<'_>, Turn<'_>, TurnPlace) -> Result<Vec<String>, Error>,
+    /// All from the bracket that closes the list of turns.
+    pub(crate) tail: fn(&mut Context<'_>, &Turns<'_>) -> Result<String, Error>,
+}
+
+pub(crate) fn writer(family: Family) -> Writer {
+    match family {
+        Family::OpenaiChat => openai_chat::WRITER,
+        Family::OpenaiResponses => openai_responses::WRITER,
+        Family::Anthropic => anthropic::WRITER,
+        Family::Gemini => gemini::WRITER,
+        Family::Bedrock => bedrock::WRITER,
+    }
+}

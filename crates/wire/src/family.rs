@@ -1,0 +1,67 @@
+//! The five wire families.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Error, ErrorKind};
+
+/// A wire format. Many vendors speak one of the five.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// OpenAI Chat Completions, and the servers that imitate it.
+    OpenaiChat,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Google Gemini generateContent.
+    Gemini,
+    /// AWS Bedrock Converse.
+    Bedrock,
+}
+
+impl Family {
+    /// All of them, in the order in which they are listed everywhere.
+    pub const ALL: [Self; 5] =
+        [Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Bedrock];
+
+    /// The family's name, as on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai-chat",
+            Self::OpenaiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
+        }
+    }
+
+    /// The owner of what only this family understands: opaque parts, extra fields,
+    /// and the thinking that it made.
+    pub fn owner(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai",
+            Self::OpenaiResponses => "openai_responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "google",
+            Self::Bedrock => "bedrock",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Family {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|family| family.as_str() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            Error::new(ErrorKind::Rule, format!("unknown API {text:?}: it must be one of {known}"))
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! What can be seen in a body that an API will refuse.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Error, Family, Vendor, anthropic, bedrock, gemini, openai_chat, openai_responses};
+
+/// A rule of an API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Rule {
+    /// Its name, such as `anthropic/results-first`.
+    pub id: &'static str,
+    /// What must hold.
+    pub sentence: &'static str,
+    /// What the API answers when it does not; empty where that is not known.
+    pub api_text: &'static str,
+}
+
+/// A place in a body that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The place, as a JSON pointer.
+    pub pointer: String,
+    /// Particulars; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+/// The rules of a family.
+pub fn rules(family: Family) -> &'static [Rule] {
+    match family {
+        Family::OpenaiChat => openai_chat::RULES,
+        Family::OpenaiResponses => openai_responses::RULES,
+        Family::Anthropic => anthropic::RULES,
+        Family::Gemini => gemini::RULES,
+        Family::Bedrock => bedrock::RULES,
+    }
+}
+
+/// Finds what a vendor will refuse in a body, in the order of the places.
+///
+/// # Errors
+/// If the text is not JSON.
+pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
+    let body: Value = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
+    let mut faults = Faults { found: Vec::new() };
+    match vendor.family {
+        Family::OpenaiChat => openai_chat::check(&body, vendor, &mut faults),
+        Family::OpenaiResponses => openai_responses::check(&body, vendor, &mut faults),
+        Family::Anthropic => anthropic::check(&body, vendor, &mut faults),
+        Family::Gemini => gemini::check(&body, vendor, &mut faults),
+        Family::Bedrock => bedrock::check(&body, vendor, &mut faults),
+    }
+    Ok(faults.found)
+}
+
+/// Where a family puts what it found.
+pub(crate) struct Faults {
+    found: Vec<Fault>,
+}
+
+impl Faults {
+    pub(crate) fn add(
+        &mut self,
+        rule: &'static Rule,
+        pointer: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
+        self.found.push(Fault { rule, pointer: pointer.into(), detail: detail.into() });
+    }
+}

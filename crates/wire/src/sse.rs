@@ -1,0 +1,108 @@
+//! Server-sent events, from bytes that are cut anywhere.
+//!
+//! Unlike the decoders at hand, this one keeps the bytes of a frame that could not
+//! be read, has a limit, and tells a last frame that never ended.
+
+use memchr::memchr2;
+
+use crate::{Error, ErrorKind};
+
+/// A frame larger than this is no answer of a model.
+const LARGEST_FRAME: usize = 64 * 1024 * 1024;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Event {
+    /// Its name; empty if it had none.
+    pub(crate) name: String,
+    /// Its data, the lines joined with newlines.
+    pub(crate) data: String,
+}
+
+/// Takes bytes, gives events.
+#[derive(Debug, Default)]
+pub(crate) struct Sse {
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+    /// The event that has not ended yet.
+    event: Event,
+    has_data: bool,
+    /// The last byte was a carriage return: a newline that follows belongs to it.
+    after_return: bool,
+}
+
+impl Sse {
+    /// Takes the next bytes, and hands each event that they complete to `each`.
+    pub(crate) fn push(
+        &mut self,
+        mut bytes: &[u8],
+        each: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        while !bytes.is_empty() {
+            if std::mem::take(&mut self.after_return) && bytes[0] == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
+                self.line.extend_from_slice(bytes);
+                return self.check_size();
+            };
+            self.line.extend_from_slice(&bytes[..end]);
+            self.after_return = bytes[end] == b'\r';
+            bytes = &bytes[end + 1..];
+            self.check_size()?;
+            self.end_line(each)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the end of the connection: a last event without its empty line still
+    /// counts, for many servers close in this way.
+    pub(crate) fn finish(
+        &mut self,
+        each: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if !self.line.is_empty() {
+            self.end_line(each)?;
+        }
+        self.end_event(each)
+    }
+
+    fn end_line(&mut self, each: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            return self.end_event(each);
+        }
+        let line = String::from_utf8(line).map_err(|e| {
+            let shown = String::from_utf8_lossy(e.as_bytes()).into_owned();
+            Error::new(ErrorKind::Corrupt, format!("a line of the stream is not UTF-8: {shown:?}"))
+        })?;
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.event.data.push('\n');
+                }
+                self.event.data.push_str(value);
+            }
+            "event" => value.clone_into(&mut self.event.name),
+            // Comments, ids and retry times say nothing of the answer.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_event(&mut self, each: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
+        let event = std::mem::take(&mut self.event);
+        if std::mem::take(&mut self.has_data) { each(event) } else { Ok(()) }
+    }
+
+    fn check_size(&self) -> Result<(), Error> {
+        if self.line.len() + self.event.data.len() > LARGEST_FRAME {
+            let rule = format!("a frame of the stream is larger than {LARGEST_FRAME} bytes");
+            return Err(Error::new(ErrorKind::Corrupt, rule));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! A prompt as the turns that APIs think in.
+
+use interleaf_model::{Entry, Prompt, Role};
+
+/// A prompt, taken apart.
+pub(crate) struct Turns<'a> {
+    /// The system message and a summary in the system role.
+    pub(crate) system: &'a [Entry],
+    /// The rest, user and assistant in turn; the first is the user's.
+    pub(crate) turns: Vec<Turn<'a>>,
+}
+
+/// What one side said until the other did.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Turn<'a> {
+    /// The results of the assistant's calls, then what the user said. Either may be
+    /// empty, not both.
+    User { results: &'a [Entry], said: &'a [Entry], start: usize },
+    /// The assistant's messages; only the last of them has calls.
+    Assistant { said: &'a [Entry], start: usize },
+}
+
+impl Turn<'_> {
+    /// The indices of its messages in the prompt.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        match self {
+            Self::User { results, said, start } => *start..start + results.len() + said.len(),
+            Self::Assistant { said, start } => *start..start + said.len(),
+        }
+    }
+}
+
+impl<'a> Turns<'a> {
+    pub(crate) fn of(prompt: &'a Prompt) -> Self {
+        let entries = prompt.entries();
+        let role = |at: usize| entries.get(at).map(|entry: &Entry| entry.message.role());
+        let run = |from: usize, wanted: Role| {
+            from + entries[from..].iter().take_while(|e| e.message.role() == wanted).count()
+        };
+        let head = run(0, Role::System);
+        let mut turns = Vec::new();
+        let mut at = head;
+        while let Some(speaker) = role(at) {
+            let start = at;
+            if speaker == Role::Assistant {
+                // Results end the turn of the message that asked for them.
+                at = run(start, Role::Assistant);
+                turns.push(Turn::Assistant { said: &entries[start..at], start });
+            } else {
+                let results = run(start, Role::Tool);
+                at = run(results, Role::User);
+                let (results, said) = (&entries[start..results], &entries[results..at]);
+                turns.push(Turn::User { results, said, start });
+            }
+        }
+        Self { system: &entries[..head], turns }
+    }
+}
