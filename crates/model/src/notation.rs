@@ -23,7 +23,9 @@
 //! Parts are set apart by one space. A number in front of the role (as `show`
 //! prints it), blank lines and lines that start with `#` are passed over.
 //! [`print_whole`] loses nothing but line breaks between the tokens of raw JSON;
-//! [`print_line`] shortens to a width and is for eyes only.
+//! [`print_line`] shortens to a width and is for eyes only: it leaves out id, time,
+//! seals and vendors' fields, and shows a picture as `[image URL]`, a file as
+//! `[file NAME]`.
 
 mod parse;
 mod print;

@@ -3,24 +3,26 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use smol_str::SmolStr;
+
 use crate::form::write_part;
-use crate::{Arguments, Message, Origin, PartRef, Role, Status, ToolCall};
+use crate::{Arguments, Message, Origin, PartRef, Role, Source, Status, ToolCall};
 
 /// The line of a message with nothing left out: parsing it gives the message back.
 pub fn print_whole(message: &Message) -> String {
-    let mut line = head(message, Envelope::Whole);
-    for piece in pieces(message) {
+    let mut line = head(message, Detail::Whole);
+    for piece in pieces(message, Detail::Whole) {
         line.push(' ');
         line.push_str(&piece);
     }
     line
 }
 
-/// The line of a message in at most `width` characters, without id and time.
-/// What is cut shows as `…`.
+/// The line of a message in at most `width` characters, without id, time, seals and
+/// vendors' fields. What is cut shows as `…`.
 pub fn print_line(message: &Message, width: usize) -> String {
-    let mut line = head(message, Envelope::Origin);
-    let pieces = pieces(message);
+    let mut line = head(message, Detail::Short);
+    let pieces = pieces(message, Detail::Short);
     let spent = line.chars().count() + pieces.len();
     for piece in shorten(pieces, width.saturating_sub(spent)) {
         line.push(' ');
@@ -30,23 +32,23 @@ pub fn print_line(message: &Message, width: usize) -> String {
     cut(line, width).replace(char::is_control, " ")
 }
 
-/// How much of the envelope is printed.
+/// How much is printed.
 #[derive(Clone, Copy, PartialEq)]
-enum Envelope {
-    /// Only whose conversation it is.
-    Origin,
+enum Detail {
+    /// What a reader wants to see at a glance.
+    Short,
     /// All of it.
     Whole,
 }
 
-fn head(message: &Message, envelope: Envelope) -> String {
+fn head(message: &Message, detail: Detail) -> String {
     let mut line = String::from(match message.role() {
         Role::System => "s",
         Role::User => "u",
         Role::Assistant => "a",
         Role::Tool => "t",
     });
-    let attributes = attributes(message, envelope);
+    let attributes = attributes(message, detail);
     if !attributes.is_empty() {
         // Writing into a String can not fail.
         let _ = write!(line, "{{{}}}", attributes.join(" "));
@@ -61,8 +63,8 @@ fn head(message: &Message, envelope: Envelope) -> String {
     line
 }
 
-fn attributes(message: &Message, envelope: Envelope) -> Vec<String> {
-    let whole = envelope == Envelope::Whole;
+fn attributes(message: &Message, detail: Detail) -> Vec<String> {
+    let whole = detail == Detail::Whole;
     let mut attributes = Vec::new();
     if whole && !message.id.is_unassigned() {
         attributes.push(format!("id={}", word(message.id.as_str())));
@@ -86,25 +88,25 @@ fn attributes(message: &Message, envelope: Envelope) -> Vec<String> {
 }
 
 /// The parts, each as its piece of the line, with borders between two texts.
-fn pieces(message: &Message) -> Vec<String> {
+fn pieces(message: &Message, detail: Detail) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut after_text = false;
     for part in message.parts() {
+        let is_plain = detail == Detail::Short || is_plain(part);
         let (piece, is_text) = match part {
-            PartRef::Text(text) if !text.extra.is_empty() => (form(part), false),
+            _ if !is_plain => (form(part), false),
             PartRef::Text(text) if text.text.is_empty() => ("[empty]".to_owned(), false),
             PartRef::Text(text) => (escaped(&text.text).into_owned(), true),
-            PartRef::Call(call) if call.extra.is_empty() => (short_call(call), false),
-            PartRef::Thinking(t)
-                if t.seal.is_none() && t.producer.is_none() && t.extra.is_empty() =>
-            {
-                (format!("[think {}]", escaped(&t.text)), false)
+            PartRef::Call(call) => (short_call(call), false),
+            PartRef::Thinking(thinking) => (format!("[think {}]", escaped(&thinking.text)), false),
+            PartRef::Image(image) => (short_media("image", None, &image.source), false),
+            PartRef::File(file) => {
+                let name = file.name.as_ref().or(file.media_type.as_ref());
+                (short_media("file", name.map(SmolStr::as_str), &file.source), false)
             }
-            PartRef::Thinking(_)
-            | PartRef::Call(_)
-            | PartRef::Image(_)
-            | PartRef::File(_)
-            | PartRef::Opaque(_) => (form(part), false),
+            PartRef::Opaque(opaque) => {
+                (format!("[{} {}]", opaque.owner, one_line(opaque.value.as_str())), false)
+            }
         };
         if after_text && is_text {
             pieces.push("[+]".to_owned());
@@ -113,6 +115,27 @@ fn pieces(message: &Message) -> Vec<String> {
         after_text = is_text;
     }
     pieces
+}
+
+/// Whether the part's short form says all there is.
+fn is_plain(part: PartRef<'_>) -> bool {
+    match part {
+        PartRef::Text(text) => text.extra.is_empty(),
+        PartRef::Call(call) => call.extra.is_empty(),
+        PartRef::Thinking(t) => t.seal.is_none() && t.producer.is_none() && t.extra.is_empty(),
+        PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => false,
+    }
+}
+
+/// A picture or file for the eye: its name if it has one, else where it is.
+fn short_media(kind: &str, name: Option<&str>, source: &Source) -> String {
+    let shown = match (name, source) {
+        (Some(name), _) => name,
+        (None, Source::Url(url)) => url,
+        (None, Source::Id { id, .. }) => id,
+        (None, Source::Base64(_)) => "inline",
+    };
+    format!("[{kind} {}]", escaped(shown))
 }
 
 fn short_call(call: &ToolCall) -> String {
