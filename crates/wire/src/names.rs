@@ -75,6 +75,12 @@ impl NameMap {
         written
     }
 
+    /// Takes in what another part of the request rewrote.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        let new = other.originals.iter().map(|(written, name)| (written.clone(), name.clone()));
+        self.originals.extend(new);
+    }
+
     /// The name that the caller knows for one on the wire.
     pub fn original(&self, written: &str) -> ToolName {
         self.originals.get(written).cloned().unwrap_or_else(|| ToolName::new(written))

@@ -1,18 +1,37 @@
 //! An encoder that a session keeps.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use bytes::Bytes;
-use interleaf_model::Prompt;
+use interleaf_model::{Message, Prompt};
 
 use super::{Context, Encoded, TurnPlace, writer};
 use crate::change::Changes;
 use crate::turns::{Turn, Turns};
-use crate::{CacheMarks, Error, NameMap, Options, Vendor};
+use crate::{CacheMarks, Change, Error, NameMap, Options, Vendor};
 
 /// An encoder that remembers what it wrote: a turn that did not change since the
 /// last request is not written again. What it gives is the same, byte for byte, as
 /// from scratch.
 #[derive(Debug, Default)]
-pub struct SessionEncoder {}
+pub struct SessionEncoder {
+    /// Whom and how the remembered turns were written for.
+    written_for: Option<(Vendor, Options)>,
+    /// The turns of the last request, by the address of their first message. A turn
+    /// keeps its messages alive, so that no other can have that address.
+    turns: HashMap<usize, Written>,
+}
+
+/// A turn as it was written.
+#[derive(Debug)]
+struct Written {
+    messages: Vec<Arc<Message>>,
+    place: TurnPlace,
+    elements: Vec<Bytes>,
+    changes: Vec<Change>,
+    names: NameMap,
+}
 
 impl SessionEncoder {
     /// An encoder that has written nothing yet.
@@ -30,31 +49,90 @@ impl SessionEncoder {
         vendor: &Vendor,
         options: &Options,
     ) -> Result<Encoded, Error> {
+        self.forget_others(vendor, options);
         let writer = writer(vendor.family);
         let turns = Turns::of(prompt);
         let (changes, names) = (Changes::default(), NameMap::default());
         let mut context = Context { prompt, vendor, options, changes, names };
         let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];
-        let mut is_first = true;
+        let mut kept = HashMap::with_capacity(turns.turns.len());
+        let newest = newest_question(&turns);
         for (number, &turn) in turns.turns.iter().enumerate() {
-            let place = place(&turns, number, prompt, options);
-            for element in (writer.turn)(&mut context, turn, place)? {
-                if !std::mem::take(&mut is_first) {
+            let place = place(&turns, number, newest, prompt, options);
+            let address = address(turn);
+            let written = match self.turns.remove(&address) {
+                Some(written) if written.is(turn, place) => written,
+                _ => {
+                    let outer = std::mem::take(&mut context.changes);
+                    let known = std::mem::take(&mut context.names);
+                    let elements = (writer.turn)(&mut context, turn, place)?;
+                    let changes = std::mem::replace(&mut context.changes, outer).0;
+                    let names = std::mem::replace(&mut context.names, known);
+                    let elements = elements.into_iter().map(Bytes::from).collect();
+                    let messages = messages(turn).cloned().collect();
+                    Written { messages, place, elements, changes, names }
+                }
+            };
+            context.changes.0.extend(written.changes.iter().cloned());
+            context.names.extend(&written.names);
+            for element in &written.elements {
+                if fragments.len() > 1 {
                     fragments.push(Bytes::from_static(b","));
                 }
-                fragments.push(Bytes::from(element));
+                fragments.push(element.clone());
             }
+            kept.insert(address, written);
         }
+        self.turns = kept;
         fragments.push(Bytes::from((writer.tail)(&mut context, &turns)?));
         let Context { changes, names, .. } = context;
         Ok(Encoded { fragments, changes: changes.0, names })
     }
+
+    /// Forgets what was written for another vendor or other options.
+    fn forget_others(&mut self, vendor: &Vendor, options: &Options) {
+        let same = |(v, o): &(Vendor, Options)| v == vendor && o == options;
+        if !self.written_for.as_ref().is_some_and(same) {
+            self.turns.clear();
+            self.written_for = Some((*vendor, options.clone()));
+        }
+    }
 }
 
-fn place(turns: &Turns<'_>, number: usize, prompt: &Prompt, options: &Options) -> TurnPlace {
-    let range = turns.turns[number].range();
+impl Written {
+    fn is(&self, turn: Turn<'_>, place: TurnPlace) -> bool {
+        self.place == place
+            && self.messages.len() == turn.range().len()
+            && self.messages.iter().zip(messages(turn)).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+}
+
+fn messages(turn: Turn<'_>) -> impl Iterator<Item = &Arc<Message>> {
+    let (results, said) = match turn {
+        Turn::User { results, said, .. } => (results, said),
+        Turn::Assistant { said, .. } => (&[][..], said),
+    };
+    results.iter().chain(said).map(|entry| &entry.message)
+}
+
+fn address(turn: Turn<'_>) -> usize {
+    messages(turn).next().map_or(0, |message| Arc::as_ptr(message).addr())
+}
+
+/// The newest turn in which the user said something.
+fn newest_question(turns: &Turns<'_>) -> usize {
     let asked = |turn: &Turn<'_>| matches!(turn, Turn::User { said, .. } if !said.is_empty());
-    let newest = turns.turns.iter().rposition(asked).unwrap_or(0);
+    turns.turns.iter().rposition(asked).unwrap_or(0)
+}
+
+fn place(
+    turns: &Turns<'_>,
+    number: usize,
+    newest: usize,
+    prompt: &Prompt,
+    options: &Options,
+) -> TurnPlace {
+    let range = turns.turns[number].range();
     let marked = options.cache == CacheMarks::On;
     TurnPlace {
         last: number + 1 == turns.turns.len(),
