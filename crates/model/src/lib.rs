@@ -44,6 +44,7 @@ mod transcript;
 mod blocks;
 mod prompt;
 mod reply;
+mod settled;
 mod tool;
 
 pub mod notation;
@@ -60,6 +61,7 @@ pub use part::{
 pub use prompt::{ContextKind, Entry, Law, Prompt, Provenance, Violation};
 pub use ranges::Ranges;
 pub use reply::{Finish, Reply};
+pub use settled::Settled;
 pub use time::Timestamp;
 pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};

@@ -10,11 +10,14 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::{CallId, Message, MessageId, Role, Tool};
+use crate::{CallId, Message, MessageId, Role, Settled, Tool};
 
 /// A valid request, not yet in any vendor's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
+    /// What stands between the system head and the rest, if the prompt continues
+    /// another.
+    settled: Option<Arc<Settled>>,
     entries: Vec<Entry>,
     context: Option<Range<usize>>,
     tools: Arc<[Tool]>,
@@ -85,6 +88,9 @@ pub enum Law {
     UniqueCallIds,
     /// The context block is contiguous and stands outside of every tool block.
     ContextTogether,
+    /// What continues settled turns begins with the assistant's: their last turn is
+    /// the user's, and it is whole.
+    SettledTurns,
 }
 
 /// A message that breaks a law.
@@ -104,32 +110,81 @@ impl Prompt {
     /// # Errors
     /// The first violation.
     pub fn check(entries: Vec<Entry>, tools: Arc<[Tool]>) -> Result<Self, Violation> {
+        Self::check_behind(None, entries, tools)
+    }
+
+    fn check_behind(
+        settled: Option<Arc<Settled>>,
+        entries: Vec<Entry>,
+        tools: Arc<[Tool]>,
+    ) -> Result<Self, Violation> {
         let broken = |law, index: usize| Violation {
             law,
             index: Some(index),
             message: entries.get(index).map(|entry| entry.message.id.clone()),
         };
         let head = entries.iter().take_while(|entry| entry.is_head()).count();
-        if head == entries.len() {
+        if head == entries.len() && settled.is_none() {
             return Err(Violation { law: Law::NotEmpty, index: None, message: None });
         }
         check_head(&entries[..head]).map_err(|index| broken(Law::SystemAtHead, index))?;
-        check_turns(&entries, head).map_err(|(law, index)| broken(law, index))?;
+        let next = entries.get(head).map(|entry| entry.message.role());
+        if settled.is_some() && next.is_some_and(|role| role != Role::Assistant) {
+            return Err(broken(Law::SettledTurns, head));
+        }
+        check_turns(&entries, head, settled.is_some())
+            .map_err(|(law, index)| broken(law, index))?;
         let context = context_of(&entries).map_err(|index| broken(Law::ContextTogether, index))?;
-        Ok(Self { entries, context, tools })
+        Ok(Self { settled, entries, context, tools })
     }
 
-    /// The messages, in order, each with its provenance.
+    /// Makes a prompt that continues settled turns: `entries` are the system head and
+    /// what comes behind them. Only they are checked.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn check_continued(
+        settled: Arc<Settled>,
+        entries: Vec<Entry>,
+        tools: Arc<[Tool]>,
+    ) -> Result<Self, Violation> {
+        Self::check_behind(Some(settled), entries, tools)
+    }
+
+    /// The same entries, continuing nothing.
+    pub(crate) fn unlinked(self) -> Self {
+        Self { settled: None, ..self }
+    }
+
+    /// The messages, in order, each with its provenance; without the settled ones, if
+    /// the prompt continues such.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The messages, in order.
+    /// The settled turns that it continues.
+    pub fn settled(&self) -> Option<&Arc<Settled>> {
+        self.settled.as_ref()
+    }
+
+    /// The same prompt with every message in one list.
+    pub fn whole(&self) -> Self {
+        let Some(settled) = &self.settled else { return self.clone() };
+        let head = self.entries.iter().take_while(|entry| entry.is_head()).count();
+        let mut entries: Vec<Entry> = self.entries[..head].to_vec();
+        entries.extend(settled.entries().cloned());
+        entries.extend_from_slice(&self.entries[head..]);
+        let context = self.context.clone();
+        let context = context.map(|c| c.start + settled.len()..c.end + settled.len());
+        Self { settled: None, entries, context, tools: self.tools.clone() }
+    }
+
+    /// The messages, in order; without the settled ones, if the prompt continues such.
     pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
         self.entries.iter().map(|entry| &entry.message)
     }
 
-    /// Where the context block stands, if there is one.
+    /// Where the context block stands in [`entries`](Self::entries), if there is one.
     pub fn context(&self) -> Option<Range<usize>> {
         self.context.clone()
     }
@@ -149,7 +204,7 @@ impl Prompt {
 
 impl Entry {
     /// Whether it belongs to the system head.
-    fn is_head(&self) -> bool {
+    pub(crate) fn is_head(&self) -> bool {
         self.message.role() == Role::System
     }
 }
@@ -165,9 +220,8 @@ fn check_head(head: &[Entry]) -> Result<(), usize> {
     }
 }
 
-fn check_turns(entries: &[Entry], head: usize) -> Result<(), (Law, usize)> {
+fn check_turns(entries: &[Entry], head: usize, mut user_seen: bool) -> Result<(), (Law, usize)> {
     let mut ids: HashSet<&CallId> = HashSet::new();
-    let mut user_seen = false;
     let mut at = head;
     while let Some(entry) = entries.get(at) {
         let message = &entry.message;
@@ -248,6 +302,7 @@ impl fmt::Display for Law {
             Self::ContextTogether => {
                 "the context block must be one run of user messages, outside of every tool block"
             }
+            Self::SettledTurns => "what continues settled turns must begin with the assistant's",
         })
     }
 }

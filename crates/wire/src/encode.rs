@@ -5,6 +5,7 @@
 //! session can keep what it wrote before (see [`SessionEncoder`]).
 
 mod session;
+mod settled;
 
 pub use session::SessionEncoder;
 
@@ -55,6 +56,21 @@ pub(crate) struct Context<'a> {
     pub(crate) options: &'a Options,
     pub(crate) changes: Changes,
     pub(crate) names: NameMap,
+}
+
+impl<'a> Context<'a> {
+    fn new(prompt: &'a Prompt, vendor: &'a Vendor, options: &'a Options) -> Self {
+        let (changes, names) = (Changes::default(), NameMap::default());
+        Self { prompt, vendor, options, changes, names }
+    }
+
+    /// The same vendor and options, another prompt, and nothing changed yet.
+    fn for_prompt<'b>(&self, prompt: &'b Prompt) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context::new(prompt, self.vendor, self.options)
+    }
 }
 
 /// What a turn may know of its surroundings.

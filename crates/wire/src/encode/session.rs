@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use interleaf_model::{Message, Prompt};
 
+use super::settled::SettledText;
 use super::{Context, Encoded, TurnPlace, writer};
-use crate::change::Changes;
 use crate::turns::{Turn, Turns};
-use crate::{CacheMarks, Change, Error, NameMap, Options, Vendor};
+use crate::{CacheMarks, Change, Error, Family, NameMap, Options, Vendor};
 
 /// An encoder that remembers what it wrote: a turn that did not change since the
 /// last request is not written again. What it gives is the same, byte for byte, as
@@ -21,6 +21,8 @@ pub struct SessionEncoder {
     /// The turns of the last request, by the address of their first message. A turn
     /// keeps its messages alive, so that no other can have that address.
     turns: HashMap<usize, Written>,
+    /// The settled turns that its prompts continue.
+    settled: SettledText,
 }
 
 /// A turn as it was written.
@@ -49,12 +51,20 @@ impl SessionEncoder {
         vendor: &Vendor,
         options: &Options,
     ) -> Result<Encoded, Error> {
+        if prompt.settled().is_some() && needs_whole(prompt, vendor, options) {
+            return self.encode(&prompt.whole(), vendor, options);
+        }
         self.forget_others(vendor, options);
         let writer = writer(vendor.family);
         let turns = Turns::of(prompt);
-        let (changes, names) = (Changes::default(), NameMap::default());
-        let mut context = Context { prompt, vendor, options, changes, names };
+        let mut context = Context::new(prompt, vendor, options);
         let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];
+        if let Some(settled) = prompt.settled() {
+            self.settled.update(settled, writer, &context)?;
+            fragments.extend_from_slice(self.settled.pieces());
+            context.changes.0.extend_from_slice(self.settled.changes());
+            context.names.extend(self.settled.names());
+        }
         let mut kept = HashMap::with_capacity(turns.turns.len());
         let newest = newest_question(&turns);
         for (number, &turn) in turns.turns.iter().enumerate() {
@@ -94,6 +104,7 @@ impl SessionEncoder {
         let same = |(v, o): &(Vendor, Options)| v == vendor && o == options;
         if !self.written_for.as_ref().is_some_and(same) {
             self.turns.clear();
+            self.settled = SettledText::default();
             self.written_for = Some((*vendor, options.clone()));
         }
     }
@@ -105,6 +116,13 @@ impl Written {
             && self.messages.len() == turn.range().len()
             && self.messages.iter().zip(messages(turn)).all(|(a, b)| Arc::ptr_eq(a, b))
     }
+}
+
+/// Whether the body can not be written without a look at every message.
+fn needs_whole(prompt: &Prompt, vendor: &Vendor, options: &Options) -> bool {
+    // Bedrock wants the tools of the history declared, and thinking counts places.
+    (vendor.family == Family::Bedrock && prompt.tools().is_empty())
+        || options.thinking_unbound_from.is_some()
 }
 
 fn messages(turn: Turn<'_>) -> impl Iterator<Item = &Arc<Message>> {
