@@ -20,8 +20,9 @@ const SIZES: [usize; 3] = [1_000, 100_000, 1_000_000];
 /// Messages that are made; longer conversations say them again.
 const N_DISTINCT: usize = 10_000;
 
-/// How long each way of each row is measured for the table.
-const TABLE_TIME: Duration = Duration::from_millis(80);
+/// How long, and at least how often, each way of each row is measured for the table.
+const TABLE_TIME: Duration = Duration::from_millis(100);
+const MIN_ROUNDS: usize = 7;
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -63,9 +64,8 @@ struct Session {
 
 impl Session {
     fn new(n_messages: usize) -> Self {
-        let named = |(i, message): (usize, Message)| {
-            Arc::new(message.with_id(MessageId::of_index(i)))
-        };
+        let named =
+            |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
         let distinct: Vec<_> =
             agent_session(N_DISTINCT).into_iter().enumerate().map(named).collect();
         let list: Vec<_> = distinct.iter().cycle().take(n_messages).cloned().collect();
@@ -102,7 +102,8 @@ const ROWS: &[(&str, Way, Way)] = &[
     ("10 in the middle", middle_ten, middle_ten_by_scan),
     ("10 in the middle, 2 roles", middle_ten_of_two, middle_ten_of_two_by_scan),
     ("build by append", build, build_by_scan),
-    ("fork + append", fork_and_append, fork_and_append_by_scan),
+    ("fork", fork, fork_by_scan),
+    ("fork + 100 appends", fork_and_append, fork_and_append_by_scan),
     ("keep last 10", keep_ten, keep_ten_by_scan),
     ("keep last half", keep_half, keep_half_by_scan),
     ("keep last 5 of user", keep_five_of_user, keep_five_of_user_by_scan),
@@ -182,15 +183,28 @@ fn build_by_scan(session: &Session) {
     black_box(list);
 }
 
+fn fork(session: &Session) {
+    black_box(session.conversation.fork());
+}
+
+fn fork_by_scan(session: &Session) {
+    black_box(session.list.clone());
+}
+
+/// As many as surely fill a leaf of the trees, so that each size pays for the same.
 fn fork_and_append(session: &Session) {
     let mut fork = session.conversation.fork();
-    fork.append(session.next.clone()).unwrap();
+    for _ in 0..100 {
+        fork.append(session.next.clone()).unwrap();
+    }
     black_box(fork);
 }
 
 fn fork_and_append_by_scan(session: &Session) {
     let mut copy = session.list.clone();
-    copy.push(session.next.clone());
+    for _ in 0..100 {
+        copy.push(session.next.clone());
+    }
     black_box(copy);
 }
 
@@ -211,8 +225,7 @@ fn keep_half_by_scan(session: &Session) {
 }
 
 fn keep_five_of_user(session: &Session) {
-    let truncate =
-        Truncate { keep_last: Some(5), role: Some(Role::User), ..Truncate::default() };
+    let truncate = Truncate { keep_last: Some(5), role: Some(Role::User), ..Truncate::default() };
     black_box(session.conversation.fork().operate(Operation::Truncate(truncate)).unwrap());
 }
 
@@ -259,7 +272,9 @@ fn nanoseconds(operation: impl Fn()) -> f64 {
     let begun = Instant::now();
     let mut best = f64::INFINITY;
     let mut n_calls = 1_u32;
-    while begun.elapsed() < TABLE_TIME {
+    let mut n_rounds = 0;
+    while begun.elapsed() < TABLE_TIME || n_rounds < MIN_ROUNDS {
+        n_rounds += 1;
         let round = Instant::now();
         for _ in 0..n_calls {
             operation();

@@ -16,8 +16,7 @@ use interleaf_samples::generate::agent_session;
 
 /// A conversation and the message to be appended to it.
 fn session(n_messages: usize) -> (Conversation, Arc<Message>) {
-    let named =
-        |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
+    let named = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
     let distinct: Vec<_> = agent_session(1_000).into_iter().enumerate().map(named).collect();
     let mut conversation = Conversation::new();
     for message in distinct.iter().cycle().take(n_messages) {

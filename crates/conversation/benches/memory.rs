@@ -23,9 +23,11 @@ const N_DISTINCT: usize = 1_000;
 /// How many operations share the cost that is shown for one.
 const N_OPERATIONS: usize = 100;
 
+/// Appended to each fork: as many as surely fill a leaf of the trees.
+const N_APPENDED: usize = 100;
+
 fn main() {
-    let named =
-        |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
+    let named = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
     let distinct: Vec<_> = agent_session(N_DISTINCT).into_iter().enumerate().map(named).collect();
     println!("bytes of bookkeeping, text aside\n");
     println!("{:<48}{:>14}{:>14}", "", SIZES[0], SIZES[1]);
@@ -47,9 +49,9 @@ fn main() {
 
 const ROWS: [&str; 5] = [
     "per message: log, view, role indexes",
-    "per message: the same, view reordered",
+    "per message: the same, after an insert at 0",
     "per fork",
-    "per fork with one message appended",
+    "per fork with 100 messages appended",
     "per operation that hides the first message",
 ];
 
@@ -66,33 +68,28 @@ fn measure(distinct: &[Arc<Message>], n_messages: usize) -> [f64; 5] {
     let fork = fork + size_of::<Conversation>() * N_OPERATIONS;
     let appended = grown(|| {
         for fork in &mut forks {
-            fork.append(distinct[0].clone()).unwrap();
+            (0..N_APPENDED).for_each(|i| drop(fork.append(distinct[i].clone()).unwrap()));
         }
     });
     drop(forks);
     let mut reordered = conversation.fork();
-    let insert = Insert {
-        position: 0,
-        messages: vec![Message::user("first")],
-        split_blocks: false,
-    };
+    let insert =
+        Insert { position: 0, messages: vec![Message::user("first")], split_blocks: false };
     let reorder = grown(|| {
         reordered.operate(Operation::Insert(insert)).unwrap();
     });
-    // The reordered view shares the log, but none of the role indexes.
-    let shared = plain.saturating_sub(reorder);
     drop(reordered);
-    let remove =
-        || Operation::Truncate(Truncate { remove_first: Some(1), ..Truncate::default() });
-    // The first operation gives the fork a view of its own.
-    conversation.operate(remove()).unwrap();
+    let remove = || {
+        let truncate =
+            Truncate { remove_first: Some(1), split_blocks: true, ..Truncate::default() };
+        Operation::Truncate(truncate)
+    };
     let removed = grown(|| {
         for _ in 0..N_OPERATIONS {
             conversation.operate(remove()).unwrap();
         }
     });
     let per = |bytes: usize, n: usize| bytes as f64 / n as f64;
-    let _ = shared;
     [
         per(plain, n_messages),
         per(plain + reorder, n_messages),

@@ -3,53 +3,94 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use interleaf_model::{CallId, Message};
+use interleaf_model::{AssistantPart, Body, CallId, Message};
 
 /// The tool blocks of a list of messages.
 ///
 /// A result belongs to the nearest assistant message before it that made its call,
 /// also when a broken history has set the two apart.
 pub(crate) struct Blocks {
-    /// For each position its block, if it is in one.
-    of: Vec<Option<usize>>,
-    members: Vec<Vec<usize>>,
+    /// For each position the number of its block, if it is in one.
+    of: Vec<Option<u32>>,
+    n_blocks: usize,
 }
 
 impl Blocks {
     pub(crate) fn find<'a>(messages: impl Iterator<Item = &'a Arc<Message>>) -> Self {
-        let mut open: HashMap<&CallId, usize> = HashMap::new();
-        let mut blocks = Self { of: Vec::new(), members: Vec::new() };
-        for (position, message) in messages.enumerate() {
-            let mut block = message.as_result().and_then(|r| open.get(&r.call).copied());
-            if message.has_calls() {
-                block = Some(blocks.members.len());
-                blocks.members.push(Vec::new());
-                open.extend(message.calls().map(|call| (&call.id, blocks.members.len() - 1)));
-            }
-            if let Some(block) = block {
-                blocks.members[block].push(position);
-            }
-            blocks.of.push(block);
+        let mut callers = Callers::default();
+        let mut of = Vec::with_capacity(messages.size_hint().0);
+        for message in messages {
+            of.push(match &message.body {
+                Body::Tool(result) => callers.nearest(&result.call),
+                Body::Assistant(parts) if calls(parts).next().is_some() => {
+                    Some(callers.push(parts))
+                }
+                Body::System(_) | Body::User(_) | Body::Assistant(_) => None,
+            });
         }
-        blocks
+        Self { of, n_blocks: callers.said.len() }
     }
 
-    /// The positions of each block, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[usize]> {
-        self.members.iter().map(Vec::as_slice)
+    /// How many blocks there are.
+    pub(crate) fn count(&self) -> usize {
+        self.n_blocks
     }
 
-    /// The positions of the block that this position is in.
-    pub(crate) fn around(&self, position: usize) -> Option<&[usize]> {
-        self.of.get(position).copied().flatten().map(|block| self.members[block].as_slice())
+    /// The number of the block that this position is in.
+    pub(crate) fn of(&self, position: usize) -> Option<usize> {
+        self.of.get(position).copied().flatten().map(|block| block as usize)
+    }
+
+    /// The positions that are in a block, ascending, each with the number of its block.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (usize, usize)> {
+        let members = self.of.iter().enumerate();
+        members.filter_map(|(position, block)| Some((position, (*block)? as usize)))
     }
 
     /// The start of the unbroken block that a message put at `position` would cut,
     /// if it would cut one.
     pub(crate) fn cut_at(&self, position: usize) -> Option<usize> {
-        let block = self.of.get(position).copied().flatten()?;
-        let same = |p: usize| self.of.get(p).copied().flatten() == Some(block);
-        let start = (0..position).rev().take_while(|&p| same(p)).last()?;
-        Some(start)
+        let block = self.of(position)?;
+        (0..position).rev().take_while(|&p| self.of(p) == Some(block)).last()
     }
+}
+
+/// What the messages that made calls say; the number of one is that of its block.
+#[derive(Default)]
+struct Callers<'a> {
+    said: Vec<&'a [AssistantPart]>,
+    /// Who last made each call, among the first `n_indexed` of them.
+    by_call: HashMap<&'a CallId, u32>,
+    n_indexed: usize,
+}
+
+impl<'a> Callers<'a> {
+    fn push(&mut self, parts: &'a [AssistantPart]) -> u32 {
+        self.said.push(parts);
+        self.said.len() as u32 - 1
+    }
+
+    /// Nearly always the last one; only a broken history has to be indexed.
+    fn nearest(&mut self, call: &CallId) -> Option<u32> {
+        let last = self.said.last()?;
+        if calls(last).any(|id| id == call) {
+            return Some(self.said.len() as u32 - 1);
+        }
+        for (number, parts) in self.said.iter().enumerate().skip(self.n_indexed) {
+            self.by_call.extend(calls(parts).map(|id| (id, number as u32)));
+        }
+        self.n_indexed = self.said.len();
+        self.by_call.get(call).copied()
+    }
+}
+
+fn calls(parts: &[AssistantPart]) -> impl Iterator<Item = &CallId> {
+    parts.iter().filter_map(|part| match part {
+        AssistantPart::Call(call) => Some(&call.id),
+        AssistantPart::Text(_)
+        | AssistantPart::Thinking(_)
+        | AssistantPart::Image(_)
+        | AssistantPart::File(_)
+        | AssistantPart::Opaque(_) => None,
+    })
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use imbl::Vector;
-use interleaf_model::{Message, Ranges, Role, Usage};
+use interleaf_model::{Message, Role, Usage};
 
 use crate::batch::End;
 use crate::marks::Marks;
 use crate::operate::{name, plan};
 use crate::query::answer;
 use crate::role_index::RoleIndex;
-use crate::view::View;
+use crate::view::{View, view_of};
 use crate::{
     Batch, Counters, Error, ErrorKind, Event, Fill, Hit, Operated, Operation, Query, Scope,
 };
@@ -387,28 +387,6 @@ impl std::fmt::Debug for Conversation {
             .field("usage", &self.usage)
             .finish()
     }
-}
-
-/// The indices of a view that an event claims, if they can be one of `len` messages.
-fn view_of(view: &Ranges, len: usize) -> Result<Vec<u32>, Error> {
-    let refused = |rule| Err(Error::event("operated.view", rule));
-    let mut indices = Vec::new();
-    // Runs may claim more indices than memory holds. One that is too many is enough
-    // to know that an index comes twice.
-    for index in view.iter().take(len + 1) {
-        if index as usize >= len {
-            return refused(format!("index {index} is outside the log of {len} messages"));
-        }
-        indices.push(index);
-    }
-    if !indices.is_sorted_by(|a, b| a < b) {
-        let mut sorted = indices.clone();
-        sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return refused(format!("index {} is there twice", twice[0]));
-        }
-    }
-    Ok(indices)
 }
 
 /// What append and every operation that brings in messages ask of them (A2).

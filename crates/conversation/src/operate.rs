@@ -92,13 +92,12 @@ pub(crate) fn plan(conversation: &Conversation, operation: Operation) -> Result<
         Operation::Insert(insert) => inserted(conversation, insert)?,
         Operation::Replace(replace) => replaced(conversation, replace)?,
     };
-    Ok(outcome(conversation, plan))
+    Ok(outcome(plan))
 }
 
-fn outcome(conversation: &Conversation, plan: Plan) -> Operated {
+fn outcome(plan: Plan) -> Operated {
     let Plan { operation, view, hidden, added, notes } = plan;
     let changed = !hidden.is_empty() || !added.is_empty();
-    debug_assert_eq!(changed, !conversation.view().eq(view.iter().copied()));
     let event =
         changed.then(|| Event::Operated { operation, view: view.into_iter().collect::<Ranges>() });
     Operated { event, hidden, added, notes }
@@ -119,47 +118,85 @@ fn hide(
     split_blocks: bool,
     operation: Operation,
 ) -> Plan {
-    let mut notes = Vec::new();
-    let index = |position: usize| conversation.view.index_at(position);
-    let flip = |keep: &mut [bool], positions: &[usize], to: bool| -> Vec<u32> {
-        let flipped = positions.iter().copied().filter(|&p| keep[p] != to).collect::<Vec<_>>();
-        flipped.iter().for_each(|&p| keep[p] = to);
-        flipped.into_iter().filter_map(index).collect()
-    };
     let pinned: Vec<usize> = match pinning {
         Pinning::Ignored => Vec::new(),
         Pinning::Stays => conversation.positions_marked(PINNED),
     };
-    let note = |notes: &mut Vec<Note>, indices: Vec<u32>, reason| {
-        if !indices.is_empty() {
-            notes.push(Note { indices, reason });
-        }
+    let notes = if split_blocks && pinned.is_empty() {
+        Vec::new()
+    } else {
+        spare(conversation, &mut keep, &pinned, split_blocks)
     };
-    let blocks = Blocks::find(conversation.visible());
-    for &position in &pinned {
-        let whole = blocks.around(position).map_or(vec![position], <[usize]>::to_vec);
-        note(&mut notes, flip(&mut keep, &whole, true), Reason::Pinned);
-    }
-    if !split_blocks {
-        for block in blocks.iter() {
-            let kept = block.iter().filter(|&&p| keep[p]).count();
-            if kept == 0 || kept == block.len() {
-                continue;
-            }
-            // Of the two ways to keep the block in one piece the one that departs
-            // less from what was asked; in doubt nothing is hidden.
-            let (to, reason) = match kept * 2 >= block.len() {
-                true => (true, Reason::BlockKept),
-                false => (false, Reason::BlockHidden),
-            };
-            note(&mut notes, flip(&mut keep, block, to), reason);
-        }
-    }
     let (mut view, mut hidden) = (Vec::new(), Vec::new());
     for (index, kept) in conversation.view().zip(keep) {
         if kept { view.push(index) } else { hidden.push(index) }
     }
     Plan { operation, view, hidden, added: Vec::new(), notes }
+}
+
+/// What is to become of a tool block.
+#[derive(Clone, Default)]
+struct Fate {
+    n_kept: usize,
+    n_hidden: usize,
+    is_pinned: bool,
+    note: Option<usize>,
+}
+
+impl Fate {
+    /// Whether the block is kept or hidden as a whole, and why; `None` leaves it as
+    /// it is.
+    fn decide(&self, split_blocks: bool) -> Option<(bool, Reason)> {
+        if self.is_pinned {
+            Some((true, Reason::Pinned))
+        } else if split_blocks || self.n_kept == 0 || self.n_hidden == 0 {
+            None
+        // Of the two ways to keep the block in one piece the one that departs less
+        // from what was asked; in doubt nothing is hidden.
+        } else if self.n_kept >= self.n_hidden {
+            Some((true, Reason::BlockKept))
+        } else {
+            Some((false, Reason::BlockHidden))
+        }
+    }
+}
+
+/// Keeps what is pinned, and blocks in one piece. Returns where that departs from
+/// what was to be kept.
+fn spare(
+    conversation: &Conversation,
+    keep: &mut [bool],
+    pinned: &[usize],
+    split_blocks: bool,
+) -> Vec<Note> {
+    let index = |position: usize| conversation.view.index_at(position);
+    let blocks = Blocks::find(conversation.visible());
+    let mut fates = vec![Fate::default(); blocks.count()];
+    for (position, block) in blocks.members() {
+        let fate = &mut fates[block];
+        if keep[position] { fate.n_kept += 1 } else { fate.n_hidden += 1 }
+    }
+    let mut notes = Vec::new();
+    for &position in pinned {
+        if let Some(block) = blocks.of(position) {
+            fates[block].is_pinned = true;
+        } else if !std::mem::replace(&mut keep[position], true) {
+            let indices = index(position).into_iter().collect();
+            notes.push(Note { indices, reason: Reason::Pinned });
+        }
+    }
+    for (position, block) in blocks.members() {
+        let fate = &mut fates[block];
+        let Some((to, reason)) = fate.decide(split_blocks) else { continue };
+        if std::mem::replace(&mut keep[position], to) != to {
+            let note = *fate.note.get_or_insert_with(|| {
+                notes.push(Note { indices: Vec::new(), reason });
+                notes.len() - 1
+            });
+            notes[note].indices.extend(index(position));
+        }
+    }
+    notes
 }
 
 /// Which positions a truncation keeps, by its letter.
@@ -305,10 +342,11 @@ fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, E
     check_message(&replace.message, "replace.message")?;
     if !replace.split_blocks {
         let blocks = Blocks::find(conversation.visible());
-        let results = blocks.around(replace.index).into_iter().flatten();
-        let results = results.filter_map(|&p| conversation.visible_at(p)?.as_result());
+        let block = blocks.of(replace.index);
+        let members = blocks.members().filter(|&(_, of)| Some(of) == block);
+        let results = members.filter_map(|(p, _)| conversation.visible_at(p)?.as_result());
         let fits = match old.as_result() {
-            Some(result) if blocks.around(replace.index).is_some() => {
+            Some(result) if block.is_some() => {
                 replace.message.as_result().is_some_and(|new| new.call == result.call)
             }
             Some(_) => true,

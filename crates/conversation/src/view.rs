@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use imbl::Vector;
-use interleaf_model::{Message, Role};
+use interleaf_model::{Message, Ranges, Role};
 
+use crate::Error;
 use crate::role_index::RoleIndex;
 
 /// The visible messages as log indices, with their index by role.
@@ -31,6 +32,8 @@ impl View {
         let mut roles = RoleIndex::default();
         let mut ascending = true;
         let mut previous = None;
+        // Neighbours in the view are mostly neighbours in the log.
+        let mut log = log.focus();
         for (position, &index) in indices.iter().enumerate() {
             if let Some(message) = log.get(index as usize) {
                 roles.push(message.role(), position as u32);
@@ -136,4 +139,26 @@ enum Piece {
     Shown(Range<usize>),
     /// A new message, by log index.
     New(u32),
+}
+
+/// The indices of a view that an event claims, if they can be one of `len` messages.
+pub(crate) fn view_of(view: &Ranges, len: usize) -> Result<Vec<u32>, Error> {
+    let refused = |rule| Err(Error::event("operated.view", rule));
+    let mut indices = Vec::new();
+    // Runs may claim more indices than memory holds. One that is too many is enough
+    // to know that an index comes twice.
+    for index in view.iter().take(len + 1) {
+        if index as usize >= len {
+            return refused(format!("index {index} is outside the log of {len} messages"));
+        }
+        indices.push(index);
+    }
+    if !indices.is_sorted_by(|a, b| a < b) {
+        let mut sorted = indices.clone();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return refused(format!("index {} is there twice", twice[0]));
+        }
+    }
+    Ok(indices)
 }

@@ -7,3 +7,4 @@ mod command;
 mod laws;
 mod oracle;
 mod part_a;
+mod run;

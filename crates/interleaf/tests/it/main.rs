@@ -1,0 +1,3 @@
+//! What holds where the specialists meet.
+
+mod requests;
