@@ -43,7 +43,15 @@ pub fn assemble_observed(
     input: &Input<'_>,
     mut observe: impl FnMut(Step, &[Entry]),
 ) -> Result<Assembly, Error> {
-    let mut draft = Draft::of(&input.view);
+    assemble_draft(input, Draft::of(&input.view), &mut observe)
+}
+
+/// Takes a draft through the steps.
+pub(crate) fn assemble_draft(
+    input: &Input<'_>,
+    mut draft: Draft,
+    observe: &mut dyn FnMut(Step, &[Entry]),
+) -> Result<Assembly, Error> {
     let mut report = Report::default();
     for (step, run) in STEPS {
         let before = draft.entries.len();
@@ -51,12 +59,8 @@ pub fn assemble_observed(
         draft = run(input, draft, &mut findings)?;
         log(step, before, &draft.entries, &findings.0);
         observe(step, &draft.entries);
-        report.steps.push(StepReport {
-            step,
-            before,
-            after: draft.entries.len(),
-            findings: findings.0,
-        });
+        let (after, findings) = (draft.entries.len(), findings.0);
+        report.steps.push(StepReport { step, before, after, findings });
     }
     report.placement = draft.placement.clone();
     report.tokens = draft.tokens.take();

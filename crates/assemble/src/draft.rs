@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{CallId, Entry, Message, Provenance};
+use interleaf_model::{CallId, Entry, Message, Provenance, Settled};
 
 use crate::{Placement, Tokens};
 
@@ -17,6 +17,19 @@ pub(crate) struct Draft {
     pub(crate) placement: Option<Placement>,
     /// What the parts cost, once they were counted.
     pub(crate) tokens: Option<Tokens>,
+    /// What came before, if the draft holds only what came since.
+    pub(crate) prior: Option<Arc<Prior>>,
+}
+
+/// The beginning of a conversation that has been through the steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Prior {
+    /// Its turns.
+    pub(crate) settled: Arc<Settled>,
+    /// The system messages that stood among them.
+    pub(crate) system: Vec<Entry>,
+    /// What its turns cost, if that was counted.
+    pub(crate) tokens: u64,
 }
 
 impl Draft {

@@ -45,6 +45,7 @@ mod tokens;
 mod report;
 
 mod assemble;
+mod running;
 
 pub use assemble::{Assembly, Outcome, assemble, assemble_observed};
 pub use error::{Error, ErrorKind};
@@ -55,5 +56,6 @@ pub use input::{
 pub use placement::{CustomRule, Fallback, Layout, Placement, Rule};
 pub use prefix::StablePrefix;
 pub use report::{Report, StepReport, Tokens};
+pub use running::Running;
 pub use steps::Step;
 pub use tokens::{Bpe, Estimate, Ledger, TokenCounter, counter_for};

@@ -20,12 +20,16 @@ EXAMPLES
   interleaf show fixtures/agent-session.json
   interleaf query fixtures/agent-session.json --role user --last 3
   interleaf op fixtures/agent-session.json --keep-last 10
+  interleaf explain fixtures/agent-session.json --todo '1. mend the alarm'
+  interleaf build fixtures/agent-session.json --todo '1. mend the alarm' --window 8000
+  interleaf build fixtures/agent-session.json --to anthropic --model claude-sonnet-4-5
+  interleaf convert fixtures/orphan-result.json --to gemini
 
 FILE is a transcript ({\"interleaf\": 1, …}), an array of OpenAI-style chat
-messages, or a request body with `messages`; which one is seen from the content.
+messages, or the body of a request; which one is seen from the content.
 `-` is standard input.
 
-EXIT CODES  0 fine · 1 findings · 2 bad input or bad usage"
+EXIT CODES  0 fine · 1 findings, or no request yet · 2 bad input or bad usage"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -120,6 +124,12 @@ impl FromStr for Positions {
 /// A role, by its name; completions know the four of them.
 pub(crate) fn role_parser() -> impl TypedValueParser<Value = Role> {
     PossibleValuesParser::new(Role::ALL.map(Role::as_str)).try_map(|name| name.parse::<Role>())
+}
+
+/// A number of tokens.
+pub(crate) fn parse_tokens(text: &str) -> Result<u64, String> {
+    let tokens = text.parse().ok().filter(|&tokens| tokens > 0);
+    tokens.ok_or_else(|| "a number of tokens is expected, at least 1".into())
 }
 
 fn parse_width(text: &str) -> Result<usize, String> {

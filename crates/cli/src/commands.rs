@@ -1,6 +1,11 @@
 //! The commands, one file each.
 
+mod build;
 mod completions;
+mod convert;
+mod decode;
+mod explain;
+mod lint;
 mod op;
 mod query;
 mod show;
@@ -8,7 +13,7 @@ mod show;
 use clap::Subcommand;
 
 use crate::arguments::Arguments;
-use crate::failure::Stop;
+use crate::failure::{Stop, Verdict};
 use crate::output::Output;
 
 /// What to do.
@@ -17,16 +22,27 @@ pub(crate) enum Command {
     Show(show::ShowArguments),
     Query(query::QueryArguments),
     Op(Box<op::OpArguments>),
+    Build(Box<build::BuildArguments>),
+    Explain(Box<explain::ExplainArguments>),
+    Convert(Box<convert::ConvertArguments>),
+    Lint(lint::LintArguments),
+    Decode(decode::DecodeArguments),
     Completions(completions::CompletionsArguments),
 }
 
 /// Runs the command that the user asked for.
-pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<(), Stop> {
+pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limit = arguments.max_input;
     match arguments.command {
-        Command::Show(arguments) => show::run(&arguments, limit, output),
-        Command::Query(arguments) => query::run(arguments, limit, output),
-        Command::Op(arguments) => op::run(*arguments, limit, output),
-        Command::Completions(arguments) => completions::run(&arguments, output),
+        Command::Show(arguments) => show::run(&arguments, limit, output)?,
+        Command::Query(arguments) => query::run(arguments, limit, output)?,
+        Command::Op(arguments) => op::run(*arguments, limit, output)?,
+        Command::Build(arguments) => return build::run(&arguments, limit, output),
+        Command::Explain(arguments) => return explain::run(&arguments, limit, output),
+        Command::Convert(arguments) => return convert::run(&arguments, limit, output),
+        Command::Lint(arguments) => return lint::run(&arguments, limit, output),
+        Command::Decode(arguments) => return decode::run(&arguments, limit, output),
+        Command::Completions(arguments) => completions::run(&arguments, output)?,
     }
+    Ok(Verdict::Fine)
 }

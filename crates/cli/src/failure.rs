@@ -7,6 +7,14 @@ use std::panic::PanicHookInfo;
 use anstyle::{AnsiColor, Style};
 use interleaf_model::Place;
 
+/// How a command that ran to its end ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Fine,
+    /// There is something that the caller must see to.
+    Findings,
+}
+
 /// The end of a command before its end.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -70,6 +78,15 @@ impl Failure {
         Self::new(subject, error.message()).at(error.field())
     }
 
+    /// Why no request could be made.
+    pub(crate) fn assembly(subject: &str, error: &interleaf_assemble::Error) -> Self {
+        let failure = Self::new(subject, error.to_string());
+        match error.figures() {
+            Some(_) => failure.hint("a larger --window or a smaller --reserve makes room"),
+            None => failure,
+        }
+    }
+
     /// A text that is no JSON, or JSON of another shape.
     pub(crate) fn json(subject: &str, error: &serde_json::Error) -> Self {
         let mut rule = error.to_string();
@@ -84,11 +101,16 @@ impl Failure {
         }
     }
 
+    /// The failure in one line.
+    pub(crate) fn text(&self) -> String {
+        let pieces = [&self.subject, &self.place, &self.rule];
+        let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+        pieces.map(|piece| printable(piece)).collect::<Vec<_>>().join(": ")
+    }
+
     /// Prints the failure for a person.
     pub(crate) fn print(&self) {
-        let pieces = [&self.subject, &self.place, &self.rule];
-        let pieces: Vec<_> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-        let text = pieces.iter().map(|piece| printable(piece)).collect::<Vec<_>>().join(": ");
+        let text = self.text();
         let red = AnsiColor::Red.on_default().bold();
         let mut stderr = anstream::stderr().lock();
         // There is nobody left to tell if this fails.

@@ -1,23 +1,27 @@
 //! Reading a conversation, whatever its form.
 
+use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId, Transcript};
-use interleaf_wire::openai_chat;
-use serde::de::IgnoredAny;
+use interleaf_model::{Message, MessageId, Tool, Transcript};
+use interleaf_wire::{Family, Options, Request, openai_chat};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::arguments::ByteCount;
+use crate::detect;
 use crate::failure::Failure;
 
 /// What stands for standard input in place of a file.
 const STANDARD_INPUT: &str = "-";
 
 const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), an array of \
-                           OpenAI-style chat messages, or a request body with `messages`";
+                           OpenAI-style chat messages, or the body of a request";
 
 /// A text that was read, and its name for messages to the user.
 pub(crate) struct Input {
@@ -32,49 +36,93 @@ pub(crate) enum Format {
     Transcript,
     /// An array of OpenAI-style chat messages.
     ChatArray,
-    /// A body of an OpenAI-style request.
-    ChatRequest,
+    /// The body of a request to an API.
+    Request(Family),
 }
 
 /// A conversation that was read.
 pub(crate) struct Loaded {
     pub(crate) name: String,
     pub(crate) conversation: Conversation,
+    /// The tools of a request body.
+    pub(crate) tools: Arc<[Tool]>,
+    /// The settings of a request body.
+    pub(crate) options: Options,
     /// The names of a request body's fields that are no part of the conversation.
     pub(crate) rest: Vec<String>,
 }
 
 /// Reads a conversation from a file or from standard input.
 pub(crate) fn load(path: &Path, limit: ByteCount) -> Result<Loaded, Failure> {
-    let input = Input::read(path, limit)?;
-    let (transcript, rest) = input.transcript()?;
-    let conversation = Conversation::from_transcript(&transcript)
-        .map_err(|e| Failure::conversation(&input.name, &e))?;
-    Ok(Loaded { name: input.name, conversation, rest })
+    Input::read(path, limit)?.load()
 }
 
 impl Input {
-    /// Reads a file, or standard input if `path` is `-`, up to a limit.
+    /// Reads a file, or standard input if `path` is `-`, up to a limit; there must be
+    /// something in it.
     pub(crate) fn read(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
-        let (name, bytes) = if path.as_os_str() == STANDARD_INPUT {
-            let name = "<stdin>".to_owned();
-            let bytes = read_up_to(io::stdin().lock(), &name, limit)?;
-            (name, bytes)
-        } else {
-            let name = path.display().to_string();
-            let bytes = read_file(path, &name, limit)?;
-            (name, bytes)
-        };
+        let input = Self::read_any(path, limit)?;
+        if input.text.trim().is_empty() {
+            return Err(Failure::new(input.name, "there is nothing in it").hint(KNOWN_FORMS));
+        }
+        Ok(input)
+    }
+
+    /// Reads a file, or standard input if `path` is `-`, up to a limit.
+    pub(crate) fn read_any(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
+        let (name, bytes) = read_bytes(path, limit)?;
         let text =
             String::from_utf8(bytes).map_err(|e| not_utf8(&name, e.as_bytes(), &e.utf8_error()))?;
-        let text = match text.strip_prefix('\u{feff}') {
-            Some(unmarked) => unmarked.to_owned(),
-            None => text,
+        Ok(Self { name, text: unmarked(text) })
+    }
+
+    /// The API whose request body this is, if that can be seen.
+    pub(crate) fn request_family(&self) -> Option<Family> {
+        // A text that is JSON and yet has no value in memory (half a surrogate pair, a
+        // number beyond f64) is read by whoever reads most.
+        serde_json::from_str(&self.text)
+            .map_or(Some(Family::OpenaiChat), |body| detect::request(&body))
+    }
+
+    /// The conversation in it.
+    pub(crate) fn load(self) -> Result<Loaded, Failure> {
+        let wire = |e: interleaf_wire::Error| Failure::wire(&self.name, &e);
+        let (transcript, request) = match self.format()? {
+            Format::Transcript => {
+                let read = Transcript::read(&self.text);
+                (read.map_err(|e| Failure::model(&self.name, &e))?, Request::default())
+            }
+            Format::ChatArray => {
+                let messages = openai_chat::decode_messages(&self.text).map_err(wire)?;
+                (named(messages), Request::default())
+            }
+            Format::Request(family) => return self.load_request(family),
         };
-        if text.trim().is_empty() {
-            return Err(Failure::new(name, "there is nothing in it").hint(KNOWN_FORMS));
-        }
-        Ok(Self { name, text })
+        self.loaded(&transcript, request, Vec::new())
+    }
+
+    /// The conversation of a body of this family.
+    pub(crate) fn load_request(self, family: Family) -> Result<Loaded, Failure> {
+        let mut request = interleaf_wire::decode_request(family, &self.text)
+            .map_err(|e| Failure::wire(&self.name, &e))?;
+        let FieldNames(names) =
+            serde_json::from_str(&self.text).map_err(|e| Failure::json(&self.name, &e))?;
+        let told = ["messages", "contents", "input", "system", "instructions"];
+        let rest = names.into_iter().filter(|name| !told.contains(&name.as_str())).collect();
+        let transcript = named(std::mem::take(&mut request.messages));
+        self.loaded(&transcript, request, rest)
+    }
+
+    fn loaded(
+        self,
+        transcript: &Transcript,
+        request: Request,
+        rest: Vec<String>,
+    ) -> Result<Loaded, Failure> {
+        let conversation = Conversation::from_transcript(transcript)
+            .map_err(|e| Failure::conversation(&self.name, &e))?;
+        let Request { tools, options, .. } = request;
+        Ok(Loaded { name: self.name, conversation, tools: tools.into(), options, rest })
     }
 
     /// Which form of conversation this is.
@@ -98,33 +146,69 @@ impl Input {
         })?;
         match fields {
             Fields { interleaf: true, .. } => Ok(Format::Transcript),
-            Fields { messages: true, .. } => Ok(Format::ChatRequest),
-            Fields { .. } => {
+            Fields { prompt: true, .. } => {
+                let rule = "this is a request that `build` printed, not a conversation";
+                Err(Failure::new(&self.name, rule).hint("--previous takes it"))
+            }
+            Fields { .. } => self.request_family().map(Format::Request).ok_or_else(|| {
                 let rule =
                     "this object is no conversation: it has neither `interleaf` nor `messages`";
-                Err(Failure::new(&self.name, rule).hint(KNOWN_FORMS))
-            }
+                Failure::new(&self.name, rule).hint(KNOWN_FORMS)
+            }),
         }
     }
+}
 
-    /// The conversation as a transcript, and the names of the fields that a
-    /// transcript has no place for.
-    pub(crate) fn transcript(&self) -> Result<(Transcript, Vec<String>), Failure> {
-        let wire = |e: interleaf_wire::Error| Failure::wire(&self.name, &e);
-        match self.format()? {
-            Format::Transcript => {
-                let read = Transcript::read(&self.text);
-                read.map(|transcript| (transcript, vec![]))
-                    .map_err(|e| Failure::model(&self.name, &e))
-            }
-            Format::ChatArray => {
-                let messages = openai_chat::decode_messages(&self.text).map_err(wire)?;
-                Ok((named(messages), vec![]))
-            }
-            Format::ChatRequest => {
-                let request = openai_chat::decode_request(&self.text).map_err(wire)?;
-                let rest = request.options.rest.into_iter().map(|(name, _)| name).collect();
-                Ok((named(request.messages), rest))
+/// A file with a JSON value on each line, read line by line.
+pub(crate) struct Records {
+    name: String,
+    source: Box<dyn BufRead>,
+    line: usize,
+    limit: ByteCount,
+}
+
+impl Records {
+    /// Opens a file, or standard input if `path` is `-`.
+    pub(crate) fn open(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
+        let (name, source): (String, Box<dyn BufRead>) = if path.as_os_str() == STANDARD_INPUT {
+            take_standard_input()?;
+            ("<stdin>".to_owned(), Box::new(io::stdin().lock()))
+        } else {
+            let name = path.display().to_string();
+            let file = File::open(path).map_err(|e| Failure::io(&name, &e))?;
+            (name, Box::new(BufReader::new(file)))
+        };
+        Ok(Self { name, source, line: 0, limit })
+    }
+
+    fn read_line(&mut self, name: &str) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        let mut source = self.source.by_ref().take(self.limit.0.saturating_add(1));
+        source.read_until(b'\n', &mut bytes).map_err(|e| Failure::io(name, &e))?;
+        if bytes.len() as u64 > self.limit.0 {
+            // The rest of the line is no record of its own.
+            self.source.skip_until(b'\n').map_err(|e| Failure::io(name, &e))?;
+            return Err(too_large(name, "this is", self.limit));
+        }
+        Ok(bytes)
+    }
+}
+
+/// The lines that are not blank, each by its number.
+impl Iterator for Records {
+    type Item = Result<Input, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            self.line += 1;
+            let name = format!("{}: line {}", self.name, self.line);
+            let text = self.read_line(&name).and_then(|bytes| {
+                String::from_utf8(bytes).map_err(|e| not_utf8(&name, e.as_bytes(), &e.utf8_error()))
+            });
+            match text {
+                Ok(text) if text.is_empty() => return None,
+                Ok(text) if text.trim().is_empty() => {}
+                text => return Some(text.map(|text| Input { name, text: unmarked(text) })),
             }
         }
     }
@@ -135,8 +219,33 @@ impl Input {
 struct Fields {
     #[serde(default, deserialize_with = "present")]
     interleaf: bool,
-    #[serde(default, deserialize_with = "present")]
-    messages: bool,
+    #[serde(default, rename = "interleaf_prompt", deserialize_with = "present")]
+    prompt: bool,
+}
+
+/// The names of an object's fields, in order.
+struct FieldNames(Vec<String>);
+
+impl<'de> Deserialize<'de> for FieldNames {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Names;
+        impl<'de> Visitor<'de> for Names {
+            type Value = FieldNames;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldNames, A::Error> {
+                let mut names = Vec::new();
+                while let Some((name, _)) = map.next_entry::<String, IgnoredAny>()? {
+                    names.push(name);
+                }
+                Ok(FieldNames(names))
+            }
+        }
+        deserializer.deserialize_map(Names)
+    }
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
@@ -151,6 +260,36 @@ fn named(mut messages: Vec<Message>) -> Transcript {
         }
     }
     Transcript::of(messages)
+}
+
+/// Reads a file, or standard input if `path` is `-`, whatever is in it.
+pub(crate) fn read_bytes(path: &Path, limit: ByteCount) -> Result<(String, Vec<u8>), Failure> {
+    if path.as_os_str() == STANDARD_INPUT {
+        let name = "<stdin>".to_owned();
+        take_standard_input()?;
+        let bytes = read_up_to(io::stdin().lock(), &name, limit)?;
+        return Ok((name, bytes));
+    }
+    let name = path.display().to_string();
+    let bytes = read_file(path, &name, limit)?;
+    Ok((name, bytes))
+}
+
+/// A text without the byte order mark at its start.
+fn unmarked(text: String) -> String {
+    match text.strip_prefix('\u{feff}') {
+        Some(unmarked) => unmarked.to_owned(),
+        None => text,
+    }
+}
+
+/// Standard input can be read once only.
+fn take_standard_input() -> Result<(), Failure> {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    if TAKEN.swap(true, Ordering::Relaxed) {
+        return Err(Failure::new("-", "standard input can be read once only"));
+    }
+    Ok(())
 }
 
 fn read_file(path: &Path, name: &str, limit: ByteCount) -> Result<Vec<u8>, Failure> {

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!   FILE or - ──▶ input ──▶ Conversation ──▶ commands/* ──▶ output ──▶ lines or JSON
+//!                   │            └──▶ assembly ──▶ target ──▶ neutral · api ─┤
+//!                   │                     └──▶ report_table ────────────────┘
 //!                   └───────────────────────────┴──▶ Failure ──▶ stderr, exit code 2
 //! ```
 //!
-//! Exit codes: 0 fine; 1 kept for findings; 2 bad input or bad usage; 70 a bug of
+//! Exit codes: 0 fine; 1 there are findings, or nothing to send yet; 2 bad input or bad usage; 70 a bug of
 //! this program.
 
 mod arguments;
@@ -14,8 +16,20 @@ mod commands;
 mod input;
 mod save;
 
+mod assembly;
+mod neutral;
+mod target;
+
+mod answer;
+mod api;
+mod batch;
+mod chat_form;
+mod detect;
+mod plain;
+
 mod lines;
 mod output;
+mod report_table;
 
 mod failure;
 
@@ -25,9 +39,10 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::arguments::Arguments;
-use crate::failure::Stop;
+use crate::failure::{Stop, Verdict};
 use crate::output::Output;
 
+const FINDINGS: u8 = 1;
 const BAD_INPUT: u8 = 2;
 const BUG: u8 = 70;
 
@@ -37,11 +52,13 @@ fn main() -> ExitCode {
     arguments.color.choose();
     let run = || {
         let mut output = Output::stdout();
-        commands::run(arguments, &mut output)?;
-        Ok(output.finish()?)
+        let verdict = commands::run(arguments, &mut output)?;
+        output.finish()?;
+        Ok(verdict)
     };
     match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(()) | Err(Stop::PipeClosed)) => ExitCode::SUCCESS,
+        Ok(Ok(Verdict::Fine) | Err(Stop::PipeClosed)) => ExitCode::SUCCESS,
+        Ok(Ok(Verdict::Findings)) => ExitCode::from(FINDINGS),
         Ok(Err(Stop::Failure(failure))) => {
             failure.print();
             ExitCode::from(BAD_INPUT)

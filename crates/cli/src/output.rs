@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use interleaf_model::Role;
@@ -32,6 +33,14 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
+    /// The styles that a stream can show.
+    pub(crate) fn of(stream: &impl RawStream) -> Self {
+        match AutoStream::choice(stream) {
+            ColorChoice::Never => Self::default(),
+            ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Self::colored(),
+        }
+    }
+
     fn colored() -> Self {
         Self {
             dim: Style::new().dimmed(),
@@ -60,10 +69,7 @@ impl Output {
     /// Our standard output.
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
-        let palette = match AutoStream::choice(&stdout) {
-            ColorChoice::Never => Palette::default(),
-            ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Palette::colored(),
-        };
+        let palette = Palette::of(&stdout);
         let terminal = stdout.is_terminal().then(|| terminal_size::terminal_size_of(&stdout));
         let width = terminal.flatten().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
         Self { out: BufWriter::new(stdout.lock()), palette, terminal_width: width.max(20) }
@@ -103,6 +109,13 @@ impl Output {
     /// Begins a JSON object.
     pub(crate) fn json_object(&mut self) -> JsonObject<'_> {
         JsonObject { output: self, empty: true }
+    }
+
+    /// A JSON value on one line, handed on at once to a reader who waits for it.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, value)?;
+        writeln!(self.out)?;
+        self.out.flush()
     }
 
     /// Hands everything to the reader.

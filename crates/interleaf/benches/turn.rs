@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interleaf::assemble::{Context, Input, Outcome, assemble};
-use interleaf::model::{ContextKind, Message, MessageId};
+use interleaf::model::{ContextKind, Extra, Json, Message, MessageId, Tool};
 use interleaf::wire::{Family, Options, Vendor, encode};
 use interleaf::{Next, Requests};
 use interleaf_samples::generate::agent_session;
@@ -63,11 +63,23 @@ fn input(turn: usize) -> Input<'static> {
     let text = format!("{turn} things are done, {} are left", TURNS - turn);
     let mut input = Input::default();
     input.system.push("You are a careful agent.".into());
+    input.tools = Arc::new([tool()]);
     input.context = vec![
         Context::new(ContextKind::Role, "You mend programs."),
         Context::new(ContextKind::Todo, text),
     ];
     input
+}
+
+fn tool() -> Tool {
+    Tool {
+        name: "read_file".into(),
+        description: Some("Reads a file.".into()),
+        parameters: Json::parse(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#)
+            .ok(),
+        strict: None,
+        extra: Extra::NONE,
+    }
 }
 
 fn send(requests: &mut Requests, input: &Input<'_>, vendor: &Vendor, options: &Options) -> usize {

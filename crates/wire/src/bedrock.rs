@@ -1,69 +1,41 @@
-//! Stub.
+//! The family of AWS Bedrock's Converse.
+//!
+//! | in the model | on the wire |
+//! |---|---|
+//! | system messages | blocks of `system`, in order |
+//! | a user message | blocks of a `user` message, behind the results of the turn |
+//! | tool results | `toolResult` blocks, all of a turn in one `user` message; a failed one has `status: "error"` |
+//! | a call | a `toolUse` block; its arguments are an object |
+//! | thinking with a signature | `reasoningContent.reasoningText` |
+//! | sealed thinking | `reasoningContent.redactedContent` |
+//! | thinking without a seal, or another's | left out |
+//! | an image, a file | `image`, `document`, `video` or `audio`, by media type, else name, else first bytes |
+//! | an `s3://` address | `s3Location`; other addresses and uploaded files become a note |
+//! | a document's name | made legal and, with a few digits, unique; one that came from this API stays, by its extra; the sixth document of a turn becomes a note |
+//! | a text of a result that came as `json` | `json` again, by `{"json":true}` in its extra |
+//! | no tools, but calls in the history | stand-ins from the names in it |
+//! | `ToolChoice::None` | no choice: the API has none |
+//! | `thinking`, `top_k` | in `additionalModelRequestFields` |
+//! | `response_format` of a schema | `outputConfig.textFormat` |
+//! | cache marks | `cachePoint` behind tools, system and the breakpoint message |
+//! | `model`, `stream` | not in the body: the address says them; `modelId` is read |
+//! | an opaque part | a block that we have no word for, such as `guardContent`, `citationsContent`, a document of text, a `cachePoint`, what the API ran itself |
+//! | an extra | unknown fields; those inside a block keep the block's key above them |
+//!
+//! A `cachePoint` directly behind a result is in the extra of that result's message.
+//! Where results may not stand beside what the user said, an assistant turn `.` is put
+//! between; reading does not take it out again.
 
-use crate::encode::{Context, TurnPlace, Writer};
-use crate::lint::{Faults, Rule};
-use crate::reply_builder::ReplyBuilder;
-use crate::stream::Machine;
-use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind, Request, Vendor};
+mod decode;
+mod encode;
+mod event_stream;
+mod lint;
+mod media;
+mod stream;
+mod wire;
 
-pub(crate) const WRITER: Writer = Writer { head, turn, tail };
-pub(crate) const RULES: &[Rule] = &[];
-
-fn head(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-fn turn(_: &mut Context<'_>, _: Turn<'_>, _: TurnPlace) -> Result<Vec<String>, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-fn tail(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn decode_request(_: &str) -> Result<Request, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn decode_response(_: &str) -> Result<ReplyBuilder, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn machine() -> Box<dyn Machine> {
-    struct Stub;
-    impl Machine for Stub {
-        fn event(
-            &mut self,
-            _: &crate::sse::Event,
-            _: &mut ReplyBuilder,
-            _: &mut Vec<crate::Delta>,
-        ) -> Result<(), Error> {
-            Err(Error::new(ErrorKind::Rule, "stub"))
-        }
-        fn is_complete(&self) -> bool {
-            false
-        }
-    }
-    Box::new(Stub)
-}
-
-pub(crate) fn check(_: &serde_json::Value, _: &Vendor, _: &mut Faults) {}
-
-/// Stub.
-#[derive(Default)]
-pub(crate) struct EventStream {}
-
-impl EventStream {
-    pub(crate) fn push(
-        &mut self,
-        _: &[u8],
-        _: &mut dyn FnMut(crate::sse::Event) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        Ok(())
-    }
-
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-}
+pub(crate) use decode::{decode_request, decode_response};
+pub(crate) use encode::WRITER;
+pub(crate) use event_stream::EventStream;
+pub(crate) use lint::{RULES, check};
+pub(crate) use stream::machine;

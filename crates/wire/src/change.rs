@@ -55,6 +55,12 @@ pub enum ChangeKind {
     OptionDropped,
     /// Tools were declared from the history, because the API demands it.
     ToolsDeclared,
+    /// A file has a name that the API refuses, or has twice, and got another.
+    FileRenamed,
+    /// A file's name, for which the API has no field, was left out.
+    FileNameDropped,
+    /// The API's own id of an item, which it would refuse here, was left out.
+    ItemIdDropped,
 }
 
 impl ChangeKind {
@@ -77,6 +83,9 @@ impl ChangeKind {
             Self::SchemaChanged => "schema changed",
             Self::OptionDropped => "setting left out",
             Self::ToolsDeclared => "tools declared",
+            Self::FileRenamed => "file renamed",
+            Self::FileNameDropped => "file name left out",
+            Self::ItemIdDropped => "item id left out",
         }
     }
 }

@@ -9,6 +9,8 @@ mod settled;
 
 pub use session::SessionEncoder;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use interleaf_model::Prompt;
 
@@ -23,8 +25,11 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     pub(crate) fragments: Vec<Bytes>,
-    /// What the API could not take as it was.
+    /// What the API could not take as it was; without what was changed in the settled
+    /// turns that the prompt continues.
     pub changes: Vec<Change>,
+    /// What was changed in the settled turns that the prompt continues.
+    pub settled_changes: Arc<Vec<Change>>,
     /// The tool names that were rewritten, for the way back.
     pub names: NameMap,
 }
@@ -33,6 +38,11 @@ impl Encoded {
     /// The pieces, in order.
     pub fn fragments(&self) -> &[Bytes] {
         &self.fragments
+    }
+
+    /// Everything that the API could not take as it was.
+    pub fn all_changes(&self) -> impl Iterator<Item = &Change> {
+        self.settled_changes.iter().chain(&self.changes)
     }
 
     /// The whole body.

@@ -1,51 +1,55 @@
-//! Stub.
+//! The family of Google's Gemini `generateContent`, on Google AI and on Vertex.
+//!
+//! | on the wire | in the model |
+//! |---|---|
+//! | `systemInstruction` | system messages, each part one part |
+//! | a content of role `user` | the results in it, each a tool message, then a user message of the rest |
+//! | a content of role `model` | an assistant message |
+//! | neighbours of one role | one content; parts stay apart |
+//! | `text` with `thought` | thinking; its `thoughtSignature` is the seal |
+//! | `thoughtSignature` of another part | `thoughtSignature` in the part's extra of owner `google` |
+//! | an empty `text` with a signature, in a `model` content | an opaque part: it says nothing and must go back |
+//! | `functionCall` | a call; with an `id` only if it was read with one, else ids are made from the place |
+//! | `functionResponse` | a tool result; it is matched by `id`, then by name among the calls that wait |
+//! | `response` `{"output": text}`, `{"error": text}` | the result's text and status |
+//! | any other `response` | its JSON text; goes back as the object |
+//! | `functionResponse.parts` | the pictures and files of the result |
+//! | `inlineData`, `fileData` | a picture if the type says so, else a file |
+//! | `executableCode`, `toolCall`, a part of unknown kind | an opaque part of owner `google` |
+//! | `parametersJsonSchema` | a tool's schema as it is |
+//! | `parameters` | a tool's schema in JSON Schema's words; the original in the tool's extra |
+//! | an element of `tools` without functions | a hosted tool |
+//! | `toolConfig`, `generationConfig` | the settings with a neutral word; the rest stays in `rest` |
+//! | any other field | an extra of owner `google`; a field below `functionCall`, `inlineData`, … keeps that name above it |
+//!
+//! Names are read in camel case and in snake case, and written in camel case.
+//!
+//! What is written follows these rules:
+//!
+//! - A signature goes back on the part that it came with. It is left out where the
+//!   thinking beside it tells that another model made it. From Gemini 3 on, the first
+//!   call of each step of the running tool loop has one: where none is known, the
+//!   stand-in that Google names for that purpose.
+//! - A schema goes out as `parametersJsonSchema`, unless it is written in Google's own
+//!   words (`"type": "OBJECT"`) and has properties: then as `parameters`.
+//! - A blank text is left out. A user turn of nothing else is sent as it is on Google
+//!   AI, which takes it; everywhere else a full stop stands for it.
+//! - A request that would end with the model's turn gets a short user turn.
+//! - A `cachedContent` forbids system text and tools beside it; it gives way.
 
-use crate::encode::{Context, TurnPlace, Writer};
-use crate::lint::{Faults, Rule};
-use crate::reply_builder::ReplyBuilder;
-use crate::stream::Machine;
-use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind, Request, Vendor};
+mod decode;
+mod encode;
+mod lint;
+mod model;
+mod partial;
+mod schema;
+mod stream;
+mod wire;
 
-pub(crate) const WRITER: Writer = Writer { head, turn, tail };
-pub(crate) const RULES: &[Rule] = &[];
+pub(crate) use decode::decode_request;
+pub(crate) use encode::WRITER;
+pub(crate) use lint::{RULES, check};
+pub(crate) use stream::{decode_response, machine};
 
-fn head(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-fn turn(_: &mut Context<'_>, _: Turn<'_>, _: TurnPlace) -> Result<Vec<String>, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-fn tail(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn decode_request(_: &str) -> Result<Request, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn decode_response(_: &str) -> Result<ReplyBuilder, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn machine() -> Box<dyn Machine> {
-    struct Stub;
-    impl Machine for Stub {
-        fn event(
-            &mut self,
-            _: &crate::sse::Event,
-            _: &mut ReplyBuilder,
-            _: &mut Vec<crate::Delta>,
-        ) -> Result<(), Error> {
-            Err(Error::new(ErrorKind::Rule, "stub"))
-        }
-        fn is_complete(&self) -> bool {
-            false
-        }
-    }
-    Box::new(Stub)
-}
-
-pub(crate) fn check(_: &serde_json::Value, _: &Vendor, _: &mut Faults) {}
+/// The owner of what only this family understands.
+const GOOGLE: &str = "google";

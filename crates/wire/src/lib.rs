@@ -66,4 +66,4 @@ pub use family::Family;
 pub use names::{Alphabet, NameMap};
 pub use options::{CacheMarks, Options, Request, ToolChoice};
 pub use stream::{Delta, StreamDecoder};
-pub use vendors::{Auth, Quirks, Reasoning, VENDORS, Vendor};
+pub use vendors::{Auth, Quirks, Reasoning, Switch, VENDORS, Vendor};

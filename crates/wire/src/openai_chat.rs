@@ -1,5 +1,7 @@
 //! The family of OpenAI's chat completions, and of the many servers that speak it.
 //!
+//! Read, from a request:
+//!
 //! | on the wire | in the model |
 //! |---|---|
 //! | role `developer` | a system message, `{"role":"developer"}` in its extra |
@@ -12,59 +14,50 @@
 //! | `refusal`, a part of unknown type | an opaque part of owner `openai` |
 //! | any other field | an extra of owner `openai`; a field below `function`, `file`, … keeps that name above it |
 //! | `id`, `timestamp`, `at`, `created_at` of a message | its id and its instant, where they are such |
+//! | function tools, `functions` | tools |
+//! | other tools | hosted tools of owner `openai` |
+//! | settings, also below `params` | options; those without a neutral word stay fields |
 //!
 //! Who made a thinking block is told by its form: an `id` that begins with `rs_` is
 //! of OpenAI's Responses API (its signature is the encrypted thought), any other
 //! signature and all redacted thinking is Anthropic's, and a block with neither
 //! has no known producer.
+//!
+//! Written, to a request; the quirks of the [`Vendor`](crate::Vendor) decide where it
+//! says so:
+//!
+//! | in the model | on the wire |
+//! |---|---|
+//! | each system message, a summary | a `system` message; one for all by quirk; `developer` if it was one and the vendor has it |
+//! | each message | a message; neighbours of one role are one by quirk |
+//! | a message that says nothing | nothing; `.` where a turn would be missing |
+//! | one text | a string |
+//! | several texts | a list of parts; a string, joined with newlines, by quirk |
+//! | an image, a file, a sound | `image_url`, `file`, `input_audio`; a note in words where that can not be |
+//! | an image or file of a result | a note there, itself in a user message behind all results of the block |
+//! | a failed result | `Error: ` before its text |
+//! | a user message behind results | the same, with a short answer before it by quirk |
+//! | thinking | a field or part by quirk, else nothing; beside calls an empty one by quirk |
+//! | arguments that are no object | an object with the one key `raw_arguments` |
+//! | an answer at the end | the same, marked as a prefix by quirk |
+//! | a strict schema outside of the subset | the schema, not strict |
+//! | extras and opaque parts of owner `openai` | the fields and parts that they came from |
 
+mod answer;
 mod decode;
+mod encode;
+mod lint;
+mod models;
+mod stream;
+mod strict;
 mod wire;
 
 pub use decode::{decode_messages, decode_request};
 
-use crate::encode::{Context, TurnPlace, Writer};
-use crate::lint::{Faults, Rule};
-use crate::reply_builder::ReplyBuilder;
-use crate::stream::Machine;
-use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind, Vendor};
+pub(crate) use answer::decode_response;
+pub(crate) use encode::WRITER;
+pub(crate) use lint::{RULES, check};
+pub(crate) use stream::machine;
 
-pub(crate) const WRITER: Writer = Writer { head, turn, tail };
-pub(crate) const RULES: &[Rule] = &[];
-
-fn head(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-fn turn(_: &mut Context<'_>, _: Turn<'_>, _: TurnPlace) -> Result<Vec<String>, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-fn tail(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn decode_response(_: &str) -> Result<ReplyBuilder, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn machine() -> Box<dyn Machine> {
-    struct Stub;
-    impl Machine for Stub {
-        fn event(
-            &mut self,
-            _: &crate::sse::Event,
-            _: &mut ReplyBuilder,
-            _: &mut Vec<crate::Delta>,
-        ) -> Result<(), Error> {
-            Err(Error::new(ErrorKind::Rule, "stub"))
-        }
-        fn is_complete(&self) -> bool {
-            false
-        }
-    }
-    Box::new(Stub)
-}
-
-pub(crate) fn check(_: &serde_json::Value, _: &Vendor, _: &mut Faults) {}
+/// The owner of what only this family understands.
+const OPENAI: &str = "openai";

@@ -1,51 +1,123 @@
-//! Stub.
+//! The family of OpenAI's Responses.
+//!
+//! | on the wire | in the model |
+//! |---|---|
+//! | `instructions` | a system message, `{"role":"instructions"}` in its extra |
+//! | an item of role `developer` | a system message, `{"role":"developer"}` in its extra |
+//! | an item of role `user` | a user message; the item's other fields are the message's extra |
+//! | a run of `reasoning`, assistant `message` and call items | one assistant message; each item is a part |
+//! | an assistant `message` | its texts; what the item has beside them is `item` in the first text's extra |
+//! | `reasoning` | thinking; summary parts joined, `encrypted_content` as its seal, `id` in its extra |
+//! | `function_call`, `custom_tool_call` | a call; `id`, `status`, `namespace`, … in its extra, and the `type` of a custom one |
+//! | `image_generation_call` with a result | a picture, the other fields in its extra |
+//! | `function_call_output`, `custom_tool_call_output` | a tool result |
+//! | any other item, a `refusal` | an opaque part of owner `openai_responses` |
+//! | `text.format` | `response_format` in chat's form; what else `text` has stays in `rest` |
+//! | a tool that is no function | a hosted tool |
+//! | any other field | an extra of owner `openai_responses`, or `rest` |
+//!
+//! Writing goes the same way back, with these rules of its own:
+//!
+//! | what | how it is written |
+//! |---|---|
+//! | system messages | leading items, unless the message was read from `instructions` |
+//! | thinking | only with an item id `rs_…`, only before an item of the same turn; without storage only if it is encrypted |
+//! | item ids | only of the right prefix, and not behind a reasoning item that was left out |
+//! | a hosted call behind such a reasoning item | left out, unless it has a `call_id`: then its id is |
+//! | pictures and files of results | where they stand |
+//! | a picture or file of the assistant | a note, unless the API made it |
+//! | a failed result | `Error: ` before its text |
+//! | a strict tool outside of the strict subset | not strict |
+//! | `stop`, `top_k` | left out: there are no such fields |
+//! | cache marks | none: prefixes are cached without being asked for |
 
-use crate::encode::{Context, TurnPlace, Writer};
-use crate::lint::{Faults, Rule};
-use crate::reply_builder::ReplyBuilder;
-use crate::stream::Machine;
-use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind, Request, Vendor};
+mod decode;
+mod encode;
+mod lint;
+mod stream;
+mod strict;
+mod wire;
 
-pub(crate) const WRITER: Writer = Writer { head, turn, tail };
-pub(crate) const RULES: &[Rule] = &[];
+pub(crate) use decode::{decode_request, decode_response};
+pub(crate) use encode::WRITER;
+pub(crate) use lint::{RULES, check};
+pub(crate) use stream::machine;
 
-fn head(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
+/// The owner of what only this family understands.
+const OWNER: &str = "openai_responses";
+
+/// The owner of what OpenAI's chat API attached: the same house, so its file ids,
+/// image details, reasoning ids and developer role are good here.
+const CHAT_OWNER: &str = "openai";
+
+/// The longest id of an item.
+const LONGEST_ITEM_ID: usize = 64;
+
+/// Fewer output tokens than this are refused.
+const FEWEST_OUTPUT_TOKENS: u64 = 16;
+
+/// The file name of data that came without one: the API wants one.
+const UNNAMED_FILE: &str = "attachment";
+
+/// The media type of a file that came without one.
+const UNKNOWN_MEDIA: &str = "application/octet-stream";
+
+/// What a wrapped content part of unknown type is called: see [`is_part_type`].
+const WRAPPED_PART: &str = "content_part";
+
+/// Fields of Chat Completions that are refused here.
+const MOVED_FIELDS: [&str; 8] = [
+    "messages",
+    "functions",
+    "function_call",
+    "max_tokens",
+    "max_completion_tokens",
+    "response_format",
+    "reasoning_effort",
+    "stop",
+];
+
+/// What the id of an item begins with, for the types that are checked.
+fn id_prefix(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "message" => "msg",
+        "function_call" => "fc",
+        "custom_tool_call" => "ctc",
+        "reasoning" => "rs",
+        _ => return None,
+    })
 }
 
-fn turn(_: &mut Context<'_>, _: Turn<'_>, _: TurnPlace) -> Result<Vec<String>, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
+/// Whether something of this type stands in a message's content, and is no item.
+fn is_part_type(kind: &str) -> bool {
+    const PARTS: [&str; 5] =
+        ["refusal", "text", "summary_text", "reasoning_text", "computer_screenshot"];
+    kind.starts_with("input_") || kind.starts_with("output_") || PARTS.contains(&kind)
 }
 
-fn tail(_: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
+/// Whether an item of this type is something that the model made.
+fn is_made_by_model(kind: &str) -> bool {
+    const OTHERS: [&str; 6] = [
+        "additional_tools",
+        "compaction",
+        "compaction_trigger",
+        "configuration_update",
+        "item_reference",
+        "mcp_approval_response",
+    ];
+    !kind.ends_with("_output") && !OTHERS.contains(&kind)
 }
 
-pub(crate) fn decode_request(_: &str) -> Result<Request, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
+/// Whether a model thinks before every answer, so that whatever it said has its
+/// reasoning item. Later models think only when they like to.
+fn always_reasons(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let of = |family: &str, tail: &[&str]| {
+        name.strip_prefix(family)
+            .is_some_and(|rest| rest.is_empty() || tail.iter().any(|tail| rest.starts_with(tail)))
+    };
+    of("o1", &["-"])
+        || of("o3", &["-"])
+        || of("o4-mini", &["-"])
+        || of("gpt-5", &["-mini", "-nano", "-codex", "-pro", "-20"])
 }
-
-pub(crate) fn decode_response(_: &str) -> Result<ReplyBuilder, Error> {
-    Err(Error::new(ErrorKind::Rule, "stub"))
-}
-
-pub(crate) fn machine() -> Box<dyn Machine> {
-    struct Stub;
-    impl Machine for Stub {
-        fn event(
-            &mut self,
-            _: &crate::sse::Event,
-            _: &mut ReplyBuilder,
-            _: &mut Vec<crate::Delta>,
-        ) -> Result<(), Error> {
-            Err(Error::new(ErrorKind::Rule, "stub"))
-        }
-        fn is_complete(&self) -> bool {
-            false
-        }
-    }
-    Box::new(Stub)
-}
-
-pub(crate) fn check(_: &serde_json::Value, _: &Vendor, _: &mut Faults) {}

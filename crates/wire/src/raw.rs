@@ -73,6 +73,30 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Puts the fields of an object that stands under `name` in its place.
+    pub(crate) fn inline(&mut self, name: &str) -> Result<(), Fault<'a>> {
+        let Some(value) = self.peek(name).filter(|value| is_object(value)) else {
+            return Ok(());
+        };
+        let inner = Self::read(value).map_err(|fault| self.inside(fault.under(name)))?;
+        let at = self.list.iter().position(|(key, _)| key == name).unwrap_or_default();
+        self.list.retain(|(key, _)| key != name);
+        self.list.splice(at..at, inner.list);
+        Ok(())
+    }
+
+    /// The value of a field that must be true or false.
+    pub(crate) fn take_flag(&mut self, name: &str) -> Result<Option<bool>, Fault<'a>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(raw) => match raw.get() {
+                "true" => Ok(Some(true)),
+                "false" => Ok(Some(false)),
+                _ => Err(self.inside(wrong_type(raw, "true or false").under(name))),
+            },
+        }
+    }
+
     /// The object misses something.
     pub(crate) fn incomplete(&self, rule: impl Into<String>) -> Fault<'a> {
         self.inside(Fault::form(self.at, rule))
@@ -81,6 +105,11 @@ impl<'a> Fields<'a> {
     /// The fields left, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.list.iter().map(|(key, value)| (&**key, *value))
+    }
+
+    /// The fields left, in order.
+    pub(crate) fn into_list(self) -> Vec<(Cow<'a, str>, &'a RawValue)> {
+        self.list
     }
 
     fn inside(&self, fault: Fault<'a>) -> Fault<'a> {

@@ -22,6 +22,9 @@ pub(crate) struct ReplyBuilder {
     pub(crate) id: Option<SmolStr>,
     /// What the vendor attached to the message as a whole.
     pub(crate) extra: Extra,
+    /// Whether an ordinary stop is meant as such beside calls: the API has another
+    /// word for calls that it chose to make.
+    pub(crate) keeps_stop: bool,
 }
 
 #[derive(Debug)]
@@ -183,7 +186,8 @@ impl ReplyBuilder {
         let message = Message { extra: self.extra, ..Message::from(Body::Assistant(parts)) };
         // Several APIs report an ordinary stop when they want results.
         let finish = match self.finish {
-            Some(Finish::Stop) | None if has_calls => Finish::ToolCalls,
+            Some(Finish::Stop) if has_calls && !self.keeps_stop => Finish::ToolCalls,
+            None if has_calls => Finish::ToolCalls,
             Some(finish) => finish,
             None => Finish::Stop,
         };

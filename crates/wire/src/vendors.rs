@@ -56,6 +56,24 @@ pub struct Quirks {
     pub completion_tokens: bool,
     /// Whether a tool can be forced: `required`, or one by name.
     pub forced_tools: bool,
+    /// The chat API with all that is OpenAI's own: the developer role, custom tools,
+    /// refusals, a cache key.
+    pub native: bool,
+    /// Thinking goes back beside calls and nowhere else, and there it must stand, if
+    /// only as an empty text.
+    pub reasoning_with_calls: bool,
+    /// An assistant message at the end must say that it is a prefix.
+    pub prefix_last: bool,
+    /// Pictures travel inline, not by their address.
+    pub inline_images: bool,
+    /// Definitions in a tool's schema must stand where they are used.
+    pub inline_definitions: bool,
+    /// Whether there is a setting `top_k`.
+    pub top_k: bool,
+    /// Whether a stream tells its usage only if asked, with `stream_options`.
+    pub stream_usage: bool,
+    /// How thinking is switched on and off.
+    pub switch: Switch,
 }
 
 /// Where a chat vendor takes thinking back.
@@ -69,6 +87,19 @@ pub enum Reasoning {
     Reasoning,
     /// In both: one server reads one, one the other.
     Both,
+    /// In a part of the content.
+    Part,
+}
+
+/// How a chat vendor lets thinking be switched on and off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// Not at all, or in a way that depends on the model.
+    None,
+    /// `thinking: {"type": "enabled"}`.
+    Thinking,
+    /// `enable_thinking: true`.
+    EnableThinking,
 }
 
 impl Quirks {
@@ -92,6 +123,14 @@ impl Quirks {
             reasoning: Reasoning::None,
             completion_tokens: false,
             forced_tools: true,
+            native: false,
+            reasoning_with_calls: false,
+            prefix_last: false,
+            inline_images: false,
+            inline_definitions: false,
+            top_k: false,
+            stream_usage: true,
+            switch: Switch::None,
         }
     }
 }
@@ -103,14 +142,22 @@ const fn ids(punctuation: &'static str, longest: usize) -> Alphabet {
     Alphabet { punctuation, longest, exact: false, letter_first: false }
 }
 
-const CHAT: Quirks = Quirks::of(Family::OpenaiChat);
+/// OpenAI's own.
+const NATIVE: Quirks =
+    Quirks { completion_tokens: true, native: true, ..Quirks::of(Family::OpenaiChat) };
 
-/// What a chat template of an open model takes without complaint.
+/// Those who imitate it: `null` as content is what most of them stumble over.
+const CHAT: Quirks = Quirks { empty_content: true, ..Quirks::of(Family::OpenaiChat) };
+
+/// What a chat template of an open model takes without complaint. Some of these skip
+/// calls and results when they look whether user and assistant take turns, so a user
+/// message that follows a result needs an answer before it.
 const TEMPLATE: Quirks = Quirks {
     one_system: true,
     strict_alternation: true,
+    bridge_after_results: true,
     plain_content: true,
-    empty_content: true,
+    top_k: true,
     ..CHAT
 };
 
@@ -136,13 +183,7 @@ const fn own(
 
 /// Everyone we know. The first of a family is its inventor.
 pub const VENDORS: &[Vendor] = &[
-    chat(
-        "openai",
-        "https://api.openai.com/v1",
-        Auth::Bearer,
-        400_000,
-        Quirks { completion_tokens: true, ..CHAT },
-    ),
+    chat("openai", "https://api.openai.com/v1", Auth::Bearer, 400_000, NATIVE),
     own(
         "openai-responses",
         Family::OpenaiResponses,
@@ -166,7 +207,7 @@ pub const VENDORS: &[Vendor] = &[
     ),
     own("vertex", Family::Gemini, "", Auth::Bearer, 1_048_576),
     own("bedrock", Family::Bedrock, "", Auth::AwsV4, 200_000),
-    chat("azure", "", Auth::Header("api-key"), 400_000, Quirks { completion_tokens: true, ..CHAT }),
+    chat("azure", "", Auth::Header("api-key"), 400_000, NATIVE),
     chat(
         "deepseek",
         "https://api.deepseek.com/v1",
@@ -174,8 +215,9 @@ pub const VENDORS: &[Vendor] = &[
         128_000,
         Quirks {
             reasoning: Reasoning::ReasoningContent,
+            reasoning_with_calls: true,
             plain_content: true,
-            empty_content: true,
+            switch: Switch::Thinking,
             ..CHAT
         },
     ),
@@ -187,7 +229,9 @@ pub const VENDORS: &[Vendor] = &[
         Quirks {
             call_ids: Alphabet { punctuation: "", longest: 9, exact: true, letter_first: false },
             bridge_after_results: true,
-            empty_content: true,
+            prefix_last: true,
+            reasoning: Reasoning::Part,
+            stream_usage: false,
             ..CHAT
         },
     ),
@@ -200,7 +244,8 @@ pub const VENDORS: &[Vendor] = &[
             one_system: true,
             reasoning: Reasoning::ReasoningContent,
             plain_content: true,
-            empty_content: true,
+            top_k: true,
+            switch: Switch::EnableThinking,
             ..CHAT
         },
     ),
@@ -211,9 +256,10 @@ pub const VENDORS: &[Vendor] = &[
         256_000,
         Quirks {
             reasoning: Reasoning::ReasoningContent,
+            reasoning_with_calls: true,
             plain_content: true,
-            empty_content: true,
             forced_tools: false,
+            switch: Switch::Thinking,
             ..CHAT
         },
     ),
@@ -225,7 +271,8 @@ pub const VENDORS: &[Vendor] = &[
         Quirks {
             reasoning: Reasoning::ReasoningContent,
             plain_content: true,
-            empty_content: true,
+            inline_definitions: true,
+            switch: Switch::Thinking,
             ..CHAT
         },
     ),
@@ -236,14 +283,14 @@ pub const VENDORS: &[Vendor] = &[
         "https://openrouter.ai/api/v1",
         Auth::Bearer,
         200_000,
-        Quirks { reasoning: Reasoning::Reasoning, ..CHAT },
+        Quirks { reasoning: Reasoning::Reasoning, top_k: true, ..CHAT },
     ),
     chat(
         "ollama",
         "http://localhost:11434/v1",
         Auth::None,
         32_768,
-        Quirks { forced_tools: false, ..TEMPLATE },
+        Quirks { forced_tools: false, inline_images: true, top_k: false, ..TEMPLATE },
     ),
     chat(
         "vllm",

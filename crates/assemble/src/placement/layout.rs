@@ -41,7 +41,8 @@ impl Layout {
                     start
                 }
                 _ => {
-                    let calls = entry.message.calls().count();
+                    let is_assistant = role == Role::Assistant;
+                    let calls = if is_assistant { entry.message.calls().count() } else { 0 };
                     block = (calls > 0).then_some((position, calls));
                     position
                 }

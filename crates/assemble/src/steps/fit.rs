@@ -3,7 +3,7 @@
 //! figures; a tool block is never cut.
 //! **Reports** every result shortened or cleared, every message left out.
 //!
-//! Measures, in this order, each only as far as needed:
+//! Measures, in this order, each as far as the next requests need too:
 //!
 //! | measure | what it touches |
 //! |---|---|
@@ -15,23 +15,31 @@
 //! The latest turn's messages, pinned messages with their blocks, the system
 //! message, the summary and the context block are never left out.
 
-mod leave_out;
+mod plan;
 mod shorten;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use interleaf_model::{Blocks, Body, ContentPart, Message, Parts, Provenance, Role, Text};
+use interleaf_model::{
+    Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
+};
 
+use self::plan::{Fate, Terms, plan};
 use super::place;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
 use crate::{Budget, Cause, Change, Error, Input, Ledger, Tokens};
 
-/// What is freed is rounded up to so many parts of the limit. The same history
-/// then loses the same messages for many requests in a row, and their common
-/// prefix stays cached. A change of this number moves cached bytes.
-const STEPS_PER_LIMIT: u64 = 5;
+/// When a request does not fit, this part of the limit is made free, so that the
+/// next ones fit and repeat its prefix. Half of it is enough if clearing does it. A
+/// change of this number moves cached bytes.
+const FREED_PART: u64 = 5;
+/// What is not history is taken for a whole number of these parts of the limit, so
+/// that a context block that grows by a line does not move what is cleared.
+const FIXED_PART: u64 = 20;
+/// What an old tool result says when it gave way.
+const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 pub(super) fn run(
     input: &Input<'_>,
@@ -45,29 +53,34 @@ pub(super) fn run(
         };
     };
     let tools = ledger.tools(&input.tools);
-    if let Some(budget) = input.settings.budget {
-        shorten_results(&mut draft, &budget, ledger, findings);
-        let limit = budget.limit();
-        let excess = by_part(&draft, tools, ledger).total().saturating_sub(limit);
-        let freed = clear_results(input, &mut draft, &budget, excess, ledger, findings);
-        if freed < excess {
-            let step = (limit / STEPS_PER_LIMIT).max(1);
-            if leave_out::run(input, &mut draft, excess - freed, step, ledger, findings) {
-                draft = place::again(input, draft, findings)?;
-            }
+    let Some(budget) = input.settings.budget else {
+        draft.tokens = Some(by_part(&draft, tools, ledger));
+        return Ok(draft);
+    };
+    shorten_results(&mut draft, &budget, ledger, findings);
+    let mut tokens = by_part(&draft, tools, ledger);
+    let limit = budget.limit();
+    if tokens.total() > limit {
+        let terms = terms(&draft.entries, &budget, &tokens, ledger);
+        let fates = plan(&draft.entries, &held_places(input, &draft), &terms, ledger);
+        clear(&mut draft.entries, &fates, ledger, findings);
+        if fates.contains(&Fate::LeftOut) {
+            leave_out(&mut draft.entries, &fates, findings);
+            draft = place::again(input, draft, findings)?;
         }
-        let tokens = by_part(&draft, tools, ledger);
-        if tokens.total() > limit {
-            return Err(Error::too_large(limit, tokens));
-        }
+        tokens = by_part(&draft, tools, ledger);
     }
-    draft.tokens = Some(by_part(&draft, tools, ledger));
+    if tokens.total() > limit {
+        return Err(Error::too_large(limit, tokens));
+    }
+    draft.tokens = Some(tokens);
     Ok(draft)
 }
 
 fn by_part(draft: &Draft, tools: u64, ledger: &Ledger) -> Tokens {
     let counter = ledger.counter().name().to_owned();
-    let mut tokens = Tokens { counter, tools, ..Tokens::default() };
+    let history = draft.prior.as_ref().map_or(0, |prior| prior.tokens);
+    let mut tokens = Tokens { counter, tools, history, ..Tokens::default() };
     for entry in &draft.entries {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,
@@ -84,6 +97,23 @@ fn by_part(draft: &Draft, tools: u64, ledger: &Ledger) -> Tokens {
     tokens
 }
 
+fn terms(entries: &[Entry], budget: &Budget, tokens: &Tokens, ledger: &Ledger) -> Terms {
+    let limit = budget.limit();
+    let (freed, part) = (limit / FREED_PART, (limit / FIXED_PART).max(1));
+    let notice = notice(entries, entries.len()).message;
+    // The id of a call is not counted, so every cleared result takes the same.
+    let cleared = entries.iter().find(|entry| entry.message.role() == Role::Tool);
+    Terms {
+        limit,
+        low: limit - freed,
+        enough: limit - freed / 2,
+        fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
+        newest_results: budget.newest_results,
+        cleared: cleared.map_or(0, |result| ledger.message(&cleared_message(&result.message))),
+        notice: ledger.message(&notice),
+    }
+}
+
 fn shorten_results(draft: &mut Draft, budget: &Budget, ledger: &Ledger, findings: &mut Findings) {
     for old in draft.entries.iter_mut().filter(|e| e.message.role() == Role::Tool) {
         let tokens = ledger.message(&old.message);
@@ -97,51 +127,49 @@ fn shorten_results(draft: &mut Draft, budget: &Budget, ledger: &Ledger, findings
     }
 }
 
-/// Clears the oldest results until `excess` tokens are free; says how many are.
-fn clear_results(
-    input: &Input<'_>,
-    draft: &mut Draft,
-    budget: &Budget,
-    excess: u64,
-    ledger: &Ledger,
-    findings: &mut Findings,
-) -> u64 {
-    if excess == 0 {
-        return 0;
+fn clear(entries: &mut [Entry], fates: &[Fate], ledger: &Ledger, findings: &mut Findings) {
+    for (old, _) in entries.iter_mut().zip(fates).filter(|(_, fate)| **fate == Fate::Cleared) {
+        let cleared = cleared_message(&old.message);
+        let (before, after) = (ledger.message(&old.message), ledger.message(&cleared));
+        let detail = format!("{before} tokens, of which {after} stay");
+        findings.add_with(Change::Altered, &old.message.id, Cause::Budget, detail);
+        *old = entry(cleared, Provenance::Altered);
     }
-    let step = (budget.limit() / STEPS_PER_LIMIT).max(1);
-    let wanted = excess.div_ceil(step) * step;
-    let held = held_places(input, draft);
-    let results: Vec<usize> = (0..draft.entries.len())
-        .filter(|&place| draft.entries[place].message.role() == Role::Tool)
-        .collect();
-    let old = results.len().saturating_sub(budget.newest_results);
-    let mut freed = 0;
-    for &place in results[..old].iter().filter(|place| !held.contains(place)) {
-        if freed >= wanted {
-            break;
-        }
-        let message = &draft.entries[place].message;
-        let cleared = cleared(message);
-        let (before, after) = (ledger.message(message), ledger.message(&cleared));
-        if after < before {
-            freed += before - after;
-            let detail = format!("{before} tokens, of which {after} stay");
-            findings.add_with(Change::Altered, &message.id, Cause::Budget, detail);
-            draft.entries[place] = entry(cleared, Provenance::Altered);
-        }
-    }
-    freed
 }
 
 /// A result that says only that it was there.
-fn cleared(message: &Message) -> Arc<Message> {
+fn cleared_message(message: &Message) -> Arc<Message> {
     let mut message = message.clone();
     if let Body::Tool(result) = &mut message.body {
-        let text = "[This old tool result was cleared to save space.]";
-        result.parts = Parts::one(ContentPart::Text(Text::new(text)));
+        result.parts = Parts::one(ContentPart::Text(Text::new(CLEARED)));
     }
     Arc::new(message)
+}
+
+fn leave_out(entries: &mut Vec<Entry>, fates: &[Fate], findings: &mut Findings) {
+    let n = fates.iter().filter(|fate| **fate == Fate::LeftOut).count();
+    let notice = notice(entries, n);
+    let mut fates = fates.iter();
+    entries.retain(|entry| {
+        let stays = fates.next() != Some(&Fate::LeftOut);
+        if !stays {
+            findings.add(Change::Dropped, &entry.message.id, Cause::Budget);
+        }
+        stays
+    });
+    findings.add(Change::Made, &notice.message.id, Cause::Budget);
+    let head = entries.iter().take_while(|entry| entry.message.role() == Role::System).count();
+    entries.insert(head, notice);
+}
+
+/// The notice that stands for `n` messages.
+fn notice(entries: &[Entry], n: usize) -> Entry {
+    let messages = if n == 1 { "message" } else { "messages" };
+    let text = format!("[{n} earlier {messages} left out to fit the context window.]");
+    let first = entries.iter().find(|entry| entry.message.role() != Role::System);
+    let id = first.map_or("", |entry| entry.message.id.as_str());
+    let message = Message::user(&text).with_id(MessageId::new(format!("{id}:left-out")));
+    entry(message, Provenance::Notice)
 }
 
 /// The places of what is never touched: pinned messages with the tool blocks around

@@ -6,7 +6,7 @@
 
 mod pairing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use interleaf_model::{
     AssistantPart, Body, CallId, Entry, Message, MessageId, Parts, Provenance, Role, Status,
@@ -26,22 +26,46 @@ const OPENING: &str = "[The conversation before this point is not shown.]";
 
 pub(super) fn run(
     input: &Input<'_>,
-    draft: Draft,
+    mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    // A message that loses its last call may be left with nothing to say. Dropping it
-    // can not undo a pair, so this is a fixed point.
-    let draft = pair(input, draft, findings);
-    let mut draft = filter::run(input, draft, findings)?;
-    open_with_user(&mut draft, findings);
+    if !is_whole(&draft.entries) {
+        draft = pair(input, draft, findings);
+        // A message that lost its last call may be left with nothing to say. Dropping
+        // it can not undo a pair, so this is a fixed point.
+        draft = filter::run(input, draft, findings)?;
+    }
+    if draft.prior.is_none() {
+        open_with_user(&mut draft, findings);
+    }
     Ok(draft)
+}
+
+/// Whether there is nothing to mend.
+fn is_whole(entries: &[Entry]) -> bool {
+    let mut ids: HashSet<&CallId> = HashSet::with_capacity(entries.len() / 2);
+    let mut rest = entries.iter();
+    while let Some(entry) = rest.next() {
+        match &entry.message.body {
+            Body::System(_) | Body::User(_) => {}
+            Body::Tool(_) => return false,
+            Body::Assistant(parts) => {
+                for part in parts.iter() {
+                    let AssistantPart::Call(call) = part else { continue };
+                    let result = rest.next().and_then(|entry| entry.message.as_result());
+                    let is_answered = result.is_some_and(|result| result.call == call.id);
+                    if !is_answered || is_nameless(call) || !ids.insert(&call.id) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    true
 }
 
 fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
     let pairing = Pairing::of(&draft.entries);
-    if pairing.is_whole() && !draft.messages().any(|message| message.calls().any(is_nameless)) {
-        return draft;
-    }
     pairing.report_unused(&draft.entries, findings);
     let waits = match input.settings.open_block {
         OpenBlock::Wait => pairing.open_at_end(),

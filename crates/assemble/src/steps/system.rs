@@ -20,7 +20,8 @@ pub(super) fn run(
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    let mut at_head = true;
+    let before = draft.prior.as_ref().map_or(&[][..], |prior| &prior.system).to_vec();
+    let mut at_head = draft.prior.is_none();
     let systems = draft.entries.extract_if(.., |entry| {
         let is_system = entry.message.role() == Role::System;
         if is_system && !at_head && entry.provenance != Provenance::Summary {
@@ -31,6 +32,7 @@ pub(super) fn run(
     });
     let is_summary = |entry: &Entry| entry.provenance == Provenance::Summary;
     let (summaries, said): (Vec<Entry>, Vec<Entry>) = systems.partition(is_summary);
+    let said = before.into_iter().chain(said).collect();
     let system = system_entry(input, said, findings);
     draft.entries.splice(0..0, system.into_iter().chain(summaries));
     Ok(draft)

@@ -8,5 +8,11 @@ use crate::Input;
 use crate::draft::Draft;
 
 pub(super) fn run(input: &Input<'_>, draft: Draft) -> Result<Prompt, Violation> {
-    Prompt::check(draft.entries, input.tools.clone())
+    match draft.prior {
+        Some(prior) => {
+            let settled = prior.settled.clone();
+            Prompt::check_continued(settled, draft.entries, input.tools.clone())
+        }
+        None => Prompt::check(draft.entries, input.tools.clone()),
+    }
 }

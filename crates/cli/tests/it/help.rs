@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use super::{PROGRAM, root, stdout, text};
 
-const COMMANDS: [&str; 4] = ["show", "query", "op", "completions"];
+const COMMANDS: [&str; 9] =
+    ["show", "query", "op", "build", "explain", "convert", "lint", "decode", "completions"];
 
 /// The lines of the section EXAMPLES.
 fn examples(help: &str) -> String {
@@ -33,14 +34,17 @@ fn the_examples_work_from_the_root() {
     let paths = std::iter::once(programs).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(paths).unwrap();
     // Those of `completions` write into the home directory.
-    for arguments in [vec!["--help"], vec!["show", "-h"], vec!["query", "-h"], vec!["op", "-h"]] {
+    let own = COMMANDS.into_iter().filter(|&command| command != "completions");
+    for arguments in own.map(|command| vec![command, "-h"]).chain([vec!["--help"]]) {
         let script = format!("set -e\n{}", examples(&stdout(&arguments)));
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(root()).env("PATH", &path).stdin(Stdio::null());
         let output = shell.output().unwrap();
-        assert_eq!(text(&output.stderr), "", "{script}");
-        assert!(output.status.success(), "{script}");
-        assert!(output.stdout.len() > 500, "{script}");
+        let stderr = text(&output.stderr);
+        // What could not travel is said there.
+        assert!(stderr.is_empty() || script.contains("convert"), "{script}\n{stderr}");
+        assert!(output.status.success(), "{script}\n{stderr}");
+        assert!(output.stdout.len() > 300, "{script}");
     }
 }
 

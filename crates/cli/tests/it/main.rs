@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail like a test")]
 
+mod api;
 mod bad_input;
+mod build;
 mod fixtures;
 mod help;
 mod json;

@@ -59,10 +59,11 @@ impl SessionEncoder {
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
         let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];
+        let mut settled_changes = Arc::default();
         if let Some(settled) = prompt.settled() {
             self.settled.update(settled, writer, &context)?;
             fragments.extend_from_slice(self.settled.pieces());
-            context.changes.0.extend_from_slice(self.settled.changes());
+            settled_changes = self.settled.changes();
             context.names.extend(self.settled.names());
         }
         let mut kept = HashMap::with_capacity(turns.turns.len());
@@ -96,7 +97,7 @@ impl SessionEncoder {
         self.turns = kept;
         fragments.push(Bytes::from((writer.tail)(&mut context, &turns)?));
         let Context { changes, names, .. } = context;
-        Ok(Encoded { fragments, changes: changes.0, names })
+        Ok(Encoded { fragments, changes: changes.0, settled_changes, names })
     }
 
     /// Forgets what was written for another vendor or other options.

@@ -18,7 +18,7 @@ pub(super) struct SettledText {
     /// as long as the next, so there are never more than the logarithm of the length,
     /// and a byte is copied no more often than that.
     pieces: Vec<Bytes>,
-    changes: Vec<Change>,
+    changes: Arc<Vec<Change>>,
     names: NameMap,
 }
 
@@ -70,7 +70,10 @@ impl SettledText {
             }
         }
         self.push(text.freeze());
-        self.changes.append(&mut own.changes.0);
+        if !own.changes.0.is_empty() {
+            // Nobody else holds it, unless the last request is still about.
+            Arc::make_mut(&mut self.changes).append(&mut own.changes.0);
+        }
         self.names.extend(&own.names);
         self.upto = Some(link.clone());
         Ok(())
@@ -92,8 +95,8 @@ impl SettledText {
     }
 
     /// What was changed in them for the API's sake.
-    pub(super) fn changes(&self) -> &[Change] {
-        &self.changes
+    pub(super) fn changes(&self) -> Arc<Vec<Change>> {
+        self.changes.clone()
     }
 
     /// The tool names that were rewritten in them.

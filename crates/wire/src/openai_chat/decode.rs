@@ -1,6 +1,8 @@
-//! From chat messages to the model's words.
+//! From chat bodies to the model's words.
 
+mod form;
 mod part;
+mod request;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -14,11 +16,15 @@ use interleaf_model::{
     Producer, Seal, Status, Text, Thinking, ToolCall, ToolName, ToolResult, VendorName,
 };
 
+use self::form::{Call, Content, Input, Speaker, ThinkingBlock, Turn};
 use self::part::{assistant_part, content_parts, system_parts};
-use super::wire::{self, Call, Content, Input, Speaker, ThinkingBlock, Turn};
+use super::OPENAI;
+use crate::arguments::from_object;
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, list};
-use crate::{Error, Family, Options, Request};
+use crate::raw::{ObjectText, is_object, list};
+use crate::{Error, Request};
+
+pub(super) use self::part::source_of_url;
 
 /// Reads a JSON array of chat messages.
 ///
@@ -39,38 +45,26 @@ pub fn decode_messages(text: &str) -> Result<Vec<Message>, Error> {
 /// If the text is not an object, has no `messages`, or these are not messages.
 pub fn decode_request(text: &str) -> Result<Request, Error> {
     let whole = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
-    read_request(whole).map_err(|fault| fault.locate(text))
+    request::read(whole).map_err(|fault| fault.locate(text))
 }
 
 /// The latest call of each function in the deprecated form, which has no ids.
 type FunctionCalls<'a> = HashMap<Cow<'a, str>, CallId>;
 
-const OPENAI: &str = "openai";
 const ANTHROPIC: &str = "anthropic";
 const GOOGLE: &str = "google";
-
-fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
-    let mut fields = Fields::read(whole)?;
-    let Some(messages) = fields.take("messages") else {
-        return Err(fields.incomplete("a request needs `messages`"));
-    };
-    let messages = read_messages(messages)?;
-    let rest = fields.iter().map(|(name, value)| (name.to_owned(), Json::from(value))).collect();
-    let options = Options { rest, rest_of: Some(Family::OpenaiChat), ..Options::default() };
-    Ok(Request { messages, tools: Vec::new(), options })
-}
 
 fn read_messages(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
     let mut functions = FunctionCalls::new();
     let read = |(i, raw)| {
-        let message = wire::read_message(raw).and_then(|form| message(form, i, &mut functions));
+        let message = form::read_message(raw).and_then(|form| message(form, i, &mut functions));
         message.map_err(|fault| fault.under(&format!("messages[{i}]")))
     };
     list(raw).map_err(|fault| fault.under("messages"))?.into_iter().enumerate().map(read).collect()
 }
 
 fn message<'a>(
-    form: wire::Message<'a>,
+    form: form::Message<'a>,
     message_idx: usize,
     functions: &mut FunctionCalls<'a>,
 ) -> Result<Message, Fault<'a>> {
@@ -213,8 +207,11 @@ fn tool_call(
 fn arguments(input: &Input<'_>) -> Arguments {
     match input {
         Input::Absent => Arguments::none(),
-        Input::Text(text) => Arguments::from_text(text),
-        Input::Value(raw) if is_object(raw) => Arguments::Object(Json::from(*raw)),
+        Input::Text(text) => match Arguments::from_text(text) {
+            Arguments::Object(json) => from_object(json),
+            invalid @ Arguments::Invalid(_) => invalid,
+        },
+        Input::Value(raw) if is_object(raw) => from_object(Json::from(*raw)),
         Input::Value(raw) => Arguments::Invalid(raw.get().into()),
         // An empty text is no arguments for a function, but it is this tool's input.
         Input::Custom(text) if text.trim().is_empty() => Arguments::Invalid(Arc::from(&**text)),

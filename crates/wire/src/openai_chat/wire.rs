@@ -1,293 +1,345 @@
-//! The JSON of chat messages: the only place that knows its field names.
-
-mod part;
+//! The JSON of a chat request as it is written. The order of the fields here is the
+//! order in the body: to change it moves bytes that caches remember.
 
 use std::borrow::Cow;
 
+use interleaf_model::{Extra, Json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use interleaf_model::Timestamp;
+use crate::raw::Fields;
 
-use self::part::read_content;
-use crate::error::Fault;
-use crate::raw::{Fields, is_object, is_text, text, wrong_type};
-
-pub(super) use self::part::{Content, FileSource, Part, PartForm};
-
-/// One element of `messages`.
-pub(super) struct Message<'a> {
-    pub(super) id: Option<Cow<'a, str>>,
-    pub(super) at: Option<Timestamp>,
-    pub(super) speaker: Speaker<'a>,
-    pub(super) content: Content<'a>,
-    /// The fields without a meaning here.
-    pub(super) rest: Fields<'a>,
+/// All before the messages.
+#[derive(Serialize)]
+pub(super) struct Head<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(super) model: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tools: Vec<Tool<'a>>,
 }
 
-/// The role, with the fields that only this role has.
-pub(super) enum Speaker<'a> {
-    System,
-    Developer,
-    User,
-    Assistant(Box<Turn<'a>>),
-    Tool { call_id: Cow<'a, str>, name: Option<Cow<'a, str>>, is_error: bool },
-    Function { name: Cow<'a, str> },
+/// All behind the messages.
+#[derive(Serialize, Default)]
+pub(super) struct Tail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_choice: Option<ToolChoice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_completion_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) temperature: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_p: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_k: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stop: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) thinking: Option<Thinking<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) enable_thinking: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) response_format: Option<Cow<'a, Json>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) prompt_cache_key: Option<&'a str>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
 }
 
-/// What an assistant message has beside its content.
-pub(super) struct Turn<'a> {
-    pub(super) thinking_blocks: Vec<ThinkingBlock<'a>>,
-    pub(super) reasoning: Option<Cow<'a, str>>,
-    pub(super) refusal: Option<&'a RawValue>,
-    pub(super) tool_calls: Vec<Call<'a>>,
-    /// The one call of the deprecated form.
-    pub(super) function_call: Option<Call<'a>>,
+#[derive(Serialize)]
+pub(super) struct StreamOptions {
+    pub(super) include_usage: bool,
 }
 
-/// One element of `thinking_blocks`.
-pub(super) enum ThinkingBlock<'a> {
-    Thinking {
-        thinking: Cow<'a, str>,
-        signature: Option<Cow<'a, str>>,
-        /// Whether `id`, left in `rest`, is one of the Responses API.
-        is_responses_item: bool,
-        rest: Fields<'a>,
+/// The switch of those who have one.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Thinking<'a> {
+    Raw(&'a Json),
+    Switch {
+        #[serde(rename = "type")]
+        kind: &'static str,
     },
-    Redacted {
-        data: Cow<'a, str>,
-        rest: Fields<'a>,
-    },
-    Other(&'a RawValue),
 }
 
-/// One element of `tool_calls`, or a `function_call`.
-pub(super) struct Call<'a> {
-    pub(super) id: Option<Cow<'a, str>>,
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum ToolChoice<'a> {
+    Word(&'static str),
+    Function {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        function: FunctionName<'a>,
+    },
+}
+
+#[derive(Serialize)]
+pub(super) struct FunctionName<'a> {
     pub(super) name: Cow<'a, str>,
-    pub(super) input: Input<'a>,
-    /// `thought_signature`, and what is left of the object around it.
-    pub(super) signature: Option<(&'a RawValue, Fields<'a>)>,
-    /// The name of the object inside the call, and what is left of it.
-    pub(super) inner: (&'static str, Fields<'a>),
-    pub(super) rest: Option<Fields<'a>>,
 }
 
-/// What a tool is called with.
-pub(super) enum Input<'a> {
-    Absent,
-    /// `arguments` as the API has it: JSON inside a string.
+/// One element of `tools`.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Tool<'a> {
+    Function {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        function: Function<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    /// One that the vendor runs, as it came.
+    Hosted(&'a Json),
+}
+
+#[derive(Serialize)]
+pub(super) struct Function<'a> {
+    pub(super) name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parameters: Option<Cow<'a, Json>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) strict: Option<bool>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// One element of `messages`, of any role.
+#[derive(Serialize)]
+pub(super) struct Message<'a> {
+    pub(super) role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_call_id: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_content: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning: Option<Cow<'a, str>>,
+    pub(super) content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refusal: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) prefix: Option<bool>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// A message that says only this.
+    pub(super) fn new(role: &'static str, content: Content<'a>) -> Self {
+        Self {
+            role,
+            tool_call_id: None,
+            name: None,
+            reasoning_content: None,
+            reasoning: None,
+            content,
+            refusal: None,
+            tool_calls: Vec::new(),
+            prefix: None,
+            rest: Rest::default(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Content<'a> {
+    Null,
     Text(Cow<'a, str>),
-    /// `arguments` as some servers have it: the value itself.
-    Value(&'a RawValue),
-    /// Free text for a custom tool.
-    Custom(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
 }
 
-const TIME_FIELDS: [&str; 3] = ["timestamp", "at", "created_at"];
-const RESPONSES_ITEM_PREFIX: &str = "rs_";
-const PROVIDER_FIELDS: &str = "provider_specific_fields";
-
-pub(super) fn read_message(raw: &RawValue) -> Result<Message<'_>, Fault<'_>> {
-    let mut rest = Fields::read(raw)?;
-    let speaker = read_speaker(&mut rest)?;
-    let content = read_content(&mut rest)?;
-    let id = match rest.peek("id") {
-        Some(id) if is_text(id) => rest.take_text("id")?,
-        _ => None,
-    };
-    let at = TIME_FIELDS.into_iter().find_map(|name| {
-        let at = read_instant(rest.peek(name)?)?;
-        rest.take(name);
-        Some(at)
-    });
-    Ok(Message { id, at, speaker, content, rest })
+/// One element of a `content` list.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Part<'a> {
+    Text {
+        text: Cow<'a, str>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    ImageUrl {
+        image_url: ImageUrl<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    InputAudio {
+        input_audio: InputAudio<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    File {
+        file: File<'a>,
+        #[serde(flatten)]
+        rest: Rest<'a>,
+    },
+    Refusal {
+        refusal: Cow<'a, str>,
+    },
+    /// Mistral's thought.
+    Thinking {
+        thinking: Vec<Part<'a>>,
+    },
+    /// The vendor's own, as it came.
+    #[serde(untagged)]
+    Raw(&'a Json),
 }
 
-fn read_speaker<'a>(fields: &mut Fields<'a>) -> Result<Speaker<'a>, Fault<'a>> {
-    let Some(raw) = fields.take("role") else {
-        return Err(fields.incomplete("a message needs `role`"));
-    };
-    let role = text(raw).map_err(|fault| fault.under("role"))?;
-    Ok(match &*role {
-        "system" => Speaker::System,
-        "developer" => Speaker::Developer,
-        "user" => Speaker::User,
-        "assistant" => Speaker::Assistant(Box::new(read_turn(fields)?)),
-        "tool" => Speaker::Tool {
-            call_id: read_call_id(fields)?,
-            name: fields.take_text("name")?,
-            is_error: read_flag(fields, "is_error")?,
-        },
-        "function" => Speaker::Function {
-            name: fields.take_text("name")?.ok_or_else(|| {
-                fields
-                    .incomplete("a function message needs `name`, the function that it answers for")
-            })?,
-        },
-        _ => {
-            let rule = format!(
-                "unknown role {role:?}: it must be system, developer, user, assistant, tool or function"
-            );
-            return Err(Fault::form(raw, rule).under("role"));
-        }
-    })
-}
-
-fn read_call_id<'a>(fields: &mut Fields<'a>) -> Result<Cow<'a, str>, Fault<'a>> {
-    const RULE: &str = "a tool message needs `tool_call_id`, the id of the call that it answers";
-    let raw = fields.peek("tool_call_id");
-    match (fields.take_text("tool_call_id")?, raw) {
-        (Some(id), Some(raw)) if is_blank(&id) => Err(Fault::rule(raw, RULE).under("tool_call_id")),
-        (Some(id), _) => Ok(id),
-        (None, _) => Err(fields.incomplete(RULE)),
+impl<'a> Part<'a> {
+    /// A text with nothing attached.
+    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text { text: text.into(), rest: Rest::default() }
     }
 }
 
-fn read_turn<'a>(fields: &mut Fields<'a>) -> Result<Turn<'a>, Fault<'a>> {
-    let thinking_blocks =
-        read_each(fields.take_list("thinking_blocks")?, "thinking_blocks", read_thinking_block)?;
-    // Servers that send both repeat the blocks' text here.
-    let reasoning = if thinking_blocks.is_empty() { read_reasoning(fields)? } else { None };
-    let refusal = match fields.peek("refusal") {
-        Some(refusal) if !is_text(refusal) => {
-            return Err(wrong_type(refusal, "a string").under("refusal"));
-        }
-        _ => fields.take("refusal"),
-    };
-    let tool_calls = read_each(fields.take_list("tool_calls")?, "tool_calls", read_call)?;
-    let function_call = match fields.take_object("function_call")? {
-        Some(mut function) => {
-            let (name, input) = read_function(&mut function)?;
-            let inner = ("function", function);
-            Some(Call { id: None, name, input, signature: None, inner, rest: None })
-        }
-        None => None,
-    };
-    Ok(Turn { thinking_blocks, reasoning, refusal, tool_calls, function_call })
+#[derive(Serialize)]
+pub(super) struct ImageUrl<'a> {
+    pub(super) url: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) detail: Option<&'a RawValue>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
 }
 
-fn read_reasoning<'a>(fields: &mut Fields<'a>) -> Result<Option<Cow<'a, str>>, Fault<'a>> {
-    for name in ["reasoning_content", "reasoning"] {
-        match fields.peek(name) {
-            Some(raw) if is_text(raw) && raw.get() != r#""""# => return fields.take_text(name),
-            _ => {}
+#[derive(Serialize)]
+pub(super) struct InputAudio<'a> {
+    pub(super) data: &'a str,
+    pub(super) format: &'static str,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct File<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) filename: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) file_data: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) file_id: Option<&'a str>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// One element of `tool_calls`.
+#[derive(Serialize)]
+pub(super) struct Call<'a> {
+    pub(super) id: Cow<'a, str>,
+    #[serde(flatten)]
+    pub(super) form: CallForm<'a>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum CallForm<'a> {
+    Function { function: FunctionCall<'a> },
+    Custom { custom: CustomCall<'a> },
+}
+
+#[derive(Serialize)]
+pub(super) struct FunctionCall<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) arguments: Cow<'a, str>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct CustomCall<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) input: &'a str,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// Fields that we have no word for, in order, each value as the bytes it came in.
+#[derive(Default)]
+pub(super) struct Rest<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Rest<'a> {
+    /// What the vendor attached, but for fields that have a place of their own.
+    pub(super) fn of(extra: &'a Extra, owner: &str, taken: &[&str]) -> Self {
+        let mut rest = Self::default();
+        let raw = extra.get(owner).and_then(|own| serde_json::from_str(own.as_str()).ok());
+        if let Some(fields) = raw.and_then(|raw| Fields::read(raw).ok()) {
+            for (name, value) in fields.into_list() {
+                if !taken.contains(&&*name) {
+                    rest.push(name, value);
+                }
+            }
+        }
+        rest
+    }
+
+    /// Adds a field; of two of one name the last one stays.
+    pub(super) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+        self.0.retain(|(before, _)| *before != name);
+        self.0.push((name, value));
+    }
+
+    /// The value of a field, which then is no longer here.
+    pub(super) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        let at = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// The fields of an object that stands under `name`, but for those that have a
+    /// place of their own.
+    pub(super) fn take_inner(&mut self, name: &str, taken: &[&str]) -> Self {
+        let mut inner = Self::default();
+        if let Some(fields) = self.take(name).and_then(|raw| Fields::read(raw).ok()) {
+            for (name, value) in fields.into_list() {
+                if !taken.contains(&&*name) {
+                    inner.push(name, value);
+                }
+            }
+        }
+        inner
+    }
+
+    /// Adds what another has and this has not.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (name, value) in other.0 {
+            if !self.0.iter().any(|(key, _)| *key == name) {
+                self.0.push((name, value));
+            }
         }
     }
-    Ok(None)
-}
 
-fn read_thinking_block(raw: &RawValue) -> Result<ThinkingBlock<'_>, Fault<'_>> {
-    let mut rest = Fields::read(raw)?;
-    let kind = rest.take_text("type")?;
-    Ok(match kind.as_deref() {
-        Some("thinking") => {
-            let thinking = rest.take_text("thinking")?.unwrap_or_default();
-            let signature = rest.take_text("signature")?.filter(|signature| !signature.is_empty());
-            let id = match rest.peek("id") {
-                Some(id) if is_text(id) => text(id).map_err(|fault| fault.under("id"))?,
-                _ => Cow::Borrowed(""),
-            };
-            let is_responses_item = id.starts_with(RESPONSES_ITEM_PREFIX);
-            ThinkingBlock::Thinking { thinking, signature, is_responses_item, rest }
-        }
-        Some("redacted_thinking") => {
-            let data = rest.take_text("data")?;
-            let data = data.ok_or_else(|| rest.incomplete("redacted thinking needs `data`"))?;
-            ThinkingBlock::Redacted { data, rest }
-        }
-        _ => ThinkingBlock::Other(raw),
-    })
-}
+    /// The value of a field.
+    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
 
-fn read_call(raw: &RawValue) -> Result<Call<'_>, Fault<'_>> {
-    let mut rest = Fields::read(raw)?;
-    let id = rest.take_text("id")?.filter(|id| !is_blank(id));
-    let (name, input, inner) = if let Some(mut function) = rest.take_object("function")? {
-        // Any other type is kept, so that it can be given back.
-        if rest.peek("type").is_some_and(|kind| kind.get() == r#""function""#) {
-            rest.take("type");
-        }
-        let (name, input) = read_function(&mut function)?;
-        (name, input, ("function", function))
-    } else if let Some(mut custom) = rest.take_object("custom")? {
-        rest.take("type");
-        let name = read_name(&mut custom)?;
-        let input = custom.take_text("input")?.unwrap_or_default();
-        (name, Input::Custom(input), ("custom", custom))
-    } else {
-        return Err(rest.incomplete("a call needs `function` or `custom`, what it wants to run"));
-    };
-    let signature = read_signature(&mut rest)?;
-    Ok(Call { id, name, input, signature, inner, rest: Some(rest) })
-}
-
-fn read_function<'a>(function: &mut Fields<'a>) -> Result<(Cow<'a, str>, Input<'a>), Fault<'a>> {
-    let name = read_name(function)?;
-    let input = match function.peek("arguments") {
-        None => Input::Absent,
-        Some(raw) if is_text(raw) => {
-            Input::Text(function.take_text("arguments")?.unwrap_or_default())
-        }
-        Some(raw) => Input::Value(raw),
-    };
-    function.take("arguments");
-    Ok((name, input))
-}
-
-fn read_name<'a>(fields: &mut Fields<'a>) -> Result<Cow<'a, str>, Fault<'a>> {
-    let name = fields.take_text("name")?;
-    name.ok_or_else(|| fields.incomplete("a call needs `name`, the tool that it wants to run"))
-}
-
-fn read_signature<'a>(
-    call: &mut Fields<'a>,
-) -> Result<Option<(&'a RawValue, Fields<'a>)>, Fault<'a>> {
-    let Some(raw) = call.peek(PROVIDER_FIELDS).filter(|raw| is_object(raw)) else {
-        return Ok(None);
-    };
-    let mut fields = Fields::read(raw).map_err(|fault| fault.under(PROVIDER_FIELDS))?;
-    let Some(signature) = fields.take("thought_signature") else {
-        return Ok(None);
-    };
-    call.take(PROVIDER_FIELDS);
-    Ok(Some((signature, fields)))
-}
-
-/// Reads a list that stands under `name`.
-fn read_each<'a, T>(
-    list: Vec<&'a RawValue>,
-    name: &str,
-    read: fn(&'a RawValue) -> Result<T, Fault<'a>>,
-) -> Result<Vec<T>, Fault<'a>> {
-    let read = |(i, raw)| read(raw).map_err(|fault| fault.under(&format!("{name}[{i}]")));
-    list.into_iter().enumerate().map(read).collect()
-}
-
-fn read_flag<'a>(fields: &mut Fields<'a>, name: &str) -> Result<bool, Fault<'a>> {
-    match fields.take(name) {
-        None => Ok(false),
-        Some(raw) => match raw.get() {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(wrong_type(raw, "true or false").under(name)),
-        },
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
-/// RFC 3339, or a number of seconds since 1970.
-fn read_instant(raw: &RawValue) -> Option<Timestamp> {
-    if is_text(raw) {
-        return text(raw).ok()?.parse().ok();
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
     }
-    let microseconds = match raw.get().parse::<i64>() {
-        Ok(seconds) => seconds.checked_mul(1_000_000)?,
-        // A float is exact to the microsecond for instants of this millennium; what
-        // lies beyond saturates, and no instant is as large as that.
-        Err(_) => (serde_json::from_str::<f64>(raw.get()).ok()? * 1e6).round() as i64,
-    };
-    Timestamp::from_microseconds(microseconds).ok()
-}
-
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
 }

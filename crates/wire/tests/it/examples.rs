@@ -1,5 +1,6 @@
-use interleaf_model::Message;
+use interleaf_model::{Extra, Json, Message, Tool};
 use interleaf_wire::openai_chat::{decode_messages, decode_request};
+use interleaf_wire::{Family, Options, ToolChoice};
 
 /// Reads one chat message and compares it with a message in the transcript's form.
 #[track_caller]
@@ -299,11 +300,93 @@ fn of_two_fields_of_one_name_the_last_counts() {
 #[test]
 fn a_request_keeps_its_other_fields_in_order() {
     let request = decode_request(
-        r#"{"model":"m", "messages":[{"role":"user","content":"hi"}], "tools":[ ], "params":{"top_p":1.0}}"#,
+        r#"{"seed":7, "model":"m", "messages":[{"role":"user","content":"hi"}], "metadata" : { "a": 1.0 }, "n":null}"#,
     )
     .unwrap();
     assert_eq!(request.messages, [Message::user("hi")]);
+    assert_eq!(request.options.rest_of, Some(Family::OpenaiChat));
     let rest: Vec<_> =
         request.options.rest.iter().map(|(name, json)| (&**name, json.as_str())).collect();
-    assert_eq!(rest, [("model", r#""m""#), ("tools", "[ ]"), ("params", r#"{"top_p":1.0}"#)]);
+    assert_eq!(rest, [("seed", "7"), ("metadata", r#"{ "a": 1.0 }"#), ("n", "null")]);
+}
+
+#[test]
+fn settings_are_read_beside_the_messages_and_below_params() {
+    let settings = r#""max_tokens":100.0,"temperature":0.10,"top_p":1,"top_k":40.0,"stop":"END",
+        "stream":true,"tool_choice":{"type":"function","function":{"name":"ls"}},
+        "parallel_tool_calls":false,"thinking":{"type":"disabled"},
+        "response_format":{"type":"json_object"},"prompt_cache_key":"k""#;
+    let beside = format!(r#"{{"model":"m","messages":[],{settings}}}"#);
+    let below = format!(r#"{{"model":"m","messages":[],"params":{{{settings}}}}}"#);
+    let request = decode_request(&beside).unwrap();
+    assert_eq!(decode_request(&below).unwrap(), request);
+    let expected = Options {
+        model: "m".into(),
+        max_tokens: Some(100),
+        temperature: Json::parse("0.10").ok(),
+        top_p: Json::parse("1").ok(),
+        top_k: Json::parse("40.0").ok(),
+        stop: vec!["END".to_owned()],
+        stream: true,
+        tool_choice: Some(ToolChoice::Tool("ls".into())),
+        parallel_tool_calls: Some(false),
+        thinking: Json::parse(r#"{"type":"disabled"}"#).ok(),
+        response_format: Json::parse(r#"{"type":"json_object"}"#).ok(),
+        cache_key: Some("k".into()),
+        rest_of: Some(Family::OpenaiChat),
+        ..Options::default()
+    };
+    assert_eq!(request.options, expected);
+}
+
+#[test]
+fn functions_are_tools_and_all_else_belongs_to_the_vendor() {
+    let request = decode_request(
+        r#"{"messages":[],"tools":[
+            {"type":"function","x":1,"function":{"name":"ls","description":"lists","parameters":{"type": "object"},"strict":true,"y":2}},
+            {"type":"custom","custom":{"name":"sql"}},
+            {"type":"web_search"}],
+            "functions":[{"name":"old"}],"function_call":{"name":"old"}}"#,
+    )
+    .unwrap();
+    let extra = Json::parse(r#"{"x":1,"function":{"y":2}}"#).unwrap();
+    let ls = Tool {
+        name: "ls".into(),
+        description: Some("lists".into()),
+        parameters: Json::parse(r#"{"type": "object"}"#).ok(),
+        strict: Some(true),
+        extra: Extra::of("openai".into(), extra).unwrap(),
+    };
+    let old = Tool {
+        name: "old".into(),
+        description: None,
+        parameters: None,
+        strict: None,
+        extra: Extra::NONE,
+    };
+    assert_eq!(request.tools, [ls, old]);
+    let hosted: Vec<_> =
+        request.options.hosted_tools.iter().map(|t| (t.owner.as_str(), t.value.as_str())).collect();
+    let custom = r#"{"type":"custom","custom":{"name":"sql"}}"#;
+    assert_eq!(hosted, [("openai", custom), ("openai", r#"{"type":"web_search"}"#)]);
+    assert_eq!(request.options.tool_choice, Some(ToolChoice::Tool("old".into())));
+}
+
+#[test]
+fn a_choice_of_tools_without_a_neutral_word_stays_a_field() {
+    let choice = r#"{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[]}}"#;
+    let body = format!(r#"{{"messages":[],"tool_choice":{choice}}}"#);
+    let options = decode_request(&body).unwrap().options;
+    assert_eq!(options.tool_choice, None);
+    assert_eq!(options.rest, [("tool_choice".to_owned(), Json::parse(choice).unwrap())]);
+    let words = [
+        ("auto", ToolChoice::Auto),
+        ("none", ToolChoice::None),
+        ("required", ToolChoice::Required),
+        ("any", ToolChoice::Required),
+    ];
+    for (word, choice) in words {
+        let body = format!(r#"{{"messages":[],"tool_choice":"{word}"}}"#);
+        assert_eq!(decode_request(&body).unwrap().options.tool_choice, Some(choice));
+    }
 }

@@ -135,6 +135,36 @@ fn faults_in_a_request_name_place_and_rule() {
         (r#"{"model":"m"}"#, Form, "line 1 column 1: a request needs `messages`"),
         (r#"{"messages":"hi"}"#, Form, "messages, line 1 column 13: must be a list, not a string"),
         (
+            r#"{"messages":[],"max_tokens":1.5}"#,
+            Form,
+            "max_tokens, line 1 column 29: must be a whole number",
+        ),
+        (
+            r#"{"messages":[],"stream":1}"#,
+            Form,
+            "stream, line 1 column 25: must be true or false, not a number",
+        ),
+        (
+            r#"{"messages":[],"stop":["a",1]}"#,
+            Form,
+            "stop[1], line 1 column 28: must be a string, not a number",
+        ),
+        (
+            r#"{"messages":[],"tools":[{"type":"function"}]}"#,
+            Form,
+            "tools[0], line 1 column 25: a function tool needs `function`, its description",
+        ),
+        (
+            r#"{"messages":[],"tools":[{"type":"function","function":{"strict":0}}]}"#,
+            Form,
+            "tools[0].function, line 1 column 55: a tool needs `name`",
+        ),
+        (
+            r#"{"messages":[],"tools":[{"type":"function","function":{"name":"f","strict":0}}]}"#,
+            Form,
+            "tools[0].function.strict, line 1 column 76: must be true or false, not a number",
+        ),
+        (
             "{\"model\":\"m\",\n \"messages\":[\n  {\"role\":\"tool\"}]}",
             Form,
             "messages[0], line 3 column 3: a tool message needs `tool_call_id`, the id of the call that it answers",

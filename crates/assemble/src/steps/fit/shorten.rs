@@ -33,11 +33,11 @@ pub(super) fn result(message: &Arc<Message>, limit: u64, ledger: &Ledger) -> Opt
     }
 }
 
-/// About `keep` bytes of a text, half from its head and half from its tail, with a
-/// note of what is missing.
+/// About `keep` bytes of a longer text, half from its head and half from its tail,
+/// with a note of what is missing.
 fn head_and_tail(text: &str, keep: usize) -> String {
     let head = text.floor_char_boundary(keep / 2);
-    let tail = text.ceil_char_boundary(text.len() - keep.min(text.len()) / 2).max(head);
+    let tail = text.ceil_char_boundary(text.len() - keep / 2);
     let left_out = text[head..tail].chars().count();
     format!(
         "{}\n[… {left_out} characters of this tool result are left out here …]\n{}",

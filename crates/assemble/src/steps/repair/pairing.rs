@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use interleaf_model::{CallId, Entry, Role};
+use interleaf_model::{CallId, Entry};
 
 use crate::finding::Findings;
 use crate::{Cause, Change};
@@ -16,7 +16,6 @@ pub(super) struct Pairing {
     /// For each position, what became of the result there.
     results: Vec<Fate>,
     last_opener: Option<usize>,
-    is_id_reused: bool,
 }
 
 /// What became of a result.
@@ -55,7 +54,6 @@ impl Pairing {
             first_call: Vec::with_capacity(entries.len() + 1),
             results: vec![Fate::NotAResult; entries.len()],
             last_opener: None,
-            is_id_reused: false,
         };
         let mut waiting = Waiting::default();
         for (position, entry) in entries.iter().enumerate() {
@@ -74,8 +72,7 @@ impl Pairing {
             let first = pairing.answers.len();
             pairing.answers.extend(entry.message.calls().map(|_| None));
             if first < pairing.answers.len() {
-                let calls = entry.message.calls().map(|call| &call.id);
-                pairing.is_id_reused |= waiting.add(calls);
+                waiting.add(entry.message.calls().map(|call| &call.id));
                 pairing.last_opener = Some(position);
             }
         }
@@ -89,11 +86,11 @@ impl Pairing {
     /// swapped with it.
     fn claim_runs_before(&mut self, entries: &[Entry]) {
         for opener in 1..entries.len() {
-            let run = self.results[..opener].iter().rev();
-            let run = run.take_while(|&&fate| fate != Fate::NotAResult).count();
-            if run == 0 || self.answers(opener).is_empty() {
+            if self.answers(opener).is_empty() {
                 continue;
             }
+            let run = self.results[..opener].iter().rev();
+            let run = run.take_while(|&&fate| fate != Fate::NotAResult).count();
             for position in opener - run..opener {
                 if self.results[position] != Fate::NoCall {
                     continue;
@@ -138,15 +135,6 @@ impl Pairing {
         &self.answers[self.first_call[position]..self.first_call[position + 1]]
     }
 
-    /// Whether every call has its result in place, no id was used twice, and no
-    /// result is left over.
-    pub(super) fn is_whole(&self) -> bool {
-        let fine = |fate: &Fate| matches!(fate, Fate::NotAResult | Fate::InPlace);
-        !self.is_id_reused
-            && self.answers.iter().all(Option::is_some)
-            && self.results.iter().all(fine)
-    }
-
     /// Whether the result at this position has to move to its call.
     pub(super) fn moved(&self, position: usize) -> bool {
         self.results[position] == Fate::Moves
@@ -174,19 +162,15 @@ impl Pairing {
 }
 
 impl<'a> Waiting<'a> {
-    /// Adds the calls of one message. Whether one of their ids was there before.
-    fn add(&mut self, calls: impl Iterator<Item = &'a CallId>) -> bool {
+    /// Adds the calls of one message.
+    fn add(&mut self, calls: impl Iterator<Item = &'a CallId>) {
         let first = self.behind.len();
         let ids: Vec<&CallId> = calls.collect();
         self.behind.resize(first + ids.len(), None);
-        let mut reused = false;
         // From the last to the first, so that the first one is the next to be answered.
         for (n, id) in ids.into_iter().enumerate().rev() {
-            let earlier = self.next.insert(id, Some(first + n));
-            reused |= earlier.is_some();
-            self.behind[first + n] = earlier.flatten();
+            self.behind[first + n] = self.next.insert(id, Some(first + n)).flatten();
         }
-        reused
     }
 
     /// The call that a result with this id answers, which waits no longer; nothing

@@ -9,9 +9,9 @@ use interleaf_model::{
     VendorName,
 };
 
+use super::form::{Content, FileSource, Part, PartForm};
 use super::{OPENAI, extra};
 use crate::error::Fault;
-use crate::openai_chat::wire::{Content, FileSource, Part, PartForm};
 use crate::raw::ObjectText;
 
 pub(super) fn system_parts(content: Content<'_>) -> Result<Parts<SystemPart>, Fault<'_>> {
@@ -103,7 +103,7 @@ fn part_extra(part: &Part<'_>) -> Result<Extra, interleaf_model::Error> {
 }
 
 /// `data:image/png;base64,AAAA` is inline; everything else is an address.
-fn source_of_url(url: &str) -> (Source, Option<SmolStr>) {
+pub(in crate::openai_chat) fn source_of_url(url: &str) -> (Source, Option<SmolStr>) {
     let inline = url
         .get("data:".len()..)
         .filter(|_| is_data_url(url))

@@ -1,0 +1,145 @@
+//! What assembling costs, against the least that it could cost.
+//!
+//! `cargo bench -p interleaf-assemble` prints the median of several runs, the plain
+//! way in the same run, and the ratio of the two.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use interleaf_assemble::{Bpe, Context, Input, Ledger, assemble};
+use interleaf_model::{
+    AssistantPart, Body, CallId, ContextKind, Message, MessageId, PartRef, Parts,
+};
+use interleaf_samples::generate::agent_session;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    println!("assembling, four context texts           interleaf     plain clone   ratio");
+    for n in [1_000, 10_000, 100_000] {
+        let view = named(agent_session(n));
+        let plain = median(|| view.clone());
+        let input = with_context(view.clone());
+        row(&format!("{n} messages"), median(|| assemble(&input)), plain);
+
+        let ledger = Ledger::new(Arc::new(o200k()?));
+        let counted = Input { ledger: Some(&ledger), ..with_context(view.clone()) };
+        assemble(&counted)?;
+        row(&format!("{n} messages, warm ledger"), median(|| assemble(&counted)), plain);
+
+        let reused = with_context(one_call_id(&view)?);
+        row(&format!("{n} messages, one call id for all"), median(|| assemble(&reused)), plain);
+    }
+    println!();
+    println!("counting tokens (o200k)                      ledger       tokenizer   ratio");
+    count_tokens()
+}
+
+/// The session with four context texts.
+fn with_context(view: Vec<Arc<Message>>) -> Input<'static> {
+    let mut input = Input::of(view);
+    input.context = vec![
+        Context::new(ContextKind::Role, "You are a careful coding agent."),
+        Context::new(ContextKind::Todo, "1. read\n2. write\n3. test"),
+        Context::new(ContextKind::Info, "src/lib.rs, lines 1 to 20"),
+        Context::new(ContextKind::Notes, "src: one file per step"),
+    ];
+    input
+}
+
+/// The session of a server that gives every call the same id.
+fn one_call_id(view: &[Arc<Message>]) -> Result<Vec<Arc<Message>>, Failure> {
+    let id = CallId::new("call_0")?;
+    let mut messages = Vec::with_capacity(view.len());
+    for message in view {
+        let mut message = Message::clone(message);
+        match &mut message.body {
+            Body::Assistant(parts) => {
+                let mut all = parts.to_vec();
+                for part in &mut all {
+                    if let AssistantPart::Call(call) = part {
+                        call.id = id.clone();
+                    }
+                }
+                *parts = Parts::new(all)?;
+            }
+            Body::Tool(result) => result.call = id.clone(),
+            Body::System(_) | Body::User(_) => {}
+        }
+        messages.push(Arc::new(message));
+    }
+    Ok(messages)
+}
+
+fn count_tokens() -> Result<(), Failure> {
+    let session = agent_session(4_000);
+    let texts: Vec<&str> = session.iter().flat_map(texts).collect();
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let alone = tiktoken::get_encoding("o200k_base").ok_or("no o200k")?;
+    let plain = median(|| texts.iter().map(|text| alone.count(text)).sum::<usize>());
+
+    let view = named(session.clone());
+    let bpe: Arc<Bpe> = Arc::new(o200k()?);
+    let cold = median(|| {
+        let ledger = Ledger::new(bpe.clone());
+        view.iter().map(|message| ledger.message(message)).sum::<u64>()
+    });
+    let ledger = Ledger::new(bpe);
+    view.iter().for_each(|message| _ = ledger.message(message));
+    let warm = median(|| view.iter().map(|message| ledger.message(message)).sum::<u64>());
+
+    let speed = |time: Duration| format!("{:.1} MB/s", bytes as f64 / time.as_secs_f64() / 1e6);
+    for (name, time) in [("for the first time", cold), ("remembered", warm)] {
+        let name = format!("{:.1} MB, {name}", bytes as f64 / 1e6);
+        let ratio = plain.as_secs_f64() / time.as_secs_f64();
+        println!("{name:<36}{:>16}{:>16}{ratio:>8.2}", speed(time), speed(plain));
+    }
+    Ok(())
+}
+
+/// What is counted of a message.
+fn texts(message: &Message) -> Vec<&str> {
+    let mut texts = Vec::new();
+    for part in message.parts() {
+        match part {
+            PartRef::Text(text) => texts.push(&*text.text),
+            PartRef::Call(call) => texts.extend([call.name.as_str(), call.arguments.as_str()]),
+            PartRef::Thinking(_) | PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => {}
+        }
+    }
+    texts
+}
+
+fn o200k() -> Result<Bpe, Failure> {
+    Ok(Bpe::named("o200k_base").ok_or("no o200k")?)
+}
+
+fn named(messages: Vec<Message>) -> Vec<Arc<Message>> {
+    let name = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
+    messages.into_iter().enumerate().map(name).collect()
+}
+
+/// The median time of a run, what it made thrown away again.
+fn median<T>(mut run: impl FnMut() -> T) -> Duration {
+    const LEAST: usize = 7;
+    const ENOUGH: Duration = Duration::from_millis(400);
+    let mut times = Vec::new();
+    let start = Instant::now();
+    while times.len() < LEAST || (start.elapsed() < ENOUGH && times.len() < 1_000) {
+        let began = Instant::now();
+        drop(black_box(run()));
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn row(name: &str, time: Duration, plain: Duration) {
+    let ratio = time.as_secs_f64() / plain.as_secs_f64();
+    println!("{name:<36}{:>16}{:>16}{ratio:>8.1}", show(time), show(plain));
+}
+
+fn show(time: Duration) -> String {
+    format!("{:.1} µs", time.as_secs_f64() * 1e6)
+}

@@ -1,0 +1,314 @@
+//! Laws: whatever is wrong with a conversation, and under whatever settings, what
+//! comes out is a valid request that lost nothing without saying so.
+
+use std::sync::Arc;
+
+use interleaf_assemble::{
+    Assembly, Error, ErrorKind, Input, OpenBlock, Outcome, Report, Rule, assemble,
+};
+use interleaf_model::{
+    Body, Entry, Law, Message, MessageId, Origin, Prompt, Provenance, Role, Transcript,
+};
+use interleaf_samples::strategy::conversation;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::case::{Case, case, rule, tight_case};
+use crate::oracle;
+use crate::scene::{four_texts, lines, named, words};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 384, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_fails_only_where_nothing_can_be_said(case in case()) {
+        let ledger = words();
+        match assemble(&case.input(&ledger)) {
+            Ok(_) => {}
+            Err(error) => prop_assert!(is_nothing_to_say(&case, &error), "{error}"),
+        }
+    }
+
+    #[test]
+    fn the_request_is_valid_and_the_block_stands_as_it_should(case in case()) {
+        if let Some((prompt, report)) = ready(&case.input(&words())) {
+            let checked = Prompt::check(prompt.entries().to_vec(), Arc::new([]));
+            prop_assert_eq!(checked.as_ref(), Ok(&prompt));
+            check_context(&case, &prompt, &report);
+        }
+    }
+
+    #[test]
+    fn the_position_is_the_oracles(case in case(), rule in rule()) {
+        let mut case = case;
+        case.settings.rule = rule;
+        if let Some((prompt, _)) = ready(&case.input(&words()))
+            && let Some(context) = prompt.context()
+        {
+            let head = prompt.messages().filter(|m| m.role() == Role::System).count();
+            let letters = letters(prompt.entries());
+            if let Some(position) = oracle::position(&case.settings.rule, &letters) {
+                prop_assert_eq!(context.start - head, position, "{} in {}", case.settings.rule, letters);
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_the_same_every_time(case in tight_case()) {
+        // The second time with messages at other addresses.
+        let mut copy = case.clone();
+        copy.view = case.view.iter().map(|message| Arc::new(Message::clone(message))).collect();
+        let (first, second) = (words(), words());
+        let first = assemble(&case.input(&first));
+        let second = assemble(&copy.input(&second));
+        prop_assert_eq!(&first, &second);
+        if let (Ok(first), Ok(second)) = (first, second) {
+            prop_assert_eq!(bytes(&first), bytes(&second));
+        }
+    }
+
+    #[test]
+    fn nothing_goes_without_being_named(case in case()) {
+        if let Some((prompt, report)) = ready(&case.input(&words())) {
+            check_nothing_lost(&case, prompt.entries(), &report);
+        }
+    }
+
+    #[test]
+    fn every_provenance_is_true(case in tight_case()) {
+        if let Some((prompt, report)) = ready(&case.input(&words())) {
+            check_provenance(&case, prompt.entries(), &report);
+            check_nothing_lost(&case, prompt.entries(), &report);
+            check_context(&case, &prompt, &report);
+        }
+    }
+
+    #[test]
+    fn a_budget_is_kept(case in tight_case()) {
+        let ledger = words();
+        let limit = case.settings.budget.unwrap().limit();
+        match assemble(&case.input(&ledger)) {
+            Ok(Assembly { outcome: Outcome::Ready(prompt), report }) => {
+                let counted: u64 = prompt.messages().map(|m| ledger.message(m)).sum();
+                prop_assert_eq!(report.tokens.unwrap().total(), counted);
+                prop_assert!(counted <= limit, "{} > {}", counted, limit);
+            }
+            Ok(_) => {}
+            Err(error) => match error.figures() {
+                Some((stated, tokens)) => {
+                    prop_assert_eq!(stated, limit);
+                    prop_assert!(tokens.total() > limit);
+                }
+                None => prop_assert!(is_nothing_to_say(&case, &error), "{error}"),
+            },
+        }
+    }
+
+    #[test]
+    fn its_own_result_is_left_as_it_is(case in tight_case(), with_budget in any::<bool>()) {
+        let mut case = case;
+        case.settings.budget = case.settings.budget.filter(|_| with_budget);
+        if let Some((prompt, _)) = ready(&case.input(&words())) {
+            check_idempotent(&case, &prompt);
+        }
+    }
+
+    #[test]
+    fn a_turn_more_leaves_what_stood_before_the_block(
+        messages in conversation(2..50),
+        cut in any::<Index>(),
+        has_context in any::<bool>(),
+    ) {
+        let view = named(messages);
+        // Not inside a block.
+        let cuts: Vec<usize> = (1..view.len()).filter(|&at| view[at].role() != Role::Tool).collect();
+        prop_assume!(!cuts.is_empty());
+        let cut = cuts[cut.index(cuts.len())];
+        let request = |view: &[Arc<Message>]| {
+            let mut input = Input::of(view.iter().cloned());
+            input.context = if has_context { four_texts() } else { Vec::new() };
+            ready(&input)
+        };
+        if let (Some((first, then)), Some((second, now))) = (request(&view[..cut]), request(&view)) {
+            let mut stable = first.context().map_or(first.entries().len(), |block| block.start);
+            // With the third result the block may leave its place behind the last user
+            // message for one further up; then it is what stands before that.
+            if let (Some(then), Some(now)) = (then.placement, now.placement)
+                && then.fallback.is_some() && now.fallback.is_none()
+            {
+                stable = stable.min(now.index);
+            }
+            prop_assert_eq!(&first.entries()[..stable], &second.entries()[..stable]);
+        }
+    }
+
+    #[test]
+    fn a_valid_conversation_goes_out_as_it_is(messages in conversation(2..50)) {
+        let view = named(messages);
+        let assembly = assemble(&Input::of(view.iter().cloned()));
+        if let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = assembly {
+            prop_assert!(prompt.messages().zip(&view).all(|(a, b)| Arc::ptr_eq(a, b)));
+            prop_assert_eq!(prompt.entries().len(), view.len());
+            prop_assert_eq!(report.findings().count(), 0);
+        }
+    }
+}
+
+/// The request, if one was made.
+fn ready(input: &Input<'_>) -> Option<(Prompt, Report)> {
+    match assemble(input) {
+        Ok(Assembly { outcome: Outcome::Ready(prompt), report }) => Some((prompt, report)),
+        _ => None,
+    }
+}
+
+/// Whether an error is right: nothing that this agent hears was said by a user, and
+/// no context either.
+fn is_nothing_to_say(case: &Case, error: &Error) -> bool {
+    let agent = &case.settings.agent;
+    let is_heard = |message: &Arc<Message>| match &message.origin {
+        Origin::Main => true,
+        Origin::SubAgent(name) => *agent == interleaf_assemble::Agent::Sub(name.clone()),
+        Origin::Internal => false,
+    };
+    let mut heard = case.view.iter().filter(|message| is_heard(message));
+    let speaks = |m: &Arc<Message>| m.role() == Role::User && !m.is_blank();
+    error.kind() == ErrorKind::Invalid
+        && error.violation().is_some_and(|violation| violation.law == Law::NotEmpty)
+        && !heard.any(speaks)
+        && case.context.iter().all(|context| context.text.trim().is_empty())
+}
+
+fn bytes(assembly: &Assembly) -> String {
+    match &assembly.outcome {
+        Outcome::Ready(prompt) => transcript(prompt),
+        Outcome::Waiting(calls) => format!("{calls:?}"),
+    }
+}
+
+fn transcript(prompt: &Prompt) -> String {
+    Transcript { messages: prompt.messages().cloned().collect(), ..Transcript::default() }.write()
+}
+
+/// The roles behind the system head, without the context block.
+fn letters(entries: &[Entry]) -> String {
+    let history = entries.iter().filter(|e| !matches!(e.provenance, Provenance::Context(_)));
+    let letter = |entry: &Entry| match entry.message.role() {
+        Role::System => None,
+        Role::User => Some('u'),
+        Role::Assistant => Some('a'),
+        Role::Tool => Some('t'),
+    };
+    history.filter_map(letter).collect()
+}
+
+/// The block holds each text that says something, in the fixed order, in one run.
+fn check_context(case: &Case, prompt: &Prompt, report: &Report) {
+    let mut expected: Vec<_> = case.context.iter().filter(|c| !c.text.trim().is_empty()).collect();
+    expected.sort_by_key(|context| context.kind.rank());
+    let range = prompt.context().unwrap_or(0..0);
+    let block = &prompt.entries()[range.clone()];
+    assert_eq!(block.len(), expected.len());
+    for (entry, context) in block.iter().zip(expected) {
+        assert_eq!(entry.provenance, Provenance::Context(context.kind.clone()));
+        assert!(entry.message.text().ends_with(&*context.text));
+    }
+    let placement = report.placement.as_ref().map(|p| (p.index, p.messages));
+    assert_eq!(placement, (!block.is_empty()).then_some((range.start, range.len())));
+}
+
+/// Each message of the view is in the request, or a finding names it; and what users
+/// and assistants said keeps its order.
+fn check_nothing_lost(case: &Case, entries: &[Entry], report: &Report) {
+    let place = |id: &MessageId| entries.iter().position(|entry| entry.message.id == *id);
+    let mut last = 0;
+    for message in &case.view {
+        match place(&message.id) {
+            Some(at) if matches!(message.role(), Role::User | Role::Assistant) => {
+                assert!(last <= at, "{} is out of order in\n{}", message.id, lines(entries));
+                last = at;
+                if message.role() == Role::User {
+                    assert!(Arc::ptr_eq(message, &entries[at].message));
+                }
+            }
+            Some(_) => {}
+            None => {
+                let is_named = report.findings().any(|(_, finding)| finding.message == message.id);
+                assert!(is_named, "{} is gone from\n{}", message.id, lines(entries));
+            }
+        }
+    }
+}
+
+fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
+    let mut at_most_once = Vec::new();
+    for entry in entries {
+        let message = &entry.message;
+        let original = case.view.iter().find(|old| old.id == message.id);
+        let is_found = report.findings().any(|(_, finding)| finding.message == message.id);
+        match &entry.provenance {
+            Provenance::Original => {
+                assert!(original.is_some_and(|old| Arc::ptr_eq(old, message)));
+            }
+            Provenance::Altered => {
+                let old = original.unwrap();
+                assert!(old.body != message.body && old.role() == message.role());
+                assert_eq!((&old.at, &old.origin), (&message.at, &message.origin));
+            }
+            Provenance::Made => {
+                assert!(original.is_none() && is_found, "{}", message.id);
+                let is_result = matches!(message.body, Body::Tool(_));
+                let suffix = if is_result { ":missing" } else { ":opening" };
+                assert!(message.id.as_str().ends_with(suffix));
+            }
+            Provenance::Notice => {
+                assert!(original.is_none() && is_found, "{}", message.id);
+                at_most_once.push("notice");
+            }
+            Provenance::System => {
+                assert!(Arc::ptr_eq(message, &entries[0].message));
+                at_most_once.push("system");
+            }
+            Provenance::Summary => {
+                let summary = case.summary.as_ref().unwrap();
+                assert!(message.text().ends_with(&*summary.text));
+                at_most_once.push("summary");
+            }
+            Provenance::Context(_) => assert!(original.is_none()),
+        }
+    }
+    at_most_once.sort_unstable();
+    assert!(at_most_once.windows(2).all(|pair| pair[0] != pair[1]), "{at_most_once:?}");
+}
+
+/// A finished request, taken for a conversation, gives the same request again: with
+/// the same context and rule, and with nothing but itself.
+fn check_idempotent(case: &Case, prompt: &Prompt) {
+    let is_system_summary = |entry: &Entry| {
+        entry.provenance == Provenance::Summary && entry.message.role() == Role::System
+    };
+    let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
+    let messages = |entries: Vec<&Entry>| -> Vec<Arc<Message>> {
+        entries.into_iter().map(|entry| entry.message.clone()).collect()
+    };
+    let without_summary: Vec<&Entry> =
+        prompt.entries().iter().filter(|entry| !is_system_summary(entry)).collect();
+    let said: Vec<&Entry> =
+        without_summary.iter().copied().filter(|entry| !is_context(entry)).collect();
+    if said.iter().all(|entry| entry.message.role() == Role::System) {
+        return;
+    }
+    let mut again = case.clone();
+    again.view = messages(said);
+    (again.summary, again.system) = (None, Vec::new());
+    again.settings.open_block = OpenBlock::Mend;
+    let (same, report) = ready(&again.input(&words())).unwrap();
+    assert!(same.messages().eq(&messages(without_summary)));
+    assert_eq!(report.findings().count(), 0);
+
+    again.context = Vec::new();
+    again.settings.rule = Rule::default();
+    let (same, report) = ready(&again.input(&words())).unwrap();
+    assert!(same.messages().eq(&again.view));
+    assert_eq!(report.findings().count(), 0);
+}

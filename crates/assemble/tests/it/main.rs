@@ -1,0 +1,17 @@
+//! What assembling promises: the worked example of the mission (B7), the table of
+//! placements, examples for each step and each cause, and laws over conversations
+//! with everything wrong at once.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can not go on has failed")]
+
+mod scene;
+
+mod golden;
+mod placement;
+mod steps;
+
+mod case;
+mod laws;
+mod oracle;
+mod process;
+mod running;

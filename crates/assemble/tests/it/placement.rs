@@ -1,0 +1,307 @@
+//! Where the context block goes: the table of the issue, and every rule of C6.
+
+use std::sync::Arc;
+
+use interleaf_assemble::{Context, CustomRule, ErrorKind, Fallback, Input, Placement, Rule};
+use interleaf_model::{
+    Arguments, AssistantPart, Body, CallId, ContextKind, Extra, Message, Parts, Prompt, Provenance,
+    Role, Status, Text, ToolCall, ToolName,
+};
+
+use crate::scene::{four_texts, named, ready, refused};
+
+/// A conversation from letters, apart from each other: s, u, a, and t, tt, ttt for
+/// the results of the assistant before.
+fn conversation(letters: &str) -> Vec<Arc<Message>> {
+    let words: Vec<&str> = letters.split(' ').collect();
+    let mut messages = Vec::new();
+    let mut n_calls = 0;
+    for (i, word) in words.iter().enumerate() {
+        match *word {
+            "s" => messages.push(Message::system("rules")),
+            "u" => messages.push(Message::user("please")),
+            "a" => {
+                let text = AssistantPart::Text(Text::new("yes"));
+                let results = words.get(i + 1).filter(|next| next.starts_with('t'));
+                let first = n_calls;
+                n_calls += results.map_or(0, |results| results.len());
+                let calls = (first..n_calls).map(|n| AssistantPart::Call(call(n)));
+                let parts = Parts::new(std::iter::once(text).chain(calls).collect()).unwrap();
+                messages.push(Body::Assistant(parts).into());
+            }
+            results => {
+                for n in n_calls - results.len()..n_calls {
+                    messages.push(Message::tool(call(n).id, Status::Ok, "done"));
+                }
+            }
+        }
+    }
+    named(messages)
+}
+
+fn call(n: usize) -> ToolCall {
+    ToolCall {
+        id: CallId::new(format!("c{n}")).unwrap(),
+        name: ToolName::new("ls"),
+        arguments: Arguments::none(),
+        extra: Extra::NONE,
+    }
+}
+
+/// The letters of a request, the context block as one `*`.
+fn letters(prompt: &Prompt) -> String {
+    let mut out = String::new();
+    let mut before = None;
+    for entry in prompt.entries() {
+        let letter = match entry.message.role() {
+            _ if matches!(entry.provenance, Provenance::Context(_)) => '*',
+            Role::System => 's',
+            Role::User => 'u',
+            Role::Assistant => 'a',
+            Role::Tool => 't',
+        };
+        if letter == '*' && before == Some('*') {
+            continue;
+        }
+        if before.is_some() && !(letter == 't' && before == Some('t')) {
+            out.push(' ');
+        }
+        out.push(letter);
+        before = Some(letter);
+    }
+    out
+}
+
+fn input(letters: &str, rule: Rule) -> Input<'static> {
+    let mut input = Input::of(conversation(letters));
+    input.settings.rule = rule;
+    input.context = vec![Context::new(ContextKind::Todo, "1. go on")];
+    input
+}
+
+fn check(rule: Rule, table: &[(&str, &str)]) {
+    for (conversation, request) in table {
+        let (prompt, _) = ready(&input(conversation, rule.clone()));
+        assert_eq!(letters(&prompt), *request, "{conversation} under {rule}");
+    }
+}
+
+fn placement(letters: &str, rule: Rule) -> Placement {
+    ready(&input(letters, rule)).1.placement.unwrap()
+}
+
+#[test]
+fn the_default_rule_follows_the_table() {
+    check(
+        Rule::default(),
+        &[
+            ("s u", "s u *"),
+            ("s u a t", "s u * a t"),
+            ("s u a t a t", "s u * a t a t"),
+            ("s u a t a t a t", "s u a t * a t a t"),
+            ("s u a t a t a t a t", "s u a t a t * a t a t"),
+            ("s u a t a ttt", "s u a t * a ttt"),
+            ("s u a t a tttt a t", "s u a t * a tttt a t"),
+            ("s u a u a u", "s u a u a u *"),
+            ("s u a t a u a u", "s u a t a u a u *"),
+        ],
+    );
+}
+
+#[test]
+fn the_third_last_result_may_be_the_last_of_a_parallel_block() {
+    check(
+        Rule::default(),
+        &[
+            ("s u a tttt a tt", "s u a tttt * a tt"),
+            ("s u a tt a t a t", "s u a tt * a t a t"),
+            ("s u a tt a tt", "s u a tt * a tt"),
+            ("s u a ttt", "s u * a ttt"),
+            ("u a ttt u a t a", "u * a ttt u a t a"),
+            ("u a ttt u a t a t", "u a ttt * u a t a t"),
+            ("u a ttt a u a t a t", "u a ttt * a u a t a t"),
+        ],
+    );
+}
+
+#[test]
+fn with_the_third_result_the_block_may_go_up_once() {
+    check(
+        Rule::default(),
+        &[
+            ("u a t a u", "u a t a u *"),
+            ("u a t a u a tt", "u a t * a u a tt"),
+            ("u a t a u a tt a t", "u a t a u * a tt a t"),
+        ],
+    );
+}
+
+#[test]
+fn after_tool_result_counts_results_not_blocks() {
+    check(
+        Rule::AfterToolResult(1),
+        &[
+            ("s u a t", "s u a t *"),
+            ("s u a tt", "s u a tt *"),
+            ("s u a t u", "s u a t * u"),
+            ("s u", "s u *"),
+        ],
+    );
+    check(Rule::AfterToolResult(2), &[("s u a tt", "s u * a tt"), ("u a t a t", "u a t * a t")]);
+}
+
+#[test]
+fn before_assistant_counts_every_assistant_message() {
+    check(
+        Rule::BeforeAssistant(1),
+        &[("s u a", "s u * a"), ("s u a tt", "s u * a tt"), ("s u a t a", "s u a t * a")],
+    );
+    check(
+        Rule::BeforeAssistant(2),
+        &[("s u a t a", "s u * a t a"), ("s u a u", "s u a u *"), ("s u", "s u *")],
+    );
+}
+
+#[test]
+fn from_end_goes_before_a_block_that_it_would_cut() {
+    check(Rule::FromEnd(0), &[("s u a t", "s u a t *")]);
+    check(
+        Rule::FromEnd(1),
+        &[("s u a u", "s u a * u"), ("s u a t", "s u * a t"), ("s u a ttt", "s u * a ttt")],
+    );
+    check(
+        Rule::FromEnd(2),
+        &[
+            ("s u a t", "s u * a t"),
+            ("s u a t u", "s u * a t u"),
+            ("s u", "s u *"),
+            ("u u", "* u u"),
+        ],
+    );
+    check(Rule::FromEnd(9), &[("s u a t", "s u a t *"), ("s u", "s u *")]);
+}
+
+#[test]
+fn after_system_and_tail_are_the_two_ends() {
+    check(Rule::AfterSystem, &[("s u a t", "s * u a t"), ("u", "* u")]);
+    check(Rule::Tail, &[("s u a t", "s u a t *"), ("s u", "s u *")]);
+}
+
+#[test]
+fn a_system_message_inside_the_conversation_moves_no_position() {
+    check(
+        Rule::default(),
+        &[("u s a t s a t a t", "s u a t * a t a t"), ("s u a t a t s a t", "s u a t * a t a t")],
+    );
+    check(Rule::FromEnd(1), &[("u a s u s", "s u a * u")]);
+}
+
+#[test]
+fn the_placement_says_how_it_came_about() {
+    let found = placement("s u a t a t a t", Rule::default());
+    assert_eq!(found.anchor.unwrap().as_str(), "m3");
+    assert_eq!((found.index, found.messages, found.before_block), (4, 1, false));
+    assert_eq!((found.fallback, found.rule.as_str()), (None, "after_tool_result(3)"));
+
+    let found = placement("s u a ttt", Rule::default());
+    assert_eq!(found.anchor.unwrap().as_str(), "m3");
+    assert_eq!((found.index, found.before_block, found.fallback), (2, true, None));
+
+    let found = placement("s u a t", Rule::default());
+    assert_eq!(found.anchor.unwrap().as_str(), "m1");
+    assert_eq!((found.index, found.fallback), (2, Some(Fallback::AfterLastUser)));
+
+    let found = placement("s u", Rule::BeforeAssistant(1));
+    assert_eq!(found.fallback, Some(Fallback::AfterLastUser));
+    let found = placement("s u", Rule::FromEnd(2));
+    assert_eq!((found.anchor, found.fallback), (None, Some(Fallback::AtEnd)));
+    let found = placement("s u", Rule::Tail);
+    assert_eq!((found.index, found.anchor, found.fallback), (2, None, None));
+}
+
+#[test]
+fn the_position_does_not_depend_on_the_number_of_context_messages() {
+    for conversation in ["s u", "s u a t", "s u a t a t a t a t", "s u a t a ttt", "u a u"] {
+        for rule in [Rule::default(), Rule::FromEnd(2), Rule::BeforeAssistant(1), Rule::Tail] {
+            let mut input = input(conversation, rule);
+            let indices = (1..=4).map(|n| {
+                input.context = four_texts().into_iter().skip(1).cycle().take(n).collect();
+                let placement = ready(&input).1.placement.unwrap();
+                assert_eq!(placement.messages, n);
+                placement.index
+            });
+            let indices: Vec<usize> = indices.collect();
+            assert!(indices.windows(2).all(|pair| pair[0] == pair[1]), "{indices:?}");
+        }
+    }
+}
+
+#[test]
+fn without_context_the_request_stays_as_it_is() {
+    for context in [vec![], vec![Context::new(ContextKind::Notes, " \n")]] {
+        let mut input = input("s u a t a t a t", Rule::default());
+        input.context = context;
+        let (prompt, report) = ready(&input);
+        assert!(prompt.messages().eq(&input.view));
+        assert_eq!((report.placement, prompt.context()), (None, None));
+    }
+}
+
+#[test]
+fn whatever_a_custom_function_says_is_made_safe() {
+    let custom = |position: usize| Rule::Custom(CustomRule::new("odd", move |_, _| position));
+    check(custom(0), &[("s u a tt u", "s * u a tt u")]);
+    check(custom(2), &[("s u a tt u", "s u * a tt u")]);
+    check(custom(3), &[("s u a tt u", "s u * a tt u")]);
+    check(custom(4), &[("s u a tt u", "s u a tt * u")]);
+    check(custom(usize::MAX), &[("s u a tt u", "s u a tt u *"), ("u", "u *")]);
+    assert_eq!(custom(1).to_string(), "custom(odd)");
+}
+
+#[test]
+fn a_custom_function_sees_the_layout_and_the_previous_placement() {
+    let rule = Rule::Custom(CustomRule::new("stay", |layout, previous| {
+        assert_eq!(layout.roles().len(), layout.len());
+        assert_eq!(layout.nth_last(Role::User, 1), Some(0));
+        assert_eq!(layout.nth_last(Role::User, 2), None);
+        assert_eq!(layout.nth_last(Role::User, 0), None);
+        previous.map_or(layout.len(), |previous| previous.index - 1)
+    }));
+    let first = placement("s u", rule.clone());
+    assert_eq!(first.index, 2);
+    let mut second = input("s u a t a", rule);
+    second.previous_placement = Some(first);
+    assert_eq!(ready(&second).1.placement.unwrap().index, 2);
+}
+
+#[test]
+fn rules_are_read_and_printed() {
+    let rules =
+        ["after_tool_result(3)", "before_assistant(2)", "from_end(0)", "after_system", "tail"];
+    for text in rules {
+        assert_eq!(text.parse::<Rule>().unwrap().to_string(), text);
+    }
+    assert_eq!("after_tool_result".parse::<Rule>().unwrap(), Rule::default());
+    assert_eq!(" from_end : 5 ".parse::<Rule>().unwrap(), Rule::FromEnd(5));
+    assert_eq!("from_end( 5 ) ".parse::<Rule>().unwrap(), Rule::FromEnd(5));
+    let wrong =
+        ["", "end", "from_end", "from_end()", "from_end(-1)", "from_end(3", "tail(1)", "tail:"];
+    for text in wrong {
+        let error = text.parse::<Rule>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Settings);
+        assert!(error.to_string().starts_with(&format!("{text:?} is no rule of placement")));
+    }
+}
+
+#[test]
+fn zero_is_no_number_to_count_results_or_assistants_from() {
+    for (text, rule) in [
+        ("after_tool_result(0)", Rule::AfterToolResult(0)),
+        ("before_assistant(0)", Rule::BeforeAssistant(0)),
+    ] {
+        let message = format!("the rule {text} counts from 1: its n must be at least 1");
+        assert_eq!(text.parse::<Rule>().unwrap_err().to_string(), message);
+        let error = refused(&input("u", rule));
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::Settings, message));
+    }
+}

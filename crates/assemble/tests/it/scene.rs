@@ -1,0 +1,124 @@
+//! Inputs from notation, and requests printed so that a person can read them.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use interleaf_assemble::{
+    Assembly, Context, Error, Input, Ledger, Outcome, Report, Summary, TokenCounter, assemble,
+};
+use interleaf_model::{ContextKind, Entry, Message, MessageId, Prompt, Provenance, notation};
+
+/// Messages from notation; those without an id are m0, m1 and so on.
+pub(crate) fn view(text: &str) -> Vec<Arc<Message>> {
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    named(notation::parse(&lines.join("\n")).unwrap())
+}
+
+/// The messages with ids m0, m1 and so on, where they have none.
+pub(crate) fn named(messages: Vec<Message>) -> Vec<Arc<Message>> {
+    let name = |(i, mut message): (usize, Message)| {
+        if message.id.is_unassigned() {
+            message.id = MessageId::of_index(i);
+        }
+        Arc::new(message)
+    };
+    messages.into_iter().enumerate().map(name).collect()
+}
+
+/// An input with this view and nothing else.
+pub(crate) fn input(text: &str) -> Input<'static> {
+    Input::of(view(text))
+}
+
+/// The four built-in context texts.
+pub(crate) fn four_texts() -> Vec<Context> {
+    vec![
+        Context::new(ContextKind::Role, "You review code."),
+        Context::new(ContextKind::Todo, "1. read"),
+        Context::new(ContextKind::Info, "src/lib.rs: 1-20"),
+        Context::new(ContextKind::Notes, "src: generated"),
+    ]
+}
+
+/// A summary of these messages, of which the first is its start.
+pub(crate) fn summary(text: &str, covers: &[&str]) -> Option<Summary> {
+    let covers: Vec<MessageId> = covers.iter().map(|id| MessageId::new(*id)).collect();
+    Some(Summary {
+        text: text.into(),
+        start: covers[0].clone(),
+        covers: covers.into_iter().collect(),
+    })
+}
+
+/// The request, which must be ready, and the report.
+pub(crate) fn ready(input: &Input<'_>) -> (Prompt, Report) {
+    match assemble(input).unwrap() {
+        Assembly { outcome: Outcome::Ready(prompt), report } => (prompt, report),
+        Assembly { outcome: Outcome::Waiting(calls), .. } => panic!("waits for {calls:?}"),
+    }
+}
+
+/// The error, which must come.
+pub(crate) fn refused(input: &Input<'_>) -> Error {
+    assemble(input).unwrap_err()
+}
+
+/// The request line by line, then what was found.
+///
+/// In front of a message stands where it came from: nothing for the conversation,
+/// `~` altered, `+` made or a notice, `=` system prompts joined, `#` summary,
+/// `*` context.
+pub(crate) fn show(input: &Input<'_>) -> String {
+    let (prompt, report) = ready(input);
+    format!("{}{}", lines(prompt.entries()), findings(&report))
+}
+
+/// Messages line by line.
+pub(crate) fn lines(entries: &[Entry]) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let mark = match entry.provenance {
+            Provenance::Original => ' ',
+            Provenance::Altered => '~',
+            Provenance::System => '=',
+            Provenance::Summary => '#',
+            Provenance::Context(_) => '*',
+            Provenance::Made | Provenance::Notice => '+',
+        };
+        let line = notation::print_line(&entry.message, 110);
+        writeln!(out, "{mark} {line}").unwrap();
+    }
+    out
+}
+
+/// What was found, by step.
+pub(crate) fn findings(report: &Report) -> String {
+    let mut out = String::new();
+    for (step, finding) in report.findings() {
+        let (change, id, cause) = (finding.change, &finding.message, finding.cause);
+        write!(out, "> {step} {change} {id}: {cause}").unwrap();
+        if !finding.detail.is_empty() {
+            write!(out, " ({})", finding.detail).unwrap();
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Counts one token for each word, so that figures can be checked by hand.
+pub(crate) struct Words;
+
+impl TokenCounter for Words {
+    fn count(&self, text: &str) -> u64 {
+        text.split_whitespace().count() as u64
+    }
+
+    fn name(&self) -> &str {
+        "words"
+    }
+}
+
+/// A ledger that counts words.
+pub(crate) fn words() -> Ledger {
+    Ledger::new(Arc::new(Words))
+}

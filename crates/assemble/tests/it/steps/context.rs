@@ -1,0 +1,78 @@
+//! C1, C2, C9: what stands in the context block.
+
+use interleaf_assemble::{Agent, Context, Rule};
+use interleaf_model::{AgentName, ContextKind, Provenance};
+
+use crate::scene::{four_texts, input, lines, ready, show};
+
+#[test]
+fn the_order_is_fixed_and_further_sources_follow_in_their_own() {
+    let other = |name: &str| Context::new(ContextKind::Other(name.into()), format!("of {name}"));
+    let mut input = input("s rules\nu hello");
+    let [role, todo, info, notes] = four_texts().try_into().unwrap();
+    input.context = vec![other("zebra"), notes, other("ant"), todo, role, other("mouse"), info];
+    insta::assert_snapshot!(show(&input), @r"
+      s rules
+      u hello
+    * u ## Agent Role Definition\n\nYou review code.
+    * u 1. read
+    * u src/lib.rs: 1-20
+    * u src: generated
+    * u of zebra
+    * u of ant
+    * u of mouse
+    ");
+}
+
+#[test]
+fn blank_texts_are_left_out_and_the_heading_is_not_doubled() {
+    let mut input = input("s rules\nu hello");
+    input.context = four_texts();
+    input.context[0].text = "## Agent Role Definition\nYou write.".into();
+    input.context[1].text = " \n".into();
+    input.context[2].text = "".into();
+    insta::assert_snapshot!(show(&input), @r"
+      s rules
+      u hello
+    * u ## Agent Role Definition\nYou write.
+    * u src: generated
+    ");
+}
+
+#[test]
+fn context_is_known_by_type_and_made_anew_for_every_request() {
+    let mut input = input("s rules\nu 1. read\na ok");
+    input.context = vec![Context::new(ContextKind::Todo, "1. read")];
+    let (first, _) = ready(&input);
+    assert_eq!(first.context(), Some(2..3));
+    assert_eq!(first.entries()[1].provenance, Provenance::Original);
+    assert_eq!(first.entries()[2].provenance, Provenance::Context(ContextKind::Todo));
+    assert_eq!(first.entries()[2].message.id.as_str(), "context:todo");
+
+    input.context[0].text = "1. written".into();
+    let (second, _) = ready(&input);
+    assert_eq!(second.entries()[2].message.text(), "1. written");
+    assert_eq!(second.entries().len(), first.entries().len());
+    assert_eq!(input.view.len(), 3);
+}
+
+#[test]
+fn a_sub_agent_has_the_same_block_and_its_task_stays_first() {
+    let mut input = input(
+        "u{agent=scout} find the tests
+         a{agent=scout} [call c1 ls]
+         t{agent=scout} c1= tests",
+    );
+    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.context = four_texts();
+    for rule in [Rule::default(), Rule::Tail, Rule::FromEnd(1), Rule::BeforeAssistant(1)] {
+        input.settings.rule = rule;
+        let (prompt, _) = ready(&input);
+        let lines = lines(prompt.entries());
+        assert!(lines.starts_with("= s You review code.\n  u{agent=scout} find the tests\n"));
+    }
+    input.system = vec!["You are a scout.".into()];
+    let (prompt, _) = ready(&input);
+    assert_eq!(prompt.entries()[0].message.text(), "You are a scout.");
+    assert_eq!(prompt.context().unwrap().len(), 4);
+}

@@ -1,0 +1,96 @@
+//! B2: what says nothing, or is not for this agent, goes.
+
+use interleaf_assemble::{Agent, ErrorKind, Input};
+use interleaf_model::{AgentName, Law};
+
+use crate::scene::{input, ready, refused, show};
+
+#[test]
+fn blank_messages_go_and_empty_results_stay() {
+    let input = input(
+        r#"
+        s  
+        u one
+        a [empty]
+        a [think hm]
+        u  \n\t
+        a  [call c1 ls]
+        t c1= [empty]
+        a ok"#,
+    );
+    insta::assert_snapshot!(show(&input), @r#"
+      u one
+      a [call c1 ls]
+      t c1= [empty]
+      a ok
+    > filter dropped m0: it says nothing
+    > filter dropped m2: it says nothing
+    > filter dropped m3: it says nothing
+    > filter dropped m4: it says nothing
+    "#);
+}
+
+#[test]
+fn a_picture_says_something() {
+    let input = input(r#"u [{"type":"image","url":"https://example.org/a.png"}]"#);
+    assert_eq!(ready(&input).0.entries().len(), 1);
+}
+
+fn three_agents() -> Input<'static> {
+    input(
+        "u the task
+         a{agent=scout} looking
+         u{agent=mason} build
+         a{internal} the program's note
+         a here",
+    )
+}
+
+#[test]
+fn the_main_agent_does_not_see_inside_sub_agents() {
+    insta::assert_snapshot!(show(&three_agents()), @"
+      u the task
+      a here
+    > filter dropped m1: it is internal to another agent
+    > filter dropped m2: it is internal to another agent
+    > filter dropped m3: it is the program's own note
+    ");
+}
+
+#[test]
+fn a_sub_agent_sees_its_own_messages_only() {
+    let mut input = three_agents();
+    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    insta::assert_snapshot!(show(&input), @"
+      u the task
+      a{agent=scout} looking
+      a here
+    > filter dropped m2: it is internal to another agent
+    > filter dropped m3: it is the program's own note
+    ");
+}
+
+#[test]
+fn a_call_whose_result_is_not_for_this_agent_gets_another() {
+    let input = input(
+        "u go
+         a [call c1 ls]
+         t{agent=scout} c1= src",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u go
+      a [call c1 ls]
+    + t c1(ls)! No result was recorded for this call.
+    > filter dropped m2: it is internal to another agent
+    > repair made m1:c1:missing: no result was recorded for the call (c1)
+    ");
+}
+
+#[test]
+fn nothing_to_say_is_an_error() {
+    for text in ["", "s rules", "u  \na [empty]", "t c1= nobody asked", "a{internal} note"] {
+        let error = refused(&input(text));
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{text:?}");
+        assert_eq!(error.violation().map(|violation| violation.law), Some(Law::NotEmpty));
+    }
+}

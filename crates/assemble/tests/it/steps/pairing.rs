@@ -1,0 +1,243 @@
+//! B3: every call has exactly one result, right behind it.
+
+use interleaf_assemble::{
+    Assembly, MissingResult, OpenBlock, Outcome, Rule, assemble, assemble_observed,
+};
+use interleaf_model::{MessageId, Status, Timestamp};
+
+use crate::scene::{four_texts, input, lines, ready, show};
+
+#[test]
+fn a_result_without_a_call_is_dropped() {
+    let input = input(
+        "t c0= cut off
+         u one
+         t c9= nobody asked
+         a ok",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+      a ok
+    > repair dropped m0: its call is not in the conversation
+    > repair dropped m2: its call is not in the conversation
+    ");
+}
+
+#[test]
+fn the_first_of_two_results_stays() {
+    let input = input(
+        "u one
+         a [call c1 ls]
+         t c1= first
+         t c1= second
+         u two
+         t c1! third",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+      a [call c1 ls]
+      t c1= first
+      u two
+    > repair dropped m3: its call has a result already
+    > repair dropped m5: its call has a result already
+    ");
+}
+
+#[test]
+fn a_late_result_goes_to_its_call_and_what_stood_between_goes_behind_in_order() {
+    let input = input(
+        "u one
+         a [call c1 ls] [call c2 pwd]
+         u wait
+         t c2= /home
+         u and
+         a I wait
+         t c1= src
+         u go on",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+      a [call c1 ls] [call c2 pwd]
+      t c1= src
+      t c2= /home
+      u wait
+      u and
+      a I wait
+      u go on
+    > repair moved m6: it did not stand at its place behind its call
+    > repair moved m3: it did not stand at its place behind its call
+    ");
+}
+
+#[test]
+fn results_in_another_order_are_put_in_the_order_of_the_calls() {
+    let input = input(
+        "u one
+         a [call c1 ls] [call c2 pwd] [call c3 id]
+         t c2= 2
+         t c1= 1
+         t c3= 3",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+      a [call c1 ls] [call c2 pwd] [call c3 id]
+      t c1= 1
+      t c2= 2
+      t c3= 3
+    > repair moved m3: it did not stand at its place behind its call
+    > repair moved m2: it did not stand at its place behind its call
+    > repair moved m4: it did not stand at its place behind its call
+    ");
+}
+
+#[test]
+fn results_that_were_swapped_with_their_message_are_its_results() {
+    let input = input(
+        "u one
+         t c2= 2
+         t c1= 1
+         a [call c1 ls] [call c2 pwd]
+         u two",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+      a [call c1 ls] [call c2 pwd]
+      t c1= 1
+      t c2= 2
+      u two
+    > repair moved m2: it did not stand at its place behind its call
+    > repair moved m1: it did not stand at its place behind its call
+    ");
+}
+
+#[test]
+fn a_result_that_stands_further_before_a_call_is_not_taken_for_its_result() {
+    let input = input(
+        "u one
+         t call_0= of a call that was cut off
+         u two
+         a [call call_0 ls]",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+      u two
+      a [call call_0 ls]
+    + t call_0(ls)! No result was recorded for this call.
+    > repair dropped m1: its call is not in the conversation
+    > repair made m3:call_0:missing: no result was recorded for the call (call_0)
+    ");
+}
+
+#[test]
+fn a_made_result_takes_id_and_time_from_its_call() {
+    let input = input(
+        "u one
+         a{id=ask at=2026-11-15T10:00:00Z} [call c1 ls] [call c2 pwd]
+         t c2= /home
+         u two",
+    );
+    let (prompt, _) = ready(&input);
+    let made = &prompt.entries()[2].message;
+    assert_eq!(made.id, MessageId::new("ask:c1:missing"));
+    assert_eq!(made.at, Some("2026-11-15T10:00:00Z".parse::<Timestamp>().unwrap()));
+    let result = made.as_result().unwrap();
+    assert_eq!((result.status, result.call.as_str()), (Status::Error, "c1"));
+    assert_eq!(made.text(), "No result was recorded for this call.");
+    assert_eq!(ready(&input).0.entries()[2].message, *made, "the same every time");
+}
+
+#[test]
+fn with_the_drop_option_calls_without_a_result_go() {
+    let mut input = input(
+        "u one
+         a both [call c1 ls] [call c2 pwd]
+         t c2= /home
+         a [think now] [call c3 ls]
+         a I look [call c4 ls]
+         u two",
+    );
+    input.settings.missing_result = MissingResult::DropCall;
+    insta::assert_snapshot!(show(&input), @"
+      u one
+    ~ a both [call c2 pwd]
+      t c2= /home
+    ~ a I look
+      u two
+    > repair altered m1: no result was recorded for the call (without the call c1)
+    > repair altered m3: no result was recorded for the call (without the call c3)
+    > repair altered m4: no result was recorded for the call (without the call c4)
+    > repair dropped m3: it says nothing
+    ");
+}
+
+#[test]
+fn a_message_of_nothing_but_dropped_calls_is_named() {
+    let mut input = input("u one\na [call c1 ls]");
+    input.settings.missing_result = MissingResult::DropCall;
+    insta::assert_snapshot!(show(&input), @"
+      u one
+    > repair altered m1: no result was recorded for the call (without the call c1)
+    > repair dropped m1: it says nothing
+    ");
+}
+
+#[test]
+fn a_waiting_caller_gets_no_request() {
+    let mut input = input(
+        "u one
+         a [call c1 ls]
+         u two
+         a [call c1 ls] [call c2 pwd] [call c3 id]
+         t c2= /home",
+    );
+    input.settings.open_block = OpenBlock::Wait;
+    let mut seen = String::new();
+    let assembly = assemble_observed(&input, |_, entries| seen = lines(entries)).unwrap();
+    let Outcome::Waiting(calls) = assembly.outcome else { panic!("nothing must be sent") };
+    // By the names under which their results will come.
+    assert_eq!(calls.iter().map(|call| call.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
+    insta::assert_snapshot!(seen, @"
+      u one
+      a [call c1 ls]
+    + t c1(ls)! No result was recorded for this call.
+      u two
+    ~ a [call c1_2 ls] [call c2 pwd] [call c3 id]
+      t c2= /home
+    ");
+}
+
+#[test]
+fn the_context_block_does_not_cut_a_block_that_waits() {
+    let mut input = input("u one\na [call c1 ls] [call c2 pwd]\nt c1= src");
+    input.settings.open_block = OpenBlock::Wait;
+    input.settings.rule = Rule::Tail;
+    input.context = vec![four_texts().remove(1)];
+    let mut seen = String::new();
+    assemble_observed(&input, |_, entries| seen = lines(entries)).unwrap();
+    insta::assert_snapshot!(seen, @"
+      u one
+    * u 1. read
+      a [call c1 ls] [call c2 pwd]
+      t c1= src
+    ");
+}
+
+#[test]
+fn a_block_that_something_follows_is_not_waited_for() {
+    for text in ["u one\na [call c1 ls]\nu two", "u one\na [call c1 ls]\nt c1= src", "u one"] {
+        let mut input = input(text);
+        input.settings.open_block = OpenBlock::Wait;
+        assert!(matches!(assemble(&input).unwrap().outcome, Outcome::Ready(_)), "{text}");
+    }
+}
+
+#[test]
+fn a_call_that_names_no_tool_is_not_waited_for() {
+    let mut input = input(
+        "u one
+         a [call c1 \"\"]",
+    );
+    input.settings.open_block = OpenBlock::Wait;
+    let Assembly { outcome, .. } = assemble(&input).unwrap();
+    assert!(matches!(outcome, Outcome::Ready(prompt) if prompt.entries().len() == 1));
+}

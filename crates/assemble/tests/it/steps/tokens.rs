@@ -1,0 +1,145 @@
+//! Counting: exact where the vocabulary is public, an estimate elsewhere, and each
+//! message once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use interleaf_assemble::{Bpe, Budget, Estimate, Ledger, TokenCounter, Tokens, counter_for};
+use interleaf_model::{Extra, Json, Tool, ToolName};
+
+use crate::scene::{four_texts, input, ready, summary, view, words};
+
+#[test]
+fn known_texts_have_known_counts() {
+    let bpe = Bpe::named("o200k_base").unwrap();
+    for (text, tokens) in [
+        ("", 0),
+        ("hello world", 2),
+        ("tiktoken is great!", 6),
+        ("antidisestablishmentarianism", 6),
+        ("2 + 2 = 4", 7),
+        ("お誕生日おめでとう", 8),
+    ] {
+        assert_eq!(bpe.count(text), tokens, "{text:?}");
+    }
+    assert_eq!(bpe.name(), "o200k_base");
+    assert_eq!(Bpe::named("cl100k_base").unwrap().count("お誕生日おめでとう"), 9);
+    assert!(Bpe::named("klingon").is_none());
+}
+
+#[test]
+fn a_model_has_its_own_vocabulary_or_an_estimate() {
+    for (model, counter) in [
+        ("gpt-4o", "o200k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("gpt-9-turbo", "o200k_base"),
+        ("openai/o4-mini", "o200k_base"),
+        ("claude-opus-4", "estimate"),
+        ("gemini-3", "estimate"),
+    ] {
+        assert_eq!(counter_for(model).name(), counter, "{model}");
+    }
+}
+
+#[test]
+fn an_estimate_moves_towards_what_is_reported() {
+    let estimate = Estimate::default();
+    let text = "hello world";
+    assert_eq!((estimate.count(text), estimate.scale(100)), (2, 115));
+    for _ in 0..20 {
+        estimate.calibrate(1_000, 1_400);
+    }
+    assert!((estimate.ratio() - 1.4).abs() < 0.001, "{}", estimate.ratio());
+    assert_eq!((estimate.count(text), estimate.scale(1_000)), (2, 1_400));
+    let before = estimate.ratio();
+    estimate.calibrate(0, 5);
+    estimate.calibrate(10, 1_000_000);
+    assert_eq!(estimate.ratio(), before, "what can not be about text is passed over");
+}
+
+#[test]
+fn remembered_counts_follow_the_calibration() {
+    let estimate = Arc::new(Estimate::default());
+    let ledger = Ledger::new(estimate.clone());
+    let message = &view("u hello world hello world")[0];
+    let before = ledger.message(message);
+    (0..20).for_each(|_| estimate.calibrate(1_000, 2_000));
+    assert!(ledger.message(message) > before);
+}
+
+/// Counts how often it is asked.
+#[derive(Default)]
+struct Asked(AtomicUsize);
+
+impl TokenCounter for Asked {
+    fn count(&self, text: &str) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        text.len() as u64
+    }
+
+    fn name(&self) -> &str {
+        "asked"
+    }
+}
+
+#[test]
+fn a_message_is_counted_once() {
+    let counter = Arc::new(Asked::default());
+    let ledger = Ledger::new(counter.clone());
+    let mut input = input("u one\na two\nu three");
+    input.ledger = Some(&ledger);
+    input.settings.budget = Some(Budget::of_window(1_000));
+    let first = ready(&input);
+    assert_eq!(counter.0.load(Ordering::Relaxed), 3);
+    let again = ready(&input);
+    assert_eq!(counter.0.load(Ordering::Relaxed), 3);
+    assert_eq!(first, again);
+    input.view.extend(view("a four"));
+    ready(&input);
+    assert_eq!(counter.0.load(Ordering::Relaxed), 4);
+}
+
+#[test]
+fn a_message_at_the_address_of_a_dead_one_is_counted_anew() {
+    let ledger = words();
+    for n in 1..5_000_u64 {
+        let text = format!("u {}", "word ".repeat(n as usize % 7 + 1));
+        assert_eq!(ledger.message(&view(&text)[0]), 4 + n % 7 + 1);
+    }
+}
+
+#[test]
+fn the_report_has_the_tokens_of_each_part() {
+    let ledger = words();
+    let mut input = input(
+        "u the first question
+         a the first answer
+         u the second question
+         a [call c1 ls {\"path\": \"src\"}]",
+    );
+    input.ledger = Some(&ledger);
+    input.summary = summary("They talked.", &["m0", "m1"]);
+    input.system = vec!["You are brief.".into()];
+    input.context = four_texts();
+    input.tools = Arc::new([Tool {
+        name: ToolName::new("ls"),
+        description: Some("Lists a folder.".into()),
+        parameters: Json::parse(r#"{"type": "object"}"#).ok(),
+        strict: None,
+        extra: Extra::NONE,
+    }]);
+    let tokens = ready(&input).1.tokens.unwrap();
+    let expected = Tokens {
+        counter: "words".to_owned(),
+        system: 4 + 3,
+        // [Previous conversation summary] (2 messages) They talked.
+        summary: 4 + 5 + 2,
+        // The question; the call with its name and two words of arguments; the made result.
+        history: (4 + 3) + (4 + 8 + 1 + 2) + (4 + 7),
+        // The role has a heading of four words.
+        context: (4 + 4 + 3) + (4 + 2) + (4 + 2) + (4 + 2),
+        tools: 8 + 1 + 3 + 2,
+    };
+    assert_eq!(tokens, expected);
+    assert_eq!(tokens.total(), 7 + 11 + 33 + 29 + 14);
+}

@@ -1,0 +1,142 @@
+//! From a request to the body that an API gets.
+
+mod tools_file;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use interleaf_model::Prompt;
+use interleaf_wire::{CacheMarks, Change, Encoded, Family, Options, VENDORS, Vendor, encode};
+
+pub(crate) use self::tools_file::ToolsFile;
+use crate::arguments::{ByteCount, parse_tokens};
+use crate::failure::{Failure, printable};
+use crate::input::Input;
+
+const API: &str = "API";
+
+/// To whom a request goes and what it asks for, as the user wrote it.
+#[derive(Debug, Args)]
+pub(crate) struct ApiArguments {
+    /// Who serves the model [default: who made the API]
+    #[arg(long, value_name = "NAME", value_parser = vendor_parser(), help_heading = API)]
+    pub(crate) vendor: Option<&'static Vendor>,
+    /// The most tokens that the answer may have
+    #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = API)]
+    max_tokens: Option<u64>,
+    /// Ask for the answer in pieces
+    #[arg(long, help_heading = API)]
+    stream: bool,
+    /// Write cache breakpoints, where the API has them
+    #[arg(long, help_heading = API)]
+    cache: bool,
+    /// The tools that the model may call: a JSON list, in any API's form or ours
+    #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = API)]
+    pub(crate) tools: Option<PathBuf>,
+}
+
+impl ApiArguments {
+    /// Who gets a body of this family.
+    pub(crate) fn vendor_of(&self, family: Family) -> Result<&'static Vendor, Failure> {
+        vendor_of(family, self.vendor)
+    }
+
+    /// The first flag that asks for something of an API, if one does.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--max-tokens", self.max_tokens.is_some()),
+            ("--stream", self.stream),
+            ("--cache", self.cache),
+        ];
+        flags.into_iter().find(|&(_, given)| given).map(|(flag, _)| flag)
+    }
+
+    /// A body's own settings, and those of the flags over them.
+    pub(crate) fn options(&self, own: &Options, model: Option<&str>) -> Options {
+        let mut options = own.clone();
+        if let Some(model) = model {
+            options.model = model.into();
+        }
+        if self.max_tokens.is_some() {
+            options.max_tokens = self.max_tokens;
+        }
+        options.stream |= self.stream;
+        if self.cache {
+            options.cache = CacheMarks::On;
+        }
+        options
+    }
+
+    /// The tools of the file that the flags name.
+    pub(crate) fn tools(&self, limit: ByteCount) -> Result<Option<ToolsFile>, Failure> {
+        self.tools.as_ref().map(|path| ToolsFile::read(path, limit)).transpose()
+    }
+}
+
+/// Who gets a body of this family.
+pub(crate) fn vendor_of(
+    family: Family,
+    asked: Option<&'static Vendor>,
+) -> Result<&'static Vendor, Failure> {
+    match asked {
+        None => Ok(Vendor::of(family)),
+        Some(vendor) if vendor.family == family => Ok(vendor),
+        Some(Vendor { name, family: own, .. }) => {
+            let rule = format!("{name} speaks {own}, not {family}");
+            Err(Failure::new("--vendor", rule))
+        }
+    }
+}
+
+/// The API that a body was made for, as a flag says or as can be seen.
+pub(crate) fn family_of(
+    input: &Input,
+    flag: &str,
+    asked: Option<Family>,
+) -> Result<Family, Failure> {
+    asked.or_else(|| input.request_family()).ok_or_else(|| {
+        let rule = "it can not be seen which API this body is for";
+        Failure::new(&input.name, rule).hint(format!("{flag} names it"))
+    })
+}
+
+/// The body that a vendor gets.
+pub(crate) fn encoded(
+    name: &str,
+    prompt: &Prompt,
+    vendor: &Vendor,
+    options: &Options,
+) -> Result<Encoded, Failure> {
+    encode(prompt, vendor, options).map_err(|e| Failure::wire(name, &e))
+}
+
+/// The text of a body.
+pub(crate) fn body_text(name: &str, encoded: &Encoded) -> Result<String, Failure> {
+    String::from_utf8(encoded.to_bytes())
+        .map_err(|_| Failure::new(name, "the body that was made is not UTF-8"))
+}
+
+/// What an API could not take as it was, in one line.
+pub(crate) fn change_text(change: &Change) -> String {
+    let message = change.message.as_ref().map(|id| printable(id.as_str()));
+    let detail = Some(printable(&change.detail)).filter(|detail| !detail.is_empty());
+    let pieces: Vec<_> = [message, detail].into_iter().flatten().collect();
+    match pieces.as_slice() {
+        [] => change.kind.to_string(),
+        pieces => format!("{:<24} {}", change.kind, pieces.join(" · ")),
+    }
+}
+
+/// An API, by its name; completions know the five of them.
+pub(crate) fn family_parser() -> impl TypedValueParser<Value = Family> {
+    PossibleValuesParser::new(Family::ALL.map(Family::as_str))
+        .try_map(|name| name.parse::<Family>())
+}
+
+/// A vendor, by its name.
+pub(crate) fn vendor_parser() -> impl TypedValueParser<Value = &'static Vendor> {
+    PossibleValuesParser::new(VENDORS.iter().map(|vendor| vendor.name))
+        .try_map(|name| Vendor::named(&name).ok_or("there is no such vendor"))
+}

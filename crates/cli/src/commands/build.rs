@@ -1,0 +1,116 @@
+//! `interleaf build`.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf_assemble::Outcome;
+use serde_json::value::RawValue;
+
+use crate::arguments::ByteCount;
+use crate::assembly::{AssemblyArguments, Recipe};
+use crate::batch::{answer_all, one_line};
+use crate::failure::{Failure, Stop, Verdict};
+use crate::input::{Input, load};
+use crate::output::{Output, Palette};
+use crate::report_table::{self, ReportTable, waiting_text};
+use crate::save::save;
+use crate::target::{Target, TargetArguments};
+
+/// Print the request that a model API gets
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf build fixtures/agent-session.json --todo '1. mend the alarm'
+  interleaf build fixtures/agent-session.json --to anthropic --model claude-sonnet-4-5 --cache
+  interleaf build fixtures/agent-session.json --vendor mistral --model mistral-large-latest
+  interleaf build fixtures/agent-session.json --role 'You mend clocks.' --place tail
+  interleaf build fixtures/agent-session.json --window 2000 --reserve 200
+  interleaf build fixtures/chat-array.json --plain
+  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"hi\"}]}' |
+    interleaf build - --to gemini --plain --batch
+
+The conversation is never changed. `interleaf explain` takes the same flags and
+shows what was done and why. A request that waits (--wait) is not printed; the exit
+code is 1 then.")]
+pub(crate) struct BuildArguments {
+    #[command(flatten)]
+    assembly: AssemblyArguments,
+
+    #[command(flatten)]
+    target: TargetArguments,
+
+    /// Read one conversation a line, print {"body": …} or {"error": "…"} for each
+    #[arg(long, requires = "plain", conflicts_with_all = ["explain", "report"])]
+    batch: bool,
+
+    /// Print on standard error what was done, and why
+    #[arg(long)]
+    explain: bool,
+
+    /// Write what was done, and why, here as JSON
+    #[arg(long, value_name = "OUT", value_hint = FilePath)]
+    report: Option<PathBuf>,
+}
+
+pub(crate) fn run(
+    arguments: &BuildArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    report_table::check_path(arguments.report.as_deref())?;
+    let recipe = arguments.assembly.read(limit)?;
+    let target = arguments.target.read(&arguments.assembly, limit)?;
+    if arguments.batch {
+        let answer = |input| answer(&recipe, &target, input);
+        return answer_all(&arguments.assembly.file, limit, "body", answer, output);
+    }
+    let mut loaded = load(&arguments.assembly.file, limit)?;
+    target.equip(&mut loaded);
+    let counts = arguments.assembly.has_window() || arguments.explain || arguments.report.is_some();
+    let ledger = counts.then(|| arguments.assembly.ledger(&loaded));
+    let made = recipe.make(&loaded, ledger.as_ref())?;
+    let written = match &made.assembly.outcome {
+        Outcome::Ready(prompt) => Some(target.write(&loaded, &made, prompt)?),
+        Outcome::Waiting(_) => None,
+    };
+    let changes = written.as_ref().map_or(&[][..], |written| &written.changes);
+    if let Some(path) = &arguments.report {
+        save(path, &report_table::to_json(&made, changes))?;
+    }
+    if arguments.explain {
+        let palette = Palette::of(&io::stderr());
+        let table = ReportTable { made: &made, changes, palette, width: output.width(None) };
+        say(&table.summary());
+    }
+    match (&written, &made.assembly.outcome) {
+        (Some(written), _) => {
+            output.bytes(written.text.as_bytes())?;
+            Ok(Verdict::Fine)
+        }
+        (None, Outcome::Waiting(calls)) if !arguments.explain => {
+            say(&format!("{}\n", waiting_text(calls)));
+            Ok(Verdict::Findings)
+        }
+        (None, _) => Ok(Verdict::Findings),
+    }
+}
+
+fn answer(recipe: &Recipe, target: &Target<'_>, input: Input) -> Result<Box<RawValue>, Failure> {
+    let mut loaded = input.load()?;
+    target.equip(&mut loaded);
+    let made = recipe.make(&loaded, None)?;
+    match &made.assembly.outcome {
+        Outcome::Ready(prompt) => {
+            one_line(&loaded.name, &target.write(&loaded, &made, prompt)?.text)
+        }
+        Outcome::Waiting(calls) => Err(Failure::new(loaded.name, waiting_text(calls))),
+    }
+}
+
+/// Tells the user something beside the request.
+fn say(text: &str) {
+    // A closed standard error is no reason to stop.
+    let _ = io::stderr().write_all(text.as_bytes());
+}

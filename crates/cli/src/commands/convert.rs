@@ -1,0 +1,99 @@
+//! `interleaf convert`.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf_wire::Family;
+
+use crate::api::{ApiArguments, change_text, family_of, family_parser};
+use crate::arguments::ByteCount;
+use crate::assembly::Recipe;
+use crate::batch::{answer_all, one_line};
+use crate::failure::{Failure, Stop, Verdict};
+use crate::input::Input;
+use crate::output::Output;
+use crate::plain::{Body, Plain};
+use crate::report_table;
+use crate::save::save;
+
+/// Turn the request body of one API into that of another
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf convert fixtures/orphan-result.json --to openai-chat
+  interleaf convert fixtures/orphan-result.json --to gemini --max-tokens 900 --stream
+  interleaf build fixtures/chat-array.json --to anthropic --model claude-sonnet-4-5 |
+    interleaf convert --from anthropic --to bedrock
+
+What could not travel as it was is said on standard error. A history that no API
+would take is mended on the way.")]
+pub(crate) struct ConvertArguments {
+    /// The body; `-` is standard input
+    #[arg(default_value = "-", value_hint = FilePath)]
+    file: PathBuf,
+
+    /// The API that the body was made for [default: seen from the content]
+    #[arg(long, value_name = "API", value_parser = family_parser())]
+    from: Option<Family>,
+
+    /// The API that it is to go to
+    #[arg(long, value_name = "API", value_parser = family_parser())]
+    to: Family,
+
+    /// The model that is asked [default: the body's]
+    #[arg(long, value_name = "NAME", help_heading = "API")]
+    model: Option<String>,
+
+    #[command(flatten)]
+    api: ApiArguments,
+
+    /// Read one body a line, print {"body": …} or {"error": "…"} for each
+    #[arg(long, conflicts_with = "report")]
+    batch: bool,
+
+    /// Write what was changed, and why, here as JSON
+    #[arg(long, value_name = "OUT", value_hint = FilePath)]
+    report: Option<PathBuf>,
+}
+
+pub(crate) fn run(
+    arguments: &ConvertArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    report_table::check_path(arguments.report.as_deref())?;
+    let recipe = Recipe::default();
+    let plain = Plain {
+        recipe: &recipe,
+        vendor: arguments.api.vendor_of(arguments.to)?,
+        tools: arguments.api.tools(limit)?,
+    };
+    let convert = |input: Input| -> Result<Body, Failure> {
+        let family = family_of(&input, "--from", arguments.from)?;
+        plain.body(input, family, |own| arguments.api.options(own, arguments.model.as_deref()))
+    };
+    if arguments.batch {
+        let answer = |input| {
+            let body = convert(input)?;
+            one_line(&body.name, &body.text)
+        };
+        return answer_all(&arguments.file, limit, "body", answer, output);
+    }
+    let body = convert(Input::read(&arguments.file, limit)?)?;
+    if let Some(path) = &arguments.report {
+        save(path, &report_table::to_json(&body.made, &body.changes))?;
+    }
+    let mut stderr = io::stderr().lock();
+    for change in &body.changes {
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(stderr, "changed: {}", change_text(change));
+    }
+    for (step, finding) in body.made.assembly.report.findings() {
+        let (message, cause) = (finding.message.as_str(), finding.cause);
+        let _ = writeln!(stderr, "{}: {message}: {cause} ({step})", finding.change);
+    }
+    output.bytes(body.text.as_bytes())?;
+    Ok(Verdict::Fine)
+}

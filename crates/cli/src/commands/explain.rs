@@ -1,0 +1,69 @@
+//! `interleaf explain`.
+
+use clap::Args;
+use interleaf_assemble::Outcome;
+
+use crate::arguments::{ByteCount, Form};
+use crate::assembly::AssemblyArguments;
+use crate::failure::{Stop, Verdict, printable};
+use crate::input::load;
+use crate::lines::counts_text;
+use crate::output::Output;
+use crate::report_table::{self, ReportTable};
+use crate::target::TargetArguments;
+
+/// Show what a request would be, and what was done to make it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf explain fixtures/agent-session.json --todo '1. mend the alarm'
+  interleaf explain fixtures/agent-session.json --todo '1. mend' --place 'from_end(5)'
+  interleaf explain fixtures/agent-session.json --window 2000 --json
+  interleaf explain fixtures/chat-array.json --missing drop
+  interleaf explain fixtures/agent-session.json --to gemini
+
+Each step says how many messages it was given and handed on, then what it changed
+and why. Of the request, a line is a message in notation: `▌` is the context
+block, `*` is pinned, and `#…` says where a message came from that is not as it was
+said.")]
+pub(crate) struct ExplainArguments {
+    #[command(flatten)]
+    assembly: AssemblyArguments,
+
+    #[command(flatten)]
+    target: TargetArguments,
+
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(
+    arguments: &ExplainArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let recipe = arguments.assembly.read(limit)?;
+    let target = arguments.target.read(&arguments.assembly, limit)?;
+    let mut loaded = load(&arguments.assembly.file, limit)?;
+    target.equip(&mut loaded);
+    let ledger = arguments.assembly.ledger(&loaded);
+    let made = recipe.make(&loaded, Some(&ledger))?;
+    let changes = match &made.assembly.outcome {
+        Outcome::Ready(prompt) => target.write(&loaded, &made, prompt)?.changes,
+        Outcome::Waiting(_) => Vec::new(),
+    };
+    if arguments.form.json {
+        output.bytes(report_table::to_json(&made, &changes).as_bytes())?;
+    } else {
+        let (name, counts) = (printable(&loaded.name), counts_text(&loaded.conversation));
+        output.remark(format_args!("{name} · {counts}"))?;
+        let width = output.width(arguments.form.width);
+        let table = ReportTable { made: &made, changes: &changes, palette: output.palette, width };
+        output.bytes(table.summary().as_bytes())?;
+        output.bytes(table.messages().as_bytes())?;
+    }
+    Ok(match made.assembly.outcome {
+        Outcome::Ready(_) => Verdict::Fine,
+        Outcome::Waiting(_) => Verdict::Findings,
+    })
+}

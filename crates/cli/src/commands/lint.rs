@@ -1,0 +1,140 @@
+//! `interleaf lint`.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf_wire::lint::{self, Fault};
+use interleaf_wire::{Family, Options, Vendor};
+
+use crate::api::{family_of, family_parser, vendor_of, vendor_parser};
+use crate::arguments::ByteCount;
+use crate::assembly::Recipe;
+use crate::batch::{answer_all, one_line};
+use crate::failure::{Failure, Stop, Verdict, printable};
+use crate::input::Input;
+use crate::lines::plural;
+use crate::output::Output;
+use crate::plain::Plain;
+
+/// Find what an API will refuse in a request body
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf build fixtures/agent-session.json --to anthropic | interleaf lint --api anthropic
+  interleaf lint fixtures/orphan-result.json --json || true
+  interleaf lint fixtures/orphan-result.json --fix
+
+A finding is a place in the body (a JSON pointer), the rule, what must hold, and
+what the API itself answers. With findings the exit code is 1. --fix prints a body
+without them.")]
+pub(crate) struct LintArguments {
+    /// The body; `-` is standard input
+    #[arg(default_value = "-", value_hint = FilePath)]
+    file: PathBuf,
+
+    /// The API that the body was made for [default: the vendor's, or seen from the content]
+    #[arg(long, value_name = "API", value_parser = family_parser())]
+    api: Option<Family>,
+
+    /// Who serves the model [default: who made the API]
+    #[arg(long, value_name = "NAME", value_parser = vendor_parser())]
+    vendor: Option<&'static Vendor>,
+
+    /// Print the mended body in place of the findings
+    #[arg(long)]
+    fix: bool,
+
+    /// Read one body a line, print {"findings": […]}, with --fix {"body": …}, or {"error": "…"}
+    #[arg(long)]
+    batch: bool,
+
+    /// Print the findings as JSON
+    #[arg(long, conflicts_with = "fix")]
+    json: bool,
+}
+
+pub(crate) fn run(
+    arguments: &LintArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    if arguments.batch {
+        let field = if arguments.fix { "body" } else { "findings" };
+        let answer = |input: Input| {
+            let vendor = vendor(arguments, &input)?;
+            let name = input.name.clone();
+            if arguments.fix {
+                return one_line(&name, &fixed(vendor, input)?);
+            }
+            let faults = serde_json::to_string(&faults(vendor, &name, &input.text)?);
+            one_line(&name, &faults.map_err(|e| Failure::json(&name, &e))?)
+        };
+        return answer_all(&arguments.file, limit, field, answer, output);
+    }
+    let input = Input::read(&arguments.file, limit)?;
+    let vendor = vendor(arguments, &input)?;
+    let name = input.name.clone();
+    if arguments.fix {
+        let body = fixed(vendor, input)?;
+        output.bytes(body.as_bytes())?;
+        let left = faults(vendor, &name, &body)?;
+        let mut stderr = io::stderr().lock();
+        for fault in &left {
+            // A closed standard error is no reason to stop.
+            let _ = writeln!(stderr, "not mended: {}: {}", fault.pointer, fault.rule.id);
+        }
+        return Ok(verdict(&left));
+    }
+    let faults = faults(vendor, &name, &input.text)?;
+    if arguments.json {
+        output.json_list(&faults)?;
+    } else {
+        print(&name, vendor, &faults, output)?;
+    }
+    Ok(verdict(&faults))
+}
+
+fn vendor(arguments: &LintArguments, input: &Input) -> Result<&'static Vendor, Failure> {
+    match (arguments.api, arguments.vendor) {
+        (Some(family), vendor) => vendor_of(family, vendor),
+        (None, Some(vendor)) => Ok(vendor),
+        (None, None) => Ok(Vendor::of(family_of(input, "--api", None)?)),
+    }
+}
+
+fn faults(vendor: &Vendor, name: &str, text: &str) -> Result<Vec<Fault>, Failure> {
+    lint::lint(vendor, text).map_err(|e| Failure::wire(name, &e))
+}
+
+fn fixed(vendor: &'static Vendor, input: Input) -> Result<String, Failure> {
+    let plain = Plain { recipe: &Recipe::default(), vendor, tools: None };
+    Ok(plain.body(input, vendor.family, Options::clone)?.text)
+}
+
+fn verdict(faults: &[Fault]) -> Verdict {
+    if faults.is_empty() { Verdict::Fine } else { Verdict::Findings }
+}
+
+fn print(name: &str, vendor: &Vendor, faults: &[Fault], output: &mut Output) -> io::Result<()> {
+    let found = match faults.len() {
+        0 => "nothing found".to_owned(),
+        n => plural(n, "finding"),
+    };
+    output.remark(format_args!("{} · {} · {found}", printable(name), vendor.name))?;
+    let (mark, dim) = (output.palette.mark, output.palette.dim);
+    for Fault { rule, pointer, detail } in faults {
+        let pointer = if pointer.is_empty() { "/" } else { pointer };
+        let (pointer, id) = (printable(pointer), rule.id);
+        output.line(format_args!("{mark}{pointer}{mark:#}  {id}"))?;
+        output.line(format_args!("  {}", rule.sentence))?;
+        if !detail.is_empty() {
+            output.line(format_args!("  here: {}", printable(detail)))?;
+        }
+        if !rule.api_text.is_empty() {
+            output.line(format_args!("{dim}  the API: {}{dim:#}", printable(rule.api_text)))?;
+        }
+    }
+    Ok(())
+}

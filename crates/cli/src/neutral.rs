@@ -1,0 +1,202 @@
+//! A request in neutral form, as JSON: what `build` prints and `--previous` reads.
+//!
+//! The form is described in `docs/neutral.md`. A message stands in it as in a
+//! transcript, with one field more, `from`; this file is the only place that knows
+//! the others.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
+
+use interleaf_model::{
+    ContextKind, Entry, Extra, Json, Message, Prompt, Provenance, Tool, ToolName, VendorName,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::failure::Failure;
+
+/// The version of the form that is written, and the only one that is read.
+const VERSION: u32 = 1;
+const CONTEXT: &str = "context:";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PromptForm<'a> {
+    interleaf_prompt: u32,
+    #[serde(borrow)]
+    messages: Vec<&'a RawValue>,
+    #[serde(default)]
+    context: Option<(usize, usize)>,
+    #[serde(default)]
+    breakpoint: Option<usize>,
+    #[serde(default)]
+    tools: Vec<ToolForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolForm {
+    name: ToolName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parameters: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    extra: BTreeMap<VendorName, Json>,
+}
+
+/// Writes a request, one message a line.
+pub(crate) fn write(prompt: &Prompt) -> String {
+    let mut out = format!("{{\n\"interleaf_prompt\": {VERSION},\n\"messages\": [");
+    for (i, entry) in prompt.entries().iter().enumerate() {
+        out.push_str(if i == 0 { "\n" } else { ",\n" });
+        let mut message = to_json(&entry.message);
+        // A message is an object, and never an empty one.
+        message.pop();
+        // Writing into a String can not fail.
+        let _ = write!(out, "{message},\"from\":{}}}", to_json(&from_text(&entry.provenance)));
+    }
+    out.push_str("\n]");
+    if let Some(Range { start, end }) = prompt.context() {
+        let _ = write!(out, ",\n\"context\": [{start},{end}]");
+    }
+    if let Some(breakpoint) = prompt.breakpoint() {
+        let _ = write!(out, ",\n\"breakpoint\": {breakpoint}");
+    }
+    if !prompt.tools().is_empty() {
+        out.push_str(",\n\"tools\": [");
+        for (i, tool) in prompt.tools().iter().enumerate() {
+            out.push_str(if i == 0 { "\n" } else { ",\n" });
+            out.push_str(&to_json(&ToolForm::from(tool)));
+        }
+        out.push_str("\n]");
+    }
+    out.push_str("\n}\n");
+    out
+}
+
+/// Reads a request that was written before.
+pub(crate) fn read(name: &str, text: &str) -> Result<Prompt, Failure> {
+    let form: PromptForm<'_> = serde_json::from_str(text).map_err(|e| Failure::json(name, &e))?;
+    if form.interleaf_prompt != VERSION {
+        let rule = format!("this program reads version {VERSION} of a request");
+        return Err(Failure::new(name, rule).at("interleaf_prompt"));
+    }
+    let mut entries = Vec::with_capacity(form.messages.len());
+    for (i, raw) in form.messages.iter().enumerate() {
+        let entry = read_entry(raw);
+        entries.push(entry.map_err(|rule| Failure::new(name, rule).at(format!("messages[{i}]")))?);
+    }
+    let tools = to_tools(name, form.tools)?;
+    let prompt = Prompt::check(entries, tools.into())
+        .map_err(|violation| Failure::new(name, violation.to_string()))?;
+    let context = form.context.map(|(start, end)| start..end);
+    if context != prompt.context() {
+        let rule = "it is not where the messages from `context:…` stand";
+        return Err(Failure::new(name, rule).at("context"));
+    }
+    if form.breakpoint.is_some() && form.breakpoint != prompt.breakpoint() {
+        let rule = "it is not the last message before the context block";
+        return Err(Failure::new(name, rule).at("breakpoint"));
+    }
+    Ok(prompt)
+}
+
+/// Reads a list of tools by itself.
+pub(crate) fn read_tools(name: &str, text: &str) -> Result<Vec<Tool>, Failure> {
+    to_tools(name, serde_json::from_str(text).map_err(|e| Failure::json(name, &e))?)
+}
+
+fn to_tools(name: &str, forms: Vec<ToolForm>) -> Result<Vec<Tool>, Failure> {
+    let place = |i| format!("tools[{i}]");
+    let read = |(i, form): (usize, ToolForm)| {
+        Tool::try_from(form).map_err(|e| Failure::new(name, e.message()).at(place(i)))
+    };
+    forms.into_iter().enumerate().map(read).collect()
+}
+
+fn read_entry(raw: &RawValue) -> Result<Entry, String> {
+    let mut fields: BTreeMap<String, &RawValue> = read_json(raw.get())?;
+    let from = fields.remove("from").ok_or("a message of a request needs `from`")?;
+    let provenance = read_from(&read_json::<String>(from.get())?)?;
+    let message: Message = read_json(&to_json(&fields))?;
+    Ok(Entry { message: Arc::new(message), provenance })
+}
+
+/// Where a message came from, as `from` says it.
+pub(crate) fn from_text(provenance: &Provenance) -> Cow<'static, str> {
+    Cow::Borrowed(match provenance {
+        Provenance::Original => "original",
+        Provenance::Altered => "altered",
+        Provenance::System => "system",
+        Provenance::Summary => "summary",
+        Provenance::Context(kind) => return Cow::Owned(format!("{CONTEXT}{}", kind.as_str())),
+        Provenance::Made => "made",
+        Provenance::Notice => "notice",
+    })
+}
+
+fn read_from(text: &str) -> Result<Provenance, String> {
+    Ok(match text {
+        "original" => Provenance::Original,
+        "altered" => Provenance::Altered,
+        "system" => Provenance::System,
+        "summary" => Provenance::Summary,
+        "made" => Provenance::Made,
+        "notice" => Provenance::Notice,
+        _ => match text.strip_prefix(CONTEXT) {
+            Some(kind) => Provenance::Context(context_kind(kind)),
+            None => return Err(format!("unknown `from` {text:?}")),
+        },
+    })
+}
+
+/// The kind of a context message, by its name.
+pub(crate) fn context_kind(name: &str) -> ContextKind {
+    let own = [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
+    own.into_iter()
+        .find(|kind| kind.as_str() == name)
+        .unwrap_or_else(|| ContextKind::Other(name.into()))
+}
+
+impl From<&Tool> for ToolForm {
+    fn from(tool: &Tool) -> Self {
+        Self {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: tool.parameters.clone(),
+            strict: tool.strict,
+            extra: tool.extra.iter().map(|(owner, own)| (owner.clone(), own.clone())).collect(),
+        }
+    }
+}
+
+impl TryFrom<ToolForm> for Tool {
+    type Error = interleaf_model::Error;
+
+    fn try_from(form: ToolForm) -> Result<Self, Self::Error> {
+        let ToolForm { name, description, parameters, strict, extra } = form;
+        Ok(Self { name, description, parameters, strict, extra: Extra::from_map(extra)? })
+    }
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    // Our own types have string keys and no failing Serialize.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|e| {
+        let mut rule = e.to_string();
+        // A place inside the fragment would be taken for one in the file.
+        if let Some(end) = rule.rfind(" at line ") {
+            rule.truncate(end);
+        }
+        rule
+    })
+}

@@ -1,0 +1,58 @@
+//! A body read, mended and written again, with nothing added and nothing shortened.
+
+use interleaf_assemble::Outcome;
+use interleaf_wire::{Change, Family, Options, Vendor};
+
+use crate::api::{self, ToolsFile};
+use crate::assembly::{Made, Recipe};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::report_table::waiting_text;
+
+/// How bodies are written again.
+pub(crate) struct Plain<'a> {
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) vendor: &'static Vendor,
+    /// The tools to give in place of the body's own.
+    pub(crate) tools: Option<ToolsFile>,
+}
+
+/// A body that was written.
+pub(crate) struct Body {
+    /// What it was made of.
+    pub(crate) name: String,
+    /// The text, with a line break at its end.
+    pub(crate) text: String,
+    /// What was mended.
+    pub(crate) made: Made,
+    /// What the API could not take as it was.
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Plain<'_> {
+    /// Reads a body of this family and writes it for the vendor.
+    pub(crate) fn body(
+        &self,
+        input: Input,
+        family: Family,
+        options: impl Fn(&Options) -> Options,
+    ) -> Result<Body, Failure> {
+        let mut loaded = input.load_request(family)?;
+        if let Some(file) = &self.tools {
+            loaded.tools = file.tools.clone();
+            loaded.options.hosted_tools = file.hosted.clone();
+        }
+        let made = self.recipe.make(&loaded, None)?;
+        let prompt = match &made.assembly.outcome {
+            Outcome::Ready(prompt) => prompt,
+            Outcome::Waiting(calls) => {
+                return Err(Failure::new(loaded.name, waiting_text(calls)));
+            }
+        };
+        let options = options(&loaded.options);
+        let encoded = api::encoded(&loaded.name, prompt, self.vendor, &options)?;
+        let mut text = api::body_text(&loaded.name, &encoded)?;
+        text.push('\n');
+        Ok(Body { name: loaded.name, text, made, changes: encoded.changes })
+    }
+}

@@ -1,0 +1,373 @@
+//! The report of a request: a table for people, JSON for programs.
+//!
+//! ```text
+//! # step       messages
+//!   repair     39 → 40     1 made, 2 moved
+//! # what was changed, and why
+//!   repair     made        no result was recorded for the call · m9:c5:missing  c5
+//! # context block: 3 messages at 24
+//!   rule       after_tool_result(3)
+//!   anchor     m35
+//! # tokens: 3120, o200k_base
+//!   history    2700  87 %  █████████████████
+//! # request: 43 messages
+//! 24 ▌ u ## Agent Role Definition … #context:role
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::Style;
+use interleaf_assemble::{
+    Change, Finding, Outcome, Placement, Report, StablePrefix, Step, StepReport, Tokens,
+};
+use interleaf_model::{CallId, Entry, Provenance, Status, notation};
+use interleaf_wire as wire;
+use serde::Serialize;
+
+use crate::api;
+use crate::assembly::Made;
+use crate::failure::{Failure, printable};
+use crate::lines::plural;
+use crate::neutral;
+use crate::output::Palette;
+
+/// How wide the bar of all tokens is.
+const BAR: usize = 20;
+/// What a message gets, however little the width leaves.
+const NARROWEST: usize = 10;
+
+/// What stands in front of a finding's particulars.
+const INDENT: &str = "             ";
+
+/// A report in JSON.
+#[derive(Serialize)]
+struct ReportForm<'a> {
+    steps: &'a [StepReport],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<&'a Placement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable_prefix: Option<StablePrefix>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    breakpoint: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<&'a Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<&'a [CallId]>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    changes: &'a [wire::Change],
+}
+
+/// A report can not go where the request goes.
+pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
+    match path {
+        Some(path) if path.as_os_str() == "-" => {
+            let rule = "standard output is taken: the request prints there";
+            Err(Failure::new("--report -", rule))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The report for programs, with what an API could not take as it was.
+pub(crate) fn to_json(made: &Made, changes: &[wire::Change]) -> String {
+    let Report { steps, placement, stable_prefix, breakpoint, tokens } = &made.assembly.report;
+    let form = ReportForm {
+        steps,
+        placement: placement.as_ref(),
+        stable_prefix: *stable_prefix,
+        breakpoint: *breakpoint,
+        tokens: tokens.as_ref(),
+        waiting: match &made.assembly.outcome {
+            Outcome::Ready(_) => None,
+            Outcome::Waiting(calls) => Some(calls),
+        },
+        changes,
+    };
+    // Our own types have string keys and no failing Serialize.
+    let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// The calls that a request waits for, in one line.
+pub(crate) fn waiting_text(calls: &[CallId]) -> String {
+    let ids: Vec<_> = calls.iter().map(|call| printable(call.as_str())).collect();
+    format!("no request yet: it waits for the results of {}", ids.join(", "))
+}
+
+/// The report for people, each line `width` characters at most.
+pub(crate) struct ReportTable<'a> {
+    pub(crate) made: &'a Made,
+    /// What an API could not take as it was.
+    pub(crate) changes: &'a [wire::Change],
+    pub(crate) palette: Palette,
+    pub(crate) width: usize,
+}
+
+impl ReportTable<'_> {
+    /// All of it but the messages.
+    pub(crate) fn summary(&self) -> String {
+        let report = &self.made.assembly.report;
+        let mut out = String::new();
+        self.steps(report, &mut out);
+        self.findings(report, &mut out);
+        if !self.changes.is_empty() {
+            self.remark(&mut out, "what the API could not take as it was");
+            for change in self.changes {
+                self.wrap(&mut out, &format!("  {}", api::change_text(change)));
+            }
+        }
+        if let Some(placement) = &report.placement {
+            self.placement(placement, &mut out);
+        }
+        if let Some(stable) = &report.stable_prefix {
+            let total = self.made.entries().len();
+            let all = report.tokens.as_ref().map(Tokens::total);
+            self.remark(&mut out, &stable_text(stable, total, all));
+        }
+        if let Some(index) = report.breakpoint {
+            let id = self.made.entries().get(index).map(|entry| entry.message.id.as_str());
+            let text = format!("cache breakpoint: behind {index} ({})", id.unwrap_or_default());
+            self.remark(&mut out, &text);
+        }
+        if let Some(tokens) = &report.tokens {
+            self.tokens(tokens, &mut out);
+        }
+        if let Outcome::Waiting(calls) = &self.made.assembly.outcome {
+            self.remark(&mut out, &waiting_text(calls));
+        }
+        out
+    }
+
+    /// The messages of the request, one line each.
+    pub(crate) fn messages(&self) -> String {
+        let entries = self.made.entries();
+        let number = entries.len().saturating_sub(1).to_string().len();
+        let mut out = String::new();
+        self.remark(&mut out, &format!("request: {}", plural(entries.len(), "message")));
+        for (index, entry) in entries.iter().enumerate() {
+            let gutter = format!("{index:>number$} ");
+            out += &self.message(&gutter, entry);
+            out.push('\n');
+        }
+        out
+    }
+
+    fn steps(&self, report: &Report, out: &mut String) {
+        self.remark(out, "step       messages");
+        for step in &report.steps {
+            let counts = format!("{} → {}", step.before, step.after);
+            let mut did = changes_text(&step.findings);
+            if let (Step::Place, Some(placement)) = (step.step, &report.placement) {
+                did.push(format!("{} put in", placement.messages));
+            }
+            let line = format!("  {:<10} {counts:<11} {}", step.step, did.join(", "));
+            self.cut(out, line.trim_end());
+        }
+    }
+
+    fn findings(&self, report: &Report, out: &mut String) {
+        let groups = grouped(report);
+        if groups.is_empty() {
+            return self.remark(out, "nothing was changed");
+        }
+        self.remark(out, "what was changed, and why");
+        for Group { step, findings } in &groups {
+            let [first, ..] = findings.as_slice() else { continue };
+            let Finding { change, cause, .. } = first;
+            let what = format!("  {step:<10} {change:<11} {cause}");
+            let lines = group_lines(findings);
+            match lines.as_slice() {
+                [only] if what.chars().count() + only.chars().count() + 3 <= self.width => {
+                    self.cut(out, &format!("{what} · {only}"));
+                }
+                lines => {
+                    self.wrap(out, &what);
+                    lines.iter().for_each(|line| self.cut(out, &format!("{INDENT}{line}")));
+                }
+            }
+        }
+    }
+
+    fn placement(&self, placement: &Placement, out: &mut String) {
+        let Placement { rule, anchor, fallback, before_block, index, messages } = placement;
+        let heading = format!("context block: {} at {index}", plural(*messages, "message"));
+        self.remark(out, &heading);
+        let moved = before_block.then(|| "before the tool block that it would cut".to_owned());
+        let lines = [
+            ("rule", Some(rule.clone())),
+            ("fallback", fallback.map(|fallback| fallback.to_string())),
+            ("anchor", anchor.as_ref().map(|id| printable(id.as_str()).into_owned())),
+            ("moved", moved),
+        ];
+        for (name, text) in lines {
+            if let Some(text) = text {
+                self.cut(out, &format!("  {name:<10} {text}"));
+            }
+        }
+    }
+
+    fn tokens(&self, tokens: &Tokens, out: &mut String) {
+        let total = tokens.total();
+        let of = match self.made.limit {
+            Some(limit) => format!(" of {limit} ({})", percent(total, limit)),
+            None => String::new(),
+        };
+        self.remark(out, &format!("tokens: {total}{of}, {}", tokens.counter));
+        let parts = [
+            ("system", tokens.system),
+            ("summary", tokens.summary),
+            ("history", tokens.history),
+            ("context", tokens.context),
+            ("tools", tokens.tools),
+        ];
+        let number = total.to_string().len();
+        for (name, count) in parts.into_iter().filter(|&(_, count)| count > 0) {
+            let share = percent(count, total);
+            let length = (count as f64 / total as f64 * BAR as f64).round() as usize;
+            let bar = "█".repeat(length.max(1));
+            self.cut(out, &format!("  {name:<10} {count:>number$} {share:>5}  {bar}"));
+        }
+    }
+
+    fn message(&self, gutter: &str, entry: &Entry) -> String {
+        let palette = self.palette;
+        let is_context = matches!(entry.provenance, Provenance::Context(_));
+        let flag = match (is_context, self.made.pinned.contains(&entry.message.id)) {
+            (true, _) => "▌ ",
+            (false, true) => "* ",
+            (false, false) => "  ",
+        };
+        let tag = match &entry.provenance {
+            Provenance::Original => String::new(),
+            other => format!(" #{}", printable(&neutral::from_text(other))),
+        };
+        let spent = gutter.chars().count() + flag.chars().count() + tag.chars().count();
+        let room = self.width.saturating_sub(spent).max(NARROWEST);
+        let line = notation::print_line(&entry.message, room);
+        let failed = entry.message.as_result().is_some_and(|r| r.status == Status::Error);
+        let role = if failed { palette.fault } else { palette.role(entry.message.role()) };
+        // A line begins with the letter of its role.
+        let (letter, said) = line.split_at(1.min(line.len()));
+        [
+            paint(palette.dim, gutter),
+            paint(palette.mark, flag),
+            paint(role, letter),
+            said.to_owned(),
+            paint(palette.mark, &tag),
+        ]
+        .concat()
+    }
+
+    /// A line about the messages, not of them.
+    fn remark(&self, out: &mut String, text: &str) {
+        let line = cut(&format!("# {text}"), self.width);
+        out.push_str(&paint(self.palette.heading, &line));
+        out.push('\n');
+    }
+
+    /// A line that goes on below if it is too long.
+    fn wrap(&self, out: &mut String, line: &str) {
+        let mut line = line.to_owned();
+        while let Some((end, _)) = line.char_indices().nth(self.width) {
+            let Some(space) = line[..end].rfind(' ').filter(|&space| space > INDENT.len()) else {
+                break;
+            };
+            let rest = line.split_off(space);
+            self.cut(out, &line);
+            line = format!("{INDENT}{}", rest.trim_start());
+        }
+        self.cut(out, &line);
+    }
+
+    fn cut(&self, out: &mut String, line: &str) {
+        out.push_str(&cut(line, self.width));
+        out.push('\n');
+    }
+}
+
+/// Neighbouring findings that say the same of several messages.
+struct Group<'a> {
+    step: Step,
+    findings: Vec<&'a Finding>,
+}
+
+fn grouped(report: &Report) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (step, finding) in report.findings() {
+        let same = |old: &&Finding| (old.change, old.cause) == (finding.change, finding.cause);
+        match groups.last_mut() {
+            Some(group) if group.step == step && group.findings.first().is_some_and(same) => {
+                group.findings.push(finding);
+            }
+            _ => groups.push(Group { step, findings: vec![finding] }),
+        }
+    }
+    groups
+}
+
+/// The messages of a group: those with particulars on lines of their own, the others
+/// together on one.
+fn group_lines(findings: &[&Finding]) -> Vec<String> {
+    const MOST: usize = 12;
+    let id = |finding: &&&Finding| printable(finding.message.as_str()).into_owned();
+    let (plain, detailed): (Vec<&&Finding>, Vec<&&Finding>) =
+        findings.iter().partition(|finding| finding.detail.is_empty());
+    let ids: Vec<String> = plain.iter().map(id).collect();
+    let mut lines = match ids.as_slice() {
+        [] => vec![],
+        [first, .., last] if ids.len() > MOST => vec![format!("{first} … {last} ({})", ids.len())],
+        ids => vec![ids.join(", ")],
+    };
+    let widest = detailed.iter().map(|finding| id(finding).chars().count()).max().unwrap_or(0);
+    for finding in detailed.iter().take(MOST) {
+        lines.push(format!("{:<widest$}  {}", id(finding), printable(&finding.detail)));
+    }
+    if detailed.len() > MOST {
+        lines.push(format!("and {} more; --json has them all", detailed.len() - MOST));
+    }
+    lines
+}
+
+/// How many messages a step did what to: `1 made`, `2 moved`.
+fn changes_text(findings: &[Finding]) -> Vec<String> {
+    let mut counts: BTreeMap<Change, usize> = BTreeMap::new();
+    for finding in findings {
+        *counts.entry(finding.change).or_default() += 1;
+    }
+    counts.into_iter().map(|(change, count)| format!("{count} {change}")).collect()
+}
+
+fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>) -> String {
+    let StablePrefix { messages: same, bytes, tokens: same_tokens } = stable;
+    let mut text = format!("stable prefix: {same} of {messages} messages, {bytes} bytes");
+    if let (Some(same), Some(all)) = (same_tokens, tokens) {
+        let _ = write!(text, ", {same} of {all} tokens ({})", percent(*same, all));
+    }
+    text
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "0 %".to_owned(),
+        _ => format!("{:.0} %", part as f64 / whole as f64 * 100.0),
+    }
+}
+
+/// A line that is no longer than the width.
+fn cut(line: &str, width: usize) -> String {
+    match line.char_indices().nth(width) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// A text in a style; white space needs none.
+fn paint(style: Style, text: &str) -> String {
+    match text.trim().is_empty() {
+        true => text.to_owned(),
+        false => format!("{style}{text}{style:#}"),
+    }
+}

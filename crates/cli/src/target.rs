@@ -1,0 +1,118 @@
+//! Where a request goes: to a reader of the neutral form, or to an API.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use interleaf_model::Prompt;
+use interleaf_wire::{Change, Family, Vendor};
+
+use crate::api::{self, ApiArguments, ToolsFile};
+use crate::arguments::ByteCount;
+use crate::assembly::{AssemblyArguments, Made};
+use crate::failure::Failure;
+use crate::input::Loaded;
+use crate::neutral;
+
+const NEUTRAL: &str = "neutral";
+
+/// Where a request goes, as the user wrote it.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArguments {
+    /// The form of the request: neutral, or the API that it goes to
+    /// [default: the vendor's, or neutral]
+    #[arg(long, value_name = "API", value_parser = form_parser(), help_heading = "API")]
+    to: Option<Form>,
+
+    #[command(flatten)]
+    api: ApiArguments,
+
+    /// The model takes thinking back only behind the same bytes: leave out what --previous
+    /// shows to stand behind others
+    #[arg(long, requires = "previous", help_heading = "API")]
+    bound_thinking: bool,
+}
+
+/// The form of a request.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Neutral,
+    Api(Family),
+}
+
+/// Where a request goes, with the files read.
+pub(crate) struct Target<'a> {
+    arguments: &'a TargetArguments,
+    model: Option<&'a str>,
+    vendor: Option<&'static Vendor>,
+    tools: Option<ToolsFile>,
+}
+
+/// A request as it is sent.
+pub(crate) struct Written {
+    /// The text, with a line break at its end.
+    pub(crate) text: String,
+    /// What the API could not take as it was.
+    pub(crate) changes: Vec<Change>,
+}
+
+impl TargetArguments {
+    /// Reads the files that the flags name.
+    pub(crate) fn read<'a>(
+        &'a self,
+        assembly: &'a AssemblyArguments,
+        limit: ByteCount,
+    ) -> Result<Target<'a>, Failure> {
+        let vendor = match (self.to, self.api.vendor) {
+            (Some(Form::Api(family)), _) => Some(self.api.vendor_of(family)?),
+            (None, vendor) => vendor,
+            (Some(Form::Neutral), None) => None,
+            (Some(Form::Neutral), Some(_)) => {
+                let rule = "the neutral form is nobody's; --to names an API";
+                return Err(Failure::new("--vendor", rule));
+            }
+        };
+        if let (None, Some(flag)) = (vendor, self.api.given()) {
+            let rule = "the neutral form has no place for it; --to names an API";
+            return Err(Failure::new(flag, rule));
+        }
+        let tools = self.api.tools(limit)?;
+        Ok(Target { arguments: self, model: assembly.model.as_deref(), vendor, tools })
+    }
+}
+
+impl Target<'_> {
+    /// Gives a conversation the tools that the flags name.
+    pub(crate) fn equip(&self, loaded: &mut Loaded) {
+        if let Some(file) = &self.tools {
+            loaded.tools = file.tools.clone();
+            loaded.options.hosted_tools = file.hosted.clone();
+        }
+    }
+
+    /// Writes a request.
+    pub(crate) fn write(
+        &self,
+        loaded: &Loaded,
+        made: &Made,
+        prompt: &Prompt,
+    ) -> Result<Written, Failure> {
+        let Some(vendor) = self.vendor else {
+            return Ok(Written { text: neutral::write(prompt), changes: Vec::new() });
+        };
+        let mut options = self.arguments.api.options(&loaded.options, self.model);
+        if self.arguments.bound_thinking {
+            options.thinking_unbound_from = made.changed_from;
+        }
+        let encoded = api::encoded(&loaded.name, prompt, vendor, &options)?;
+        let mut text = api::body_text(&loaded.name, &encoded)?;
+        text.push('\n');
+        Ok(Written { text, changes: encoded.changes })
+    }
+}
+
+fn form_parser() -> impl TypedValueParser<Value = Form> {
+    let names = [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str));
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        NEUTRAL => Ok(Form::Neutral),
+        name => name.parse::<Family>().map(Form::Api),
+    })
+}

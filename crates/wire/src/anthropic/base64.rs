@@ -1,0 +1,48 @@
+//! Base64, for documents that the API takes as text and the model keeps as bytes.
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The bytes of a text, in base64 with padding.
+pub(super) fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().div_ceil(3) * 4);
+    for chunk in text.as_bytes().chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
+            out.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+/// The text whose bytes these are; none if it is no base64 or no text.
+pub(super) fn decode(base64: &str) -> Option<String> {
+    let digits = base64.trim_end_matches('=').bytes();
+    let mut out = Vec::with_capacity(base64.len() / 4 * 3);
+    let (mut bits, mut n_bits) = (0_u32, 0_u32);
+    for digit in digits {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'\n' | b'\r' | b' ' => continue,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            out.push((bits >> n_bits & 255) as u8);
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+/// Whether a text could be base64 at all, of either alphabet.
+pub(super) fn could_be(text: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
+    !text.is_empty() && text.chars().all(legal)
+}

@@ -1,0 +1,197 @@
+//! From a prompt to a request.
+
+mod blocks;
+mod media;
+mod settings;
+mod tools;
+mod turn;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use interleaf_model::{Extra, Json, SystemPart};
+
+pub(super) use self::blocks::IN_MESSAGE;
+pub(super) use self::settings::LEAST_BUDGET;
+
+use self::blocks::text_block;
+use super::models::Model;
+use super::wire::{Block, Content, Head, Mark, OutputConfig, RawObject, Rest};
+use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};
+use crate::change::ChangeKind;
+use crate::encode::{Context, Writer};
+use crate::raw::Fields;
+use crate::turns::Turns;
+use crate::{CacheMarks, Error, ErrorKind, Family, Options};
+
+pub(crate) const WRITER: Writer = Writer { head, turn: turn::turn, tail };
+
+/// Fields of a body that are written from what we know. A field of the same name in
+/// the rest would be there twice.
+const WRITTEN: [&str; 9] = [
+    "model",
+    "max_tokens",
+    "stream",
+    "temperature",
+    "stop_sequences",
+    "output_config",
+    "tools",
+    "system",
+    "messages",
+];
+
+fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
+    let options = cx.options;
+    let model = Model::named(&options.model);
+    let max_tokens = settings::max_tokens(options);
+    let thinking = settings::thinking(cx, turns, model, max_tokens);
+    let sampling = settings::sampling(cx, model, thinking.as_deref());
+    let stop_sequences = settings::stop_sequences(cx);
+    let format = settings::format(cx);
+    let output_rest = settings::output_rest(cx);
+    let output_config = (format.is_some() || !output_rest.0.is_empty())
+        .then_some(OutputConfig { format, rest: output_rest });
+    let (tools, names) = tools::tools(cx);
+    let tool_choice = settings::tool_choice(cx, model, thinking.as_deref(), &names);
+    let mut system = system(cx, turns);
+    if options.cache == CacheMarks::On
+        && let Some(Block::Text(last)) = system.last_mut()
+    {
+        last.cache_control = Some(mark(options));
+    }
+    if options.cache_key.is_some() {
+        cx.changes.add_general(ChangeKind::OptionDropped, "cache_key");
+    }
+    let head = Head {
+        model: &options.model,
+        max_tokens,
+        stream: options.stream,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        top_k: sampling.top_k,
+        stop_sequences,
+        thinking,
+        output_config,
+        tool_choice,
+        tools,
+        system: (!system.is_empty()).then_some(Content(system)),
+    };
+    let mut text = json(&head)?;
+    // `max_tokens` is always there, so the object is never empty.
+    text.pop();
+    text.push_str(r#","messages":["#);
+    Ok(text)
+}
+
+fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
+    let options = cx.options;
+    let mut text = String::from("]");
+    for (name, value) in &options.rest {
+        if options.rest_of != Some(Family::Anthropic) {
+            cx.changes.add_general(ChangeKind::OptionDropped, name.as_str());
+            continue;
+        }
+        let is_written = WRITTEN.contains(&name.as_str())
+            || matches!(name.as_str(), "top_p" | "top_k")
+            || name == "thinking" && value.as_str() != "null"
+            || name == "tool_choice" && !settings::is_known_choice(cx, value)
+            || name == AUTO_MARK && !is_legal_mark(value.as_str());
+        if !is_written {
+            text.push(',');
+            text.push_str(&json(name)?);
+            text.push(':');
+            text.push_str(value.as_str());
+        }
+    }
+    text.push('}');
+    Ok(text)
+}
+
+/// The system prompts and a summary, each text a block of its own.
+fn system<'a>(cx: &mut Context<'_>, turns: &Turns<'a>) -> Vec<Block<'a>> {
+    let mut blocks = Vec::new();
+    for entry in turns.system {
+        let Some(parts) = system_parts(&entry.message) else { continue };
+        for part in parts {
+            match part {
+                SystemPart::Text(text) => blocks.extend(text_block(cx, text, &entry.message)),
+                SystemPart::Opaque(opaque) => {
+                    let detail = opaque.owner.as_str();
+                    cx.changes.add(ChangeKind::OpaqueDropped, &entry.message.id, detail);
+                }
+            }
+        }
+    }
+    blocks
+}
+
+fn system_parts(message: &interleaf_model::Message) -> Option<&[SystemPart]> {
+    match &message.body {
+        interleaf_model::Body::System(parts) => Some(parts),
+        _ => None,
+    }
+}
+
+/// The mark that we set. Where a request marks its own end, ours are of the same
+/// kind: a longer life may not follow a shorter one.
+fn mark(options: &Options) -> Mark<'_> {
+    let own = options.rest.iter().find(|(name, _)| name == AUTO_MARK);
+    let own = own.filter(|_| options.rest_of == Some(Family::Anthropic));
+    Mark(own.and_then(|(_, value)| raw(value)).filter(|raw| is_set_mark(raw)))
+}
+
+fn is_set_mark(raw: &RawValue) -> bool {
+    raw.get() != "null" && is_legal_mark(raw.get())
+}
+
+/// What the API attached, but for fields that are written from what we know. Marks
+/// that messages carry stand only where we set none ourselves.
+fn rest<'a>(extra: &'a Extra, written: &[&str], cache: CacheMarks) -> Rest<'a> {
+    let Some(fields) = extra.get(OWNER).and_then(fields) else {
+        return Rest::default();
+    };
+    rest_of(&fields, written, cache)
+}
+
+fn rest_of<'a>(fields: &Fields<'a>, written: &[&str], cache: CacheMarks) -> Rest<'a> {
+    let is_kept = |&(name, value): &(&str, &RawValue)| {
+        !written.contains(&name)
+            && (name != MARK || cache == CacheMarks::Off && is_legal_mark(value.get()))
+    };
+    Rest(fields.iter().filter(is_kept).map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// An object of the API's own; its bytes stay as they are, if no field of it is
+/// written otherwise.
+fn raw_object<'a>(json: &'a Json, unwritten: &[&str], cache: CacheMarks) -> Option<RawObject<'a>> {
+    let whole = raw(json)?;
+    let fields = Fields::read(whole).ok()?;
+    let rest = rest_of(&fields, unwritten, cache);
+    let is_whole = rest.0.len() == fields.iter().count();
+    Some(match is_whole {
+        true => RawObject::Whole(whole),
+        false => RawObject::Changed { rest, cache_control: None },
+    })
+}
+
+/// The fields of an object among the rest of a body.
+fn rest_object<'a>(options: &'a Options, name: &str) -> Rest<'a> {
+    let value = options.rest.iter().find(|(key, _)| key == name);
+    let value = value.filter(|_| options.rest_of == Some(Family::Anthropic));
+    match value.and_then(|(_, json)| fields(json)) {
+        Some(fields) => rest_of(&fields, &[], CacheMarks::Off),
+        None => Rest::default(),
+    }
+}
+
+fn fields(json: &Json) -> Option<Fields<'_>> {
+    raw(json).and_then(|raw| Fields::read(raw).ok())
+}
+
+fn raw(json: &Json) -> Option<&RawValue> {
+    serde_json::from_str(json.as_str()).ok()
+}
+
+fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Form, e.to_string()))
+}

@@ -1,0 +1,329 @@
+//! What a request asks for beside its messages and tools.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+
+use interleaf_model::{AssistantPart, Body, Entry, Json, ToolName};
+
+use super::blocks::thinking_block;
+use super::turn::is_paused;
+use super::{fields, raw, rest_object};
+use crate::anthropic::models::Model;
+use crate::anthropic::schema::{Tally, faults_of_subset, restrict};
+use crate::anthropic::wire::{Choice, Format, Rest};
+use crate::anthropic::{is_blank, sampling_fault};
+use crate::change::ChangeKind;
+use crate::encode::{Context, TurnPlace};
+use crate::raw::{Fields, text};
+use crate::turns::{Turn, Turns};
+use crate::{Options, ToolChoice};
+
+/// The API demands a limit; this one is for those who have none in mind.
+const DEFAULT_MAX_TOKENS: u64 = 4096;
+
+/// The least that a model may be told to think.
+pub(in crate::anthropic) const LEAST_BUDGET: u64 = 1024;
+
+pub(super) struct Sampling<'a> {
+    pub(super) temperature: Option<&'a Json>,
+    pub(super) top_p: Option<&'a Json>,
+    pub(super) top_k: Option<&'a Json>,
+}
+
+/// The limit; where none is given, there is room beside the thinking.
+pub(super) fn max_tokens(options: &Options) -> u64 {
+    options.max_tokens.unwrap_or_else(|| {
+        let budget = options.thinking.as_ref().and_then(fields).and_then(|own| budget(&own));
+        DEFAULT_MAX_TOKENS.saturating_add(budget.unwrap_or(0))
+    })
+}
+
+fn budget(thinking: &Fields<'_>) -> Option<u64> {
+    thinking.peek("budget_tokens")?.get().parse().ok()
+}
+
+fn kind_of<'a>(object: &Fields<'a>) -> Option<Cow<'a, str>> {
+    object.peek("type").and_then(|kind| text(kind).ok())
+}
+
+/// The thinking settings, unless this model or this history would be refused.
+pub(super) fn thinking<'a>(
+    cx: &mut Context<'a>,
+    turns: &Turns<'_>,
+    model: Model,
+    max_tokens: u64,
+) -> Option<Cow<'a, RawValue>> {
+    let json = cx.options.thinking.as_ref()?;
+    let modes = model.modes();
+    let own = fields(json);
+    let kind = own.as_ref().and_then(kind_of);
+    let budget = own.as_ref().and_then(budget);
+    let refused = match kind.as_deref() {
+        None => "it has no type",
+        Some("enabled") if !modes.enabled => {
+            let detail = "thinking.budget_tokens: the model decides itself how much it thinks";
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            return RawValue::from_string(r#"{"type":"adaptive"}"#.to_owned()).ok().map(Cow::Owned);
+        }
+        Some("enabled") if budget.is_none_or(|budget| budget < LEAST_BUDGET) => {
+            "budget_tokens must be at least 1024"
+        }
+        Some("enabled") if budget.is_some_and(|budget| budget >= max_tokens) => {
+            "budget_tokens must be less than max_tokens"
+        }
+        Some("enabled") if !loop_opens_with_thinking(cx, turns) => {
+            "the running tool loop began without thinking"
+        }
+        Some("adaptive") if !modes.adaptive => "the model has no adaptive thinking",
+        Some("disabled") if !modes.disabled => "the model always thinks",
+        Some("disabled") if model.needs_thinking_for_effort() && wants_effort(cx.options) => {
+            "the model thinks at this effort"
+        }
+        Some(_) => return raw(json).map(Cow::Borrowed),
+    };
+    cx.changes.add_general(ChangeKind::OptionDropped, format!("thinking: {refused}"));
+    None
+}
+
+fn wants_effort(options: &Options) -> bool {
+    let output = rest_object(options, "output_config");
+    output
+        .0
+        .iter()
+        .any(|(name, value)| name == "effort" && matches!(value.get(), r#""xhigh""# | r#""max""#))
+}
+
+/// Whether thinking was asked for, in a form that the model can be held to.
+fn is_on(options: &Options) -> bool {
+    let kind = options.thinking.as_ref().and_then(fields).as_ref().and_then(kind_of);
+    matches!(kind.as_deref(), Some("enabled" | "adaptive"))
+}
+
+fn is_off(options: &Options) -> bool {
+    let kind = options.thinking.as_ref().and_then(fields).as_ref().and_then(kind_of);
+    matches!(kind.as_deref(), Some("disabled"))
+}
+
+/// Whether the user must have the last word.
+pub(super) fn needs_user_last(options: &Options) -> bool {
+    Model::named(&options.model).refuses_prefill() || is_on(options) || has_format(options)
+}
+
+/// Whether the answer has a form that it must keep.
+pub(super) fn has_format(options: &Options) -> bool {
+    options.response_format.is_some()
+        || rest_object(options, "output_config").0.iter().any(|(name, _)| name == "format")
+}
+
+/// Whether thinking of a turn is refused because it is off: in the tool loop that is
+/// running, and in a last message that the model is to go on with.
+pub(super) fn hides_thinking(cx: &Context<'_>, place: TurnPlace, is_prefill: bool) -> bool {
+    place.current && is_off(cx.options) || is_prefill && !is_on(cx.options)
+}
+
+/// Whether the tool loop that is running, if there is one, began with a thought.
+fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
+    // The loop is what stands behind the newest turn in which the user said something.
+    let mut opener = None;
+    for turn in turns.turns.iter().rev() {
+        match turn {
+            Turn::User { said, .. } if !said.is_empty() => break,
+            Turn::User { .. } => {}
+            Turn::Assistant { said, start } => opener = Some((*said, *start)),
+        }
+    }
+    // A last turn of the assistant's gets one of the user's behind it, or was paused.
+    let is_closed = match turns.turns.last() {
+        Some(Turn::Assistant { said, .. }) => !is_paused(said),
+        Some(Turn::User { .. }) | None => false,
+    };
+    opener.is_none_or(|(said, start)| is_closed || opens_with_thinking(cx, said, start))
+}
+
+fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry], start: usize) -> bool {
+    let unbound_from = cx.options.thinking_unbound_from;
+    let place = TurnPlace { last: false, current: true, breakpoint: None, unbound_from };
+    // What is found here is reported when the turn is written.
+    let before = std::mem::take(&mut cx.changes);
+    let mut opens = false;
+    'parts: for (index, entry) in (start..).zip(said) {
+        let Body::Assistant(parts) = &entry.message.body else { continue };
+        for part in parts.iter() {
+            match part {
+                AssistantPart::Text(text) if is_blank(&text.text) => {}
+                AssistantPart::Thinking(thought) => {
+                    let at = (&*entry.message, index);
+                    opens = thinking_block(cx, thought, at, place, &mut Vec::new()).is_some();
+                    if opens {
+                        break 'parts;
+                    }
+                }
+                _ => break 'parts,
+            }
+        }
+    }
+    cx.changes = before;
+    opens
+}
+
+/// Sampling settings, as far as the model takes them.
+pub(super) fn sampling<'a>(
+    cx: &mut Context<'a>,
+    model: Model,
+    thinking: Option<&RawValue>,
+) -> Sampling<'a> {
+    let kind = thinking.and_then(|raw| Fields::read(raw).ok()).as_ref().and_then(kind_of);
+    let is_thinking = matches!(kind.as_deref(), Some("enabled" | "adaptive"));
+    let options = cx.options;
+    let mut take = |name: &'static str, value: &'a Option<Json>| {
+        let value = value.as_ref()?;
+        let number = value.as_str().parse().unwrap_or(f64::NAN);
+        match sampling_fault(name, number, model, is_thinking) {
+            None => Some(value),
+            Some(fault) => {
+                let detail = format!("{name}: {fault}");
+                cx.changes.add_general(ChangeKind::OptionDropped, detail);
+                None
+            }
+        }
+    };
+    Sampling {
+        temperature: take("temperature", &options.temperature),
+        top_p: take("top_p", &options.top_p),
+        top_k: take("top_k", &options.top_k),
+    }
+}
+
+/// Texts at which the model stops; blank ones are refused.
+pub(super) fn stop_sequences<'a>(cx: &mut Context<'a>) -> Vec<&'a str> {
+    let options = cx.options;
+    let mut kept = Vec::new();
+    for text in &options.stop {
+        if is_blank(text) {
+            cx.changes.add_general(ChangeKind::OptionDropped, "stop: a blank text");
+        } else {
+            kept.push(text.as_str());
+        }
+    }
+    kept
+}
+
+/// The form of the answer, if it is a schema that the API can hold a model to.
+pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
+    let json = cx.options.response_format.as_ref()?;
+    let own = fields(json)?;
+    let kind = kind_of(&own);
+    let inner = own.peek("json_schema").and_then(|inner| Fields::read(inner).ok());
+    let schema = inner.and_then(|inner| inner.peek("schema"));
+    let (Some("json_schema"), Some(schema)) = (kind.as_deref(), schema) else {
+        if kind.as_deref() != Some("text") {
+            cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
+        }
+        return None;
+    };
+    if fits(schema) {
+        return Some(Format { schema: Cow::Borrowed(schema) });
+    }
+    let restricted = RawValue::from_string(restrict(schema)).ok().filter(|schema| fits(schema));
+    match restricted {
+        Some(schema) => {
+            let detail = "response_format: constraints that can not be held were left out";
+            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            Some(Format { schema: Cow::Owned(schema) })
+        }
+        None => {
+            let detail = "response_format: the model can not be held to this schema";
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            None
+        }
+    }
+}
+
+/// What a body said of its output beside the form; a form that came along with fields
+/// of its own stays, if the model can be held to it.
+pub(super) fn output_rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
+    let mut rest = rest_object(cx.options, "output_config");
+    let is_form = |raw: &RawValue| {
+        let Ok(own) = Fields::read(raw) else { return raw.get() == "null" };
+        let schema = own.peek("schema").filter(|schema| fits(schema));
+        kind_of(&own).as_deref() == Some("json_schema") && schema.is_some()
+    };
+    let n_before = rest.0.len();
+    rest.0.retain(|(name, value)| {
+        name != "format" || cx.options.response_format.is_none() && is_form(value)
+    });
+    if rest.0.len() < n_before {
+        cx.changes.add_general(ChangeKind::OptionDropped, "output_config.format");
+    }
+    rest
+}
+
+/// Whether a choice that came along with fields of its own can stay.
+pub(super) fn is_known_choice(cx: &Context<'_>, choice: &Json) -> bool {
+    let Some(own) = fields(choice) else { return choice.as_str() == "null" };
+    let has_tools = !cx.prompt.tools().is_empty();
+    let is_known = matches!(kind_of(&own).as_deref(), Some("auto" | "none"));
+    is_known && has_tools && cx.options.tool_choice.is_none()
+}
+
+fn fits(schema: &RawValue) -> bool {
+    let value = Json::from(schema).to_value();
+    let mut tally = Tally::default();
+    faults_of_subset(&value, "", &mut tally).is_empty() && tally.is_allowed()
+}
+
+/// Which tool is to be called.
+pub(super) fn tool_choice<'a>(
+    cx: &mut Context<'a>,
+    model: Model,
+    thinking: Option<&RawValue>,
+    names: &HashSet<String>,
+) -> Option<Choice<'a>> {
+    let options = cx.options;
+    let is_single = options.parallel_tool_calls == Some(false);
+    if names.is_empty() {
+        if options.tool_choice.is_some() {
+            cx.changes.add_general(ChangeKind::OptionDropped, "tool_choice: there are no tools");
+        }
+        if is_single {
+            let detail = "parallel_tool_calls: there are no tools";
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        }
+        return None;
+    }
+    let kind = thinking.and_then(|raw| Fields::read(raw).ok()).as_ref().and_then(kind_of);
+    let is_forced = matches!(options.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
+    let named = match &options.tool_choice {
+        Some(ToolChoice::Tool(name)) => {
+            let alphabet = &cx.vendor.quirks.tool_names;
+            Some(cx.names.write(&ToolName::new(name), alphabet).into_owned())
+        }
+        _ => None,
+    };
+    let refused = if !is_forced {
+        None
+    } else if named.as_ref().is_some_and(|name| !names.contains(name)) {
+        Some("there is no such tool")
+    } else if kind.as_deref() == Some("enabled") {
+        Some("no tool can be forced while the model thinks")
+    } else if model.refuses_forced_tools() {
+        Some("this model can not be forced")
+    } else {
+        None
+    };
+    if let Some(refused) = refused {
+        cx.changes.add_general(ChangeKind::OptionDropped, format!("tool_choice: {refused}"));
+    }
+    let (kind, name) = match &options.tool_choice {
+        None if is_single => ("auto", None),
+        None => return None,
+        Some(ToolChoice::None) => ("none", None),
+        Some(_) if refused.is_some() => ("auto", None),
+        Some(ToolChoice::Auto) => ("auto", None),
+        Some(ToolChoice::Required) => ("any", None),
+        Some(ToolChoice::Tool(_)) => ("tool", named.map(Cow::Owned)),
+    };
+    Some(Choice { kind, name, disable_parallel_tool_use: is_single && kind != "none" })
+}

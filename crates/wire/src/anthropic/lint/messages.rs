@@ -1,0 +1,208 @@
+//! Messages and blocks, each for itself.
+
+use serde_json::Value;
+
+use super::rules::{
+    CONTENT, COUNT, EMPTY, FAILED, FIELDS, FIRST, PLACE, PREFILL, RESULT_CONTENT, ROLE, SOURCE,
+    SYSTEM, SYSTEM_MESSAGE, TEXT, TRAILING,
+};
+use super::{Block, Message, View, blocks};
+use crate::anthropic::{IMAGE_TYPES, PDF, is_blank};
+use crate::lint::Faults;
+
+const MOST_MESSAGES: usize = 100_000;
+const MOST_IMAGES: usize = 600;
+
+pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
+    check_system(view, faults);
+    let messages = &view.messages;
+    let is_list = view.body.get("messages").is_some_and(Value::is_array);
+    if is_list && messages.is_empty() || messages.len() > MOST_MESSAGES {
+        faults.add(&COUNT, "/messages", format!("there are {}", messages.len()));
+    }
+    if messages.first().is_some_and(|first| matches!(first.role, "assistant" | "system")) {
+        faults.add(&FIRST, "/messages/0/role", "");
+    }
+    let mut n_images = 0;
+    for (i, message) in messages.iter().enumerate() {
+        match message.role {
+            "user" | "assistant" => {}
+            "system" => check_system_message(view, i, faults),
+            role => faults.add(&ROLE, format!("{}/role", message.at), role),
+        }
+        check_content(view, i, faults);
+        for block in &message.blocks {
+            check_block(message, block, faults);
+            n_images += usize::from(block.kind == "image");
+        }
+    }
+    if n_images > MOST_IMAGES {
+        faults.add(&SOURCE, "/messages", format!("there are {n_images} images"));
+    }
+    if view.is_prefilled() {
+        check_prefill(view, faults);
+    }
+}
+
+fn check_system(view: &View<'_>, faults: &mut Faults) {
+    let Some(system) = view.body.get("system").filter(|system| !system.is_null()) else { return };
+    if !system.is_string() && !system.is_array() {
+        faults.add(&SYSTEM, "/system", "");
+    }
+    for mut block in blocks(system, "") {
+        block.at = block.at.replacen("/content", "/system", 1);
+        if block.kind != "text" {
+            faults.add(&SYSTEM, block.at, block.kind);
+        } else if block.text().is_none_or(is_blank) {
+            faults.add(&TEXT, block.at, "");
+        }
+    }
+}
+
+/// A system message stands behind the user's turn, or behind a tool that the API ran.
+fn check_system_message(view: &View<'_>, i: usize, faults: &mut Faults) {
+    let at = view.messages[i].at.as_str();
+    let before = i.checked_sub(1).and_then(|before| view.messages.get(before));
+    let follows = before.is_some_and(|before| {
+        let is_served = before
+            .blocks
+            .last()
+            .is_some_and(|last| last.kind != "tool_result" && last.kind.ends_with("_tool_result"));
+        matches!(before.role, "user" | "system") || before.role == "assistant" && is_served
+    });
+    let is_followed = view.messages.get(i + 1).is_some_and(|after| after.role == "user");
+    if !follows && i > 0 {
+        faults.add(&SYSTEM_MESSAGE, at, "it must follow the user's turn");
+    }
+    if is_followed {
+        faults.add(&SYSTEM_MESSAGE, at, "the assistant must speak after it");
+    }
+    if !view.model.takes_system_messages() {
+        faults.add(&SYSTEM_MESSAGE, at, "the model takes none");
+    }
+}
+
+fn check_content(view: &View<'_>, i: usize, faults: &mut Faults) {
+    let message = &view.messages[i];
+    let content = view.body.pointer(&format!("{}/content", message.at));
+    let is_last = i + 1 == view.messages.len() && message.role == "assistant";
+    match content {
+        None | Some(Value::Null) if is_last => {}
+        None | Some(Value::Null) => faults.add(&EMPTY, message.at.as_str(), ""),
+        Some(Value::Array(list)) if list.is_empty() && !is_last => {
+            faults.add(&EMPTY, format!("{}/content", message.at), "");
+        }
+        Some(Value::String(text)) if text.is_empty() && !is_last => {
+            faults.add(&EMPTY, format!("{}/content", message.at), "");
+        }
+        Some(Value::Array(_) | Value::String(_)) => {}
+        Some(_) => faults.add(&CONTENT, format!("{}/content", message.at), ""),
+    }
+    for block in &message.blocks {
+        if block.kind.is_empty() {
+            faults.add(&CONTENT, block.at.as_str(), "a block is an object with a type");
+        }
+    }
+}
+
+fn check_block(message: &Message<'_>, block: &Block<'_>, faults: &mut Faults) {
+    let is_asked = matches!(block.kind, "image" | "document" | "search_result" | "tool_result");
+    let is_answered = matches!(block.kind, "thinking" | "redacted_thinking" | "tool_use");
+    let is_misplaced = match message.role {
+        "user" => is_answered || block.is_served() && block.kind != "tool_result",
+        "assistant" => is_asked,
+        _ => false,
+    };
+    if is_misplaced {
+        let detail = format!("{} of the {}'s", block.kind, message.role);
+        faults.add(&PLACE, block.at.as_str(), detail);
+    }
+    check_fields(block, faults);
+    if block.kind == "tool_result" {
+        let inner = block.inner();
+        for inner in &inner {
+            if !matches!(
+                inner.kind,
+                "text"
+                    | "image"
+                    | "document"
+                    | "search_result"
+                    | "tool_reference"
+                    | "browser_state"
+            ) {
+                faults.add(&RESULT_CONTENT, inner.at.as_str(), inner.kind);
+            }
+            check_fields(inner, faults);
+        }
+        let is_failed = block.value.get("is_error") == Some(&Value::Bool(true));
+        if is_failed && !inner.iter().any(|inner| inner.kind != "text" || !is_said_blank(inner)) {
+            faults.add(&FAILED, block.at.as_str(), "");
+        }
+    }
+}
+
+fn is_said_blank(block: &Block<'_>) -> bool {
+    block.text().is_none_or(is_blank)
+}
+
+fn check_fields(block: &Block<'_>, faults: &mut Faults) {
+    let missing = match block.kind {
+        "text" if block.text().is_none() => Some("text"),
+        // An empty string is an empty message, or a result without content.
+        "text" if block.value.as_str() == Some("") => None,
+        "text" if is_said_blank(block) => {
+            faults.add(&TEXT, block.at.as_str(), "");
+            None
+        }
+        "tool_use" if block.field("id").is_none() => Some("id"),
+        "tool_use" if block.field("name").is_none() => Some("name"),
+        "tool_use" if !block.value.get("input").is_some_and(Value::is_object) => Some("input"),
+        "tool_result" if block.field("tool_use_id").is_none() => Some("tool_use_id"),
+        "thinking" if block.field("thinking").is_none() => Some("thinking"),
+        "image" | "document" if !block.value.get("source").is_some_and(Value::is_object) => {
+            Some("source")
+        }
+        "image" | "document" => {
+            check_source(block, faults);
+            None
+        }
+        _ => None,
+    };
+    if let Some(missing) = missing {
+        faults.add(&FIELDS, format!("{}/{missing}", block.at), "");
+    }
+}
+
+fn check_source(block: &Block<'_>, faults: &mut Faults) {
+    let field =
+        |name: &str| block.value.pointer(&format!("/source/{name}")).and_then(Value::as_str);
+    let is_said = |name: &str| field(name).is_some_and(|value| !value.is_empty());
+    let media_type = field("media_type").unwrap_or_default();
+    let is_right = match field("type") {
+        Some("base64") if block.kind == "image" => {
+            IMAGE_TYPES.contains(&media_type) && is_said("data")
+        }
+        Some("base64") => media_type == PDF && is_said("data"),
+        Some("url") => is_said("url"),
+        Some("file") => is_said("file_id"),
+        Some("text") => is_said("data"),
+        // A form that is not known is not judged.
+        Some(_) => true,
+        None => false,
+    };
+    if !is_right {
+        faults.add(&SOURCE, format!("{}/source", block.at), media_type);
+    }
+}
+
+fn check_prefill(view: &View<'_>, faults: &mut Faults) {
+    let Some(last) = view.messages.last() else { return };
+    if view.model.refuses_prefill() {
+        faults.add(&PREFILL, last.at.as_str(), "");
+    }
+    if let Some(block) = last.blocks.last().filter(|block| block.kind == "text")
+        && block.text().is_some_and(|text| text.trim_end() != text && !is_blank(text))
+    {
+        faults.add(&TRAILING, block.at.as_str(), "");
+    }
+}

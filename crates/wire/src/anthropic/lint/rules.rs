@@ -1,0 +1,177 @@
+//! The rules, in the order in which a body is read.
+
+use crate::lint::Rule;
+
+macro_rules! rules {
+    ($($name:ident $id:literal $sentence:literal $api_text:literal;)*) => {
+        $(
+            pub(super) const $name: Rule = Rule {
+                id: concat!("anthropic/", $id),
+                sentence: $sentence,
+                api_text: $api_text,
+            };
+        )*
+
+        /// Every rule of the family.
+        pub(crate) const RULES: &[Rule] = &[$($name),*];
+    };
+}
+
+rules! {
+    BODY "body-form"
+        "The body is an object with a list of messages and a model that is named, if by a string."
+        "messages: Field required";
+    MAX_TOKENS "max-tokens"
+        "The most tokens of the answer are always said, as a whole number."
+        "max_tokens: Field required";
+    SAMPLING "sampling"
+        "Sampling settings are in range, not changed while the model thinks, and not sent to Claude 4.7 and later."
+        "temperature: Extra inputs are not permitted";
+    STOP "stop-not-blank"
+        "A stop sequence has a character that is not white space."
+        "";
+    MODE "thinking-mode"
+        "The thinking setting is one that the model has."
+        "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.";
+    BUDGET "thinking-budget"
+        "A thinking budget is at least 1024 tokens and less than max_tokens."
+        "";
+    FORMAT "format-form"
+        "A form for the answer is a JSON schema of the subset that can be compiled."
+        "";
+    FORMAT_ALONE "format-alone"
+        "A form for the answer goes neither with citations nor with a last message of the assistant's."
+        "";
+    CHOICE "tool-choice-form"
+        "The tool choice is auto, any, none, or a tool by name; parallel calls are turned off only where calls may come."
+        "";
+    CHOICE_TOOLS "tool-choice-tools"
+        "A tool choice needs tools, and the tool that it names is one of them."
+        "";
+    FORCED "forced-tool"
+        "No tool is forced while a model thinks on a budget, nor on models that can not be forced."
+        "tool_choice: type \"tool\" and \"any\" are not supported for this model.";
+    TOOL_NAME "tool-name"
+        "A tool's name has one to 64 letters, digits, `_` and `-`."
+        "";
+    TOOLS_UNIQUE "tool-names-unique"
+        "No two tools have one name."
+        "";
+    SCHEMA_OBJECT "schema-object"
+        "A tool's input_schema is an object type."
+        "";
+    SCHEMA_TOP "schema-top-level"
+        "A tool's input_schema has no oneOf, allOf or anyOf at its top level."
+        "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level";
+    DEFERRED "deferred-tools"
+        "At least one tool is not deferred."
+        "All tools have defer_loading: true";
+    STRICT "strict-schema"
+        "The schema of a strict tool is of the subset that can be compiled."
+        "";
+    STRICT_LIMITS "strict-limits"
+        "There are at most 20 strict tools, with at most 24 optional and 16 union parameters."
+        "Schema is too complex for compilation.";
+    SYSTEM "system-form"
+        "The system prompt is a string or a list of text blocks."
+        "";
+    COUNT "messages-not-empty"
+        "There is at least one message, and there are at most 100,000."
+        "";
+    ROLE "role"
+        "A message is the user's, the assistant's or the system's."
+        "";
+    FIRST "first-user"
+        "The first message is the user's."
+        "";
+    SYSTEM_MESSAGE "system-message"
+        "A system message among the others follows the user's turn, is last or before the assistant's, and goes to models that take one."
+        "";
+    CONTENT "content-form"
+        "Content is a string or a list of objects with a type."
+        "";
+    EMPTY "message-not-empty"
+        "Every message has content, but a last one of the assistant's."
+        "messages.0: all messages must have non-empty content except for the optional final assistant message";
+    TEXT "text-not-blank"
+        "A text has a character that is not white space."
+        "messages: text content blocks must contain non-whitespace text";
+    PLACE "block-place"
+        "Calls and thinking are the assistant's; results, images, documents and search results are the user's."
+        "";
+    FIELDS "block-fields"
+        "A block has the fields of its type, and they are of the right type."
+        "";
+    SOURCE "media-source"
+        "An image is a JPEG, PNG, GIF or WebP, a document in base64 is a PDF, and there are at most 600 images."
+        "";
+    RESULT_CONTENT "result-content"
+        "A result holds text, images, documents, search results and tool references only."
+        "";
+    FAILED "failed-result-text"
+        "A failed result says something."
+        "";
+    CALL_ID "call-id"
+        "A call's id has letters, digits, `_` and `-` only."
+        "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'";
+    SERVER_ID "server-call-id"
+        "The id of a tool that the API runs itself begins with `srvtoolu_`."
+        "messages.1.content.0.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'";
+    UNIQUE "call-ids-unique"
+        "No two calls have one id."
+        "messages.1.content.1: `tool_use` ids must be unique";
+    ANSWERED "calls-answered"
+        "Every call has its result in the very next message, which is the user's."
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
+    RESULTS_FIRST "results-first"
+        "Results stand before all else in their message."
+        "Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.";
+    ORPHAN "result-has-call"
+        "A result answers a call of the message before."
+        "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.";
+    ONE_RESULT "one-result"
+        "A call has one result."
+        "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1";
+    SERVED "server-tool-pairs"
+        "A tool that the API runs itself is sent back with its result, and the result behind it."
+        "`web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block";
+    WAITING "waiting-server-tool"
+        "While a tool that the API runs itself waits, the user sends nothing but results."
+        "";
+    PREFILL "no-prefill"
+        "Claude 4.6 and later do not go on with a last message of the assistant's."
+        "This model does not support assistant message prefill. The conversation must end with a user message.";
+    TRAILING "prefill-trailing-space"
+        "A last message of the assistant's does not end with white space."
+        "messages: final assistant content cannot end with trailing whitespace";
+    SIGNED "thinking-signed"
+        "Thinking has its signature, redacted thinking its data."
+        "messages.1.content.0.thinking.signature: Field required";
+    FOREIGN "thinking-foreign"
+        "The signature of thinking is one that Anthropic made: base64."
+        "messages.1.content.0: Invalid `signature` in `thinking` block";
+    UNCHANGED "thinking-unchanged"
+        "No message has one thought twice."
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.";
+    THOUGHT_LAST "thinking-not-last"
+        "No message ends with thinking."
+        "";
+    LOOP "thinking-first"
+        "With a thinking budget, the tool loop that is running began with thinking."
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).";
+    OFF "thinking-off"
+        "With thinking off, a last message of the assistant's holds none."
+        "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.";
+    MARK_COUNT "cache-mark-count"
+        "There are at most four cache marks, the automatic one included."
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.";
+    MARK_PLACE "cache-mark-place"
+        "No cache mark stands on thinking, on an empty text or on a deferred tool."
+        "cache_control cannot be set for empty text blocks";
+    MARK_FORM "cache-mark-form"
+        "A cache mark is ephemeral and lives for 5m or 1h."
+        "";
+    MARK_ORDER "cache-mark-order"
+        "A cache mark that lives for 1h does not follow one that lives for 5m."
+        "";
+}

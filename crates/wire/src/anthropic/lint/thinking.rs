@@ -1,0 +1,55 @@
+//! Thinking that is sent back.
+
+use std::collections::HashSet;
+
+use super::View;
+use super::rules::{FOREIGN, LOOP, OFF, SIGNED, THOUGHT_LAST, UNCHANGED};
+use crate::anthropic::{base64, is_blank};
+use crate::lint::Faults;
+
+pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
+    for message in &view.messages {
+        let mut seen = HashSet::new();
+        for block in message.blocks.iter().filter(|block| block.is_thinking()) {
+            let is_redacted = block.kind == "redacted_thinking";
+            let name = if is_redacted { "data" } else { "signature" };
+            let seal = block.field(name).unwrap_or_default();
+            if is_blank(seal) {
+                faults.add(&SIGNED, format!("{}/{name}", block.at), "");
+            } else if !is_redacted && !base64::could_be(seal) {
+                faults.add(&FOREIGN, format!("{}/{name}", block.at), "");
+            } else if !seen.insert(seal) {
+                faults.add(&UNCHANGED, block.at.as_str(), "");
+            }
+        }
+        if let Some(last) = message.blocks.last().filter(|last| last.is_thinking()) {
+            faults.add(&THOUGHT_LAST, last.at.as_str(), "");
+        }
+    }
+    check_loop(view, faults);
+    let is_on = matches!(view.thinking(), Some("enabled" | "adaptive" | "between_tools"));
+    if view.is_prefilled()
+        && !is_on
+        && let Some(last) = view.messages.last()
+        && let Some(block) = last.blocks.iter().find(|block| block.is_thinking())
+    {
+        faults.add(&OFF, block.at.as_str(), "");
+    }
+}
+
+/// The loop is what stands behind the last message in which the user said something.
+fn check_loop(view: &View<'_>, faults: &mut Faults) {
+    if view.thinking() != Some("enabled") {
+        return;
+    }
+    let is_said = |message: &&super::Message<'_>| {
+        message.role == "user" && message.blocks.iter().any(|block| block.kind != "tool_result")
+    };
+    let running = view.messages.iter().rev().take_while(|message| !is_said(message));
+    let opener = running.filter(|message| message.role == "assistant").last();
+    if let Some(first) = opener.and_then(|opener| opener.blocks.first())
+        && !first.is_thinking()
+    {
+        faults.add(&LOOP, first.at.as_str(), first.kind);
+    }
+}

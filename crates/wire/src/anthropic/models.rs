@@ -1,0 +1,132 @@
+//! What the name of a model says about it.
+//!
+//! Names are read, not looked up: `claude-opus-4-6`, `claude-3-5-haiku-20241022`,
+//! `us.anthropic.claude-sonnet-5-v1:0`, `claude-fable-5.1@20261001`. Of a model that
+//! is not known nothing is assumed.
+
+/// A line of models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    Opus,
+    Sonnet,
+    Haiku,
+    Fable,
+    Mythos,
+}
+
+/// A model, as far as its name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Model {
+    line: Option<Line>,
+    /// Major and minor; `(0, 0)` where the name has no number.
+    version: (u32, u32),
+}
+
+/// Which `thinking` settings a model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Modes {
+    pub(super) enabled: bool,
+    pub(super) adaptive: bool,
+    pub(super) disabled: bool,
+}
+
+impl Model {
+    /// Reads a model's name.
+    pub(super) fn named(name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        let is_claude = ["claude", "fable", "mythos"].iter().any(|word| name.contains(word));
+        let start = name.find("claude").unwrap_or(0);
+        // Others serve their models in this form too; their numbers say nothing here.
+        let tail = if is_claude { &name[start..] } else { "" };
+        let mut line = None;
+        let mut numbers: Vec<u32> = Vec::new();
+        // A version is one or two short numbers in a row; longer ones are dates.
+        let mut is_open = true;
+        for word in tail.split(|c: char| !c.is_ascii_alphanumeric()) {
+            match word {
+                "" => {}
+                "opus" => line = Some(Line::Opus),
+                "sonnet" => line = Some(Line::Sonnet),
+                "haiku" => line = Some(Line::Haiku),
+                "fable" => line = Some(Line::Fable),
+                "mythos" => line = Some(Line::Mythos),
+                _ => match word.parse() {
+                    Ok(number) if word.len() <= 2 && is_open && numbers.len() < 2 => {
+                        numbers.push(number);
+                        continue;
+                    }
+                    _ => {}
+                },
+            }
+            is_open = numbers.is_empty();
+        }
+        let version = (numbers.first().copied().unwrap_or(0), numbers.get(1).copied().unwrap_or(0));
+        Self { line, version }
+    }
+
+    fn is_newest_line(self) -> bool {
+        matches!(self.line, Some(Line::Fable | Line::Mythos))
+    }
+
+    fn is_known(self) -> bool {
+        self.version != (0, 0) || self.is_newest_line()
+    }
+
+    /// Whether a last message of the assistant's is refused.
+    pub(super) fn refuses_prefill(self) -> bool {
+        self.version >= (4, 6) || self.is_newest_line()
+    }
+
+    /// Whether sampling settings are refused.
+    pub(super) fn refuses_sampling(self) -> bool {
+        self.version >= (4, 7) || self.is_newest_line()
+    }
+
+    /// Whether a tool can not be forced.
+    pub(super) fn refuses_forced_tools(self) -> bool {
+        match self.line {
+            Some(Line::Opus | Line::Sonnet) => self.version >= (5, 5),
+            Some(Line::Fable | Line::Mythos) => self.version >= (5, 1),
+            Some(Line::Haiku) | None => false,
+        }
+    }
+
+    /// Whether a `system` message may stand between the others.
+    pub(super) fn takes_system_messages(self) -> bool {
+        match self.line {
+            Some(Line::Opus) => self.version >= (4, 8),
+            Some(Line::Fable | Line::Mythos) => self.version >= (5, 0),
+            Some(Line::Sonnet | Line::Haiku) => self.version >= (5, 5),
+            // Nothing is assumed of a model that is not known.
+            None => true,
+        }
+    }
+
+    /// Which `thinking` settings it takes.
+    pub(super) fn modes(self) -> Modes {
+        let all = Modes { enabled: true, adaptive: true, disabled: true };
+        if !self.is_known() {
+            return all;
+        }
+        let always_on = match self.line {
+            Some(Line::Fable | Line::Mythos) => true,
+            Some(Line::Opus | Line::Sonnet) => self.version >= (5, 5),
+            Some(Line::Haiku) | None => false,
+        };
+        if self.is_newest_line() || self.version >= (4, 7) {
+            Modes { enabled: false, disabled: !always_on, ..all }
+        } else if self.version >= (4, 6) {
+            all
+        } else {
+            Modes { adaptive: false, ..all }
+        }
+    }
+
+    /// Whether thinking can be turned off only with an effort of at most `high`.
+    pub(super) fn needs_thinking_for_effort(self) -> bool {
+        matches!(
+            (self.line, self.version),
+            (Some(Line::Opus), (5, 0)) | (Some(Line::Haiku), (5, 5))
+        )
+    }
+}

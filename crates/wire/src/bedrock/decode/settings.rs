@@ -1,0 +1,173 @@
+//! What a body says beside its messages.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use interleaf_model::{Json, Opaque, Tool, ToolName};
+
+use super::block::must_be_text;
+use super::{each, opaque, own};
+use crate::error::Fault;
+use crate::raw::{Fields, ObjectText, is_object, wrong_type};
+use crate::{Family, Options, ToolChoice};
+
+/// Reads all that is left of a body.
+pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fault<'a>> {
+    let mut options = Options { rest_of: Some(Family::Bedrock), ..Options::default() };
+    let mut left: Vec<(&'static str, ObjectText)> = Vec::new();
+    let mut tools = Vec::new();
+    if let Some(model) = body.take_text("modelId")? {
+        options.model = SmolStr::new(model);
+    }
+    if let Some(mut config) = body.take_object("toolConfig")? {
+        tools = read_tools(&mut config, &mut options)?;
+        left.push(("toolConfig", remains(&config)));
+    }
+    if let Some(mut config) = body.take_object("inferenceConfig")? {
+        read_inference(&mut config, &mut options)?;
+        left.push(("inferenceConfig", remains(&config)));
+    }
+    if let Some(mut fields) = body.take_object("additionalModelRequestFields")? {
+        options.thinking = fields.take("thinking").map(Json::from);
+        options.top_k = fields.take("top_k").map(Json::from);
+        left.push(("additionalModelRequestFields", remains(&fields)));
+    }
+    if let Some(mut config) = body.take_object("outputConfig")? {
+        if let Some(format) = config.peek("textFormat").and_then(response_format) {
+            options.response_format = Some(format);
+            config.take("textFormat");
+        }
+        left.push(("outputConfig", remains(&config)));
+    }
+    for (name, remains) in left {
+        if let Some(value) = remains.into_json()? {
+            options.rest.push((name.to_owned(), value));
+        }
+    }
+    let others = body.iter().map(|(name, value)| (name.to_owned(), Json::from(value)));
+    options.rest.extend(others);
+    Ok((tools, options))
+}
+
+fn remains(fields: &Fields<'_>) -> ObjectText {
+    let mut left = ObjectText::default();
+    left.push_all(fields);
+    left
+}
+
+enum Entry {
+    Tool(Tool),
+    Hosted(Opaque),
+}
+
+fn read_tools<'a>(config: &mut Fields<'a>, options: &mut Options) -> Result<Vec<Tool>, Fault<'a>> {
+    let mut tools = Vec::new();
+    if let Some(list) = config.take("tools") {
+        let entries = each(list, "tools", read_tool).map_err(|fault| fault.under("toolConfig"))?;
+        for entry in entries {
+            match entry {
+                Entry::Tool(tool) => tools.push(tool),
+                Entry::Hosted(hosted) => options.hosted_tools.push(hosted),
+            }
+        }
+    }
+    if let Some(choice) = config.peek("toolChoice").and_then(tool_choice) {
+        options.tool_choice = Some(choice);
+        config.take("toolChoice");
+    }
+    Ok(tools)
+}
+
+fn read_tool(raw: &RawValue) -> Result<Entry, Fault<'_>> {
+    let mut fields = Fields::read(raw)?;
+    let Some(mut spec) = fields.take_object("toolSpec")? else {
+        return Ok(Entry::Hosted(opaque(raw)));
+    };
+    let Some(name) = spec.take_text("name")? else {
+        return Err(spec.incomplete("a tool needs `name`"));
+    };
+    let description = spec.take_text("description")?.map(|text| Arc::from(&*text));
+    let mut extra = ObjectText::default();
+    let parameters = match spec.take_object("inputSchema")? {
+        None => None,
+        Some(mut schema) => {
+            let json = schema.take("json").map(Json::from);
+            extra.push_object("inputSchema", &schema);
+            json
+        }
+    };
+    let strict = match spec.peek("strict").map(RawValue::get) {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
+    };
+    if strict.is_some() {
+        spec.take("strict");
+    }
+    extra.push_all(&spec);
+    let mut around = ObjectText::default();
+    if let Some(extra) = extra.into_json()? {
+        around.push("toolSpec", extra.as_str());
+    }
+    around.push_all(&fields);
+    let (name, extra) = (ToolName::new(name), own(around)?);
+    Ok(Entry::Tool(Tool { name, description, parameters, strict, extra }))
+}
+
+/// One of the choices that there are, and the one that there is not; nothing if it
+/// has more to it.
+fn tool_choice(raw: &RawValue) -> Option<ToolChoice> {
+    let choice = Fields::read(raw).ok()?;
+    let all: Vec<(&str, &RawValue)> = choice.iter().collect();
+    let [(kind, inner)] = all[..] else { return None };
+    let mut inner = Fields::read(inner).ok()?;
+    let read = match kind {
+        "auto" => ToolChoice::Auto,
+        "any" => ToolChoice::Required,
+        "none" => ToolChoice::None,
+        "tool" => ToolChoice::Tool(SmolStr::new(inner.take_text("name").ok()??)),
+        _ => return None,
+    };
+    inner.iter().next().is_none().then_some(read)
+}
+
+fn read_inference<'a>(config: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
+    if let Some(most) = config.take("maxTokens") {
+        let wrong = |_| wrong_type(most, "a count").under("inferenceConfig.maxTokens");
+        options.max_tokens = Some(most.get().parse().map_err(wrong)?);
+    }
+    options.temperature = config.take("temperature").map(Json::from);
+    options.top_p = config.take("topP").map(Json::from);
+    for (i, stop) in config.take_list("stopSequences")?.into_iter().enumerate() {
+        let place = format!("inferenceConfig.stopSequences[{i}]");
+        options.stop.push(must_be_text(stop, &place)?.into_owned());
+    }
+    Ok(())
+}
+
+/// A form of the answer in the words of OpenAI chat; nothing if it has more to it.
+fn response_format(raw: &RawValue) -> Option<Json> {
+    let mut format = Fields::read(raw).ok()?;
+    let kind = format.take_text("type").ok()??;
+    let mut structure = format.take_object("structure").ok()??;
+    let mut given = structure.take_object("jsonSchema").ok()??;
+    let schema = given.take_text("schema").ok()??;
+    let schema: &RawValue = serde_json::from_str(&schema).ok()?;
+    let (name, description) = (given.take("name"), given.take("description"));
+    let is_all = [&format, &structure, &given].iter().all(|left| left.iter().next().is_none());
+    if kind != "json_schema" || !is_object(schema) || !is_all {
+        return None;
+    }
+    let mut written = ObjectText::default();
+    for (key, value) in [("name", name), ("description", description), ("schema", Some(schema))] {
+        if let Some(value) = value {
+            written.push(key, value.get());
+        }
+    }
+    let mut whole = ObjectText::default();
+    whole.push("type", r#""json_schema""#);
+    whole.push("json_schema", written.into_json().ok()??.as_str());
+    whole.into_json().ok()?
+}

@@ -1,0 +1,155 @@
+//! What stands behind the turns: the settings.
+
+use interleaf_model::Json;
+use serde_json::value::RawValue;
+
+use super::json;
+use crate::bedrock::wire::{
+    InferenceConfig, JsonSchema, ModelFields, OutputConfig, Rest, Structure, Tail, TextFormat,
+    object, raw,
+};
+use crate::change::ChangeKind;
+use crate::encode::Context;
+use crate::raw::{is_object, text};
+use crate::turns::Turns;
+use crate::{Error, Family, Options};
+
+/// The most stop sequences.
+pub(in crate::bedrock) const MOST_STOPS: usize = 2500;
+
+/// Objects of the body that a setting may have to share with fields it came with.
+const SHARED: &[&str] =
+    &["inferenceConfig", "additionalModelRequestFields", "outputConfig", "toolConfig"];
+/// What is written elsewhere, or is no part of a body.
+const ELSEWHERE: &[&str] = &["messages", "system", "modelId"];
+
+pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
+    let options = cx.options;
+    let tail = Tail {
+        inference_config: inference_config(cx),
+        additional_model_request_fields: ModelFields {
+            thinking: options.thinking.as_ref(),
+            top_k: options.top_k.as_ref(),
+            rest: own_rest(options, "additionalModelRequestFields", &model_fields(options)),
+        },
+        output_config: output_config(cx),
+        rest: rest(cx),
+    };
+    if options.parallel_tool_calls == Some(false) {
+        cx.changes.add_general(ChangeKind::OptionDropped, "parallel_tool_calls");
+    }
+    if options.cache_key.is_some() {
+        cx.changes.add_general(ChangeKind::OptionDropped, "cache_key");
+    }
+    let fields = json(&tail)?;
+    let comma = if fields.len() > 2 { "," } else { "" };
+    Ok(format!("]{comma}{}", &fields[1..]))
+}
+
+fn model_fields(options: &Options) -> Vec<&'static str> {
+    let thinking = options.thinking.is_some().then_some("thinking");
+    let top_k = options.top_k.is_some().then_some("top_k");
+    thinking.into_iter().chain(top_k).collect()
+}
+
+fn inference_config<'a>(cx: &mut Context<'a>) -> InferenceConfig<'a> {
+    let options = cx.options;
+    let max_tokens = options.max_tokens.filter(|&most| most > 0);
+    if max_tokens != options.max_tokens {
+        cx.changes.add_general(ChangeKind::OptionDropped, "max_tokens 0");
+    }
+    let temperature = in_unit(cx, "temperature", options.temperature.as_ref());
+    let top_p = in_unit(cx, "top_p", options.top_p.as_ref());
+    let stops = options.stop.iter().map(String::as_str);
+    let stop_sequences: Vec<&str> =
+        stops.filter(|stop| !stop.trim().is_empty()).take(MOST_STOPS).collect();
+    if stop_sequences.len() != options.stop.len() {
+        let detail = "stop: blank ones, or more than 2500";
+        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+    }
+    let written = [
+        ("maxTokens", max_tokens.is_some()),
+        ("temperature", temperature.is_some()),
+        ("topP", top_p.is_some()),
+        ("stopSequences", !stop_sequences.is_empty()),
+    ];
+    let written: Vec<&str> =
+        written.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
+    let rest = own_rest(options, "inferenceConfig", &written);
+    InferenceConfig { max_tokens, temperature, top_p, stop_sequences, rest }
+}
+
+/// A number from zero to one; what lies beyond becomes the nearer end.
+fn in_unit(cx: &mut Context<'_>, name: &str, number: Option<&Json>) -> Option<Json> {
+    let number = number?;
+    let value = serde_json::from_str::<f64>(number.as_str()).ok();
+    let nearest = match value {
+        Some(value) if (0.0..=1.0).contains(&value) => return Some(number.clone()),
+        Some(value) => Json::parse(if value > 1.0 { "1" } else { "0" }).ok(),
+        None => None,
+    };
+    let instead = nearest.as_ref().map_or("nothing", Json::as_str);
+    let detail = format!("{name} {}: the API takes 0 to 1, {instead} is sent", number.as_str());
+    cx.changes.add_general(ChangeKind::OptionDropped, detail);
+    nearest
+}
+
+fn output_config<'a>(cx: &mut Context<'a>) -> OutputConfig<'a> {
+    let options = cx.options;
+    let text_format = options.response_format.as_ref().and_then(|format| {
+        let written = text_format(format);
+        if written.is_none() && !is_plain_text(format) {
+            cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
+        }
+        written
+    });
+    let written: &[&str] = if text_format.is_some() { &["textFormat"] } else { &[] };
+    OutputConfig { text_format, rest: own_rest(options, "outputConfig", written) }
+}
+
+fn is_plain_text(format: &Json) -> bool {
+    object(format)
+        .and_then(|fields| fields.peek("type"))
+        .is_some_and(|kind| kind.get() == r#""text""#)
+}
+
+/// The form of OpenAI chat in the words of this API.
+fn text_format(format: &Json) -> Option<TextFormat<'_>> {
+    let mut schema = object(format)?.take_object("json_schema").ok()??;
+    let json_schema = JsonSchema {
+        schema: schema.peek("schema").filter(|schema| is_object(schema))?.get(),
+        name: schema.take("name").and_then(|name| text(name).ok()),
+        description: schema.take("description").and_then(|name| text(name).ok()),
+    };
+    Some(TextFormat { kind: "json_schema", structure: Structure { json_schema } })
+}
+
+/// The fields that came with a body of this family.
+fn rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
+    let options = cx.options;
+    let mut rest = Rest::NONE;
+    for (name, value) in &options.rest {
+        if options.rest_of != Some(Family::Bedrock) {
+            cx.changes.add_general(ChangeKind::OptionDropped, name.as_str());
+        } else if !SHARED.contains(&&**name)
+            && !ELSEWHERE.contains(&&**name)
+            && let Some(value) = raw(value)
+        {
+            rest.join(Rest(vec![(name.clone(), value)]));
+        }
+    }
+    rest
+}
+
+fn own_rest<'a>(options: &'a Options, name: &str, written: &[&str]) -> Rest<'a> {
+    own_object(options, name).map_or(Rest::NONE, |value| Rest::of_value(value, written))
+}
+
+/// An object of the body that came with a body of this family.
+pub(super) fn own_object<'a>(options: &'a Options, name: &str) -> Option<&'a RawValue> {
+    if options.rest_of != Some(Family::Bedrock) {
+        return None;
+    }
+    let (_, value) = options.rest.iter().find(|(key, _)| key == name)?;
+    raw(value).filter(|value| is_object(value))
+}

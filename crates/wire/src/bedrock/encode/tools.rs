@@ -1,0 +1,183 @@
+//! `toolConfig`: the tools, or stand-ins for those that the history names.
+
+use std::borrow::Cow;
+
+use interleaf_model::{Json, Tool, ToolName};
+
+use super::settings::own_object;
+use crate::bedrock::lint;
+use crate::bedrock::wire::{
+    self, CachePoint, Choice, InputSchema, OWNER, Rest, ToolConfig, ToolEntry, ToolSpec, object,
+};
+use crate::change::ChangeKind;
+use crate::encode::Context;
+use crate::raw::{Fields, ObjectText};
+use crate::{CacheMarks, Error, ErrorKind, ToolChoice};
+
+/// What a tool takes that takes nothing.
+const NO_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
+
+pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<'a>>, Error> {
+    let (prompt, options) = (cx.prompt, cx.options);
+    let mut names: Vec<Cow<'a, str>> = Vec::new();
+    let mut tools = Vec::new();
+    for tool in prompt.tools() {
+        let name = tool_name(cx, &tool.name);
+        if names.contains(&name) {
+            let detail = format!("the second tool of the name {name}");
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            continue;
+        }
+        names.push(name.clone());
+        tools.push(tool_entry(cx, tool, name)?);
+    }
+    for hosted in &options.hosted_tools {
+        let is_ours = hosted.owner.as_str() == OWNER && lint::takes_tool(&hosted.value);
+        let is_mark =
+            object(&hosted.value).is_some_and(|fields| fields.peek("cachePoint").is_some());
+        let is_placed_anew = is_mark && (options.cache == CacheMarks::On || tools.is_empty());
+        if is_ours && !is_placed_anew {
+            tools.push(ToolEntry::Own(&hosted.value));
+        } else if !is_mark {
+            let detail = format!("hosted tool of {}", hosted.owner);
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        }
+    }
+    if tools.is_empty() {
+        declare_from_history(cx, &mut names, &mut tools)?;
+    }
+    let tool_choice = tool_choice(cx, &names, tools.is_empty());
+    let own = own_object(options, "toolConfig");
+    if tools.is_empty() {
+        if own.is_some() {
+            cx.changes.add_general(ChangeKind::OptionDropped, "toolConfig");
+        }
+        return Ok(None);
+    }
+    // Nova refuses a breakpoint among the tools.
+    if options.cache == CacheMarks::On && !options.model.contains("nova") {
+        tools.push(ToolEntry::Mark { cache_point: CachePoint::DEFAULT });
+    }
+    let written: &[&str] =
+        if tool_choice.is_some() { &["tools", "toolChoice"] } else { &["tools"] };
+    let rest = own.map_or(Rest::NONE, |own| Rest::of_value(own, written));
+    Ok(Some(ToolConfig { tools, tool_choice, rest }))
+}
+
+fn tool_name<'a>(cx: &mut Context<'_>, name: &'a ToolName) -> Cow<'a, str> {
+    let written = cx.names.write(name, &cx.vendor.quirks.tool_names);
+    if let Cow::Owned(written) = &written {
+        let detail = format!("{name} became {written}");
+        cx.changes.add_general(ChangeKind::ToolNameRewritten, detail);
+    }
+    written
+}
+
+fn tool_entry<'a>(
+    cx: &mut Context<'_>,
+    tool: &'a Tool,
+    name: Cow<'a, str>,
+) -> Result<ToolEntry<'a>, Error> {
+    let json = match &tool.parameters {
+        None => constant(NO_ARGUMENTS)?,
+        Some(schema) => match object_schema(schema)? {
+            None => schema.clone(),
+            Some(changed) => {
+                let detail = format!("the schema of {name} must be of type object");
+                cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+                changed
+            }
+        },
+    };
+    let inner = |written: &[&str]| Rest::inside(&tool.extra, "toolSpec", written);
+    let schema_rest = wire::own_field(&tool.extra, "toolSpec")
+        .and_then(|inner| Fields::read(inner).ok()?.peek("inputSchema"))
+        .map_or(Rest::NONE, |inner| Rest::of_value(inner, &["json"]));
+    let tool_spec = ToolSpec {
+        name,
+        description: tool.description.as_deref().filter(|text| !text.trim().is_empty()),
+        input_schema: InputSchema { json, rest: schema_rest },
+        strict: tool.strict,
+        rest: inner(&["name", "description", "inputSchema", "strict"]),
+    };
+    let rest = Rest::of(&tool.extra, &["toolSpec", "systemTool", "cachePoint"]);
+    Ok(ToolEntry::Spec { tool_spec, rest })
+}
+
+/// A schema whose root is an object, if this one's is not.
+fn object_schema(schema: &Json) -> Result<Option<Json>, Error> {
+    let Some(fields) = object(schema) else {
+        return constant(NO_ARGUMENTS).map(Some);
+    };
+    if fields.peek("type").is_some_and(|kind| kind.get() == r#""object""#) {
+        return Ok(None);
+    }
+    let mut changed = ObjectText::default();
+    changed.push("type", r#""object""#);
+    for (name, value) in fields.iter().filter(|(name, _)| *name != "type") {
+        changed.push(name, value.get());
+    }
+    changed.into_json().map_err(|e| Error::new(ErrorKind::Rule, e.to_string()))
+}
+
+/// The API wants `toolConfig` whenever the history has calls: without tools they are
+/// declared by the names in it.
+fn declare_from_history<'a>(
+    cx: &mut Context<'a>,
+    names: &mut Vec<Cow<'a, str>>,
+    tools: &mut Vec<ToolEntry<'a>>,
+) -> Result<(), Error> {
+    let prompt = cx.prompt;
+    for call in prompt.messages().flat_map(|message| message.calls()) {
+        let name = cx.names.write(&call.name, &cx.vendor.quirks.tool_names);
+        if names.contains(&name) {
+            continue;
+        }
+        names.push(name.clone());
+        let input_schema = InputSchema { json: constant(NO_ARGUMENTS)?, rest: Rest::NONE };
+        let (description, strict, rest) = (None, None, Rest::NONE);
+        let tool_spec = ToolSpec { name, description, input_schema, strict, rest };
+        tools.push(ToolEntry::Spec { tool_spec, rest: Rest::NONE });
+    }
+    if !tools.is_empty() {
+        cx.changes.add_general(ChangeKind::ToolsDeclared, names.join(", "));
+    }
+    Ok(())
+}
+
+fn tool_choice<'a>(
+    cx: &mut Context<'a>,
+    names: &[Cow<'a, str>],
+    is_without_tools: bool,
+) -> Option<Choice<'a>> {
+    let options = cx.options;
+    let choice = options.tool_choice.as_ref()?;
+    let is_forced = matches!(choice, ToolChoice::Required | ToolChoice::Tool(_));
+    let written = match choice {
+        _ if is_without_tools => None,
+        _ if is_forced && !cx.vendor.quirks.forced_tools => None,
+        ToolChoice::Auto => Some(Choice::Auto {}),
+        ToolChoice::Required => Some(Choice::Any {}),
+        ToolChoice::Tool(name) => {
+            let name = cx.vendor.quirks.tool_names.write(name);
+            names.contains(&name).then_some(Choice::Tool { name })
+        }
+        // There is no such choice; the tools must stay for the history's sake.
+        ToolChoice::None => None,
+    };
+    let is_void = matches!(choice, ToolChoice::Auto | ToolChoice::None) && is_without_tools;
+    if written.is_none() && !is_void {
+        let detail = match choice {
+            ToolChoice::Tool(name) => format!("tool_choice {name}"),
+            ToolChoice::Auto => "tool_choice auto".to_owned(),
+            ToolChoice::Required => "tool_choice required".to_owned(),
+            ToolChoice::None => "tool_choice none".to_owned(),
+        };
+        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+    }
+    written
+}
+
+fn constant(text: &str) -> Result<Json, Error> {
+    Json::parse(text).map_err(|e| Error::new(ErrorKind::Rule, e.to_string()))
+}

@@ -1,0 +1,293 @@
+//! The words of the API: what is written, in the order in which it is written.
+//!
+//! Reading is by hand, in `decode`.
+
+mod settings;
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use interleaf_model::{Extra, Json};
+
+pub(super) use self::settings::{
+    Choice, Head, InferenceConfig, InputSchema, JsonSchema, ModelFields, OutputConfig, Structure,
+    Tail, TextFormat, ToolConfig, ToolEntry, ToolSpec,
+};
+
+use crate::raw::Fields;
+
+/// Whose the opaque parts and extra fields are.
+pub(super) const OWNER: &str = "bedrock";
+
+/// The kinds of content block. A block has exactly one.
+pub(super) const KINDS: &[&str] = &[
+    "text",
+    "image",
+    "document",
+    "video",
+    "audio",
+    "toolUse",
+    "toolResult",
+    "reasoningContent",
+    "cachePoint",
+    "guardContent",
+    "citationsContent",
+    "searchResult",
+    "toolAddition",
+    "toolRemoval",
+    "json",
+];
+
+/// Where a tool message keeps the breakpoint that stands behind its result.
+pub(super) const BEHIND_RESULT: &str = "cachePoint";
+
+/// Where a tool message keeps the unknown fields of the block around its result.
+pub(super) const AROUND_RESULT: &str = "contentBlock";
+
+/// One turn.
+#[derive(Serialize)]
+pub(super) struct Message<'a> {
+    pub(super) role: &'static str,
+    pub(super) content: Vec<Block<'a>>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// A content block.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Block<'a> {
+    /// One that we write.
+    Known(Known<'a>),
+    /// One that is given back as it came.
+    Own(&'a RawValue),
+}
+
+/// A content block of a kind that we know.
+#[derive(Serialize)]
+pub(super) struct Known<'a> {
+    #[serde(flatten)]
+    pub(super) kind: Kind<'a>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// A content block, by its one key.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Kind<'a> {
+    Text(Cow<'a, str>),
+    /// In a result only.
+    Json(&'a RawValue),
+    Image(Media<'a>),
+    Document(Document<'a>),
+    Video(Media<'a>),
+    Audio(Media<'a>),
+    ToolUse(ToolUse<'a>),
+    ToolResult(ToolResult<'a>),
+    ReasoningContent(Reasoning<'a>),
+    CachePoint(CachePoint),
+}
+
+/// A picture, a film or a sound.
+#[derive(Serialize)]
+pub(super) struct Media<'a> {
+    pub(super) format: &'static str,
+    pub(super) source: Source<'a>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// A document.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    pub(super) format: &'static str,
+    pub(super) name: String,
+    pub(super) source: Source<'a>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// Where bytes are.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Source<'a> {
+    /// In base64.
+    Bytes(&'a str),
+    S3Location(S3Location<'a>),
+}
+
+#[derive(Serialize)]
+pub(super) struct S3Location<'a> {
+    pub(super) uri: &'a str,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// A call.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolUse<'a> {
+    pub(super) tool_use_id: Cow<'a, str>,
+    pub(super) name: Cow<'a, str>,
+    pub(super) input: Json,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// The result of a call.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolResult<'a> {
+    pub(super) tool_use_id: Cow<'a, str>,
+    pub(super) content: Vec<Block<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) status: Option<&'static str>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// A thought.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Reasoning<'a> {
+    ReasoningText(ReasoningText<'a>),
+    /// In base64.
+    RedactedContent(&'a str),
+}
+
+#[derive(Serialize)]
+pub(super) struct ReasoningText<'a> {
+    pub(super) text: &'a str,
+    pub(super) signature: &'a str,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// A cache breakpoint.
+#[derive(Serialize)]
+pub(super) struct CachePoint {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl CachePoint {
+    pub(super) const DEFAULT: Self = Self { kind: "default" };
+}
+
+/// Fields without a meaning here, given back as they came.
+#[derive(Default)]
+pub(super) struct Rest<'a>(pub(super) Vec<(String, &'a RawValue)>);
+
+impl<'a> Rest<'a> {
+    /// Nothing.
+    pub(super) const NONE: Self = Self(Vec::new());
+
+    /// Our fields in what was attached, but for those that are `written` anyway.
+    pub(super) fn of(extra: &'a Extra, written: &[&str]) -> Self {
+        extra.get(OWNER).and_then(object).map_or(Self::NONE, |fields| Self::left(&fields, written))
+    }
+
+    /// Our fields under `name` in what was attached.
+    pub(super) fn inside(extra: &'a Extra, name: &str, written: &[&str]) -> Self {
+        own_field(extra, name).map_or(Self::NONE, |value| Self::of_value(value, written))
+    }
+
+    /// The fields of an object.
+    pub(super) fn of_value(value: &'a RawValue, written: &[&str]) -> Self {
+        Fields::read(value).map_or(Self::NONE, |fields| Self::left(&fields, written))
+    }
+
+    fn left(fields: &Fields<'a>, written: &[&str]) -> Self {
+        let left = fields.iter().filter(|(name, _)| !written.contains(name));
+        Self(left.map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    /// Adds fields whose names are not there yet.
+    pub(super) fn join(&mut self, other: Self) {
+        for (name, value) in other.0 {
+            if self.0.iter().all(|(known, _)| *known != name) {
+                self.0.push((name, value));
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// One of our fields in what was attached.
+pub(super) fn own_field<'a>(extra: &'a Extra, name: &str) -> Option<&'a RawValue> {
+    extra.get(OWNER).and_then(object)?.peek(name)
+}
+
+/// A value as the fields that it has.
+pub(super) fn object(json: &Json) -> Option<Fields<'_>> {
+    Fields::read(raw(json)?).ok()
+}
+
+/// The value as it is written.
+pub(super) fn raw(json: &Json) -> Option<&RawValue> {
+    serde_json::from_str(json.as_str()).ok()
+}
+
+impl<'a> Block<'a> {
+    /// A block without unknown fields.
+    pub(super) fn plain(kind: Kind<'a>) -> Self {
+        Self::Known(Known { kind, rest: Rest::NONE })
+    }
+
+    /// A block with what was attached to the part.
+    pub(super) fn with(kind: Kind<'a>, extra: &'a Extra) -> Self {
+        Self::Known(Known { kind, rest: Rest::of(extra, KINDS) })
+    }
+
+    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::plain(Kind::Text(text.into()))
+    }
+
+    pub(super) fn cache_point() -> Self {
+        Self::plain(Kind::CachePoint(CachePoint::DEFAULT))
+    }
+
+    /// The block's key.
+    pub(super) fn kind(&self) -> &str {
+        match self {
+            Self::Known(known) => match &known.kind {
+                Kind::Text(_) => "text",
+                Kind::Json(_) => "json",
+                Kind::Image(_) => "image",
+                Kind::Document(_) => "document",
+                Kind::Video(_) => "video",
+                Kind::Audio(_) => "audio",
+                Kind::ToolUse(_) => "toolUse",
+                Kind::ToolResult(_) => "toolResult",
+                Kind::ReasoningContent(_) => "reasoningContent",
+                Kind::CachePoint(_) => "cachePoint",
+            },
+            Self::Own(raw) => kind_of(raw).unwrap_or(""),
+        }
+    }
+}
+
+/// The one known key of a block that came from outside, if it has just one.
+pub(super) fn kind_of(raw: &RawValue) -> Option<&'static str> {
+    let fields = Fields::read(raw).ok()?;
+    let mut kinds = KINDS.iter().filter(|kind| fields.iter().any(|(name, _)| name == **kind));
+    let first = kinds.next()?;
+    kinds.next().is_none().then_some(first)
+}

@@ -1,0 +1,60 @@
+//! From a request body to the model's words.
+
+mod calls;
+mod contents;
+mod form;
+mod settings;
+mod tools;
+
+pub(super) use form::{Call, Form, Part, media_part, read_part};
+pub(super) use settings::{response_format, thinking, tool_choice};
+
+use std::collections::BTreeMap;
+
+use interleaf_model::{Extra, Json, VendorName};
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use super::wire::take;
+use super::{GOOGLE, model};
+use crate::error::Fault;
+use crate::raw::{Fields, ObjectText, text};
+use crate::{Error, Family, Options, Request};
+
+/// Reads the body of a request.
+pub(crate) fn decode_request(text: &str) -> Result<Request, Error> {
+    let whole = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
+    read_request(whole).map_err(|fault| fault.locate(text))
+}
+
+fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
+    let mut fields = Fields::read(whole)?;
+    let Some(raw) = take(&mut fields, "contents") else {
+        return Err(fields.incomplete("a request needs `contents`"));
+    };
+    let mut messages = Vec::new();
+    if let Some(raw) = take(&mut fields, "systemInstruction") {
+        let message = contents::system_message(raw);
+        messages.push(message.map_err(|fault| fault.under("systemInstruction"))?);
+    }
+    contents::read(raw, &mut messages)?;
+    let (tools, hosted_tools) = tools::read(&mut fields)?;
+    let mut options = Options { hosted_tools, rest_of: Some(Family::Gemini), ..Options::default() };
+    if let Some(name) = fields.peek("model") {
+        let name = text(name).map_err(|fault| fault.under("model"))?;
+        options.model = SmolStr::new(model::short(&name));
+    }
+    settings::read(&mut fields, &mut options)?;
+    for (name, value) in fields.iter() {
+        // Of two fields of one name the last one counts.
+        options.rest.retain(|(before, _)| before != name);
+        options.rest.push((name.to_owned(), Json::from(value)));
+    }
+    Ok(Request { messages, tools, options })
+}
+
+/// What Google attached.
+fn extra(own: ObjectText) -> Result<Extra, interleaf_model::Error> {
+    let own = own.into_json()?.map(|fields| (VendorName::new(GOOGLE), fields));
+    Extra::from_map(BTreeMap::from_iter(own))
+}

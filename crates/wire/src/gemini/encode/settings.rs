@@ -1,0 +1,258 @@
+//! All behind the turns: the choice of tools, the settings, and what has no neutral
+//! word.
+
+use std::borrow::Cow;
+
+use interleaf_model::{Json, ToolName};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::change::ChangeKind;
+use crate::encode::Context;
+use crate::gemini::schema::to_json_schema;
+use crate::gemini::wire::{
+    FunctionCallingConfig, GenerationConfig, Rest, Tail, ThinkingConfig, ToolConfig, own_name,
+    peek, take,
+};
+use crate::gemini::{GOOGLE, decode, lint, model};
+use crate::raw::Fields;
+use crate::turns::Turns;
+use crate::{Error, Family, ToolChoice};
+
+/// The fields of a body that are written from the prompt.
+const WRITTEN: &[&str] = &["contents", "systemInstruction", "tools"];
+
+pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'p>, Error> {
+    let options = cx.options;
+    let mut kept = Kept::default();
+    let mut rest = Rest::default();
+    for (name, value) in &options.rest {
+        let name = own_name(name).unwrap_or(name);
+        let raw = serde_json::from_str::<&RawValue>(value.as_str()).ok();
+        match (name, raw) {
+            (_, Some(_)) if options.rest_of != Some(Family::Gemini) => drop_option(cx, name),
+            ("toolConfig", Some(raw)) => kept.tool_config = Some(raw),
+            ("generationConfig", Some(raw)) => kept.generation = Fields::read(raw).ok(),
+            (name, Some(raw)) if !WRITTEN.contains(&name) => rest.push(Cow::Borrowed(name), raw),
+            _ => drop_option(cx, name),
+        }
+    }
+    let tool_config = tool_config(cx, kept.tool_config);
+    let has_prefix = !turns.system.is_empty()
+        || !cx.prompt.tools().is_empty()
+        || options.hosted_tools.iter().any(|hosted| hosted.owner.as_str() == GOOGLE)
+        || tool_config.is_some();
+    if has_prefix && rest.remove("cachedContent") {
+        drop_option(cx, "cachedContent, which forbids system text and tools beside it");
+    }
+    report_missing(cx);
+    let generation_config = generation_config(cx, kept.generation);
+    Ok(Tail { tool_config, generation_config, rest })
+}
+
+/// What was kept of the two settings that have neutral words for a part of them.
+#[derive(Default)]
+struct Kept<'p> {
+    tool_config: Option<&'p RawValue>,
+    generation: Option<Fields<'p>>,
+}
+
+fn drop_option(cx: &mut Context<'_>, name: &str) {
+    cx.changes.add_general(ChangeKind::OptionDropped, name);
+}
+
+/// Settings that the API does not have.
+fn report_missing(cx: &mut Context<'_>) {
+    if cx.options.parallel_tool_calls == Some(false) {
+        drop_option(cx, "parallel_tool_calls");
+    }
+    if cx.options.cache_key.is_some() {
+        drop_option(cx, "cache_key");
+    }
+}
+
+fn tool_config<'p>(cx: &mut Context<'p>, kept: Option<&'p RawValue>) -> Option<ToolConfig<'p>> {
+    let options = cx.options;
+    let has_functions = !cx.prompt.tools().is_empty();
+    let has_hosted = options.hosted_tools.iter().any(|hosted| hosted.owner.as_str() == GOOGLE);
+    // From Gemini 3 on, functions beside tools that Google runs must be asked for.
+    let mixes = has_functions && has_hosted && model::is_gemini_3(&options.model);
+    let include = (mixes && cx.vendor.name != "vertex").then_some(true);
+    let kept_value = kept.map(|raw| Json::from(raw).to_value());
+    let same =
+        kept_value.as_ref().is_some_and(|value| decode::tool_choice(value) == options.tool_choice);
+    let mut rest = Rest::default();
+    let mut calling = None;
+    if let (Some(raw), Some(value)) = (kept, &kept_value) {
+        let mut fields = Fields::read(raw).ok()?;
+        // Names that are rewritten are not those that were kept.
+        let alphabet = &cx.vendor.quirks.tool_names;
+        let names = cx.prompt.tools().iter().map(|tool| tool.name.as_str());
+        let names: Vec<&str> = names.filter(|name| alphabet.takes(name)).collect();
+        let is_sound = has_functions && same && lint::is_sound_choice(value, &names);
+        if !is_sound && take(&mut fields, "functionCallingConfig").is_some() && same {
+            drop_option(cx, "toolConfig.functionCallingConfig");
+        }
+        rest = Rest::without(&fields, &["includeServerSideToolInvocations"]);
+        if is_sound {
+            return Some(ToolConfig {
+                function_calling_config: None,
+                include_server_side_tool_invocations: include,
+                rest,
+            });
+        }
+    }
+    if !same && let Some(choice) = &options.tool_choice {
+        calling = function_calling_config(cx, choice);
+    }
+    if calling.is_none() && include.is_none() && rest.is_empty() {
+        return None;
+    }
+    Some(ToolConfig {
+        function_calling_config: calling,
+        include_server_side_tool_invocations: include,
+        rest,
+    })
+}
+
+fn function_calling_config<'p>(
+    cx: &mut Context<'p>,
+    choice: &ToolChoice,
+) -> Option<FunctionCallingConfig<'p>> {
+    let tools = cx.prompt.tools();
+    if tools.is_empty() {
+        if matches!(choice, ToolChoice::Required | ToolChoice::Tool(_)) {
+            drop_option(cx, "tool_choice, because there are no tools");
+        }
+        return None;
+    }
+    let (mode, allowed) = match choice {
+        ToolChoice::Auto => ("AUTO", None),
+        ToolChoice::None => ("NONE", None),
+        ToolChoice::Required => ("ANY", None),
+        ToolChoice::Tool(name) => ("ANY", Some(ToolName::new(name))),
+    };
+    let allowed_function_names = match allowed {
+        None => Vec::new(),
+        Some(name) => {
+            let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
+                drop_option(cx, "tool_choice, because it names no tool of the request");
+                return None;
+            };
+            vec![cx.names.write(&tool.name, &cx.vendor.quirks.tool_names)]
+        }
+    };
+    Some(FunctionCallingConfig { mode, allowed_function_names })
+}
+
+fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> GenerationConfig<'p> {
+    let options = cx.options;
+    let mut config = GenerationConfig {
+        max_output_tokens: options.max_tokens,
+        temperature: options.temperature.as_ref(),
+        top_p: options.top_p.as_ref(),
+        top_k: options.top_k.as_ref(),
+        stop_sequences: &options.stop,
+        ..GenerationConfig::default()
+    };
+    let mut kept_thinking = false;
+    let mut kept_format = false;
+    if let Some(mut fields) = kept {
+        kept_thinking = keeps_thinking(cx, &mut fields);
+        kept_format = keeps_format(cx, &mut fields);
+        let mut written = vec!["maxOutputTokens", "temperature", "topP", "topK", "stopSequences"];
+        if options.max_tokens.is_none() {
+            written.remove(0);
+        }
+        config.rest = Rest::without(&fields, &written);
+    }
+    if !kept_thinking {
+        config.thinking_config = thinking_config(cx);
+    }
+    if !kept_format {
+        (config.response_mime_type, config.response_json_schema) = response_format(cx);
+    }
+    config
+}
+
+/// Whether the thinking settings go back as they came; takes them away if not.
+fn keeps_thinking(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
+    let Some(raw) = peek(fields, "thinkingConfig") else {
+        return false;
+    };
+    let config = Json::from(raw).to_value();
+    let keeps =
+        decode::thinking(&config) == cx.options.thinking && lint::is_sound_thinking(&config);
+    if !keeps {
+        take(fields, "thinkingConfig");
+        drop_option(cx, "generationConfig.thinkingConfig");
+    }
+    keeps
+}
+
+/// Whether the form of the answer goes back as it came; takes it away if not.
+fn keeps_format(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
+    let names = ["responseMimeType", "responseSchema", "responseJsonSchema"];
+    if names.iter().all(|name| peek(fields, name).is_none()) {
+        return false;
+    }
+    let same =
+        decode::response_format(fields).is_ok_and(|format| format == cx.options.response_format);
+    let keeps = same && lint::is_sound_format(fields);
+    if !keeps {
+        for name in names {
+            if take(fields, name).is_some() && !same {
+                drop_option(cx, &format!("generationConfig.{name}"));
+            }
+        }
+    }
+    keeps
+}
+
+fn thinking_config(cx: &mut Context<'_>) -> Option<ThinkingConfig> {
+    let thinking = cx.options.thinking.as_ref()?.to_value();
+    let budget = thinking.get("budget_tokens").and_then(Value::as_i64);
+    match (thinking.get("type").and_then(Value::as_str), budget) {
+        (Some("enabled"), Some(budget)) if budget > 0 => {
+            Some(ThinkingConfig { include_thoughts: Some(true), thinking_budget: Some(budget) })
+        }
+        (Some("enabled" | "adaptive"), _) => {
+            Some(ThinkingConfig { include_thoughts: Some(true), thinking_budget: Some(-1) })
+        }
+        (Some("disabled"), _) if !model::is_gemini_3(&cx.options.model) => {
+            Some(ThinkingConfig { include_thoughts: None, thinking_budget: Some(0) })
+        }
+        _ => {
+            drop_option(cx, "thinking");
+            None
+        }
+    }
+}
+
+fn response_format(cx: &mut Context<'_>) -> (Option<&'static str>, Option<Json>) {
+    const JSON: Option<&str> = Some("application/json");
+    let Some(format) = &cx.options.response_format else {
+        return (None, None);
+    };
+    let kind = format.to_value().get("type").and_then(Value::as_str).map(str::to_owned);
+    match kind.as_deref() {
+        Some("text") => (None, None),
+        Some("json_object") => (JSON, None),
+        Some("json_schema") => match schema(format) {
+            Some(schema) => (JSON, Some(schema)),
+            None => (JSON, None),
+        },
+        _ => {
+            drop_option(cx, "response_format");
+            (None, None)
+        }
+    }
+}
+
+/// The schema in a `response_format`, as it was written.
+fn schema(format: &Json) -> Option<Json> {
+    let raw: &RawValue = serde_json::from_str(format.as_str()).ok()?;
+    let inner = Fields::read(raw).ok()?.take("json_schema")?;
+    let schema = Json::from(Fields::read(inner).ok()?.take("schema")?);
+    schema.is_object().then(|| to_json_schema(&schema))
+}

@@ -1,0 +1,93 @@
+//! The tools.
+
+use std::borrow::Cow;
+
+use interleaf_model::{Json, Tool};
+use serde_json::value::RawValue;
+
+use super::fields;
+use crate::change::ChangeKind;
+use crate::encode::Context;
+use crate::gemini::wire::{FunctionDeclaration, FunctionGroup, Rest, ToolGroup};
+use crate::gemini::{GOOGLE, lint, schema};
+use crate::raw::Fields;
+use crate::{Error, ErrorKind};
+
+/// The functions, then the tools that Google runs.
+pub(super) fn groups<'p>(cx: &mut Context<'p>) -> Result<Vec<ToolGroup<'p>>, Error> {
+    let (prompt, options) = (cx.prompt, cx.options);
+    if prompt.tools().len() > lint::MOST_FUNCTIONS {
+        let rule = format!("the API takes at most {} functions", lint::MOST_FUNCTIONS);
+        return Err(Error::new(ErrorKind::Rule, rule));
+    }
+    let mut groups = Vec::new();
+    let function_declarations: Vec<_> =
+        prompt.tools().iter().map(|tool| declaration(cx, tool)).collect();
+    if !function_declarations.is_empty() {
+        groups.push(ToolGroup::Functions(FunctionGroup { function_declarations }));
+    }
+    for hosted in &options.hosted_tools {
+        if hosted.owner.as_str() == GOOGLE && hosted.value.is_object() {
+            groups.push(ToolGroup::Hosted(&hosted.value));
+        } else {
+            let detail = format!("a tool of {}", hosted.owner);
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        }
+    }
+    Ok(groups)
+}
+
+fn declaration<'p>(cx: &mut Context<'p>, tool: &'p Tool) -> FunctionDeclaration<'p> {
+    let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+    if let Cow::Owned(_) = name {
+        cx.changes.add_general(ChangeKind::ToolNameRewritten, tool.name.as_str());
+    }
+    if tool.strict == Some(true) {
+        let detail = format!("strict of {}", tool.name);
+        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+    }
+    let own = fields(&tool.extra);
+    let (parameters, parameters_json_schema) = schemas(cx, tool, own.as_ref());
+    let known = ["name", "description", "parameters", "parametersJsonSchema"];
+    FunctionDeclaration {
+        name,
+        description: tool.description.as_deref(),
+        parameters,
+        parameters_json_schema,
+        rest: own.map(|own| Rest::without(&own, &known)).unwrap_or_default(),
+    }
+}
+
+/// The schema as `parameters`, or as `parametersJsonSchema`.
+fn schemas(
+    cx: &mut Context<'_>,
+    tool: &Tool,
+    own: Option<&Fields<'_>>,
+) -> (Option<Json>, Option<Json>) {
+    let Some(schema) = &tool.parameters else {
+        return (None, None);
+    };
+    // It came in Google's words and nobody has changed it.
+    let original: Option<&RawValue> = own.and_then(|own| own.peek("parameters"));
+    if let Some(original) = original.map(Json::from)
+        && schema::to_json_schema(&original) == *schema
+        && schema::is_sound(&original.to_value())
+    {
+        return (Some(original), None);
+    }
+    if !schema.is_object() {
+        let detail = format!("the schema of {} is no object", tool.name);
+        cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+        return (None, None);
+    }
+    let value = schema.to_value();
+    if !schema::is_googles(&value) {
+        return (None, Some(schema.clone()));
+    }
+    if schema::is_sound(&value) {
+        return (Some(schema.clone()), None);
+    }
+    let detail = format!("the schema of {} is in JSON Schema's words", tool.name);
+    cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+    (None, Some(schema::to_json_schema(schema)))
+}

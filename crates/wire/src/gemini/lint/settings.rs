@@ -1,0 +1,96 @@
+//! The settings.
+
+use serde_json::Value;
+
+use super::Field;
+use super::rules::*;
+use super::tools::check_schema;
+use crate::gemini::model;
+use crate::gemini::schema;
+use crate::gemini::wire::peek;
+use crate::lint::Faults;
+use crate::raw::Fields;
+
+const LEVELS: &[&str] = &["MINIMAL", "LOW", "MEDIUM", "HIGH", "THINKING_LEVEL_UNSPECIFIED"];
+
+/// Types of answers that a schema can stand with.
+const SCHEMED: &[&str] = &["application/json", "text/x.enum"];
+
+/// Whether a `thinkingConfig` can be sent.
+pub(in crate::gemini) fn is_sound_thinking(config: &Value) -> bool {
+    thinking_fault(&Field { value: config, at: String::new() }).is_none()
+}
+
+/// Whether what a `generationConfig` says of the form of the answer can be sent.
+pub(in crate::gemini) fn is_sound_format(config: &Fields<'_>) -> bool {
+    let value =
+        |name| peek(config, name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+    let googles = value("responseSchema");
+    let mut is_sound = true;
+    if let Some(googles) = &googles {
+        schema::check(googles, "", false, &mut |_, _, _| is_sound = false);
+    }
+    let mime = value("responseMimeType");
+    let n_schemas =
+        usize::from(googles.is_some()) + usize::from(value("responseJsonSchema").is_some());
+    let is_schemed = mime.as_ref().and_then(Value::as_str).is_some_and(|m| SCHEMED.contains(&m));
+    is_sound && (n_schemas == 0 || (n_schemas == 1 && is_schemed))
+}
+
+pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
+    let Some(config) = body.get("generationConfig") else {
+        return;
+    };
+    let googles = config.get("responseSchema");
+    let json_schema = config.get("responseJsonSchema");
+    let is_schemed = config.text("responseMimeType").is_some_and(|mime| SCHEMED.contains(&mime));
+    if let (Some(_), Some(second)) = (&googles, &json_schema) {
+        faults.add(&RESPONSE_FORMAT, second.at.clone(), "there are two schemas");
+    }
+    if let Some(schema) = googles.as_ref().or(json_schema.as_ref())
+        && !is_schemed
+    {
+        faults.add(&RESPONSE_FORMAT, schema.at.clone(), "responseMimeType is another");
+    }
+    if let Some(schema) = googles {
+        check_schema(&schema, false, faults);
+    }
+    if let Some(thinking) = config.get("thinkingConfig")
+        && let Some((at, detail)) = thinking_fault(&thinking)
+    {
+        faults.add(&THINKING_CONFIG, at, detail);
+    }
+}
+
+fn thinking_fault(config: &Field<'_>) -> Option<(String, String)> {
+    if !config.value.is_object() {
+        return Some((config.at.clone(), "it is no object".to_owned()));
+    }
+    let budget = config.get("thinkingBudget");
+    let level = config.get("thinkingLevel");
+    if let (Some(_), Some(level)) = (&budget, &level) {
+        return Some((level.at.clone(), "there is a budget as well".to_owned()));
+    }
+    if let Some(budget) = budget.filter(|b| b.value.as_i64().is_none_or(|budget| budget < -1)) {
+        return Some((budget.at, budget.value.to_string()));
+    }
+    let known = |level: &Field<'_>| {
+        level.value.as_str().is_some_and(|l| LEVELS.contains(&&*l.to_ascii_uppercase()))
+    };
+    level.filter(|level| !known(level)).map(|level| (level.at, level.value.to_string()))
+}
+
+/// The model that a body names. Most do not: the address does.
+pub(super) fn named_model<'v>(body: &Field<'v>) -> Option<&'v str> {
+    body.text("model").filter(|name| !name.is_empty())
+}
+
+/// Whether a body tells that it is for Gemini 3 or later: by its name, or by a setting
+/// that no earlier model has.
+pub(super) fn names_gemini_3(body: &Field<'_>) -> bool {
+    let thinking = body.get("generationConfig").and_then(|config| config.get("thinkingConfig"));
+    match named_model(body) {
+        Some(name) => model::is_gemini_3(name),
+        None => thinking.is_some_and(|thinking| thinking.get("thinkingLevel").is_some()),
+    }
+}

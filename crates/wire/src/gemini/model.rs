@@ -1,0 +1,29 @@
+//! What the name of a model tells.
+
+/// Whether a model is of the third generation or later, which insists on signatures.
+/// A name without a generation, such as `gemini-flash-latest`, is the newest.
+pub(super) fn is_gemini_3(name: &str) -> bool {
+    let Some(version) = short(name).strip_prefix("gemini-") else {
+        return false;
+    };
+    let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
+    match digits.parse::<u64>() {
+        Ok(generation) => generation >= 3,
+        Err(_) => is_alias(name),
+    }
+}
+
+/// Whether two names are of one model, as far as can be told.
+pub(super) fn is_same(a: &str, b: &str) -> bool {
+    let unknown = |name: &str| name.is_empty() || is_alias(name);
+    unknown(a) || unknown(b) || short(a) == short(b)
+}
+
+/// The name without the path before it.
+pub(super) fn short(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+fn is_alias(name: &str) -> bool {
+    name.ends_with("-latest")
+}

@@ -1,0 +1,119 @@
+//! The arguments of a call that arrive leaf by leaf: Vertex sends them so if asked.
+//!
+//! | field of a piece | what it does |
+//! |---|---|
+//! | `jsonPath`, such as `$.files[0].path` | says which leaf |
+//! | `stringValue` | is added to the leaf's text |
+//! | `numberValue`, `boolValue`, `nullValue` | is the leaf |
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::wire::take;
+use crate::error::Fault;
+use crate::raw::{Fields, list, text};
+
+/// A place in a list that is farther than this is no argument of a call.
+const LONGEST_LIST: usize = 10_000;
+
+/// Arguments that grow.
+#[derive(Debug)]
+pub(super) struct Growing {
+    /// The call's place in the reply.
+    pub(super) key: u64,
+    arguments: Value,
+}
+
+impl Growing {
+    pub(super) fn new(key: u64) -> Self {
+        Self { key, arguments: Value::Object(Map::new()) }
+    }
+
+    /// Takes the next pieces.
+    pub(super) fn add<'a>(&mut self, pieces: &'a RawValue) -> Result<(), Fault<'a>> {
+        for raw in list(pieces)? {
+            let mut piece = Fields::read(raw)?;
+            let Some(path) = take(&mut piece, "jsonPath") else {
+                return Err(piece.incomplete("a piece of arguments needs `jsonPath`"));
+            };
+            let steps = steps(&text(path)?);
+            let Some(leaf) = steps.and_then(|steps| leaf(&mut self.arguments, &steps)) else {
+                return Err(Fault::form(path, "must be a path such as `$.files[0].path`"));
+            };
+            if let Some(more) = take(&mut piece, "stringValue") {
+                let more = text(more)?;
+                match &mut *leaf {
+                    Value::String(before) => before.push_str(&more),
+                    other => *other = Value::from(&*more),
+                }
+            }
+            for name in ["numberValue", "boolValue"] {
+                if let Some(value) = take(&mut piece, name) {
+                    *leaf = serde_json::from_str(value.get()).unwrap_or(Value::Null);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The arguments as JSON.
+    pub(super) fn to_json(&self) -> String {
+        self.arguments.to_string()
+    }
+}
+
+enum Step {
+    Name(String),
+    Index(usize),
+}
+
+/// The steps of a path: names behind dots, or in brackets and quotes, and indices.
+fn steps(path: &str) -> Option<Vec<Step>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        if let Some(name) = rest.strip_prefix('.') {
+            let end = name.find(['.', '[']).unwrap_or(name.len());
+            steps.push(Step::Name(name[..end].to_owned()));
+            rest = &name[end..];
+            continue;
+        }
+        let inner = rest.strip_prefix('[')?;
+        if let Some(quote) = inner.chars().next().filter(|c| matches!(c, '\'' | '"')) {
+            let (name, behind) = inner[1..].split_once(&format!("{quote}]"))?;
+            steps.push(Step::Name(name.to_owned()));
+            rest = behind;
+        } else {
+            let (index, behind) = inner.split_once(']')?;
+            steps.push(Step::Index(index.parse().ok().filter(|i| *i < LONGEST_LIST)?));
+            rest = behind;
+        }
+    }
+    Some(steps)
+}
+
+/// The value at a path; what is missing on the way is made.
+fn leaf<'v>(root: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+    let mut at = root;
+    for step in steps {
+        at = match step {
+            Step::Name(name) => {
+                if at.is_null() {
+                    *at = Value::Object(Map::new());
+                }
+                at.as_object_mut()?.entry(name.as_str()).or_insert(Value::Null)
+            }
+            Step::Index(index) => {
+                if at.is_null() {
+                    *at = Value::Array(Vec::new());
+                }
+                let list = at.as_array_mut()?;
+                if list.len() <= *index {
+                    list.resize(index + 1, Value::Null);
+                }
+                &mut list[*index]
+            }
+        };
+    }
+    Some(at)
+}

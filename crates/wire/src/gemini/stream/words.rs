@@ -1,0 +1,69 @@
+//! What the API says of an answer beside its parts.
+
+use interleaf_model::{Finish, Usage};
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use crate::error::Fault;
+use crate::gemini::wire::peek;
+use crate::raw::Fields;
+use crate::{Error, ErrorKind};
+
+/// Numbers of tokens, as far as they were told.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    prompt: u64,
+    cached: u64,
+    tool_prompt: u64,
+    candidates: u64,
+    thoughts: u64,
+}
+
+impl Spent {
+    /// Takes what is told, and gives the sum so far.
+    pub(super) fn take<'a>(&mut self, raw: &'a RawValue) -> Result<Usage, Fault<'a>> {
+        let fields = Fields::read(raw)?;
+        let told = |name: &str| peek(&fields, name).and_then(|raw| raw.get().parse::<u64>().ok());
+        let numbers = [
+            (&mut self.prompt, "promptTokenCount"),
+            (&mut self.cached, "cachedContentTokenCount"),
+            (&mut self.tool_prompt, "toolUsePromptTokenCount"),
+            (&mut self.candidates, "candidatesTokenCount"),
+            (&mut self.thoughts, "thoughtsTokenCount"),
+        ];
+        for (number, name) in numbers {
+            *number = told(name).unwrap_or(*number);
+        }
+        Ok(Usage {
+            prompt: self.prompt.saturating_add(self.tool_prompt),
+            cache_read: self.cached,
+            cache_write: 0,
+            completion: self.candidates.saturating_add(self.thoughts),
+            reasoning: self.thoughts,
+        })
+    }
+}
+
+/// Why the model stopped.
+pub(super) fn finish(reason: &str) -> Finish {
+    match reason {
+        "STOP" => Finish::Stop,
+        "MAX_TOKENS" => Finish::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => Finish::ContentFilter,
+        other => Finish::Other(SmolStr::new(other)),
+    }
+}
+
+/// The API's own error, in its words.
+pub(super) fn refusal(raw: &RawValue) -> Error {
+    let words = Fields::read(raw).ok().and_then(|mut fields| fields.take_text("message").ok()?);
+    let words = words.map(Into::into);
+    Error::new(ErrorKind::Api, words.unwrap_or_else(|| raw.get().to_owned()))
+}

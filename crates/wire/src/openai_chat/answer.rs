@@ -1,0 +1,335 @@
+//! An answer, whole or in pieces: a whole one is one large piece.
+//!
+//! | in the answer | in the reply |
+//! |---|---|
+//! | `reasoning_content`, `reasoning`, a part `thinking` | one thought, first |
+//! | `content`, text parts, `audio.transcript` | one text |
+//! | `refusal` | an opaque part |
+//! | `images`, parts of other types | pictures, opaque parts |
+//! | `tool_calls`, `function_call` | the calls |
+//! | any other field of the message | its extra |
+
+mod attached;
+mod calls;
+mod usage;
+
+use std::borrow::Cow;
+
+use interleaf_model::{Extra, Finish, Image, Json, Seal};
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use self::attached::Attached;
+use self::calls::Calls;
+use super::OPENAI;
+use super::decode::source_of_url;
+use crate::error::Fault;
+use crate::raw::{Fields, ObjectText, is_list, is_object, is_text, list, text};
+use crate::reply_builder::ReplyBuilder;
+use crate::{Delta, Error, ErrorKind};
+
+const THOUGHT: u64 = 0;
+const TEXT: u64 = 1;
+const REFUSAL: u64 = 2;
+/// The first key of other parts.
+const PARTS: u64 = 3;
+/// The first key of calls.
+const CALLS: u64 = 1 << 32;
+
+/// Whether a piece is all there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    Whole,
+    Chunk,
+}
+
+/// What a piece was.
+pub(super) enum Read {
+    /// A piece of an answer.
+    Answer,
+    /// An error, in the API's words.
+    Error(String),
+    /// Something else.
+    Unknown,
+}
+
+/// What of an answer has come so far, beside the reply itself.
+#[derive(Default)]
+pub(super) struct Answer {
+    refusal: String,
+    calls: Calls,
+    n_parts: u64,
+    attached: Attached,
+}
+
+/// Reads a whole answer.
+pub(crate) fn decode_response(whole: &str) -> Result<ReplyBuilder, Error> {
+    let raw: &RawValue = serde_json::from_str(whole).map_err(|e| Error::syntax(&e, whole))?;
+    let mut reply = ReplyBuilder::default();
+    let mut answer = Answer::default();
+    let read = answer.read(raw, Piece::Whole, &mut reply, &mut Vec::new());
+    match read.map_err(|fault| fault.locate(whole))? {
+        Read::Answer => Ok(reply),
+        Read::Error(message) => Err(Error::new(ErrorKind::Api, message)),
+        Read::Unknown => {
+            Err(Fault::form(raw, "an answer needs `choices` with one choice").locate(whole))
+        }
+    }
+}
+
+impl Answer {
+    /// Takes a piece.
+    pub(super) fn read<'a>(
+        &mut self,
+        raw: &'a RawValue,
+        piece: Piece,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<Read, Fault<'a>> {
+        let mut fields = Fields::read(raw)?;
+        if let Some(error) = fields.take("error") {
+            return Ok(Read::Error(api_message(error)));
+        }
+        let choices = fields.peek("choices").filter(|choices| is_list(choices));
+        let Some(choices) = choices else {
+            return Ok(read_other(raw, &mut fields, reply, deltas));
+        };
+        // A call that was forced ends with an ordinary stop.
+        reply.keeps_stop = true;
+        set_once(&mut reply.id, &mut fields, "id");
+        set_once(&mut reply.model, &mut fields, "model");
+        let mut found = false;
+        for choice in list(choices)? {
+            let mut choice = Fields::read(choice).map_err(|fault| fault.under("choices"))?;
+            if choice.peek("index").is_some_and(|index| index.get() != "0") {
+                continue;
+            }
+            found = true;
+            if let Some(error) = choice.take("error") {
+                return Ok(Read::Error(api_message(error)));
+            }
+            let place = if piece == Piece::Whole { "message" } else { "delta" };
+            if let Some(message) = choice.take_object(place)? {
+                self.message(message, piece, reply, deltas)?;
+            }
+            if let Some(reason) = choice.take_text("finish_reason")? {
+                let finish = finish(&reason);
+                deltas.push(Delta::Finish(finish.clone()));
+                reply.finish = Some(finish);
+            }
+            usage::read(&mut choice, reply, deltas);
+        }
+        usage::read(&mut fields, reply, deltas);
+        Ok(if found || piece == Piece::Chunk { Read::Answer } else { Read::Unknown })
+    }
+
+    fn message<'a>(
+        &mut self,
+        mut message: Fields<'a>,
+        piece: Piece,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Fault<'a>> {
+        message.take("role");
+        // Servers that send both names repeat the text.
+        let thought = ["reasoning_content", "reasoning"].into_iter().find_map(|name| {
+            let raw = message.peek(name).filter(|raw| is_text(raw) && raw.get() != r#""""#)?;
+            Some((name, raw))
+        });
+        if let Some((_, raw)) = thought {
+            think(&text(raw)?, reply, deltas);
+        }
+        message.take("reasoning_content");
+        if message.peek("reasoning").is_none_or(is_text) {
+            message.take("reasoning");
+        }
+        if let Some(content) = message.take("content") {
+            self.content(content, reply, deltas).map_err(|fault| fault.under("content"))?;
+        }
+        if let Some(audio) = message.take_object("audio")? {
+            self.audio(audio, reply, deltas)?;
+        }
+        for image in message.take_list("images")? {
+            self.part(image, reply, deltas)?;
+        }
+        if let Some(more) = message.take_text("refusal")? {
+            self.refuse(&more, reply)?;
+        }
+        for call in message.take_list("tool_calls")? {
+            self.calls.add(call, piece, reply, deltas).map_err(|f| f.under("tool_calls"))?;
+        }
+        if let Some(call) = message.take_object("function_call")? {
+            self.calls.add_function(call, reply, deltas)?;
+        }
+        for (name, value) in message.into_list() {
+            self.attached.add(&name, value);
+        }
+        reply.extra = self.attached.to_extra()?;
+        Ok(())
+    }
+
+    fn content<'a>(
+        &mut self,
+        content: &'a RawValue,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Fault<'a>> {
+        if is_list(content) {
+            for part in list(content)? {
+                self.part(part, reply, deltas)?;
+            }
+            return Ok(());
+        }
+        say(&text(content)?, reply, deltas);
+        Ok(())
+    }
+
+    fn part<'a>(
+        &mut self,
+        raw: &'a RawValue,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Fault<'a>> {
+        let mut part = Fields::read(raw)?;
+        let kind = part.take_text("type")?.unwrap_or_default();
+        match &*kind {
+            "text" => say(&part.take_text("text")?.unwrap_or_default(), reply, deltas),
+            "refusal" => self.refuse(&part.take_text("refusal")?.unwrap_or_default(), reply)?,
+            "thinking" => {
+                think(&thought_text(&mut part)?, reply, deltas);
+                if let Some(signature) = part.take_text("signature")? {
+                    reply.seal(THOUGHT, Seal::Signature(signature.into()));
+                }
+            }
+            "image_url" => {
+                let url = match part.peek("image_url").is_some_and(is_object) {
+                    true => match part.take_object("image_url")? {
+                        Some(mut image) => image.take_text("url")?,
+                        None => None,
+                    },
+                    false => part.take_text("image_url")?,
+                };
+                let (source, media_type) = source_of_url(&url.unwrap_or_default());
+                let key = self.next_part();
+                reply.image(key, Image { source, media_type, extra: Extra::NONE });
+            }
+            _ => reply.opaque(self.next_part(), OPENAI, Json::from(raw)),
+        }
+        Ok(())
+    }
+
+    fn next_part(&mut self) -> u64 {
+        self.n_parts += 1;
+        PARTS + self.n_parts - 1
+    }
+
+    /// The API knows the sound by its id; what was said is text.
+    fn audio<'a>(
+        &mut self,
+        mut audio: Fields<'a>,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Fault<'a>> {
+        if let Some(transcript) = audio.take_text("transcript")? {
+            say(&transcript, reply, deltas);
+        }
+        if let Some(id) = audio.take("id") {
+            let mut own = ObjectText::default();
+            own.push("id", id.get());
+            if let Some(own) = own.into_json()? {
+                self.attached.set("audio", own.as_str());
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(
+        &mut self,
+        more: &str,
+        reply: &mut ReplyBuilder,
+    ) -> Result<(), interleaf_model::Error> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.refusal.push_str(more);
+        let mut part = ObjectText::default();
+        part.push("type", r#""refusal""#);
+        part.push("refusal", &serde_json::Value::from(&*self.refusal).to_string());
+        if let Some(value) = part.into_json()? {
+            reply.opaque(REFUSAL, OPENAI, value);
+        }
+        Ok(())
+    }
+}
+
+fn say(more: &str, reply: &mut ReplyBuilder, deltas: &mut Vec<Delta>) {
+    if !more.is_empty() {
+        reply.text(TEXT, more);
+        deltas.push(Delta::Text { part: TEXT, text: more.to_owned() });
+    }
+}
+
+fn think(more: &str, reply: &mut ReplyBuilder, deltas: &mut Vec<Delta>) {
+    if !more.is_empty() {
+        reply.thinking(THOUGHT, more);
+        deltas.push(Delta::Thinking { part: THOUGHT, text: more.to_owned() });
+    }
+}
+
+/// A thought of Mistral's is a list of texts; elsewhere it is a text.
+fn thought_text<'a>(part: &mut Fields<'a>) -> Result<Cow<'a, str>, Fault<'a>> {
+    if part.peek("thinking").is_some_and(is_text) {
+        return Ok(part.take_text("thinking")?.unwrap_or_default());
+    }
+    let mut all = String::new();
+    for piece in part.take_list("thinking")? {
+        all.push_str(&Fields::read(piece)?.take_text("text")?.unwrap_or_default());
+    }
+    Ok(Cow::Owned(all))
+}
+
+/// An object without choices: an error in another form, a report of usage, or
+/// something unknown.
+fn read_other(
+    raw: &RawValue,
+    fields: &mut Fields<'_>,
+    reply: &mut ReplyBuilder,
+    deltas: &mut Vec<Delta>,
+) -> Read {
+    let is_error = fields.peek("object").is_some_and(|object| object.get() == r#""error""#);
+    if is_error || fields.peek("message").is_some_and(is_text) {
+        return Read::Error(api_message(raw));
+    }
+    if let Some(detail) = fields.peek("detail") {
+        return Read::Error(api_message(detail));
+    }
+    if usage::read(fields, reply, deltas) { Read::Answer } else { Read::Unknown }
+}
+
+/// The words of an error, or all of it where there are none.
+fn api_message(error: &RawValue) -> String {
+    let words = match Fields::read(error) {
+        Ok(mut fields) => fields.take_text("message").ok().flatten(),
+        Err(_) => text(error).ok(),
+    };
+    words
+        .filter(|words| !words.trim().is_empty())
+        .map_or_else(|| error.get().to_owned(), Cow::into_owned)
+}
+
+fn set_once(slot: &mut Option<SmolStr>, fields: &mut Fields<'_>, name: &str) {
+    let value = fields.take_text(name).ok().flatten().filter(|value| !value.is_empty());
+    if let (None, Some(value)) = (&slot, value) {
+        *slot = Some(SmolStr::new(value));
+    }
+}
+
+fn finish(reason: &str) -> Finish {
+    match reason {
+        "stop" => Finish::Stop,
+        "length" | "model_length" => Finish::Length,
+        "tool_calls" | "function_call" => Finish::ToolCalls,
+        "content_filter" => Finish::ContentFilter,
+        other => Finish::Other(SmolStr::new(other)),
+    }
+}

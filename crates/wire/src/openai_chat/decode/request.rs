@@ -1,0 +1,164 @@
+//! What a body holds beside its messages.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use interleaf_model::{Json, Opaque, Tool, ToolName, VendorName};
+
+use super::{OPENAI, extra, read_messages};
+use crate::error::Fault;
+use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type};
+use crate::{Family, Options, Request, ToolChoice};
+
+pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
+    let mut fields = Fields::read(whole)?;
+    let Some(messages) = fields.take("messages") else {
+        return Err(fields.incomplete("a request needs `messages`"));
+    };
+    let messages = read_messages(messages)?;
+    // Recorded conversations keep the settings apart.
+    fields.inline("params")?;
+    let (tools, hosted_tools) = read_tools(&mut fields)?;
+    let options = Options { hosted_tools, ..read_options(&mut fields)? };
+    Ok(Request { messages, tools, options })
+}
+
+fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
+    let max_tokens = take_whole(fields, "max_tokens")?;
+    let completion_tokens = take_whole(fields, "max_completion_tokens")?;
+    let mut options = Options {
+        model: fields.take_text("model")?.map(SmolStr::new).unwrap_or_default(),
+        max_tokens: completion_tokens.or(max_tokens),
+        temperature: fields.take("temperature").map(Json::from),
+        top_p: fields.take("top_p").map(Json::from),
+        top_k: fields.take("top_k").map(Json::from),
+        stop: take_stop(fields)?,
+        stream: fields.take_flag("stream")?.unwrap_or_default(),
+        tool_choice: take_tool_choice(fields)?,
+        parallel_tool_calls: fields.take_flag("parallel_tool_calls")?,
+        thinking: fields.take("thinking").map(Json::from),
+        response_format: fields.take("response_format").map(Json::from),
+        cache_key: fields.take_text("prompt_cache_key")?.map(SmolStr::new),
+        rest_of: Some(Family::OpenaiChat),
+        ..Options::default()
+    };
+    for (name, value) in fields.iter() {
+        // Of two fields of one name the last one counts.
+        options.rest.retain(|(before, _)| before != name);
+        options.rest.push((name.to_owned(), Json::from(value)));
+    }
+    Ok(options)
+}
+
+/// A number of tokens. Some clients write `100.0`.
+fn take_whole<'a>(fields: &mut Fields<'a>, name: &str) -> Result<Option<u64>, Fault<'a>> {
+    let Some(raw) = fields.take(name) else {
+        return Ok(None);
+    };
+    let digits = raw.get().strip_suffix(".0").unwrap_or(raw.get());
+    let number = digits.parse::<u64>();
+    number.map(Some).map_err(|_| Fault::form(raw, "must be a whole number").under(name))
+}
+
+fn take_stop<'a>(fields: &mut Fields<'a>) -> Result<Vec<String>, Fault<'a>> {
+    let Some(raw) = fields.take("stop") else {
+        return Ok(Vec::new());
+    };
+    if is_text(raw) {
+        return text(raw).map(|stop| vec![stop.into_owned()]).map_err(|fault| fault.under("stop"));
+    }
+    let stops = list(raw).map_err(|_| wrong_type(raw, "a string or a list").under("stop"))?;
+    let read = |(i, raw)| match text(raw) {
+        Ok(stop) => Ok(stop.into_owned()),
+        Err(fault) => Err(fault.under(&format!("stop[{i}]"))),
+    };
+    stops.into_iter().enumerate().map(read).collect()
+}
+
+/// What has no neutral word (a custom tool, a list of allowed ones) stays where it is.
+fn take_tool_choice<'a>(fields: &mut Fields<'a>) -> Result<Option<ToolChoice>, Fault<'a>> {
+    for name in ["tool_choice", "function_call"] {
+        let Some(raw) = fields.peek(name) else {
+            continue;
+        };
+        let choice = read_tool_choice(raw).map_err(|fault| fault.under(name))?;
+        if choice.is_some() {
+            fields.take(name);
+            return Ok(choice);
+        }
+    }
+    Ok(None)
+}
+
+fn read_tool_choice(raw: &RawValue) -> Result<Option<ToolChoice>, Fault<'_>> {
+    if is_text(raw) {
+        return Ok(match &*text(raw)? {
+            "auto" => Some(ToolChoice::Auto),
+            "none" => Some(ToolChoice::None),
+            "required" | "any" => Some(ToolChoice::Required),
+            _ => None,
+        });
+    }
+    let mut choice = Fields::read(raw)?;
+    // The deprecated form has the name itself.
+    let name = match choice.take_object("function")? {
+        Some(mut function) => function.take_text("name")?,
+        None if choice.peek("type").is_none() => choice.take_text("name")?,
+        None => None,
+    };
+    Ok(name.map(|name| ToolChoice::Tool(SmolStr::new(name))))
+}
+
+/// The tools that the caller runs, and those that only the vendor knows.
+fn read_tools<'a>(fields: &mut Fields<'a>) -> Result<(Vec<Tool>, Vec<Opaque>), Fault<'a>> {
+    let (mut tools, mut hosted) = (Vec::new(), Vec::new());
+    for (i, raw) in fields.take_list("tools")?.into_iter().enumerate() {
+        match read_tool(raw).map_err(|fault| fault.under(&format!("tools[{i}]")))? {
+            Some(tool) => tools.push(tool),
+            None => {
+                let value = Json::from(raw);
+                hosted.push(Opaque { owner: VendorName::new(OPENAI), value });
+            }
+        }
+    }
+    // The deprecated form has the functions themselves.
+    for (i, raw) in fields.take_list("functions")?.into_iter().enumerate() {
+        let tool = Fields::read(raw)
+            .and_then(|mut function| read_function(&mut function, ObjectText::default()));
+        tools.push(tool.map_err(|fault| fault.under(&format!("functions[{i}]")))?);
+    }
+    Ok((tools, hosted))
+}
+
+fn read_tool(raw: &RawValue) -> Result<Option<Tool>, Fault<'_>> {
+    let mut rest = Fields::read(raw)?;
+    let is_function = match rest.peek("type") {
+        Some(kind) => kind.get() == r#""function""#,
+        None => rest.peek("function").is_some_and(is_object),
+    };
+    if !is_function {
+        return Ok(None);
+    }
+    rest.take("type");
+    let Some(mut function) = rest.take_object("function")? else {
+        return Err(rest.incomplete("a function tool needs `function`, its description"));
+    };
+    let mut own = ObjectText::default();
+    own.push_all(&rest);
+    read_function(&mut function, own).map(Some)
+}
+
+/// `own` holds the fields around the function; those in it are kept below its name.
+fn read_function<'a>(function: &mut Fields<'a>, mut own: ObjectText) -> Result<Tool, Fault<'a>> {
+    let Some(name) = function.take_text("name")? else {
+        return Err(function.incomplete("a tool needs `name`"));
+    };
+    let description = function.take_text("description")?.map(Arc::from);
+    let parameters = function.take("parameters").map(Json::from);
+    let strict = function.take_flag("strict")?;
+    own.push_object("function", function);
+    let extra = extra([(OPENAI, own)])?;
+    Ok(Tool { name: ToolName::new(name), description, parameters, strict, extra })
+}

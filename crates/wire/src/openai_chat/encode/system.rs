@@ -1,0 +1,75 @@
+//! The messages at the head.
+
+use interleaf_model::{Body, Entry, SystemPart};
+
+use super::content::{TEXT_FIELDS, content, message_rest, opaque_part, own_type, text_part};
+use super::media;
+use crate::change::ChangeKind;
+use crate::encode::Context;
+use crate::openai_chat::OPENAI;
+use crate::openai_chat::wire::{Message, Part, Rest};
+
+/// Asked for where the API answers in JSON only if the word is said.
+const ASK_FOR_JSON: &str = "Answer in JSON.";
+
+/// One message for each entry, or one for all.
+pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Message<'a>> {
+    let quirks = cx.vendor.quirks;
+    let mut said: Vec<(&'static str, Vec<Part<'a>>, Rest<'a>)> = Vec::new();
+    for entry in system {
+        let message = &*entry.message;
+        let Body::System(parts) = &message.body else { continue };
+        let parts: Vec<_> = parts.iter().filter_map(|part| system_part(cx, entry, part)).collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let mut own = Rest::of(&message.extra, OPENAI, &[]);
+        let is_developer = own.take("role").is_some_and(|role| role.get() == r#""developer""#);
+        let role = if is_developer && quirks.native { "developer" } else { "system" };
+        let rest = message_rest(cx, message);
+        match said.last_mut() {
+            Some((_, before, rest_before)) if quirks.one_system => {
+                let detail = "there may be one system message only";
+                cx.changes.add(ChangeKind::TurnsMerged, &message.id, detail);
+                before.extend(parts);
+                rest_before.merge(rest);
+            }
+            _ => said.push((role, parts, rest)),
+        }
+    }
+    if quirks.native && asks_for_json(cx) && !says_json(cx) {
+        cx.changes.add_general(ChangeKind::TurnInserted, "a system message that asks for JSON");
+        said.push(("system", vec![Part::text(ASK_FOR_JSON)], Rest::default()));
+    }
+    let message =
+        |(role, parts, rest)| Message { rest, ..Message::new(role, content(parts, &quirks)) };
+    said.into_iter().map(message).collect()
+}
+
+fn system_part<'a>(
+    cx: &mut Context<'_>,
+    entry: &'a Entry,
+    part: &'a SystemPart,
+) -> Option<Part<'a>> {
+    let message = &entry.message;
+    match part {
+        SystemPart::Text(text) => text_part(cx, message, text, TEXT_FIELDS),
+        SystemPart::Opaque(opaque) => match own_type(opaque).as_deref() {
+            Ok("image_url") => Some(media::note(cx, message, "image", "the system has only text")),
+            Ok("file" | "input_audio") => {
+                Some(media::note(cx, message, "file", "the system has only text"))
+            }
+            _ => opaque_part(cx, message, opaque),
+        },
+    }
+}
+
+fn asks_for_json(cx: &Context<'_>) -> bool {
+    let format = cx.options.response_format.as_ref().map(|format| format.to_value());
+    format.is_some_and(|format| format["type"] == "json_object")
+}
+
+fn says_json(cx: &Context<'_>) -> bool {
+    let says = |text: &str| text.to_ascii_lowercase().contains("json");
+    cx.prompt.messages().any(|message| message.texts().any(says))
+}

@@ -1,0 +1,60 @@
+//! What can be seen in a chat body that its vendor will refuse.
+
+mod calls;
+mod facts;
+mod messages;
+mod order;
+mod parts;
+mod rules;
+mod settings;
+mod tools;
+
+use serde_json::Value;
+
+use crate::Vendor;
+use crate::lint::{Faults, Rule};
+
+pub(super) use self::facts::Facts;
+pub(crate) use self::rules::RULES;
+pub(super) use self::settings::setting_fault;
+pub(super) use self::tools::hosted_tool;
+
+/// A rule that is broken, and where below the value that was looked at.
+pub(super) struct Found {
+    pub(super) rule: &'static Rule,
+    /// A JSON pointer; empty for the value itself.
+    pub(super) path: String,
+    pub(super) detail: String,
+}
+
+impl Found {
+    fn new(rule: &'static Rule, path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { rule, path: path.into(), detail: detail.into() }
+    }
+}
+
+/// Finds what a vendor will refuse.
+pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
+    let Value::Object(fields) = body else {
+        faults.add(&rules::BODY, "", "must be an object");
+        return;
+    };
+    let facts = Facts::read(body, vendor);
+    match fields.get("messages") {
+        Some(Value::Array(list)) if !list.is_empty() => {
+            messages::check(list, &facts, faults);
+            calls::check(list, faults);
+            order::check(list, &facts, faults);
+        }
+        Some(Value::Array(_)) => faults.add(&rules::MESSAGES, "/messages", "empty"),
+        Some(_) => faults.add(&rules::MESSAGES, "/messages", "must be a list"),
+        None => faults.add(&rules::MESSAGES, "", "`messages` is missing"),
+    }
+    tools::check(fields, &facts, faults);
+    for (name, value) in fields {
+        if let Some(found) = setting_fault(name, value, &facts) {
+            faults.add(found.rule, format!("/{name}{}", found.path), found.detail);
+        }
+    }
+    settings::check_together(fields, &facts, faults);
+}

@@ -1,0 +1,122 @@
+//! The tools.
+
+use interleaf_model::Opaque;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::facts::Facts;
+use super::{Found, rules};
+use crate::Quirks;
+use crate::lint::Faults;
+use crate::openai_chat::{OPENAI, strict};
+use crate::raw::Fields;
+
+const MOST_FUNCTIONS: usize = 128;
+
+pub(super) fn check(fields: &Map<String, Value>, facts: &Facts, faults: &mut Faults) {
+    match fields.get("tools") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(list)) if list.is_empty() => {
+            faults.add(&rules::TOOLS_EMPTY, "/tools", "");
+        }
+        Some(Value::Array(list)) => {
+            for (i, tool) in list.iter().enumerate() {
+                let found = match tool["type"].as_str() {
+                    Some("function") => function_faults(&tool["function"], &facts.quirks),
+                    _ => hosted_fault(tool, &facts.quirks).into_iter().collect(),
+                };
+                for found in found {
+                    faults.add(found.rule, format!("/tools/{i}{}", found.path), found.detail);
+                }
+            }
+        }
+        Some(_) => faults.add(&rules::TOOL, "/tools", "must be a list"),
+    }
+    if let Some(Value::Array(functions)) = fields.get("functions")
+        && functions.len() > MOST_FUNCTIONS
+    {
+        faults.add(&rules::FUNCTIONS, "/functions", format!("{}", functions.len()));
+    }
+}
+
+/// Type and name of a tool that the vendor runs, or why it is not sent.
+pub(in crate::openai_chat) fn hosted_tool(
+    tool: &Opaque,
+    quirks: &Quirks,
+) -> Result<(String, String), String> {
+    if tool.owner.as_str() != OPENAI {
+        return Err(format!("{} runs it", tool.owner));
+    }
+    let raw: Option<&RawValue> = serde_json::from_str(tool.value.as_str()).ok();
+    let kind = raw.and_then(|raw| Fields::read(raw).ok()?.take_text("type").ok()?);
+    let kind = kind.ok_or("it has no type")?.into_owned();
+    if kind != "custom" && kind != "function" {
+        return Ok((kind, String::new()));
+    }
+    let value = tool.value.to_value();
+    match hosted_fault(&value, quirks) {
+        Some(found) => Err(found.detail),
+        None => {
+            let name = value[&kind]["name"].as_str().unwrap_or_default().to_owned();
+            Ok((kind, name))
+        }
+    }
+}
+
+/// What is wrong with a tool that may be no function.
+fn hosted_fault(tool: &Value, quirks: &Quirks) -> Option<Found> {
+    let Some(kind) = tool["type"].as_str() else {
+        return Some(Found::new(&rules::TOOL, "", "it has no type"));
+    };
+    if kind == "function" {
+        return function_faults(&tool["function"], quirks).into_iter().next();
+    }
+    if kind != "custom" {
+        return None;
+    }
+    match tool["custom"]["name"].as_str() {
+        _ if !quirks.native => {
+            Some(Found::new(&rules::TOOL, "/type", "only OpenAI has custom tools"))
+        }
+        None => Some(Found::new(&rules::TOOL, "", "it has no `custom.name`")),
+        Some(name) if !quirks.tool_names.takes(name) => {
+            Some(Found::new(&rules::NAME, "/custom/name", format!("{name:?}")))
+        }
+        Some(_) => None,
+    }
+}
+
+fn function_faults(function: &Value, quirks: &Quirks) -> Vec<Found> {
+    let mut found = Vec::new();
+    match function["name"].as_str() {
+        None => found.push(Found::new(&rules::TOOL, "", "it has no `function.name`")),
+        Some(name) if !quirks.tool_names.takes(name) => {
+            found.push(Found::new(&rules::NAME, "/function/name", format!("{name:?}")));
+        }
+        Some(_) => {}
+    }
+    let parameters = &function["parameters"];
+    let at = "/function/parameters";
+    match parameters {
+        Value::Null => {}
+        Value::Object(schema) if schema.get("type").is_none_or(|kind| kind == "object") => {}
+        _ => found.push(Found::new(&rules::PARAMETERS, at, "")),
+    }
+    if quirks.inline_definitions && refers(parameters) {
+        found.push(Found::new(&rules::DEFINITIONS, at, "it has a `$ref`"));
+    }
+    if function["strict"] == true
+        && let Some((path, detail)) = strict::fault(parameters)
+    {
+        found.push(Found::new(&rules::STRICT, format!("{at}{path}"), detail));
+    }
+    found
+}
+
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.contains_key("$ref") || fields.values().any(refers),
+        Value::Array(list) => list.iter().any(refers),
+        _ => false,
+    }
+}

@@ -1,0 +1,63 @@
+//! What the name of one of OpenAI's models tells.
+
+/// What is known of a model; nothing, if the name is not OpenAI's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Model {
+    /// The number of an `o` model.
+    o: Option<u32>,
+    /// The version of a `gpt` model that reasons.
+    gpt: Option<(u32, u32)>,
+}
+
+impl Model {
+    pub(super) fn named(name: &str) -> Self {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        if let Some(rest) = name.strip_prefix("gpt-") {
+            let (major, rest) = number(rest);
+            let minor = rest.strip_prefix('.').map_or(0, |rest| number(rest).0.unwrap_or(0));
+            let reasons = major >= Some(5) && !rest.starts_with("-chat");
+            return Self { o: None, gpt: major.filter(|_| reasons).map(|major| (major, minor)) };
+        }
+        let o = name.strip_prefix('o').and_then(|rest| {
+            let (number, rest) = number(rest);
+            number.filter(|_| rest.is_empty() || rest.starts_with('-'))
+        });
+        Self { o, gpt: None }
+    }
+
+    /// Sampling can not be set, or only to its default.
+    pub(super) fn reasons(self) -> bool {
+        self.o.is_some() || self.gpt.is_some()
+    }
+
+    /// `max_tokens` is refused.
+    pub(super) fn is_o_series(self) -> bool {
+        self.o.is_some()
+    }
+
+    /// `stop` is refused.
+    pub(super) fn never_stops(self) -> bool {
+        self.o >= Some(3)
+    }
+
+    /// Function tools need an effort of `none`, if one is given.
+    pub(super) fn tools_without_effort(self) -> bool {
+        self.gpt >= Some((5, 4))
+    }
+
+    /// Function tools need an effort of `none` in so many words.
+    pub(super) fn tools_need_none(self) -> bool {
+        self.gpt >= Some((5, 6))
+    }
+
+    /// Function tools are refused whatever the effort.
+    pub(super) fn refuses_tools(self) -> bool {
+        self.gpt >= Some((6, 0))
+    }
+}
+
+/// The number at the start, and what follows.
+fn number(text: &str) -> (Option<u32>, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (text[..end].parse().ok(), &text[end..])
+}

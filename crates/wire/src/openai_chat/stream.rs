@@ -1,0 +1,73 @@
+//! A streamed answer.
+//!
+//! | what comes | what is done |
+//! |---|---|
+//! | a chunk with `choices` | its delta is added; `obfuscation` and the like are passed over |
+//! | a chunk with no choice and `usage` | the usage is taken |
+//! | an object with `error` | an error with the API's words |
+//! | `[DONE]` | the message is whole |
+//! | any other object | it is handed on as it is |
+
+use serde_json::value::RawValue;
+
+use super::answer::{Answer, Piece, Read};
+use crate::raw::is_object;
+use crate::reply_builder::ReplyBuilder;
+use crate::sse::Event;
+use crate::stream::Machine;
+use crate::{Delta, Error, ErrorKind};
+
+const END: &str = "[DONE]";
+
+/// Reads the events of a stream.
+pub(crate) fn machine() -> Box<dyn Machine> {
+    Box::new(Chunks::default())
+}
+
+#[derive(Default)]
+struct Chunks {
+    answer: Answer,
+    is_complete: bool,
+}
+
+impl Machine for Chunks {
+    fn event(
+        &mut self,
+        event: &Event,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Error> {
+        let data = event.data.trim();
+        if data == END {
+            self.is_complete = true;
+            return Ok(());
+        }
+        if self.is_complete || data.is_empty() {
+            return Ok(());
+        }
+        let corrupt = |reason: String| {
+            let rule = format!("an event of the stream can not be read, {reason}: {data}");
+            Error::new(ErrorKind::Corrupt, rule)
+        };
+        let raw: &RawValue = serde_json::from_str(data).map_err(|e| corrupt(e.to_string()))?;
+        let read = if is_object(raw) {
+            let read = self.answer.read(raw, Piece::Chunk, reply, deltas);
+            read.map_err(|fault| corrupt(fault.locate(data).to_string()))?
+        } else {
+            Read::Unknown
+        };
+        match read {
+            Read::Answer => {}
+            Read::Error(message) => return Err(Error::new(ErrorKind::Api, message)),
+            Read::Unknown => {
+                let Event { name, data } = event.clone();
+                deltas.push(Delta::Unknown { event: name, data });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+}

@@ -1,0 +1,176 @@
+//! The items of `input`, from first to last.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use interleaf_model::{
+    AssistantPart, Body, CallId, ContentPart, Json, Message, Opaque, Parts, Status, Text, ToolName,
+    ToolResult, VendorName,
+};
+
+use super::parts::{assistant_item, content_parts, system_parts};
+use super::{extra, rest};
+use crate::error::Fault;
+use crate::openai_responses::{OWNER, is_made_by_model};
+use crate::raw::{Fields, ObjectText};
+
+/// Puts the items together into messages.
+#[derive(Default)]
+pub(super) struct Reader {
+    messages: Vec<Message>,
+    /// What the assistant has said since someone else did.
+    run: Vec<AssistantPart>,
+    /// The last item was an assistant's message.
+    after_message: bool,
+}
+
+impl Reader {
+    pub(super) fn finish(mut self) -> Vec<Message> {
+        self.end_run();
+        self.messages
+    }
+
+    pub(super) fn item<'a>(&mut self, i: usize, raw: &'a RawValue) -> Result<(), Fault<'a>> {
+        let mut fields = Fields::read(raw)?;
+        let kind = item_type(&fields)?;
+        match &*kind {
+            "message" => {
+                fields.take("type");
+                self.message(i, raw, fields)
+            }
+            "function_call_output" | "custom_tool_call_output" => {
+                fields.take("type");
+                let message = result(&kind, i, fields)?;
+                self.push(message);
+                Ok(())
+            }
+            "reasoning" | "function_call" | "custom_tool_call" | "image_generation_call" => {
+                self.after_message = false;
+                self.run.extend(assistant_item(i, raw)?);
+                Ok(())
+            }
+            // What compaction left belongs to the run in which it stands, if any.
+            kind => {
+                let opaque = Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) };
+                if is_made_by_model(kind) || (kind == "compaction" && !self.run.is_empty()) {
+                    self.after_message = false;
+                    self.run.push(AssistantPart::Opaque(opaque));
+                } else {
+                    let parts = Parts::one(ContentPart::Opaque(opaque));
+                    self.push(Body::User(parts).into());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn message<'a>(
+        &mut self,
+        i: usize,
+        raw: &'a RawValue,
+        mut fields: Fields<'a>,
+    ) -> Result<(), Fault<'a>> {
+        let role = fields.peek("role");
+        let Some(name) = fields.take_text("role")? else {
+            return Err(fields.incomplete("a message needs `role`"));
+        };
+        match &*name {
+            "assistant" => {
+                let has_calls = self.run.iter().any(|part| matches!(part, AssistantPart::Call(_)));
+                if self.after_message && !has_calls {
+                    self.end_run();
+                }
+                let mut parts = assistant_item(i, raw)?;
+                if self.after_message {
+                    begin_item(&mut parts)?;
+                }
+                self.run.extend(parts);
+                self.after_message = true;
+            }
+            "user" => {
+                let parts = content_parts(&mut fields, "content")?;
+                self.push(Message { extra: rest(&fields)?, ..Body::User(parts).into() });
+            }
+            "system" | "developer" => {
+                let parts = system_parts(&mut fields)?;
+                let mut own = ObjectText::default();
+                if name == "developer" {
+                    own.push("role", r#""developer""#);
+                }
+                own.push_all(&fields);
+                self.push(Message { extra: extra(own)?, ..Body::System(parts).into() });
+            }
+            _ => {
+                let rule = format!(
+                    "unknown role {name:?}: it must be user, assistant, system or developer"
+                );
+                let fault = match role {
+                    Some(role) => Fault::form(role, rule),
+                    None => Fault::form(raw, rule),
+                };
+                return Err(fault.under("role"));
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, message: Message) {
+        self.end_run();
+        self.messages.push(message);
+    }
+
+    fn end_run(&mut self) {
+        self.after_message = false;
+        if let Ok(parts) = Parts::new(std::mem::take(&mut self.run)) {
+            self.messages.push(Body::Assistant(parts).into());
+        }
+    }
+}
+
+/// Marks that a message of its own begins here, even if it has no other fields.
+fn begin_item(parts: &mut [AssistantPart]) -> Result<(), interleaf_model::Error> {
+    if let Some(AssistantPart::Text(Text { extra: own, .. })) = parts.first_mut() {
+        let is_marked = own.get(OWNER).is_some_and(|own| own.as_str().contains("\"item\""));
+        if !is_marked {
+            let mut marked = ObjectText::default();
+            marked.push("item", "{}");
+            if let Some(others) = own.get(OWNER)
+                && let Ok(raw) = serde_json::from_str::<&RawValue>(others.as_str())
+                && let Ok(fields) = Fields::read(raw)
+            {
+                marked.push_all(&fields);
+            }
+            *own = extra(marked)?;
+        }
+    }
+    Ok(())
+}
+
+/// A message may do without a type.
+pub(super) fn item_type<'a>(fields: &Fields<'a>) -> Result<Cow<'a, str>, Fault<'a>> {
+    match fields.peek("type") {
+        Some(kind) => crate::raw::text(kind).map_err(|fault| fault.under("type")),
+        None if fields.peek("role").is_some() => Ok(Cow::Borrowed("message")),
+        None => Err(fields.incomplete("an item needs `type`, or `role` if it is a message")),
+    }
+}
+
+/// What a tool answered. Without the id of its call it answers none: then its place
+/// names it, and repair leaves it out.
+fn result<'a>(kind: &str, i: usize, mut fields: Fields<'a>) -> Result<Message, Fault<'a>> {
+    let call = fields.take_text("call_id")?.unwrap_or_default();
+    let call = CallId::new(call).or_else(|_| CallId::new(format!("output_{i}")))?;
+    let name = match fields.peek("name") {
+        Some(name) if crate::raw::is_text(name) => crate::raw::text(name).ok().map(ToolName::new),
+        _ => None,
+    };
+    let parts = content_parts(&mut fields, "output")?;
+    let mut own = ObjectText::default();
+    if kind == "custom_tool_call_output" {
+        own.push("type", r#""custom_tool_call_output""#);
+    }
+    own.push_all(&fields);
+    let result = ToolResult { call, name, status: Status::Ok, parts };
+    Ok(Message { extra: extra(own)?, ..Body::Tool(result).into() })
+}

@@ -1,0 +1,334 @@
+//! The tools, and all that a request asks for beside its items.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use interleaf_model::{Entry, Json, Opaque, Role};
+
+use super::json;
+use super::own::Own;
+use crate::change::{ChangeKind, Changes};
+use crate::encode::Context;
+use crate::names::Alphabet;
+use crate::openai_responses::wire::{
+    Format, Function, Raw, ReasoningSettings, Tail, TextSettings, Tool, ToolChoice,
+};
+use crate::openai_responses::{FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, strict};
+use crate::raw::{Fields, ObjectText};
+use crate::turns::Turns;
+use crate::{Error, Family, Options};
+
+/// The longest key of a cached prefix.
+const LONGEST_CACHE_KEY: usize = 64;
+
+/// Fields that are written from what is known of them.
+const WRITTEN: [&str; 13] = [
+    "model",
+    "instructions",
+    "tools",
+    "input",
+    "tool_choice",
+    "parallel_tool_calls",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "text",
+    "reasoning",
+    "prompt_cache_key",
+    "stream",
+];
+
+/// The functions, then the tools that the API runs itself.
+pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
+    let mut tools = Vec::new();
+    for tool in cx.prompt.tools() {
+        let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+        if matches!(name, Cow::Owned(_)) {
+            cx.changes.add_general(ChangeKind::ToolNameRewritten, tool.name.as_str());
+        }
+        let parameters = parameters(tool, &mut cx.changes);
+        let mut strict = tool.strict;
+        if strict == Some(true) && !strict::takes(&parameters.to_value()) {
+            let detail = format!("{}: the schema is outside of the strict subset", tool.name);
+            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            strict = Some(false);
+        }
+        tools.push(Tool::Function(Function {
+            r#type: "function",
+            name,
+            description: tool.description.as_deref(),
+            parameters,
+            strict,
+            extra: Own::of(&tool.extra, OWNER).rest(&[
+                "type",
+                "name",
+                "description",
+                "parameters",
+                "strict",
+            ]),
+        }));
+    }
+    for hosted in &cx.options.hosted_tools {
+        if is_sent(hosted) {
+            tools.push(Tool::Hosted(&hosted.value));
+        } else {
+            let detail = format!("hosted tool of {}", hosted.owner);
+            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        }
+    }
+    Ok(tools)
+}
+
+/// Whether a hosted tool is this API's.
+fn is_sent(tool: &Opaque) -> bool {
+    let kind = Own::of_json(&tool.value).peek_text("type");
+    tool.owner.as_str() == OWNER && kind.is_some_and(|kind| kind != "function")
+}
+
+/// The schema of a tool's arguments, of type object with properties: the API
+/// insists on both.
+fn parameters(tool: &interleaf_model::Tool, changes: &mut Changes) -> Json {
+    let empty = || Json::from(&serde_json::json!({"type": "object", "properties": {}}));
+    let Some(schema) = &tool.parameters else { return empty() };
+    let value = schema.to_value();
+    let has_type = value.get("type").is_some_and(|kind| kind == "object");
+    if has_type && value.get("properties").is_some() {
+        return schema.clone();
+    }
+    changes.add_general(ChangeKind::SchemaChanged, tool.name.as_str());
+    let fields = serde_json::from_str::<&RawValue>(schema.as_str()).ok();
+    let Some(fields) = fields.and_then(|raw| Fields::read(raw).ok()) else { return empty() };
+    let mut mended = ObjectText::default();
+    mended.push("type", r#""object""#);
+    if value.get("properties").is_none() {
+        mended.push("properties", "{}");
+    }
+    for (name, value) in fields.iter().filter(|(name, _)| *name != "type") {
+        mended.push(name, value.get());
+    }
+    mended.into_json().ok().flatten().unwrap_or_else(empty)
+}
+
+pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
+    let options = cx.options;
+    let mut tail = Tail { temperature: options.temperature.as_ref(), ..Tail::default() };
+    tail.top_p = options.top_p.as_ref();
+    let n_hosted = options.hosted_tools.iter().filter(|tool| is_sent(tool)).count();
+    let n_tools = cx.prompt.tools().len() + n_hosted;
+    tail.tool_choice = if n_tools > 0 { tool_choice(cx) } else { None };
+    if options.tool_choice.is_some() && tail.tool_choice.is_none() {
+        cx.changes.add_general(ChangeKind::OptionDropped, "tool_choice");
+    }
+    tail.parallel_tool_calls = options.parallel_tool_calls.filter(|_| n_tools > 0);
+    if options.parallel_tool_calls.is_some() && tail.parallel_tool_calls.is_none() {
+        cx.changes.add_general(ChangeKind::OptionDropped, "parallel_tool_calls");
+    }
+    tail.max_output_tokens = options.max_tokens.map(|n| n.max(FEWEST_OUTPUT_TOKENS));
+    if tail.max_output_tokens != options.max_tokens {
+        let detail = format!("max_tokens: raised to {FEWEST_OUTPUT_TOKENS}");
+        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+    }
+    for (name, is_given) in [("top_k", options.top_k.is_some()), ("stop", !options.stop.is_empty())]
+    {
+        if is_given {
+            cx.changes.add_general(ChangeKind::OptionDropped, name);
+        }
+    }
+    tail.reasoning = reasoning(options, &mut cx.changes);
+    tail.prompt_cache_key = options.cache_key.as_deref().map(cache_key);
+    tail.stream = options.stream.then_some(true);
+    tail.text = text_settings(cx);
+    let is_written = |name: &str| match name {
+        "text" => tail.text.is_some(),
+        "tool_choice" => tail.tool_choice.is_some(),
+        "reasoning" => tail.reasoning.is_some(),
+        "parallel_tool_calls" => tail.parallel_tool_calls.is_some(),
+        // They have a field of their own among the options, or another place.
+        name => WRITTEN.contains(&name),
+    };
+    let mut rest = Vec::new();
+    let mut dropped = Vec::new();
+    for (name, value) in &options.rest {
+        let is_ours = options.rest_of == Some(Family::OpenaiResponses);
+        let is_refused = MOVED_FIELDS.contains(&name.as_str()) || is_null_choice(cx, name, value);
+        match serde_json::from_str::<&RawValue>(value.as_str()) {
+            // Already written, with the format.
+            _ if is_ours && name == "text" && tail.text.is_some() => {}
+            Ok(raw) if is_ours && !is_refused && !is_written(name) => {
+                rest.retain(|(other, _): &(Cow<'_, str>, _)| other != name);
+                rest.push((Cow::Borrowed(name.as_str()), raw));
+            }
+            _ => dropped.push(name),
+        }
+    }
+    tail.rest = Raw(rest);
+    for name in dropped {
+        cx.changes.add_general(ChangeKind::OptionDropped, name.as_str());
+    }
+    let body = json(&tail)?;
+    let separator = if body == "{}" { "" } else { "," };
+    Ok(format!("]{separator}{}", &body[1..]))
+}
+
+/// Whether a choice of tools that only this API knows chooses what is not there.
+fn is_null_choice(cx: &Context<'_>, name: &str, value: &Json) -> bool {
+    if name != "tool_choice" {
+        return false;
+    }
+    let choice = value.to_value();
+    let named = choice.get("name").and_then(Value::as_str);
+    match choice.get("type").and_then(Value::as_str) {
+        Some("function" | "custom") => {
+            let of_prompt = cx.prompt.tools().iter().map(|tool| tool.name.as_str().to_owned());
+            let of_vendor =
+                cx.options.hosted_tools.iter().filter_map(|tool| {
+                    Some(Own::of_json(&tool.value).peek_text("name")?.into_owned())
+                });
+            !of_prompt.chain(of_vendor).any(|name| Some(name.as_str()) == named)
+        }
+        Some(_) => false,
+        None => true,
+    }
+}
+
+fn tool_choice<'a>(cx: &mut Context<'a>) -> Option<ToolChoice<'a>> {
+    use crate::ToolChoice::{Auto, None as No, Required, Tool};
+    Some(match cx.options.tool_choice.as_ref()? {
+        Auto => ToolChoice::Mode("auto"),
+        No => ToolChoice::Mode("none"),
+        Required => ToolChoice::Mode("required"),
+        Tool(name) => {
+            let tool = cx.prompt.tools().iter().find(|tool| tool.name.as_str() == name)?;
+            let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+            ToolChoice::Function { r#type: "function", name }
+        }
+    })
+}
+
+/// How hard the model is to think, from Anthropic's settings.
+fn reasoning(options: &Options, changes: &mut Changes) -> Option<ReasoningSettings> {
+    let thinking = options.thinking.as_ref()?.to_value();
+    let n_tokens = thinking.get("budget_tokens").and_then(Value::as_u64);
+    let effort = match (thinking.get("type").and_then(Value::as_str), n_tokens) {
+        (Some("enabled"), Some(0..=4_095)) => "low",
+        (Some("enabled"), Some(4_096..=16_383)) => "medium",
+        (Some("enabled"), Some(_)) => "high",
+        (Some("enabled" | "adaptive"), None) => "medium",
+        // No word for it is taken by every model.
+        _ => {
+            changes.add_general(ChangeKind::OptionDropped, "thinking");
+            return None;
+        }
+    };
+    Some(ReasoningSettings { effort })
+}
+
+fn cache_key(key: &str) -> Cow<'_, str> {
+    if key.chars().count() <= LONGEST_CACHE_KEY {
+        Cow::Borrowed(key)
+    } else {
+        Alphabet::NAME.write(key)
+    }
+}
+
+/// The form of the answer, and what else the body said of its text.
+fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
+    let options = cx.options;
+    let is_ours = options.rest_of == Some(Family::OpenaiResponses);
+    let others = options.rest.iter().find(|(name, _)| is_ours && name == "text");
+    let format = options.response_format.as_ref().and_then(|format| {
+        let written = format_of(format, &mut cx.changes);
+        if written.is_none() {
+            cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
+        }
+        written
+    })?;
+    let extra = others.map(|(_, others)| Own::of_json(others).rest(&["format"]));
+    Some(TextSettings { format: Some(format), extra: extra.unwrap_or_default() })
+}
+
+fn format_of<'a>(format: &'a Json, changes: &mut Changes) -> Option<Format<'a>> {
+    let mut own = Own::of_json(format);
+    let kind = own.take_text("type")?;
+    match &*kind {
+        "text" => Some(Format::Plain { r#type: "text", extra: own.rest(&[]) }),
+        "json_object" => Some(Format::Plain { r#type: "json_object", extra: own.rest(&[]) }),
+        "json_schema" => {
+            let mut inner = Own::of_raw(own.take("json_schema")?);
+            let given = inner.take_text("name").unwrap_or_default();
+            let name = if given.is_empty() {
+                "answer".to_owned()
+            } else {
+                let written = Alphabet::NAME.write(&given).into_owned();
+                if written != given {
+                    let detail = format!("the name {given:?} of the format");
+                    changes.add_general(ChangeKind::SchemaChanged, detail);
+                }
+                written
+            };
+            let schema = inner.peek("schema").filter(|raw| raw.get().starts_with('{'))?;
+            let mut strict = inner.take("strict").map(|raw| raw.get() == "true");
+            let schema = serde_json::from_str(schema.get()).unwrap_or(Value::Null);
+            if strict == Some(true) && !strict::takes(&schema) {
+                let detail = "the format is outside of the strict subset";
+                changes.add_general(ChangeKind::SchemaChanged, detail);
+                strict = Some(false);
+            }
+            let extra = inner.rest(&["type"]);
+            Some(Format::Schema { r#type: "json_schema", name, strict, extra })
+        }
+        _ => None,
+    }
+}
+
+/// Whether the answer must be a JSON object and no message says the word, without
+/// which the API refuses.
+pub(super) fn must_ask_for_json(cx: &Context<'_>, system: &[Entry]) -> bool {
+    let Some(format) = &cx.options.response_format else { return false };
+    if Own::of_json(format).peek_text("type").as_deref() != Some("json_object") {
+        return false;
+    }
+    let says_json = |entry: &Entry| {
+        entry.message.texts().any(|text| text.to_ascii_lowercase().contains("json"))
+    };
+    let settled = cx.prompt.settled().into_iter().flat_map(|settled| settled.entries());
+    let said = settled.chain(cx.prompt.entries());
+    let mut said = said.filter(|entry| entry.message.role() != Role::System);
+    !system.iter().any(says_json) && !said.any(says_json)
+}
+
+/// Whether the body says that nothing is stored.
+pub(super) fn is_unstored(options: &Options) -> bool {
+    own_setting(options, "store").is_some_and(|value| value == "false")
+}
+
+/// Whether the API leaves out what does not fit.
+pub(super) fn cuts_by_itself(options: &Options) -> bool {
+    own_setting(options, "truncation").is_some_and(|value| value == r#""auto""#)
+}
+
+fn own_setting<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
+    if options.rest_of != Some(Family::OpenaiResponses) {
+        return None;
+    }
+    let (_, value) = options.rest.iter().rev().find(|(other, _)| other == name)?;
+    Some(value.as_str())
+}
+
+/// The namespace in which a function lives that came without one.
+pub(super) fn namespace_of(options: &Options, function: &str) -> Option<String> {
+    options.hosted_tools.iter().find_map(|tool| {
+        let mut own = Own::of_json(&tool.value);
+        if tool.owner.as_str() != OWNER || own.take_text("type").as_deref() != Some("namespace") {
+            return None;
+        }
+        let name = own.take_text("name")?;
+        let tools = crate::raw::list(own.take("tools")?).ok()?;
+        let holds = tools
+            .into_iter()
+            .any(|tool| Own::of_raw(tool).peek_text("name").as_deref() == Some(function));
+        holds.then(|| name.into_owned())
+    })
+}

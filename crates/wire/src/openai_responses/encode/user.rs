@@ -1,0 +1,224 @@
+//! Results, then what the user said.
+
+use std::borrow::Cow;
+
+use interleaf_model::{Body, ContentPart, Entry, Message, Opaque, PartRef, Status, ToolResult};
+
+use super::media::content_part;
+use super::own::Own;
+use super::{PLACEHOLDER, content, json, settings};
+use crate::Error;
+use crate::change::ChangeKind;
+use crate::encode::{Context, TurnPlace};
+use crate::names::call_id;
+use crate::openai_responses::lint::takes_item;
+use crate::openai_responses::wire::{self, Content, Output, Part, Raw};
+use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
+
+pub(super) fn items(
+    cx: &mut Context<'_>,
+    results: &[Entry],
+    said: &[Entry],
+    start: usize,
+    place: TurnPlace,
+) -> Result<Vec<String>, Error> {
+    let mut items = Vec::with_capacity(results.len() + said.len());
+    for entry in results {
+        if let Some(result) = entry.message.as_result() {
+            items.push(output(cx, &entry.message, result, start)?);
+        }
+    }
+    for (i, entry) in said.iter().enumerate() {
+        if let Body::User(parts) = &entry.message.body {
+            let is_last = place.last && i + 1 == said.len();
+            user_items(cx, &entry.message, parts, is_last, &mut items)?;
+        }
+    }
+    if items.is_empty() {
+        items.push(super::message("user", Content::Text(PLACEHOLDER.into()), Raw::default())?);
+    }
+    Ok(items)
+}
+
+/// A message, and the items of the vendor's own that stand in it.
+fn user_items(
+    cx: &mut Context<'_>,
+    message: &Message,
+    parts: &[ContentPart],
+    is_last: bool,
+    items: &mut Vec<String>,
+) -> Result<(), Error> {
+    let mut written: Vec<Part<'_>> = Vec::new();
+    for (i, part) in parts.iter().enumerate() {
+        match part {
+            ContentPart::Opaque(opaque) if is_item(opaque) => {
+                say(cx, message, std::mem::take(&mut written), items)?;
+                match raw_item(cx, opaque, is_last && i + 1 == parts.len()) {
+                    Ok(()) => {
+                        // Of two updates side by side the later one counts.
+                        let is_update = |item: &str| kind_of(item) == "configuration_update";
+                        if is_update(opaque.value.as_str())
+                            && items.pop_if(|last| is_update(last)).is_some()
+                        {
+                            let why = "another follows";
+                            cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why);
+                        }
+                        items.push(opaque.value.as_str().to_owned());
+                    }
+                    Err(why) => cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why),
+                }
+            }
+            _ => written.extend(content_part(part, &message.id, &mut cx.changes)),
+        }
+    }
+    say(cx, message, written, items)
+}
+
+fn say(
+    cx: &mut Context<'_>,
+    message: &Message,
+    parts: Vec<Part<'_>>,
+    items: &mut Vec<String>,
+) -> Result<(), Error> {
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let mut own = Own::of(&message.extra, OWNER);
+    let id = own.take_text("id").filter(|id| {
+        let is_legal = id.starts_with("msg_") && id.chars().count() <= LONGEST_ITEM_ID;
+        if !is_legal {
+            cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id.to_string());
+        }
+        is_legal
+    });
+    let extra = own.rest(&["type", "role", "content"]);
+    let role = "user";
+    items.push(json(&wire::Message {
+        r#type: "message",
+        id,
+        role,
+        content: content(parts),
+        extra,
+    })?);
+    Ok(())
+}
+
+fn kind_of(item: &str) -> Cow<'_, str> {
+    let raw = serde_json::from_str(item).map(Own::of_raw).unwrap_or_else(|_| Own::of_none());
+    raw.peek_text("type").unwrap_or_default()
+}
+
+/// Whether an opaque part is an item of this API, and no content part.
+pub(super) fn is_item(opaque: &Opaque) -> bool {
+    opaque.owner.as_str() == OWNER
+        && Own::of_json(&opaque.value)
+            .peek_text("type")
+            .is_some_and(|kind| kind != WRAPPED_PART && !is_part_type(&kind))
+}
+
+/// Whether an item of the vendor's own may be sent as it is; if not, why.
+fn raw_item(cx: &Context<'_>, opaque: &Opaque, is_last: bool) -> Result<(), &'static str> {
+    let kind = Own::of_json(&opaque.value).peek_text("type").unwrap_or_default();
+    match &*kind {
+        "item_reference" if settings::is_unstored(cx.options) => Err("nothing is stored"),
+        "compaction_trigger" if !is_last => Err("it is not the last item"),
+        // Two of them side by side are refused, and so is one with automatic
+        // truncation; its settings are this request's own anyway.
+        "configuration_update" if settings::cuts_by_itself(cx.options) => {
+            Err("the truncation is automatic")
+        }
+        // They are modelled; what comes in this way would not be paired.
+        "function_call"
+        | "custom_tool_call"
+        | "reasoning"
+        | "message"
+        | "function_call_output"
+        | "custom_tool_call_output" => Err("it is no part of its own"),
+        _ if !serde_json::from_str(opaque.value.as_str()).is_ok_and(|item| takes_item(&item)) => {
+            Err("the API would refuse it")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn output(
+    cx: &mut Context<'_>,
+    message: &Message,
+    result: &ToolResult,
+    start: usize,
+) -> Result<String, Error> {
+    let id = call_id(&result.call, &cx.vendor.quirks.call_ids);
+    if matches!(id, Cow::Owned(_)) {
+        cx.changes.add(ChangeKind::CallIdRewritten, &message.id, result.call.as_str());
+    }
+    let mut own = Own::of(&message.extra, OWNER);
+    let is_custom = own.take_text("type").as_deref() == Some("custom_tool_call_output")
+        || calls_custom(cx, result, start);
+    if let Some(id) = own.take_text("id") {
+        cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id);
+    }
+    let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
+    let output = payload(cx, message, result);
+    let extra = own.rest(&["call_id", "output"]);
+    json(&Output { r#type: kind, call_id: id, output, extra })
+}
+
+/// Whether the call of a result is one of a custom tool. The message that holds it
+/// stands right before the results.
+fn calls_custom(cx: &Context<'_>, result: &ToolResult, start: usize) -> bool {
+    let Some(before) = start.checked_sub(1).and_then(|at| cx.prompt.entries().get(at)) else {
+        return false;
+    };
+    let mut calls = before.message.calls();
+    calls.any(|call| call.id == result.call && is_custom_call(&call.extra))
+}
+
+pub(super) fn is_custom_call(extra: &interleaf_model::Extra) -> bool {
+    Own::of(extra, OWNER).peek_text("type").as_deref() == Some("custom_tool_call")
+}
+
+fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) -> Content<'a> {
+    let failed = result.status == Status::Error;
+    // A text alone goes as it is: an empty output is an answer too.
+    if let [ContentPart::Text(text)] = &*result.parts
+        && Own::of(&text.extra, OWNER).rest(&[]).0.is_empty()
+    {
+        if failed && !says_error(&text.text) {
+            cx.changes.add(ChangeKind::ErrorInText, &message.id, "");
+            return Content::Text(Cow::Owned(format!("Error: {}", text.text)));
+        }
+        return Content::Text(Cow::Borrowed(&text.text));
+    }
+    let mut parts: Vec<Part<'_>> = result
+        .parts
+        .iter()
+        .filter_map(|part| content_part(part, &message.id, &mut cx.changes))
+        .collect();
+    if failed {
+        let first = message.parts().find_map(|part| match part {
+            PartRef::Text(text) if !text.is_blank() => Some(&*text.text),
+            _ => None,
+        });
+        if !first.is_some_and(says_error) {
+            cx.changes.add(ChangeKind::ErrorInText, &message.id, "");
+            mark_error(&mut parts);
+        }
+    }
+    if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { content(parts) }
+}
+
+fn says_error(text: &str) -> bool {
+    let start = text.trim_start().get(.."error".len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case("error"))
+}
+
+/// Puts the word before the first text, or in front of everything.
+fn mark_error(parts: &mut Vec<Part<'_>>) {
+    for part in parts.iter_mut() {
+        if let Part::Text(text) = part {
+            text.text = Cow::Owned(format!("Error: {}", text.text));
+            return;
+        }
+    }
+    parts.insert(0, super::media::note_part(super::Note("Error:".to_owned()), "input_text"));
+}

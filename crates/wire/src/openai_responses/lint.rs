@@ -1,0 +1,71 @@
+//! What can be seen in a body that the API will refuse.
+
+mod items;
+mod pairing;
+pub(super) mod rules;
+mod settings;
+mod tools;
+
+use serde_json::Value;
+
+use crate::Vendor;
+use crate::lint::{Faults, Rule};
+
+pub(super) use self::items::{is_address, is_sealed};
+pub(crate) use self::rules::RULES;
+
+/// Where a check puts what it found: the rule, the place, particulars.
+pub(super) type Report<'r> = dyn FnMut(&'static Rule, String, String) + 'r;
+
+pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
+    let mut report =
+        |rule: &'static Rule, place: String, detail: String| faults.add(rule, place, detail);
+    let Value::Object(_) = body else {
+        return report(&rules::BODY, String::new(), String::new());
+    };
+    settings::check(body, &mut report);
+    if let Some(Value::Array(input)) = body.get("input") {
+        for (i, item) in input.iter().enumerate() {
+            items::check(item, &format!("/input/{i}"), &mut report);
+        }
+        pairing::check(body, input, &mut report);
+    }
+    tools::check(body, &mut report);
+}
+
+/// Whether an item of the vendor's own can be sent at all.
+pub(super) fn takes_item(item: &Value) -> bool {
+    let mut is_legal = true;
+    items::check(item, "", &mut |_, _, _| is_legal = false);
+    is_legal
+}
+
+/// Whether a content part of the vendor's own can be sent from this side.
+pub(super) fn takes_part(part: &Value, side: Side) -> bool {
+    let mut is_legal = true;
+    items::check_part(part, side, "", &mut |_, _, _| is_legal = false);
+    is_legal
+}
+
+/// Who a content part comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The user, the system, a tool.
+    Input,
+    /// The model.
+    Output,
+}
+
+/// A field that is a string.
+fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+/// The type of an item; a message may do without.
+fn kind(item: &Value) -> &str {
+    match text(item, "type") {
+        Some(kind) => kind,
+        None if item.get("role").is_some() => "message",
+        None => "",
+    }
+}

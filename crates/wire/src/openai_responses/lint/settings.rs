@@ -1,0 +1,82 @@
+//! The fields of the body beside the items and the tools.
+
+use serde_json::Value;
+
+use super::{Report, rules, text};
+use crate::names::Alphabet;
+use crate::openai_responses::{FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, strict};
+
+pub(super) fn check(body: &Value, report: &mut Report<'_>) {
+    for name in MOVED_FIELDS {
+        if body.get(name).is_some() {
+            report(&rules::MOVED_FIELDS, format!("/{name}"), String::new());
+        }
+    }
+    check_input(body, report);
+    if is_given(body, "previous_response_id") && is_given(body, "conversation") {
+        report(&rules::CONTINUATION, "/conversation".into(), String::new());
+    }
+    let n_tokens = body.get("max_output_tokens").filter(|value| !value.is_null());
+    if n_tokens.is_some_and(|n| n.as_f64().is_none_or(|n| n < FEWEST_OUTPUT_TOKENS as f64)) {
+        report(&rules::OUTPUT_TOKENS, "/max_output_tokens".into(), String::new());
+    }
+    check_format(body, report);
+}
+
+pub(super) fn is_given(body: &Value, name: &str) -> bool {
+    body.get(name).is_some_and(|value| !value.is_null())
+}
+
+fn check_input(body: &Value, report: &mut Report<'_>) {
+    let continues =
+        ["previous_response_id", "conversation", "prompt"].iter().any(|name| is_given(body, name));
+    let is_empty = match body.get("input") {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        Some(_) => {
+            let detail = "it is neither a text nor a list";
+            return report(&rules::INPUT, "/input".into(), detail.into());
+        }
+    };
+    if is_empty && !continues {
+        report(&rules::INPUT, "/input".into(), "it is empty".into());
+    }
+}
+
+fn check_format(body: &Value, report: &mut Report<'_>) {
+    let Some(format) = body.get("text").and_then(|text| text.get("format")) else { return };
+    if format.is_null() {
+        return;
+    }
+    const PLACE: &str = "/text/format";
+    match text(format, "type") {
+        Some("json_schema") => {
+            if !text(format, "name").is_some_and(|name| Alphabet::NAME.takes(name)) {
+                report(
+                    &rules::TEXT_FORMAT,
+                    PLACE.into(),
+                    "its `name` is missing or illegal".into(),
+                );
+            }
+            match format.get("schema") {
+                Some(schema @ Value::Object(_)) => {
+                    if format.get("strict") == Some(&Value::Bool(true)) {
+                        strict::check(schema, &format!("{PLACE}/schema"), report);
+                    }
+                }
+                _ => report(&rules::TEXT_FORMAT, PLACE.into(), "its `schema` is missing".into()),
+            }
+        }
+        Some("json_object") => {
+            let says_json = body
+                .get("input")
+                .is_some_and(|input| input.to_string().to_ascii_lowercase().contains("json"));
+            if !says_json {
+                report(&rules::JSON_WORD, PLACE.into(), String::new());
+            }
+        }
+        Some(_) => {}
+        None => report(&rules::TEXT_FORMAT, PLACE.into(), "it has no `type`".into()),
+    }
+}

@@ -1,0 +1,253 @@
+//! An answer that comes in pieces.
+//!
+//! | event | what is done |
+//! |---|---|
+//! | `response.created`, `.in_progress`, `.queued` | nothing: the last event says it all again |
+//! | `output_item.added` of a call | the call is announced |
+//! | `output_text.delta`, `reasoning_*.delta`, `*_arguments.delta`, `*_input.delta` | handed on |
+//! | `output_item.done` | the item goes into the reply: it is the whole of it, sealed |
+//! | `response.completed`, `.incomplete` | the end; items that had no `done` are taken from here, or from their pieces |
+//! | `response.failed`, `error` | an error in the API's words |
+//! | `*.added`, `*.done` of parts | nothing: the item says it again |
+//! | any other | handed on as it is |
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::value::RawValue;
+
+use interleaf_model::Finish;
+
+use super::decode::{api_error, outcome, output_idx_of, part_key, put_item};
+use crate::error::Fault;
+use crate::raw::Fields;
+use crate::reply_builder::ReplyBuilder;
+use crate::sse::Event;
+use crate::stream::Machine;
+use crate::{Delta, Error, ErrorKind};
+
+pub(crate) fn machine() -> Box<dyn Machine> {
+    Box::new(Responses::default())
+}
+
+#[derive(Default)]
+struct Responses {
+    is_complete: bool,
+    /// The items that are in the reply.
+    done: BTreeSet<u64>,
+    /// The pieces of those that are not, by the key of their part.
+    pieces: BTreeMap<u64, Piece>,
+}
+
+enum Piece {
+    Text(String),
+    Thinking(String),
+    Call { id: String, name: String, arguments: String },
+}
+
+/// What more there is of a part.
+#[derive(Clone, Copy)]
+enum More {
+    Text,
+    Thinking,
+    Arguments,
+}
+
+impl Machine for Responses {
+    fn event(
+        &mut self,
+        event: &Event,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Error> {
+        // Some servers end as chat does.
+        if event.data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let raw: &RawValue = serde_json::from_str(&event.data).map_err(|_| corrupt(event))?;
+        let mut fields = Fields::read(raw).map_err(|_| corrupt(event))?;
+        let kind = fields.take_text("type").map_err(|_| corrupt(event))?;
+        let kind = kind.unwrap_or(Cow::Borrowed(&event.name));
+        let unreadable = |_: Fault<'_>| corrupt(event);
+        match &*kind {
+            "response.output_item.added" => self.begin(fields, deltas).map_err(unreadable),
+            "response.output_text.delta" => {
+                self.more(fields, "content_index", More::Text, deltas).map_err(unreadable)
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                self.more(fields, "", More::Thinking, deltas).map_err(unreadable)
+            }
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                self.more(fields, "", More::Arguments, deltas).map_err(unreadable)
+            }
+            "response.output_item.done" => {
+                let output_idx = number(&mut fields, "output_index");
+                match fields.take("item") {
+                    Some(item) => self.end(output_idx, item, reply).map_err(unreadable),
+                    None => Err(corrupt(event)),
+                }
+            }
+            "response.completed" | "response.incomplete" => {
+                let response = fields.take_object("response").map_err(unreadable)?;
+                let response = response.ok_or_else(|| corrupt(event))?;
+                self.complete(response, event, reply, deltas)
+            }
+            "response.failed" => Err(failure(fields, event)),
+            "error" => Err(match fields.peek("error") {
+                Some(error) => api_error(error),
+                None => api_error(raw),
+            }),
+            "response.created"
+            | "response.in_progress"
+            | "response.queued"
+            | "response.content_part.added"
+            | "response.content_part.done"
+            | "response.output_text.done"
+            | "response.refusal.done"
+            | "response.reasoning_summary_part.added"
+            | "response.reasoning_summary_part.done"
+            | "response.reasoning_summary_text.done"
+            | "response.reasoning_text.done"
+            | "response.function_call_arguments.done"
+            | "response.custom_tool_call_input.done" => Ok(()),
+            // A server that gives up before it begins answers as to any request.
+            "" if fields.peek("error").is_some() => {
+                Err(fields.peek("error").map_or_else(|| corrupt(event), api_error))
+            }
+            _ => {
+                let (event, data) = (kind.into_owned(), event.data.clone());
+                deltas.push(Delta::Unknown { event, data });
+                Ok(())
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+}
+
+impl Responses {
+    /// An item begins: calls are announced.
+    fn begin<'a>(
+        &mut self,
+        mut event: Fields<'a>,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Fault<'a>> {
+        let part = part_key(number(&mut event, "output_index"), 0);
+        let Some(mut item) = event.take_object("item")? else { return Ok(()) };
+        let kind = item.take_text("type")?.unwrap_or_default();
+        if kind == "function_call" || kind == "custom_tool_call" {
+            let id = item.take_text("call_id")?.unwrap_or_default().into_owned();
+            let name = item.take_text("name")?.unwrap_or_default().into_owned();
+            let (for_delta, arguments) = ((id.clone(), name.clone()), String::new());
+            self.pieces.insert(part, Piece::Call { id, name, arguments });
+            let (id, name) = for_delta;
+            deltas.push(Delta::Call { part, id, name });
+        }
+        Ok(())
+    }
+
+    /// More of a part.
+    fn more<'a>(
+        &mut self,
+        mut event: Fields<'a>,
+        inner: &str,
+        what: More,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Fault<'a>> {
+        let inner = if inner.is_empty() { 0 } else { number(&mut event, inner) };
+        let part = part_key(number(&mut event, "output_index"), inner);
+        let text = event.take_text("delta")?.unwrap_or_default().into_owned();
+        let begin = || match what {
+            More::Text => Piece::Text(String::new()),
+            More::Thinking => Piece::Thinking(String::new()),
+            More::Arguments => {
+                Piece::Call { id: String::new(), name: String::new(), arguments: String::new() }
+            }
+        };
+        match self.pieces.entry(part).or_insert_with(begin) {
+            Piece::Text(said) | Piece::Thinking(said) | Piece::Call { arguments: said, .. } => {
+                said.push_str(&text);
+            }
+        }
+        deltas.push(match what {
+            More::Text => Delta::Text { part, text },
+            More::Thinking => Delta::Thinking { part, text },
+            More::Arguments => Delta::Arguments { part, text },
+        });
+        Ok(())
+    }
+
+    /// An item is whole.
+    fn end<'a>(
+        &mut self,
+        output_idx: u64,
+        item: &'a RawValue,
+        reply: &mut ReplyBuilder,
+    ) -> Result<(), Fault<'a>> {
+        if self.done.insert(output_idx) {
+            self.pieces.retain(|&part, _| output_idx_of(part) != output_idx);
+            put_item(reply, output_idx, item)?;
+        }
+        Ok(())
+    }
+
+    /// The answer is whole.
+    fn complete(
+        &mut self,
+        mut response: Fields<'_>,
+        event: &Event,
+        reply: &mut ReplyBuilder,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), Error> {
+        let unreadable = |_: Fault<'_>| corrupt(event);
+        for (i, item) in response.take_list("output").map_err(unreadable)?.into_iter().enumerate() {
+            self.end(i as u64, item, reply).map_err(unreadable)?;
+        }
+        for (part, piece) in std::mem::take(&mut self.pieces) {
+            match piece {
+                Piece::Text(text) => reply.text(part, &text),
+                Piece::Thinking(text) => reply.thinking(part, &text),
+                Piece::Call { id, name, arguments } => {
+                    reply.call(part, &id, &name);
+                    reply.arguments(part, &arguments);
+                }
+            }
+        }
+        let refused = reply.finish == Some(Finish::ContentFilter);
+        outcome(&mut response, reply, &event.data)?;
+        if refused && reply.finish == Some(Finish::Stop) {
+            reply.finish = Some(Finish::ContentFilter);
+        }
+        deltas.extend(reply.usage.map(Delta::Usage));
+        let finish = match reply.finish.clone() {
+            Some(Finish::Stop) if reply.has_calls() => Finish::ToolCalls,
+            Some(finish) => finish,
+            None => Finish::Stop,
+        };
+        deltas.push(Delta::Finish(finish));
+        self.is_complete = true;
+        Ok(())
+    }
+}
+
+fn number(fields: &mut Fields<'_>, name: &str) -> u64 {
+    fields.take(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
+}
+
+/// Why an answer failed.
+fn failure(mut event: Fields<'_>, whole: &Event) -> Error {
+    match event.take_object("response") {
+        Ok(Some(response)) => match response.peek("error") {
+            Some(error) => api_error(error),
+            None => Error::new(ErrorKind::Api, "the answer failed, without a reason"),
+        },
+        _ => corrupt(whole),
+    }
+}
+
+fn corrupt(event: &Event) -> Error {
+    let rule = format!("an event of the stream can not be read: {:?}", event.data);
+    Error::new(ErrorKind::Corrupt, rule)
+}
