@@ -117,6 +117,7 @@ pub(super) struct FunctionResponse<'a> {
 #[serde(rename_all = "lowercase")]
 pub(super) enum Said<'a> {
     Output(Cow<'a, str>),
+    Result(Cow<'a, str>),
     Error(Cow<'a, str>),
 }
 

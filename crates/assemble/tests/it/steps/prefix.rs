@@ -56,6 +56,8 @@ fn ids_and_times_do_not_count_but_every_byte_that_is_sent_does() {
     assert_eq!(stable(&input), Some(0));
     input.previous = Some(view("s rules\nu one\na two\nu four"));
     assert_eq!(stable(&input), Some(3));
+    input.previous = Some(view("s rules\nu{extra={\"openai\":{\"name\":\"ada\"}}} one\na two"));
+    assert_eq!(stable(&input), Some(1));
     input.previous = Some(Vec::<Arc<Message>>::new());
     assert_eq!(ready(&input).1.stable_prefix, Some(StablePrefix::default()));
 }

@@ -208,7 +208,7 @@ fn result<'a>(
     call: CallId,
     part_idx: usize,
 ) -> Result<Message, Fault<'a>> {
-    let Said { status, text, is_object } = said(response.response)?;
+    let Said { status, text, form } = said(response.response)?;
     let mut parts = vec![ContentPart::Text(Text::new(text))];
     for (i, raw) in response.parts.iter().enumerate() {
         let inner = read_part(raw).and_then(|inner| Ok(inner.content()?));
@@ -220,8 +220,8 @@ fn result<'a>(
         parts.remove(0);
     }
     let mut inner = ObjectText::default();
-    if is_object {
-        inner.push("response", r#""object""#);
+    if let Some(form) = form {
+        inner.push("response", form);
     }
     inner.push_all(&response.rest);
     let mut own = ObjectText::default();
@@ -239,36 +239,42 @@ fn result<'a>(
 struct Said {
     status: Status,
     text: String,
-    /// The text is the JSON of the object that was sent.
-    is_object: bool,
+    /// How it was said, if not by the convention; JSON.
+    form: Option<&'static str>,
 }
+
+/// The text is the JSON of the object that was sent.
+const OBJECT: &str = r#""object""#;
+/// The text was the `result`, which many clients write for `output`.
+const RESULT: &str = r#""result""#;
 
 /// What a tool said. `output` and `error` are the API's convention.
 fn said(response: Option<&RawValue>) -> Result<Said, Fault<'_>> {
     let Some(raw) = response else {
-        return Ok(Said { status: Status::Ok, text: String::new(), is_object: false });
+        return Ok(Said { status: Status::Ok, text: String::new(), form: None });
     };
     if is_object(raw) {
         let fields = Fields::read(raw).map_err(|fault| fault.under("response"))?;
         let mut names = fields.iter();
         if let (Some((name, value)), None) = (names.next(), names.next())
-            && let Some(status) = status_of(name)
+            && let Some((status, form)) = meaning_of(name)
             && let Ok(said) = text(value)
         {
-            return Ok(Said { status, text: said.into_owned(), is_object: false });
+            return Ok(Said { status, text: said.into_owned(), form });
         }
     }
     let text = match text(raw) {
         Ok(text) => text.into_owned(),
         Err(_) => raw.get().to_owned(),
     };
-    Ok(Said { status: Status::Ok, text, is_object: is_object(raw) })
+    Ok(Said { status: Status::Ok, text, form: is_object(raw).then_some(OBJECT) })
 }
 
-fn status_of(name: &str) -> Option<Status> {
+fn meaning_of(name: &str) -> Option<(Status, Option<&'static str>)> {
     match name {
-        "output" => Some(Status::Ok),
-        "error" => Some(Status::Error),
+        "output" => Some((Status::Ok, None)),
+        "result" => Some((Status::Ok, Some(RESULT))),
+        "error" => Some((Status::Error, None)),
         _ => None,
     }
 }

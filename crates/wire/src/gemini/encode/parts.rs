@@ -238,14 +238,17 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         };
         let beside = object("part").map(|fields| split(fields, ""));
         let inner = object("functionResponse");
-        let is_object = inner.as_ref().is_some_and(|inner| inner.peek("response").is_some());
+        let form = inner.as_ref().and_then(|inner| inner.peek("response")).map(RawValue::get);
         let (parts, mut texts) = self.result_parts(result, message);
         let text = match texts.len() {
             1 => texts.remove(0),
             _ => Cow::Owned(texts.join("\n")),
         };
         let response = match (result.status, Json::parse(&*text)) {
-            (Status::Ok, Ok(json)) if is_object && json.is_object() => Response::Kept(json),
+            (Status::Ok, Ok(json)) if form == Some(r#""object""#) && json.is_object() => {
+                Response::Kept(json)
+            }
+            (Status::Ok, _) if form == Some(r#""result""#) => Response::Said(Said::Result(text)),
             (Status::Ok, _) => Response::Said(Said::Output(text)),
             (Status::Error, _) => Response::Said(Said::Error(text)),
         };

@@ -489,3 +489,26 @@ fn settings_without_a_word_here_are_reported() {
         r#"{"model":"m","max_tokens":4096,"messages":[{"role":"user","content":"a"}]}"#
     );
 }
+
+#[test]
+fn thinking_goes_back_to_its_model_by_either_name() {
+    let made_by = |model: &str| {
+        let producer = Some(Producer { vendor: "anthropic".into(), model: Some(model.into()) });
+        let seal = Some(Seal::Signature("EqQBCgIY".into()));
+        let thought = Thinking { text: "t".into(), seal, producer, extra: Extra::NONE };
+        let parts = vec![AssistantPart::Thinking(thought), said("b")];
+        vec![Message::user("a"), assistant(parts), Message::user("c")]
+    };
+    let table = [
+        ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5", true),
+        ("claude-sonnet-4-20250514", "claude-sonnet-4-0", true),
+        ("claude-3-7-sonnet-20250219", "claude-3-7-sonnet-latest", true),
+        ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929", true),
+        ("claude-sonnet-4-5-20250929", "claude-opus-4-5", false),
+        ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5-20991231", false),
+    ];
+    for (made, asked, goes_back) in table {
+        let is_kept = kinds(made_by(made), &options(asked)).is_empty();
+        assert_eq!(is_kept, goes_back, "{made} to {asked}");
+    }
+}

@@ -264,15 +264,22 @@ fn ids_go_back_only_where_they_came_from() {
 }
 
 #[test]
-fn objects_of_results_come_back_as_objects() {
-    let body = json!({"contents": [
-        {"role": "user", "parts": [{"text": "go"}]},
-        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
-        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"n": 1}}}]}]});
-    let request = decode_request(Family::Gemini, &body.to_string()).unwrap();
-    assert_eq!(request.messages[2].text(), r#"{"n":1}"#);
-    let prompt = prompt(request.messages, request.tools);
-    assert_eq!(super::body(&encode(&prompt, google(), &request.options).unwrap()), body);
+fn results_come_back_in_the_form_they_were_said_in() {
+    for (response, text) in [
+        (json!({"n": 1}), r#"{"n":1}"#),
+        (json!({"result": "sunny"}), "sunny"),
+        (json!({"output": "sunny"}), "sunny"),
+        (json!({"error": "no network"}), "no network"),
+    ] {
+        let body = json!({"contents": [
+            {"role": "user", "parts": [{"text": "go"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]}]});
+        let request = decode_request(Family::Gemini, &body.to_string()).unwrap();
+        assert_eq!(request.messages[2].text(), text);
+        let prompt = prompt(request.messages, request.tools);
+        assert_eq!(super::body(&encode(&prompt, google(), &request.options).unwrap()), body);
+    }
 }
 
 #[test]
