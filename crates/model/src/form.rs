@@ -267,7 +267,7 @@ fn read_thinking(form: ThinkingForm) -> Result<Thinking, Error> {
 
 fn read_call(form: CallForm) -> Result<ToolCall, Error> {
     let arguments = match (form.arguments, form.arguments_text) {
-        (Some(json), None) if json.is_object() => Arguments::Object(json),
+        (Some(json), None) if json.is_object() => Arguments::from_json(json),
         (Some(_), None) => {
             return Err(Error::rule(
                 "`arguments` must be an object; what a model wrote that is none goes into `arguments_text`",

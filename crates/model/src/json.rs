@@ -38,7 +38,13 @@ impl Json {
         self.as_str().starts_with('{')
     }
 
-    /// The value, parsed.
+    /// Whether the value can be held in memory: no half of a surrogate pair, no number
+    /// beyond f64, no very deep nesting.
+    pub fn is_readable(&self) -> bool {
+        serde_json::from_str::<serde_json::Value>(self.as_str()).is_ok()
+    }
+
+    /// The value, parsed; null, if it is not readable.
     pub fn to_value(&self) -> serde_json::Value {
         // The text was checked once already. What can still fail has no value in
         // memory: half a surrogate pair, a number beyond f64, a very deep nesting.

@@ -117,10 +117,19 @@ impl Arguments {
             return Self::none();
         }
         match Json::parse(text) {
-            // White space around the object is cut by `Json`; where there was some,
-            // the bytes are the model's all the same.
-            Ok(json) if json.is_object() => Self::Object(json),
-            _ => Self::Invalid(text.into()),
+            Ok(json) => Self::from_json(json),
+            Err(_) => Self::Invalid(text.into()),
+        }
+    }
+
+    /// Takes a JSON value. An object that not every parser reads (half a surrogate
+    /// pair, a number out of range, a nesting of more than a hundred levels) is no
+    /// object that can be sent.
+    pub fn from_json(json: Json) -> Self {
+        if json.is_object() && json.is_readable() {
+            Self::Object(json)
+        } else {
+            Self::Invalid(json.as_str().into())
         }
     }
 

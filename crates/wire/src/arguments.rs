@@ -27,5 +27,5 @@ pub(crate) fn from_object(json: Json) -> Arguments {
     {
         return invalid;
     }
-    Arguments::Object(json)
+    Arguments::from_json(json)
 }

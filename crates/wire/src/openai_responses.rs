@@ -11,6 +11,8 @@
 //! | `function_call`, `custom_tool_call` | a call; `id`, `status`, `namespace`, … in its extra, and the `type` of a custom one |
 //! | `image_generation_call` with a result | a picture, the other fields in its extra |
 //! | `function_call_output`, `custom_tool_call_output` | a tool result |
+//! | an output whose call is in an earlier answer that the body continues | an opaque part of a user message |
+//! | the `id` of an item that repeats one before it | left out: it names the first |
 //! | any other item, a `refusal` | an opaque part of owner `openai_responses` |
 //! | `text.format` | `response_format` in chat's form; what else `text` has stays in `rest` |
 //! | a tool that is no function | a hosted tool |
@@ -76,6 +78,9 @@ const MOVED_FIELDS: [&str; 8] = [
     "reasoning_effort",
     "stop",
 ];
+
+/// Fields that name an earlier answer, which the API has; never both.
+const CONTINUED: [&str; 2] = ["previous_response_id", "conversation"];
 
 /// What the id of an item begins with, for the types that are checked.
 fn id_prefix(kind: &str) -> Option<&'static str> {

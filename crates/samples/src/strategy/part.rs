@@ -19,7 +19,7 @@ use super::text::{call_id, name, text, tool_name, vendor};
 pub fn arguments() -> impl Strategy<Value = Arguments> {
     let broken = select(&["{\"path\": \"a", "[1, 2]", "\"text\"", "null", "ls -la", "{}{}"][..]);
     prop_oneof![
-        5 => json_object().prop_map(Arguments::Object),
+        5 => json_object().prop_map(Arguments::from_json),
         1 => Just(Arguments::none()),
         1 => broken.prop_map(Arguments::from_text),
         1 => text().prop_map(|text| Arguments::from_text(&text)),

@@ -1,5 +1,7 @@
 //! Formats of pictures, documents, films and sounds, both ways.
 
+use self::MediaKind::{Audio, Document, Image, Video};
+
 /// What kind of block a format goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MediaKind {
@@ -32,8 +34,6 @@ const fn format(
 ) -> Format {
     Format { kind, name, media_types, extensions, magic }
 }
-
-use MediaKind::{Audio, Document, Image, Video};
 
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const SHEET: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use interleaf_model::{Extra, Message, VendorName};
 
-use super::OWNER;
+use super::{CONTINUED, OWNER};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_text, list, text, wrong_type};
 use crate::{Error, Request};
@@ -39,7 +39,8 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
         messages.push(Message { extra: extra(own)?, ..Message::system(&text) });
     }
     if let Some(input) = fields.take("input") {
-        messages.extend(read_input(input)?);
+        let continues = CONTINUED.iter().any(|name| fields.peek(name).is_some());
+        messages.extend(read_input(input, continues)?);
     }
     let (tools, hosted_tools) = options::tools(&mut fields)?;
     let mut options = options::read(fields)?;
@@ -47,7 +48,7 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     Ok(Request { messages, tools, options })
 }
 
-fn read_input(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
+fn read_input(raw: &RawValue, continues: bool) -> Result<Vec<Message>, Fault<'_>> {
     if is_text(raw) {
         let text = text(raw).map_err(|fault| fault.under("input"))?;
         return Ok(vec![Message::user(&text)]);
@@ -56,7 +57,7 @@ fn read_input(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
         return Err(wrong_type(raw, "a string or a list of items").under("input"));
     }
     let list = list(raw).map_err(|fault| fault.under("input"))?;
-    let mut reader = items::Reader::default();
+    let mut reader = items::Reader::new(continues);
     for (i, item) in list.into_iter().enumerate() {
         reader.item(i, item).map_err(|fault| fault.under(&format!("input[{i}]")))?;
     }

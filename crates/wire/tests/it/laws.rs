@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
+use interleaf_wire::Vendor;
+use interleaf_wire::lint::lint;
 use interleaf_wire::openai_chat::{decode_messages, decode_request};
 
 /// A body that has every feature once, to be broken in any place.
@@ -15,7 +17,11 @@ const BODY: &str = r#"{"model":"m","messages":[
  "provider_specific_fields":{"thought_signature":"g"}},{"type":"custom","custom":{"name":"q","input":"x"}}]},
 {"role":"tool","tool_call_id":"c1","is_error":true,"content":"no"},
 {"role":"assistant","refusal":"r","function_call":{"name":"f","arguments":{}}},
-{"role":"function","name":"f","content":"1"}],"tools":[]}"#;
+{"role":"function","name":"f","content":"1"}],
+"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"},"strict":true}},
+ {"type":"custom","custom":{"name":"q"}}],"functions":[{"name":"g"}],"seed":7,
+"tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"text"},
+"params":{"max_tokens":5,"stop":["a"],"stream":true}}"#;
 
 /// Pieces that turn one valid token into another.
 const SPLICES: [&str; 16] = [
@@ -26,6 +32,9 @@ const SPLICES: [&str; 16] = [
 /// Whatever is read or refused, a place in an error lies inside the text.
 fn decode_both(text: &str) -> Result<(), TestCaseError> {
     let errors = [decode_messages(text).err(), decode_request(text).err()];
+    for vendor in ["openai", "mistral", "deepseek", "vllm", "glm"] {
+        let _ = Vendor::named(vendor).map(|vendor| lint(vendor, text));
+    }
     for error in errors.into_iter().flatten() {
         if let Some((line, column)) = error.place().line_column {
             let width = text.split('\n').nth(line - 1).map(|line| line.chars().count());

@@ -1,5 +1,6 @@
 //! What holds for the wire formats.
 
+mod effect;
 mod examples;
 mod faults;
 mod laws;

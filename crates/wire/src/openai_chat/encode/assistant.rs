@@ -117,6 +117,11 @@ fn draft<'a>(
             AssistantPart::Opaque(opaque) => add_opaque(cx, message, opaque, &mut draft),
         }
     }
+    // What belongs to a thought goes where it goes.
+    let thinks = |part: &AssistantPart| matches!(part, AssistantPart::Thinking(_));
+    if draft.thoughts.is_empty() && parts.iter().any(thinks) {
+        draft.rest.take("reasoning_details");
+    }
     draft
 }
 

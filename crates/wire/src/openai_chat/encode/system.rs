@@ -70,6 +70,7 @@ fn asks_for_json(cx: &Context<'_>) -> bool {
 }
 
 fn says_json(cx: &Context<'_>) -> bool {
+    let settled = cx.prompt.settled().into_iter().flat_map(|settled| settled.entries());
     let says = |text: &str| text.to_ascii_lowercase().contains("json");
-    cx.prompt.messages().any(|message| message.texts().any(says))
+    settled.chain(cx.prompt.entries()).any(|entry| entry.message.texts().any(says))
 }

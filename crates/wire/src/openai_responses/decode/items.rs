@@ -1,6 +1,7 @@
 //! The items of `input`, from first to last.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
@@ -13,11 +14,16 @@ use super::parts::{assistant_item, content_parts, system_parts};
 use super::{extra, rest};
 use crate::error::Fault;
 use crate::openai_responses::{OWNER, is_made_by_model};
-use crate::raw::{Fields, ObjectText};
+use crate::raw::{Fields, ObjectText, is_text, text};
 
 /// Puts the items together into messages.
 #[derive(Default)]
 pub(super) struct Reader {
+    /// Calls may stand in an earlier answer, which the API has.
+    continues: bool,
+    /// The ids of items so far, and those of calls.
+    ids: HashSet<String>,
+    calls: HashSet<String>,
     messages: Vec<Message>,
     /// What the assistant has said since someone else did.
     run: Vec<AssistantPart>,
@@ -26,18 +32,49 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    pub(super) fn new(continues: bool) -> Self {
+        Self { continues, ..Self::default() }
+    }
+
     pub(super) fn finish(mut self) -> Vec<Message> {
         self.end_run();
         self.messages
     }
 
     pub(super) fn item<'a>(&mut self, i: usize, raw: &'a RawValue) -> Result<(), Fault<'a>> {
+        let fields = Fields::read(raw)?;
+        let kind = item_type(&fields)?;
+        let id = fields.peek("id").filter(|id| is_text(id)).and_then(|id| text(id).ok());
+        let is_copy = id.is_some_and(|id| !self.ids.insert(id.into_owned()));
+        if !is_copy || kind == "item_reference" {
+            return self.read(i, raw);
+        }
+        // The id names the first of them; a copy goes without.
+        Self::default().read(i, raw)?;
+        let copy = without_id(fields)?;
+        let copy: &RawValue = serde_json::from_str(copy.as_str())
+            .map_err(|_| Fault::form(raw, "a copy of an item can not be read"))?;
+        self.read(i, copy).map_err(|_| Fault::form(raw, "a copy of an item can not be read"))
+    }
+
+    fn read<'a>(&mut self, i: usize, raw: &'a RawValue) -> Result<(), Fault<'a>> {
         let mut fields = Fields::read(raw)?;
         let kind = item_type(&fields)?;
+        let call = fields.peek("call_id").filter(|id| is_text(id)).and_then(|id| text(id).ok());
         match &*kind {
             "message" => {
                 fields.take("type");
                 self.message(i, raw, fields)
+            }
+            // What answers a call of an earlier answer is a result without a call: it
+            // is not ours to pair.
+            "function_call_output" | "custom_tool_call_output"
+                if self.continues
+                    && call.as_ref().is_some_and(|id| !self.calls.contains(&**id)) =>
+            {
+                let opaque = Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) };
+                self.push(Body::User(Parts::one(ContentPart::Opaque(opaque))).into());
+                Ok(())
             }
             "function_call_output" | "custom_tool_call_output" => {
                 fields.take("type");
@@ -47,6 +84,7 @@ impl Reader {
             }
             "reasoning" | "function_call" | "custom_tool_call" | "image_generation_call" => {
                 self.after_message = false;
+                self.calls.extend(call.map(Cow::into_owned));
                 self.run.extend(assistant_item(i, raw)?);
                 Ok(())
             }
@@ -147,10 +185,17 @@ fn begin_item(parts: &mut [AssistantPart]) -> Result<(), interleaf_model::Error>
     Ok(())
 }
 
+fn without_id(mut item: Fields<'_>) -> Result<Json, interleaf_model::Error> {
+    item.take("id");
+    let mut copy = ObjectText::default();
+    copy.push_all(&item);
+    Ok(copy.into_json()?.unwrap_or_else(|| Json::from(RawValue::NULL)))
+}
+
 /// A message may do without a type.
 pub(super) fn item_type<'a>(fields: &Fields<'a>) -> Result<Cow<'a, str>, Fault<'a>> {
     match fields.peek("type") {
-        Some(kind) => crate::raw::text(kind).map_err(|fault| fault.under("type")),
+        Some(kind) => text(kind).map_err(|fault| fault.under("type")),
         None if fields.peek("role").is_some() => Ok(Cow::Borrowed("message")),
         None => Err(fields.incomplete("an item needs `type`, or `role` if it is a message")),
     }
@@ -162,7 +207,7 @@ fn result<'a>(kind: &str, i: usize, mut fields: Fields<'a>) -> Result<Message, F
     let call = fields.take_text("call_id")?.unwrap_or_default();
     let call = CallId::new(call).or_else(|_| CallId::new(format!("output_{i}")))?;
     let name = match fields.peek("name") {
-        Some(name) if crate::raw::is_text(name) => crate::raw::text(name).ok().map(ToolName::new),
+        Some(name) if is_text(name) => text(name).ok().map(ToolName::new),
         _ => None,
     };
     let parts = content_parts(&mut fields, "output")?;

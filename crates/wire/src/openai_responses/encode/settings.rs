@@ -15,7 +15,7 @@ use crate::names::Alphabet;
 use crate::openai_responses::wire::{
     Format, Function, Raw, ReasoningSettings, Tail, TextSettings, Tool, ToolChoice,
 };
-use crate::openai_responses::{FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, strict};
+use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, strict};
 use crate::raw::{Fields, ObjectText};
 use crate::turns::Turns;
 use crate::{Error, Family, Options};
@@ -152,7 +152,10 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     let mut dropped = Vec::new();
     for (name, value) in &options.rest {
         let is_ours = options.rest_of == Some(Family::OpenaiResponses);
-        let is_refused = MOVED_FIELDS.contains(&name.as_str()) || is_null_choice(cx, name, value);
+        // Of the two ways to continue the first one counts.
+        let is_second = name == CONTINUED[1] && own_setting(options, CONTINUED[0]).is_some();
+        let is_refused =
+            MOVED_FIELDS.contains(&name.as_str()) || is_second || is_null_choice(cx, name, value);
         match serde_json::from_str::<&RawValue>(value.as_str()) {
             // Already written, with the format.
             _ if is_ours && name == "text" && tail.text.is_some() => {}
@@ -314,7 +317,12 @@ fn own_setting<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
         return None;
     }
     let (_, value) = options.rest.iter().rev().find(|(other, _)| other == name)?;
-    Some(value.as_str())
+    Some(value.as_str()).filter(|value| *value != "null")
+}
+
+/// Whether the API has an earlier answer that the body continues.
+pub(super) fn continues(options: &Options) -> bool {
+    CONTINUED.iter().any(|name| own_setting(options, name).is_some())
 }
 
 /// The namespace in which a function lives that came without one.

@@ -54,6 +54,9 @@ fn user_items(
             ContentPart::Opaque(opaque) if is_item(opaque) => {
                 say(cx, message, std::mem::take(&mut written), items)?;
                 match raw_item(cx, opaque, is_last && i + 1 == parts.len()) {
+                    Ok(()) if is_output(&kind_of(opaque.value.as_str())) => {
+                        items.push(continued_output(cx, message, opaque)?);
+                    }
                     Ok(()) => {
                         // Of two updates side by side the later one counts.
                         let is_update = |item: &str| kind_of(item) == "configuration_update";
@@ -103,6 +106,22 @@ fn say(
     Ok(())
 }
 
+fn is_output(kind: &str) -> bool {
+    matches!(kind, "function_call_output" | "custom_tool_call_output")
+}
+
+/// The answer to a call that the API has: it is refused with an id.
+fn continued_output(
+    cx: &mut Context<'_>,
+    message: &Message,
+    opaque: &Opaque,
+) -> Result<String, Error> {
+    let mut own = Own::of_json(&opaque.value);
+    let Some(id) = own.take_text("id") else { return Ok(opaque.value.as_str().to_owned()) };
+    cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id);
+    json(&own.rest(&[]))
+}
+
 fn kind_of(item: &str) -> Cow<'_, str> {
     let raw = serde_json::from_str(item).map(Own::of_raw).unwrap_or_else(|_| Own::of_none());
     raw.peek_text("type").unwrap_or_default()
@@ -128,12 +147,12 @@ fn raw_item(cx: &Context<'_>, opaque: &Opaque, is_last: bool) -> Result<(), &'st
             Err("the truncation is automatic")
         }
         // They are modelled; what comes in this way would not be paired.
-        "function_call"
-        | "custom_tool_call"
-        | "reasoning"
-        | "message"
-        | "function_call_output"
-        | "custom_tool_call_output" => Err("it is no part of its own"),
+        "function_call" | "custom_tool_call" | "reasoning" | "message" => {
+            Err("it is no part of its own")
+        }
+        kind if is_output(kind) && !settings::continues(cx.options) => {
+            Err("it is no part of its own")
+        }
         _ if !serde_json::from_str(opaque.value.as_str()).is_ok_and(|item| takes_item(&item)) => {
             Err("the API would refuse it")
         }

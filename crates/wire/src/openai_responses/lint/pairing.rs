@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::settings::is_given;
 use super::{Report, kind, rules, text};
-use crate::openai_responses::{always_reasons, is_made_by_model};
+use crate::openai_responses::{CONTINUED, always_reasons, is_made_by_model};
 
 pub(super) fn check(body: &Value, input: &[Value], report: &mut Report<'_>) {
     check_calls(body, input, report);
@@ -18,7 +18,7 @@ pub(super) fn check(body: &Value, input: &[Value], report: &mut Report<'_>) {
 }
 
 fn check_calls(body: &Value, input: &[Value], report: &mut Report<'_>) {
-    let continues = is_given(body, "previous_response_id") || is_given(body, "conversation");
+    let continues = CONTINUED.iter().any(|name| is_given(body, name));
     // What is referred to may be the call or the output.
     let refers = input.iter().any(|item| kind(item) == "item_reference");
     let mut calls: HashMap<&str, (usize, bool)> = HashMap::new();

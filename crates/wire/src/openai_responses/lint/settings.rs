@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Report, rules, text};
 use crate::names::Alphabet;
-use crate::openai_responses::{FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, strict};
+use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, strict};
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     for name in MOVED_FIELDS {
@@ -13,7 +13,7 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
         }
     }
     check_input(body, report);
-    if is_given(body, "previous_response_id") && is_given(body, "conversation") {
+    if CONTINUED.iter().all(|name| is_given(body, name)) {
         report(&rules::CONTINUATION, "/conversation".into(), String::new());
     }
     let n_tokens = body.get("max_output_tokens").filter(|value| !value.is_null());
@@ -28,8 +28,7 @@ pub(super) fn is_given(body: &Value, name: &str) -> bool {
 }
 
 fn check_input(body: &Value, report: &mut Report<'_>) {
-    let continues =
-        ["previous_response_id", "conversation", "prompt"].iter().any(|name| is_given(body, name));
+    let continues = CONTINUED.iter().chain(&["prompt"]).any(|name| is_given(body, name));
     let is_empty = match body.get("input") {
         None | Some(Value::Null) => true,
         Some(Value::String(text)) => text.is_empty(),

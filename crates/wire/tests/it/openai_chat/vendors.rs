@@ -153,3 +153,13 @@ fn pictures_by_address_are_left_out_where_the_server_fetches_none() {
         "{\"role\":\"user\",\"content\":\"this?\\n[image left out: it is at https://example.org/a.png, and pictures must be inline]\"}\n"
     );
 }
+
+#[test]
+fn details_of_reasoning_go_back_with_it_to_the_one_who_takes_them() {
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","index":0}],"content":"yes"}]}"#;
+    let details = r#""reasoning_details":[{"type":"reasoning.text","index":0}]"#;
+    let (openrouter, changes) = rewritten(body, "openrouter");
+    assert!(openrouter.contains(r#""reasoning":"Hm.""#) && openrouter.contains(details));
+    assert_eq!(changes, []);
+    assert!(!rewritten(body, "openai").0.contains("reasoning"));
+}

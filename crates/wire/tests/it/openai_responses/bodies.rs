@@ -107,6 +107,16 @@ fn neighbouring_messages_of_the_assistant_stay_apart() {
     assert_eq!(body_of(&again(body)), body);
 }
 
+/// Results whose calls the API has are sent on as they are.
+#[test]
+fn a_body_that_continues_an_answer_comes_back() {
+    let body = concat!(
+        r#"{"model":"m","input":[{"type":"function_call_output","call_id":"c","output":"x"},"#,
+        r#"{"type":"message","role":"user","content":"go on"}],"previous_response_id":"resp_1"}"#,
+    );
+    assert_eq!(body_of(&again(body)), body);
+}
+
 /// What the API refuses but is plain is read, and written as it should have been.
 #[test]
 fn plain_faults_are_mended_by_writing_anew() {
@@ -124,6 +134,12 @@ fn plain_faults_are_mended_by_writing_anew() {
             {"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"y"}]}]}"#,
         r#"{"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[]},
             {"role":"user","content":"y"}]}"#,
+        r#"{"previous_response_id":"resp_1","conversation":"conv_1","input":[
+            {"type":"function_call_output","id":"fc_1","call_id":"c","output":"x"}]}"#,
+        r#"{"input":[{"role":"user","content":"x"},
+            {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"y"}]},
+            {"role":"user","content":"x"},
+            {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"y"}]}]}"#,
     ];
     for body in table {
         assert_ne!(lint(vendor(), body).unwrap(), [], "{body}");
