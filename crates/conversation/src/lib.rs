@@ -49,7 +49,6 @@ mod view;
 
 mod query;
 
-mod blocks;
 mod operate;
 mod operation;
 

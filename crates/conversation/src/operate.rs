@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use interleaf_model::{CallId, Message, MessageId, Ranges, Role};
+use interleaf_model::{Blocks, CallId, Message, MessageId, Ranges, Role};
 
-use crate::blocks::Blocks;
 use crate::conversation::{PINNED, check_message};
 use crate::{
     Conversation, Error, ErrorKind, Event, Filter, Insert, Operation, Others, Replace, Span,

@@ -25,7 +25,7 @@ pub enum Next {
         /// Its body.
         body: Encoded,
         /// What was done to make it.
-        report: Report,
+        report: Box<Report>,
     },
     /// No request: the caller said that results for these calls are still to come.
     Wait(Vec<CallId>),
@@ -67,7 +67,7 @@ impl Requests {
             Outcome::Waiting(calls) => Ok(Next::Wait(calls)),
             Outcome::Ready(prompt) => {
                 let body = self.encoder.encode(&prompt, vendor, options).map_err(Error::wire)?;
-                Ok(Next::Send { body, report: assembly.report })
+                Ok(Next::Send { body, report: Box::new(assembly.report) })
             }
         }
     }

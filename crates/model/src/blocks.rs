@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 
-use crate::{CallId, Message};
+use crate::{AssistantPart, Body, CallId, Message};
 
 /// The tool blocks of a list of messages, by position.
 ///
@@ -11,66 +11,98 @@ use crate::{CallId, Message};
 /// also when a broken history has set the two apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
-    /// For each position its block, if it is in one.
-    of: Vec<Option<usize>>,
-    blocks: Vec<Block>,
-}
-
-/// One tool block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// Where its messages stand, ascending; the first is the one with the calls.
-    pub positions: Vec<usize>,
-    /// How many of its calls have no result.
-    pub unanswered: usize,
+    /// For each position the number of its block, if it is in one.
+    of: Vec<Option<u32>>,
+    n_blocks: usize,
 }
 
 impl Blocks {
     /// Finds the blocks.
     pub fn find<'a, M: Borrow<Message> + 'a>(messages: impl Iterator<Item = &'a M>) -> Self {
-        // Per call id: its block, and whether it still waits for a result.
-        let mut open: HashMap<&CallId, (usize, bool)> = HashMap::new();
-        let mut found = Self { of: Vec::new(), blocks: Vec::new() };
-        for (position, message) in messages.enumerate() {
+        let mut callers = Callers::default();
+        let mut of = Vec::with_capacity(messages.size_hint().0);
+        for message in messages {
             let message: &Message = message.borrow();
-            let mut block = None;
-            if let Some((of, waits)) = message.as_result().and_then(|r| open.get_mut(&r.call)) {
-                block = Some(*of);
-                found.blocks[*of].unanswered -= usize::from(std::mem::take(waits));
-            }
-            if message.has_calls() {
-                let number = found.blocks.len();
-                let mut unanswered = 0;
-                for call in message.calls() {
-                    let earlier = open.insert(&call.id, (number, true));
-                    unanswered += usize::from(earlier != Some((number, true)));
+            of.push(match &message.body {
+                Body::Tool(result) => callers.nearest(&result.call),
+                Body::Assistant(parts) if calls(parts).next().is_some() => {
+                    Some(callers.push(parts))
                 }
-                found.blocks.push(Block { positions: Vec::new(), unanswered });
-                block = Some(number);
-            }
-            if let Some(block) = block {
-                found.blocks[block].positions.push(position);
-            }
-            found.of.push(block);
+                Body::System(_) | Body::User(_) | Body::Assistant(_) => None,
+            });
         }
-        found
+        Self { of, n_blocks: callers.said.len() }
     }
 
-    /// Each block, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Block> {
-        self.blocks.iter()
+    /// How many blocks there are.
+    pub fn count(&self) -> usize {
+        self.n_blocks
     }
 
-    /// The block that this position is in.
-    pub fn around(&self, position: usize) -> Option<&Block> {
-        self.of.get(position).copied().flatten().map(|block| &self.blocks[block])
+    /// The number of the block that this position is in.
+    pub fn of(&self, position: usize) -> Option<usize> {
+        self.of.get(position).copied().flatten().map(|block| block as usize)
     }
 
-    /// The start of the unbroken run that a message put at `position` would cut, if
-    /// it would cut one.
+    /// The positions that are in a block, ascending, each with the number of its block.
+    pub fn members(&self) -> impl Iterator<Item = (usize, usize)> {
+        let members = self.of.iter().enumerate();
+        members.filter_map(|(position, block)| Some((position, (*block)? as usize)))
+    }
+
+    /// The positions of each block, ascending; the first is the message with the calls.
+    pub fn positions(&self) -> Vec<Vec<usize>> {
+        let mut blocks = vec![Vec::new(); self.n_blocks];
+        for (position, block) in self.members() {
+            blocks[block].push(position);
+        }
+        blocks
+    }
+
+    /// The start of the unbroken block that a message put at `position` would cut,
+    /// if it would cut one.
     pub fn cut_at(&self, position: usize) -> Option<usize> {
-        let block = self.of.get(position).copied().flatten()?;
-        let same = |p: &usize| self.of.get(*p).copied().flatten() == Some(block);
-        (0..position).rev().take_while(same).last()
+        let block = self.of(position)?;
+        (0..position).rev().take_while(|&p| self.of(p) == Some(block)).last()
     }
+}
+
+/// What the messages that made calls say; the number of one is that of its block.
+#[derive(Default)]
+struct Callers<'a> {
+    said: Vec<&'a [AssistantPart]>,
+    /// Who last made each call, among the first `n_indexed` of them.
+    by_call: HashMap<&'a CallId, u32>,
+    n_indexed: usize,
+}
+
+impl<'a> Callers<'a> {
+    fn push(&mut self, parts: &'a [AssistantPart]) -> u32 {
+        self.said.push(parts);
+        self.said.len() as u32 - 1
+    }
+
+    /// Nearly always the last one; only a broken history has to be indexed.
+    fn nearest(&mut self, call: &CallId) -> Option<u32> {
+        let last = self.said.last()?;
+        if calls(last).any(|id| id == call) {
+            return Some(self.said.len() as u32 - 1);
+        }
+        for (number, parts) in self.said.iter().enumerate().skip(self.n_indexed) {
+            self.by_call.extend(calls(parts).map(|id| (id, number as u32)));
+        }
+        self.n_indexed = self.said.len();
+        self.by_call.get(call).copied()
+    }
+}
+
+fn calls(parts: &[AssistantPart]) -> impl Iterator<Item = &CallId> {
+    parts.iter().filter_map(|part| match part {
+        AssistantPart::Call(call) => Some(&call.id),
+        AssistantPart::Text(_)
+        | AssistantPart::Thinking(_)
+        | AssistantPart::Image(_)
+        | AssistantPart::File(_)
+        | AssistantPart::Opaque(_) => None,
+    })
 }

@@ -49,7 +49,7 @@ mod tool;
 
 pub mod notation;
 
-pub use blocks::{Block, Blocks};
+pub use blocks::Blocks;
 pub use error::{Error, ErrorKind, Place};
 pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};
 pub use json::Json;

@@ -139,11 +139,6 @@ impl ReplyBuilder {
         self.slots.last_key_value().map_or(0, |(key, _)| key + 1)
     }
 
-    /// Whether there is a part with this key.
-    pub(crate) fn has(&self, key: u64) -> bool {
-        self.slots.contains_key(&key)
-    }
-
     /// Whether any call was made.
     pub(crate) fn has_calls(&self) -> bool {
         self.slots.values().any(|slot| matches!(slot, Slot::Call { .. }))

@@ -41,7 +41,7 @@ fn foreign(thinking: &Thinking, family: Family, model: &str) -> Option<&'static 
         (family, vendor) => vendor == family.owner(),
     };
     let same_model = match &producer.model {
-        Some(made_by) => model.is_empty() || made_by.as_str() == model,
+        Some(made_by) => model.is_empty() || is_same_model(made_by, model),
         None => true,
     };
     if !same_vendor {
@@ -51,4 +51,31 @@ fn foreign(thinking: &Thinking, family: Family, model: &str) -> Option<&'static 
     } else {
         None
     }
+}
+
+/// Whether two names mean one model: an answer names the dated snapshot where the
+/// request may have named it without its date.
+pub(crate) fn is_same_model(one: &str, other: &str) -> bool {
+    let ((one, its_date), (other, other_date)) = (stem_and_date(one), stem_and_date(other));
+    one == other && (its_date.is_none() || other_date.is_none() || its_date == other_date)
+}
+
+/// `claude-sonnet-4-20250514` is `claude-sonnet-4` with a date, `gpt-5-2025-08-07` is
+/// `gpt-5` with one, and `claude-sonnet-4-0` is `claude-sonnet-4` without.
+fn stem_and_date(name: &str) -> (&str, Option<&str>) {
+    const FORMS: [&str; 2] = ["00000000", "0000-00-00"];
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    let fits = |date: &str, form: &str| {
+        let same = |(byte, form): (u8, u8)| {
+            if form == b'0' { byte.is_ascii_digit() } else { byte == form }
+        };
+        date.bytes().zip(form.bytes()).all(same)
+    };
+    let dated = FORMS.iter().find_map(|form| {
+        let (before, date) = name.split_at_checked(name.len().checked_sub(form.len())?)?;
+        let stem = before.strip_suffix(['-', '@'])?;
+        fits(date, form).then_some((stem, Some(date)))
+    });
+    let (stem, date) = dated.unwrap_or((name, None));
+    (stem.strip_suffix("-0").unwrap_or(stem), date)
 }

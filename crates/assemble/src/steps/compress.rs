@@ -3,7 +3,9 @@
 //! and may swallow is gone; the rest stays where it is.
 //! **Reports** what was swallowed, what was spared, and a summary without ground.
 
-use interleaf_model::{Blocks, Entry, Message, MessageId, Provenance, Role};
+use std::collections::HashSet;
+
+use interleaf_model::{Blocks, CallId, Entry, Message, MessageId, Provenance, Role};
 
 use super::filter;
 use crate::draft::{Draft, entry};
@@ -72,23 +74,31 @@ fn spared(input: &Input<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cau
         spared[latest] = Some(Cause::LatestUser);
     }
     let blocks = Blocks::find(draft.messages());
+    let positions = blocks.positions();
     for (position, message) in draft.messages().enumerate() {
         if message.role() == Role::System {
             spared[position] = Some(Cause::SystemMessage);
         }
         if input.pinned.contains(&message.id) {
-            let block = blocks.around(position).map_or(vec![position], |b| b.positions.clone());
+            let block = blocks.of(position).map_or(vec![position], |b| positions[b].clone());
             block.into_iter().for_each(|position| spared[position] = Some(Cause::Pinned));
         }
     }
-    for block in blocks.iter() {
-        let covered = |p: &&usize| summary.covers.contains(&draft.entries[**p].message.id);
-        let n_covered = block.positions.iter().filter(covered).count();
-        if n_covered < block.positions.len() || block.unanswered > 0 {
-            for &position in &block.positions {
+    for block in positions {
+        let messages = block.iter().map(|&p| &*draft.entries[p].message);
+        let is_covered = messages.clone().all(|message| summary.covers.contains(&message.id));
+        if !is_covered || !is_answered(messages) {
+            for position in block {
                 spared[position].get_or_insert(Cause::BlockNotCovered);
             }
         }
     }
     spared
+}
+
+/// Whether every call of a tool block has a result in it.
+fn is_answered<'a>(block: impl Iterator<Item = &'a Message> + Clone) -> bool {
+    let results = block.clone().filter_map(Message::as_result);
+    let results: HashSet<&CallId> = results.map(|result| &result.call).collect();
+    block.flat_map(Message::calls).all(|call| results.contains(&call.id))
 }

@@ -184,10 +184,11 @@ fn held_places(input: &Input<'_>, draft: &Draft) -> HashSet<usize> {
     }
     if !input.pinned.is_empty() {
         let blocks = Blocks::find(draft.messages());
+        let positions = blocks.positions();
         let is_pinned = |place: &usize| input.pinned.contains(&entries[*place].message.id);
         for place in (0..entries.len()).filter(is_pinned) {
-            match blocks.around(place) {
-                Some(block) => held.extend(block.positions.iter().copied()),
+            match blocks.of(place) {
+                Some(block) => held.extend(positions[block].iter().copied()),
                 None => _ = held.insert(place),
             }
         }

@@ -1,3 +1,5 @@
 //! What holds where the specialists meet.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can not go on has failed")]
+
 mod requests;

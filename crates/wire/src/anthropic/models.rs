@@ -130,23 +130,3 @@ impl Model {
         )
     }
 }
-
-/// Whether two names mean one model: an answer names the dated snapshot where the
-/// request may have named it without its date.
-pub(super) fn is_same_model(one: &str, other: &str) -> bool {
-    let ((one, its_date), (other, other_date)) = (stem_and_date(one), stem_and_date(other));
-    one == other && (its_date.is_none() || other_date.is_none() || its_date == other_date)
-}
-
-/// `claude-sonnet-4-20250514` is `claude-sonnet-4` with a date, and so is
-/// `claude-sonnet-4-0` without one.
-fn stem_and_date(name: &str) -> (&str, Option<&str>) {
-    const DATE_LEN: usize = "20250514".len();
-    let name = name.strip_suffix("-latest").unwrap_or(name);
-    let is_date = |date: &str| date.len() == DATE_LEN && date.bytes().all(|b| b.is_ascii_digit());
-    let (stem, date) = match name.rsplit_once(['-', '@']) {
-        Some((stem, date)) if is_date(date) => (stem, Some(date)),
-        _ => (name, None),
-    };
-    (stem.strip_suffix("-0").unwrap_or(stem), date)
-}

@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use smol_str::SmolStr;
 
 use interleaf_model::{
-    Arguments, Body, ContentPart, Message, Opaque, Producer, Seal, Status, Text, Thinking, ToolCall,
+    Arguments, Body, ContentPart, Message, Opaque, Seal, Status, Text, Thinking, ToolCall,
 };
 
 use super::media::{file_block, image_block};
 use super::{fields, raw_object, rest, settings};
-use crate::anthropic::models::is_same_model;
 use crate::anthropic::wire::{
     Block, CallBlock, Content, RedactedBlock, Rest, ResultBlock, TextBlock, ThinkingBlock,
 };
@@ -147,8 +145,7 @@ pub(super) fn thinking_block<'a>(
     seen: &mut Vec<&'a str>,
 ) -> Option<Block<'a>> {
     let family = Family::Anthropic;
-    let asked = in_words_of_request(thought, &cx.options.model);
-    if !thinking::goes_back(&asked, message, index, family, cx.options, place, &mut cx.changes) {
+    if !thinking::goes_back(thought, message, index, family, cx.options, place, &mut cx.changes) {
         return None;
     }
     let refused = match &thought.seal {
@@ -179,19 +176,6 @@ pub(super) fn thinking_block<'a>(
     };
     cx.changes.add(ChangeKind::ThinkingDropped, &message.id, refused);
     None
-}
-
-/// The thought, its producer under the name that the request has for the same model.
-fn in_words_of_request<'a>(thought: &'a Thinking, model: &SmolStr) -> Cow<'a, Thinking> {
-    match &thought.producer {
-        Some(Producer { vendor, model: Some(made_by) })
-            if made_by != model && is_same_model(made_by, model) =>
-        {
-            let producer = Producer { vendor: vendor.clone(), model: Some(model.clone()) };
-            Cow::Owned(Thinking { producer: Some(producer), ..thought.clone() })
-        }
-        _ => Cow::Borrowed(thought),
-    }
 }
 
 /// A part that only its owner understands, if that is us and it may stand here.

@@ -16,7 +16,7 @@ use interleaf_model::{
 
 use super::media::{Note, note_part, opaque_part, text_part};
 use super::own::Own;
-use super::reasoning::{same_model, summary};
+use super::reasoning::summary;
 use super::settings;
 use super::user::{is_custom_call, is_item};
 use super::{content, json};
@@ -180,8 +180,7 @@ impl<'a> Turn<'a> {
         (index, place): (usize, TurnPlace),
     ) -> Result<(), Error> {
         let family = Family::OpenaiResponses;
-        let known = same_model(thinking, &cx.options.model);
-        if !goes_back(&known, message, index, family, cx.options, place, &mut cx.changes) {
+        if !goes_back(thinking, message, index, family, cx.options, place, &mut cx.changes) {
             self.lost = true;
             return Ok(());
         }
