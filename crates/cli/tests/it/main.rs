@@ -9,6 +9,7 @@ mod fixtures;
 mod help;
 mod json;
 mod literate;
+mod repository;
 mod streams;
 
 use std::io::Write as _;

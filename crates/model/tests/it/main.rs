@@ -14,4 +14,4 @@ mod bytes;
 mod laws;
 mod reading;
 mod schema;
-mod types;
+mod facts;

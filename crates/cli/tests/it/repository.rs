@@ -1,0 +1,92 @@
+//! The rules of the repository that a machine can see.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::root;
+
+/// The names in a section of a crate's manifest.
+fn dependencies(krate: &str, section: &str) -> Vec<String> {
+    let manifest = root().join("crates").join(krate).join("Cargo.toml");
+    let manifest = fs::read_to_string(manifest).unwrap();
+    let lines = manifest.lines().skip_while(|line| *line != format!("[{section}]")).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('['));
+    let name = |line: &str| line.split(['.', ' ', '=']).next().map(str::to_owned);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).filter_map(name).collect()
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root().join("crates")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_specialists_know_the_words_and_not_each_other() {
+    for krate in ["conversation", "assemble", "wire"] {
+        let ours = dependencies(krate, "dependencies");
+        let ours: Vec<_> = ours.iter().filter(|name| name.starts_with("interleaf")).collect();
+        assert_eq!(ours, ["interleaf-model"], "{krate}");
+    }
+    let model = dependencies("model", "dependencies");
+    assert!(model.iter().all(|name| !name.starts_with("interleaf")), "{model:?}");
+}
+
+#[test]
+fn the_pure_crates_have_no_runtime_socket_or_random_source() {
+    let banned = ["tokio", "async-std", "reqwest", "hyper", "rand", "getrandom", "uuid", "chrono"];
+    for krate in ["model", "conversation", "assemble", "wire"] {
+        for name in dependencies(krate, "dependencies") {
+            assert!(!banned.contains(&&*name), "{krate} depends on {name}");
+        }
+    }
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        let pure = ["model", "conversation", "assemble", "wire"];
+        let is_pure =
+            |krate: &&str| path.starts_with(root().join("crates").join(krate).join("src"));
+        if pure.iter().any(is_pure) {
+            for word in ["SystemTime", "Instant::now", "std::net", "std::fs", "std::env"] {
+                assert!(!text.contains(word), "{} uses {word}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_file_holds_more_than_six_hundred_lines() {
+    for path in sources() {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= 600, "{} has {lines} lines: which of its ideas can move?", path.display());
+    }
+}
+
+#[test]
+fn no_module_is_named_after_nothing() {
+    let banned = ["utils", "util", "common", "helpers", "misc", "base", "core", "types", "manager"];
+    for path in sources() {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        assert!(!banned.contains(&stem), "{}", path.display());
+    }
+}
+
+#[test]
+fn each_step_says_what_it_sees_guarantees_and_reports() {
+    let steps = root().join("crates/assemble/src/steps");
+    for step in ["compress", "filter", "repair", "place", "system", "fit", "validate"] {
+        let text = fs::read_to_string(steps.join(format!("{step}.rs"))).unwrap();
+        for word in ["**Sees**", "**Guarantees**", "**Reports**"] {
+            assert!(text.contains(word), "{step} does not say what it {word}");
+        }
+    }
+}
