@@ -221,7 +221,7 @@ fn check_head(head: &[Entry]) -> Result<(), usize> {
 }
 
 fn check_turns(entries: &[Entry], head: usize, mut user_seen: bool) -> Result<(), (Law, usize)> {
-    let mut ids: HashSet<&CallId> = HashSet::new();
+    let mut ids: HashSet<&CallId> = HashSet::with_capacity(entries.len() / 2);
     let mut at = head;
     while let Some(entry) = entries.get(at) {
         let message = &entry.message;
