@@ -41,6 +41,8 @@ mod names;
 mod thinking;
 mod turns;
 
+mod strict_schema;
+
 mod encode;
 
 mod decode;

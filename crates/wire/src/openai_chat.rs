@@ -49,7 +49,6 @@ mod encode;
 mod lint;
 mod models;
 mod stream;
-mod strict;
 mod wire;
 
 pub use decode::{decode_messages, decode_request};

@@ -122,6 +122,31 @@ impl ReplyBuilder {
         self.slots.insert(key, Slot::Opaque(Opaque { owner, value }));
     }
 
+    /// Adds a part that came whole.
+    pub(crate) fn part(&mut self, key: u64, part: AssistantPart) {
+        match part {
+            AssistantPart::Text(text) => {
+                self.text(key, &text.text);
+                self.attach(key, text.extra);
+            }
+            AssistantPart::Thinking(thinking) => {
+                self.thinking(key, &thinking.text);
+                if let Some(seal) = thinking.seal {
+                    self.seal(key, seal);
+                }
+                self.attach(key, thinking.extra);
+            }
+            AssistantPart::Call(call) => {
+                self.call(key, call.id.as_str(), call.name.as_str());
+                self.arguments(key, call.arguments.as_str());
+                self.attach(key, call.extra);
+            }
+            AssistantPart::Image(image) => self.image(key, image),
+            AssistantPart::File(file) => self.file(key, file),
+            AssistantPart::Opaque(opaque) => self.opaque(key, opaque.owner.as_str(), opaque.value),
+        }
+    }
+
     /// Attaches vendor's fields to the part with this key.
     pub(crate) fn attach(&mut self, key: u64, new: Extra) {
         match self.slots.get_mut(&key) {

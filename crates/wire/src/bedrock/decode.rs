@@ -310,25 +310,7 @@ fn read_answer<'a>(raw: &'a RawValue, reply: &mut ReplyBuilder) -> Result<(), Fa
         match part {
             // A stream says nothing of an empty text.
             AssistantPart::Text(text) if text.text.is_empty() => {}
-            AssistantPart::Text(text) => {
-                reply.text(key, &text.text);
-                reply.attach(key, text.extra);
-            }
-            AssistantPart::Thinking(thinking) => {
-                reply.thinking(key, &thinking.text);
-                if let Some(seal) = thinking.seal {
-                    reply.seal(key, seal);
-                }
-                reply.attach(key, thinking.extra);
-            }
-            AssistantPart::Call(call) => {
-                reply.call(key, call.id.as_str(), call.name.as_str());
-                reply.arguments(key, call.arguments.as_str());
-                reply.attach(key, call.extra);
-            }
-            AssistantPart::Image(image) => reply.image(key, image),
-            AssistantPart::File(file) => reply.file(key, file),
-            AssistantPart::Opaque(opaque) => reply.opaque(key, OWNER, opaque.value),
+            part => reply.part(key, part),
         }
     }
     let mut rest = ObjectText::default();

@@ -4,8 +4,8 @@ use interleaf_model::Json;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::openai_chat::strict;
 use crate::raw::{Fields, ObjectText, is_object};
+use crate::strict_schema;
 
 /// Takes no arguments.
 const EMPTY: &str = r#"{"type":"object","properties":{}}"#;
@@ -67,7 +67,7 @@ pub(super) fn loosened(format: &Json) -> Option<(String, Json)> {
     if schema["strict"] != Value::Bool(true) {
         return None;
     }
-    let (_, reason) = strict::fault(&schema["schema"])?;
+    let (_, reason) = strict_schema::fault(&schema["schema"])?;
     let raw: &RawValue = serde_json::from_str(format.as_str()).ok()?;
     let mut outer = ObjectText::default();
     for (name, value) in Fields::read(raw).ok()?.into_list() {

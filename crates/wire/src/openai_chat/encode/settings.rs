@@ -9,11 +9,12 @@ use serde_json::value::RawValue;
 use super::schema;
 use crate::change::ChangeKind;
 use crate::encode::Context;
+use crate::openai_chat::OPENAI;
 use crate::openai_chat::lint::{Facts, hosted_tool, setting_fault};
 use crate::openai_chat::wire::{
     self, Function, FunctionName, Head, Rest, StreamOptions, Tail, Thinking,
 };
-use crate::openai_chat::{OPENAI, strict};
+use crate::strict_schema;
 use crate::vendors::Switch;
 use crate::{Error, ErrorKind, Family, ToolChoice};
 
@@ -67,7 +68,7 @@ fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'a> {
     let mut strict = tool.strict;
     if strict == Some(true) {
         let schema = parameters.as_ref().map(|schema| schema.to_value()).unwrap_or_default();
-        if let Some((at, reason)) = strict::fault(&schema) {
+        if let Some((at, reason)) = strict_schema::fault(&schema) {
             changed(&format!("the model is not held to it, because at {at:?} {reason}"));
             strict = None;
         }

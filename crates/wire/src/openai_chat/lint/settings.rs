@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::{Found, rules};
 use crate::Alphabet;
 use crate::lint::Faults;
-use crate::openai_chat::strict;
+use crate::strict_schema;
 
 const MOST_STOPS: usize = 4;
 const MOST_CHOICES: u64 = 128;
@@ -125,7 +125,7 @@ fn format_fault(value: &Value) -> Option<Found> {
         Some(_) => {}
     }
     if schema["strict"] == true
-        && let Some((path, detail)) = strict::fault(&schema["schema"])
+        && let Some((path, detail)) = strict_schema::fault(&schema["schema"])
     {
         let path = format!("/json_schema/schema{path}");
         return Some(Found::new(&rules::STRICT, path, detail));

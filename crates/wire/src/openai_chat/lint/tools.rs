@@ -8,8 +8,9 @@ use super::facts::Facts;
 use super::{Found, rules};
 use crate::Quirks;
 use crate::lint::Faults;
-use crate::openai_chat::{OPENAI, strict};
+use crate::openai_chat::OPENAI;
 use crate::raw::Fields;
+use crate::strict_schema;
 
 const MOST_FUNCTIONS: usize = 128;
 
@@ -106,7 +107,7 @@ fn function_faults(function: &Value, quirks: &Quirks) -> Vec<Found> {
         found.push(Found::new(&rules::DEFINITIONS, at, "it has a `$ref`"));
     }
     if function["strict"] == true
-        && let Some((path, detail)) = strict::fault(parameters)
+        && let Some((path, detail)) = strict_schema::fault(parameters)
     {
         found.push(Found::new(&rules::STRICT, format!("{at}{path}"), detail));
     }

@@ -99,34 +99,16 @@ pub(in crate::openai_responses) fn put_item<'a>(
     let parts = assistant_item(usize::try_from(output_idx).unwrap_or_default(), raw)?;
     for (i, part) in parts.into_iter().enumerate() {
         let key = part_key(output_idx, i as u64);
-        match part {
-            AssistantPart::Text(text) => {
-                reply.text(key, &text.text);
-                reply.attach(key, text.extra);
-            }
-            AssistantPart::Thinking(thinking) => {
-                reply.thinking(key, &thinking.text);
-                if let Some(seal) = thinking.seal {
-                    reply.seal(key, seal);
-                }
-                reply.attach(key, thinking.extra);
-            }
-            AssistantPart::Call(call) => {
-                reply.call(key, call.id.as_str(), call.name.as_str());
-                reply.arguments(key, call.arguments.as_str());
-                reply.attach(key, call.extra);
-            }
-            AssistantPart::Image(image) => reply.image(key, image),
-            AssistantPart::File(file) => reply.file(key, file),
-            AssistantPart::Opaque(opaque) => {
-                // The API ends a refusal like any other answer.
-                let has_ended = reply.finish.as_ref().is_some_and(|end| *end != Finish::Stop);
-                if !has_ended && is_refusal(&opaque.value) {
-                    reply.finish = Some(Finish::ContentFilter);
-                }
-                reply.opaque(key, opaque.owner.as_str(), opaque.value);
-            }
+        // The API ends a refusal like any other answer.
+        let has_ended = reply.finish.as_ref().is_some_and(|end| *end != Finish::Stop);
+        let refuses = |part: &AssistantPart| match part {
+            AssistantPart::Opaque(opaque) => is_refusal(&opaque.value),
+            _ => false,
+        };
+        if !has_ended && refuses(&part) {
+            reply.finish = Some(Finish::ContentFilter);
         }
+        reply.part(key, part);
     }
     Ok(())
 }
