@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a request could not be made.
+/// Why a request could not be made, or a session not be read or written.
 #[derive(Debug)]
 pub struct Error(Box<Repr>);
 
@@ -10,6 +10,11 @@ pub struct Error(Box<Repr>);
 enum Repr {
     Assemble(interleaf_assemble::Error),
     Wire(interleaf_wire::Error),
+    Conversation(interleaf_conversation::Error),
+    Store(interleaf_store::Error),
+    Form(interleaf_model::Error),
+    Damaged(serde_json::Error),
+    TooShort { session: interleaf_store::SessionId, len: u64, asked: u64 },
 }
 
 /// What a caller can act on.
@@ -22,6 +27,12 @@ pub enum ErrorKind {
     Invalid,
     /// The API has no way to say it.
     Wire,
+    /// There is no such session or request.
+    NotFound,
+    /// Another writer was first; [`Error::current`] says how far the session is.
+    Conflict,
+    /// The store can not be used; [`Error::store_kind`] says why.
+    Store,
 }
 
 impl Error {
@@ -33,6 +44,42 @@ impl Error {
         Self(Box::new(Repr::Wire(error)))
     }
 
+    pub(crate) fn conversation(error: interleaf_conversation::Error) -> Self {
+        Self(Box::new(Repr::Conversation(error)))
+    }
+
+    pub(crate) fn store(error: interleaf_store::Error) -> Self {
+        Self(Box::new(Repr::Store(error)))
+    }
+
+    pub(crate) fn form(error: interleaf_model::Error) -> Self {
+        Self(Box::new(Repr::Form(error)))
+    }
+
+    pub(crate) fn damaged(error: serde_json::Error) -> Self {
+        Self(Box::new(Repr::Damaged(error)))
+    }
+
+    pub(crate) fn too_short(session: interleaf_store::SessionId, len: u64, asked: u64) -> Self {
+        Self(Box::new(Repr::TooShort { session, len, asked }))
+    }
+
+    /// With a conflict: the sequence number that the next event of the session gets.
+    pub fn current(&self) -> Option<u64> {
+        match &*self.0 {
+            Repr::Store(error) => error.current(),
+            _ => None,
+        }
+    }
+
+    /// If the store refused: its own kind.
+    pub fn store_kind(&self) -> Option<interleaf_store::ErrorKind> {
+        match &*self.0 {
+            Repr::Store(error) => Some(error.kind()),
+            _ => None,
+        }
+    }
+
     /// The kind to branch on.
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {
@@ -41,6 +88,15 @@ impl Error {
             }
             Repr::Assemble(_) => ErrorKind::Invalid,
             Repr::Wire(_) => ErrorKind::Wire,
+            Repr::Conversation(_) | Repr::Form(_) => ErrorKind::Invalid,
+            Repr::TooShort { .. } => ErrorKind::NotFound,
+            Repr::Damaged(_) => ErrorKind::Store,
+            Repr::Store(error) => match error.kind() {
+                interleaf_store::ErrorKind::Invalid => ErrorKind::Invalid,
+                interleaf_store::ErrorKind::NotFound => ErrorKind::NotFound,
+                interleaf_store::ErrorKind::Conflict => ErrorKind::Conflict,
+                _ => ErrorKind::Store,
+            },
         }
     }
 }
@@ -50,6 +106,16 @@ impl fmt::Display for Error {
         f.write_str(match &*self.0 {
             Repr::Assemble(_) => "cannot assemble the request",
             Repr::Wire(_) => "cannot write the request",
+            Repr::Conversation(_) => "the conversation can not be changed so",
+            Repr::Store(error) if error.kind() == interleaf_store::ErrorKind::Conflict => {
+                "another writer was first: refresh the session and try again"
+            }
+            Repr::Store(_) => "the store refused",
+            Repr::Form(_) => "a report or a time has no valid form",
+            Repr::Damaged(_) => "a record of the session is damaged",
+            Repr::TooShort { session, len, asked } => {
+                return write!(f, "session {session} has {len} events, not {asked}");
+            }
         })
     }
 }
@@ -59,6 +125,11 @@ impl std::error::Error for Error {
         match &*self.0 {
             Repr::Assemble(error) => Some(error),
             Repr::Wire(error) => Some(error),
+            Repr::Conversation(error) => Some(error),
+            Repr::Store(error) => Some(error),
+            Repr::Form(error) => Some(error),
+            Repr::Damaged(error) => Some(error),
+            Repr::TooShort { .. } => None,
         }
     }
 }

@@ -3,3 +3,4 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can not go on has failed")]
 
 mod requests;
+mod session;

@@ -1,0 +1,194 @@
+//! A session that lasts: a conversation, and the store that keeps it.
+//!
+//! ```text
+//!   change ──▶ a copy of the conversation ──▶ events ──▶ store ──▶ the copy is taken
+//!                                                          └─ conflict: nothing changed
+//! ```
+//!
+//! The store is the truth. What a session holds in memory is rebuilt from events, and
+//! every write names the sequence number that it builds on: if another node has
+//! written meanwhile, the write is refused, and [`Session::refresh`] takes in what is
+//! new. So is a session whose last write broke off, for whatever reason.
+
+mod load;
+mod sent;
+mod summary;
+mod write;
+
+pub use sent::Sent;
+pub use summary::{KeptSummary, SummaryState};
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use interleaf_conversation::Conversation;
+use interleaf_model::Timestamp;
+use interleaf_store::{ForkPoint, Head, LastBody, NewSession, Record, Records, SessionId, Store};
+
+use crate::Error;
+
+/// A conversation that is kept by a store.
+///
+/// ```
+/// use interleaf::model::Message;
+/// use interleaf::{ErrorKind, Session, store};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let store = store::open("memory:").await?;
+/// let mut session = Session::create(store.clone(), "a title").await?;
+/// session.append(Message::user("hello")).await?;
+///
+/// let mut elsewhere = Session::open(store, session.id()).await?;
+/// elsewhere.append(Message::assistant("hello, from another node")).await?;
+///
+/// let late = session.append(Message::assistant("hello")).await.unwrap_err();
+/// assert_eq!((late.kind(), late.current()), (ErrorKind::Conflict, Some(2)));
+/// session.refresh().await?;
+/// assert_eq!(session.conversation(), elsewhere.conversation());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    store: Arc<dyn Store>,
+    head: Head,
+    conversation: Conversation,
+    /// The body of the last noted request, if it is known.
+    last_body: Option<LastBody>,
+}
+
+impl Session {
+    /// Makes a session.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn create(store: Arc<dyn Store>, title: &str) -> Result<Self, Error> {
+        Self::create_with(store, NewSession::new(title, now()?)).await
+    }
+
+    /// Makes a session of which more is known than a title.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn create_with(store: Arc<dyn Store>, new: NewSession) -> Result<Self, Error> {
+        let head = store.create(new).await.map_err(Error::store)?;
+        let conversation = load::conversation(&*store, head.id, head.next_seq).await?;
+        Ok(Self { store, head, conversation, last_body: None })
+    }
+
+    /// Opens a session, and rebuilds its conversation from its events.
+    ///
+    /// # Errors
+    /// If there is none, or an event is damaged.
+    pub async fn open(store: Arc<dyn Store>, id: SessionId) -> Result<Self, Error> {
+        let head = store.head(id).await.map_err(Error::store)?;
+        let conversation = load::conversation(&*store, id, head.next_seq).await?;
+        Ok(Self { store, head, conversation, last_body: None })
+    }
+
+    /// A session that shares the past of this one, as it is known here, and goes its own
+    /// way. Nothing is copied.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn fork(&self, title: &str) -> Result<Self, Error> {
+        let head = self.fork_head(self.seq(), title).await?;
+        let (store, conversation) = (self.store.clone(), self.conversation.fork());
+        Ok(Self { store, head, conversation, last_body: None })
+    }
+
+    /// A session that shares the first so many events of this one.
+    ///
+    /// # Errors
+    /// If there are not so many.
+    pub async fn fork_at(&self, seq: u64, title: &str) -> Result<Self, Error> {
+        let head = self.fork_head(seq, title).await?;
+        let conversation = self.at(seq).await?;
+        Ok(Self { store: self.store.clone(), head, conversation, last_body: None })
+    }
+
+    async fn fork_head(&self, seq: u64, title: &str) -> Result<Head, Error> {
+        let mut new = NewSession::new(title, now()?);
+        new.agent.clone_from(&self.head.agent);
+        new.parent = Some(ForkPoint { session: self.id(), seq });
+        self.store.create(new).await.map_err(Error::store)
+    }
+
+    /// Takes in what others have written, and tells how many events that was.
+    ///
+    /// # Errors
+    /// If the session is gone, or an event does not fit.
+    pub async fn refresh(&mut self) -> Result<u64, Error> {
+        let head = self.store.head(self.id()).await.map_err(Error::store)?;
+        let (known, new) = (self.seq(), head.next_seq);
+        if new < known {
+            // It was removed, and made again under the same name.
+            self.conversation = load::conversation(&*self.store, self.id(), new).await?;
+        } else {
+            let mut conversation = self.conversation.clone();
+            load::extend(&*self.store, self.id(), &mut conversation, known..new).await?;
+            self.conversation = conversation;
+        }
+        if head.next_request != self.head.next_request {
+            self.last_body = None;
+        }
+        self.head = head;
+        Ok(new.saturating_sub(known))
+    }
+
+    /// The conversation as it was when the session had so many events.
+    ///
+    /// # Errors
+    /// If it never had so many.
+    pub async fn at(&self, seq: u64) -> Result<Conversation, Error> {
+        load::conversation(&*self.store, self.id(), seq).await
+    }
+
+    /// What it keeps beside the conversation: summaries, TODO items, notes and so on.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn records(&self, which: Records) -> Result<Vec<Record>, Error> {
+        self.store.records(self.id(), which).await.map_err(Error::store)
+    }
+
+    /// Its name.
+    pub fn id(&self) -> SessionId {
+        self.head.id
+    }
+
+    /// What was known of it at the last write or refresh.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// How many events the conversation here is made of.
+    pub fn seq(&self) -> u64 {
+        self.head.next_seq
+    }
+
+    /// What was said, and what of it is visible.
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// Where it is kept.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+}
+
+/// The time by this machine's clock. It is noted, and decides nothing.
+fn now() -> Result<Timestamp, Error> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let microseconds = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_microseconds(microseconds).map_err(Error::form)
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { head, conversation, .. } = self;
+        f.debug_struct("Session").field("head", head).field("conversation", conversation).finish()
+    }
+}

@@ -1,0 +1,124 @@
+//! The requests of a session, kept so that each can be had again and proven.
+
+use interleaf_assemble::Report;
+use interleaf_model::{Json, Usage};
+use interleaf_store::{LastBody, NewRequest, Page, RequestUsage, SentRequest, StoredBody};
+
+use super::Session;
+use crate::Error;
+
+/// So many requests are read at once when one is rebuilt.
+const PAGE: usize = 32;
+
+/// A request that is about to be sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent<'a> {
+    /// Which model is asked.
+    pub model: &'a str,
+    /// Who serves it.
+    pub vendor: &'a str,
+    /// The body, byte for byte.
+    pub body: &'a [u8],
+    /// What was done to make it.
+    pub report: &'a Report,
+}
+
+impl Session {
+    /// Notes a request and gives its number. Of its body only what is new is stored.
+    ///
+    /// # Errors
+    /// If another writer was first.
+    pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
+        let no = self.head.next_request;
+        let last = match self.last_body.take() {
+            None if no > 0 => Some(self.rebuilt(no - 1).await?),
+            last => last,
+        };
+        let body = StoredBody::after(last.as_ref(), sent.body);
+        let kept = LastBody::of(sent.body.to_vec(), &body);
+        let report = serde_json::to_string(sent.report).map_err(Error::damaged)?;
+        let mut conversation = self.conversation.clone();
+        let event = conversation.begin_request().map_err(Error::conversation)?;
+        let mut commit = self.commit_of(&[event])?;
+        commit.request = Some(NewRequest {
+            no,
+            model: sent.model.to_owned(),
+            vendor: sent.vendor.to_owned(),
+            body,
+            report: Json::parse(report).map_err(Error::form)?,
+        });
+        self.send(commit).await?;
+        self.conversation = conversation;
+        self.last_body = Some(kept);
+        Ok(no)
+    }
+
+    /// Notes what the API says that a request has cost so far. For the last request, the
+    /// conversation's counters learn of it as well.
+    ///
+    /// # Errors
+    /// If there is no such request, or another writer was first.
+    pub async fn note_usage(&mut self, no: u64, usage: Usage) -> Result<(), Error> {
+        let mut conversation = self.conversation.clone();
+        let mut events = vec![];
+        if no + 1 == self.head.next_request {
+            events.push(conversation.note_usage(usage).map_err(Error::conversation)?);
+        }
+        let mut commit = self.commit_of(&events)?;
+        commit.usage = Some(RequestUsage { no, usage });
+        self.send(commit).await?;
+        self.conversation = conversation;
+        Ok(())
+    }
+
+    /// A page of the requests that were sent from this session.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn requests(&self, page: Page) -> Result<Vec<SentRequest>, Error> {
+        self.store.requests(self.id(), page).await.map_err(Error::store)
+    }
+
+    /// The last request that was sent when the session had at most so many events.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn request_at(&self, seq: u64) -> Result<Option<SentRequest>, Error> {
+        let mut before = u64::MAX;
+        loop {
+            let page = self.requests(Page::before(before, PAGE)).await?;
+            let Some(first) = page.first() else { return Ok(None) };
+            before = first.no;
+            let found = page.into_iter().rfind(|request| request.seq <= seq);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The body of a request, byte for byte as it was sent: its hash is checked.
+    ///
+    /// # Errors
+    /// If there is no such request, or what is stored does not have the hash.
+    pub async fn rebuild(&self, no: u64) -> Result<Vec<u8>, Error> {
+        Ok(self.rebuilt(no).await?.into_bytes())
+    }
+
+    async fn rebuilt(&self, no: u64) -> Result<LastBody, Error> {
+        let mut chain: Vec<SentRequest> = vec![];
+        let mut before = no.saturating_add(1);
+        while !chain.first().is_some_and(|first| first.body.whole) {
+            let mut page = self.requests(Page::before(before, PAGE)).await?;
+            let whole = page.iter().rposition(|request| request.body.whole);
+            page.drain(..whole.unwrap_or(0));
+            let Some(first) = page.first() else { break };
+            before = first.no;
+            page.append(&mut chain);
+            chain = page;
+        }
+        if chain.last().is_none_or(|last| last.no != no) {
+            chain.clear();
+        }
+        LastBody::rebuilt(&chain).map_err(Error::store)
+    }
+}

@@ -1,0 +1,157 @@
+//! Changes: tried on a copy, written, and only then taken.
+
+use std::sync::Arc;
+
+use interleaf_conversation::{Conversation, Event, Operated, Operation};
+use interleaf_model::Message;
+use interleaf_store::{Commit, NewEvent, RecordChange};
+
+use super::{Session, now};
+use crate::Error;
+
+impl Session {
+    /// Says a message, and gives its log index. One that does not say when it was said
+    /// was said now.
+    ///
+    /// # Errors
+    /// If the message may not be appended, or another writer was first. Nothing is
+    /// changed then; the same holds for all that follow here.
+    pub async fn append(&mut self, message: impl Into<Arc<Message>>) -> Result<u32, Error> {
+        self.append_all([message.into()]).await
+    }
+
+    /// Says several messages in one transaction, and gives the log index of the first.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub async fn append_all(
+        &mut self,
+        messages: impl IntoIterator<Item = Arc<Message>>,
+    ) -> Result<u32, Error> {
+        let first = self.conversation.log_len() as u32;
+        let mut conversation = self.conversation.clone();
+        let mut events = vec![];
+        for mut message in messages {
+            if message.at.is_none() {
+                Arc::make_mut(&mut message).at = Some(now()?);
+            }
+            events.push(conversation.append(message).map_err(Error::conversation)?);
+        }
+        self.write(conversation, &events).await?;
+        Ok(first)
+    }
+
+    /// Changes the view.
+    ///
+    /// # Errors
+    /// If the operation does not fit, or another writer was first.
+    pub async fn operate(&mut self, operation: Operation) -> Result<Operated, Error> {
+        let mut conversation = self.conversation.clone();
+        let operated = conversation.operate(operation).map_err(Error::conversation)?;
+        self.write(conversation, operated.event.as_slice()).await?;
+        Ok(operated)
+    }
+
+    /// Puts a mark on the message at a log index.
+    ///
+    /// # Errors
+    /// If there is no such message, or another writer was first.
+    pub async fn mark(&mut self, index: u32, mark: &str) -> Result<(), Error> {
+        self.change(|conversation| conversation.mark(index, mark).map(Some)).await
+    }
+
+    /// Takes a mark off the message at a log index.
+    ///
+    /// # Errors
+    /// If there is no such message, or another writer was first.
+    pub async fn unmark(&mut self, index: u32, mark: &str) -> Result<(), Error> {
+        self.change(|conversation| conversation.unmark(index, mark).map(Some)).await
+    }
+
+    /// Takes the view back to the end of a batch.
+    ///
+    /// # Errors
+    /// If there is no such batch, or another writer was first.
+    pub async fn roll_back(&mut self, batch: u32) -> Result<(), Error> {
+        self.change(|conversation| conversation.roll_back(batch)).await
+    }
+
+    /// Hides everything and starts counting tokens anew.
+    ///
+    /// # Errors
+    /// If another writer was first.
+    pub async fn reset(&mut self) -> Result<(), Error> {
+        self.change(|conversation| conversation.reset().map(Some)).await
+    }
+
+    /// Takes in events that were made elsewhere, such as by an export, in one
+    /// transaction.
+    ///
+    /// # Errors
+    /// If one does not fit, or another writer was first.
+    pub async fn apply(&mut self, events: &[Event]) -> Result<(), Error> {
+        let mut conversation = self.conversation.clone();
+        for event in events {
+            conversation.apply(event).map_err(Error::conversation)?;
+        }
+        self.write(conversation, events).await
+    }
+
+    /// Changes records, on the condition that nothing was said meanwhile: all of them,
+    /// or none.
+    ///
+    /// # Errors
+    /// If another writer was first, or what was expected of a record does not hold.
+    pub async fn change_records(&mut self, changes: Vec<RecordChange>) -> Result<(), Error> {
+        let mut commit = self.commit_of(&[])?;
+        commit.records = changes;
+        self.send(commit).await
+    }
+
+    /// Gives it another title.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn rename(&mut self, title: &str) -> Result<(), Error> {
+        let mut commit = self.commit_of(&[])?;
+        commit.title = Some(title.to_owned());
+        self.send(commit).await?;
+        title.clone_into(&mut self.head.title);
+        Ok(())
+    }
+
+    async fn change(
+        &mut self,
+        change: impl FnOnce(&mut Conversation) -> Result<Option<Event>, interleaf_conversation::Error>,
+    ) -> Result<(), Error> {
+        let mut conversation = self.conversation.clone();
+        let event = change(&mut conversation).map_err(Error::conversation)?;
+        self.write(conversation, event.as_slice()).await
+    }
+
+    async fn write(&mut self, changed: Conversation, events: &[Event]) -> Result<(), Error> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let commit = self.commit_of(events)?;
+        self.send(commit).await?;
+        self.conversation = changed;
+        Ok(())
+    }
+
+    /// A commit of these events that builds on what is known here.
+    pub(super) fn commit_of(&self, events: &[Event]) -> Result<Commit, Error> {
+        let events: Result<Vec<NewEvent>, _> = events.iter().map(NewEvent::of).collect();
+        let events = events.map_err(Error::store)?;
+        Ok(Commit::new(self.id(), now()?).append(self.seq(), events))
+    }
+
+    pub(super) async fn send(&mut self, commit: Commit) -> Result<(), Error> {
+        let at = commit.at;
+        let done = self.store.commit(commit).await.map_err(Error::store)?;
+        self.head.next_seq = done.next_seq;
+        self.head.next_request = done.next_request;
+        self.head.changed = self.head.changed.max(at);
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! A session is its events: whatever is opened again, or asked for as of then, is what
+//! it was.
+
+use std::sync::Arc;
+
+use interleaf::assemble::{Context, Input, Outcome, Summary, assemble};
+use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
+use interleaf::model::{ContextKind, Json, Message, Role, Usage};
+use interleaf::store::{self, Kind, Page, RecordChange, Records, Store};
+use interleaf::wire::{Family, Options, Vendor, encode};
+use interleaf::{ErrorKind, Next, Requests, Sent, Session, SummaryState};
+use interleaf_samples::generate::agent_session;
+
+/// Both stores that need nothing installed; PostgreSQL passes the same contract.
+async fn stores(folder: &tempfile::TempDir) -> [Arc<dyn Store>; 2] {
+    let sqlite = format!("sqlite:{}", folder.path().join("sessions.db").display());
+    [store::open("memory:").await.unwrap(), store::open(&sqlite).await.unwrap()]
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % sides
+    }
+}
+
+/// Some change; one that does not fit is refused and changes nothing.
+async fn change(session: &mut Session, dice: &mut Dice, messages: &mut Vec<Message>) {
+    let before = (session.seq(), session.conversation().clone());
+    let view_len = session.conversation().view_len();
+    let index = dice.roll(session.conversation().log_len().max(1)) as u32;
+    let batch = dice.roll(session.conversation().batches().count() + 1) as u32;
+    let operation = match dice.roll(14) {
+        0 => Operation::Truncate(Truncate { keep_last: Some(9), ..Truncate::default() }),
+        1 => Operation::Insert(Insert {
+            position: dice.roll(view_len + 2),
+            messages: vec![Message::user("in between")],
+            split_blocks: true,
+        }),
+        2 => Operation::Replace(Replace {
+            index: dice.roll(view_len + 1),
+            message: Message::user("instead"),
+            split_blocks: true,
+        }),
+        3 => Operation::Clear(Clear { keep_system: true }),
+        4 => Operation::Filter(Filter {
+            roles: Some(vec![Role::User, Role::Assistant]),
+            split_blocks: true,
+            ..Filter::default()
+        }),
+        5 => return drop(session.mark(index, "pinned").await),
+        6 => return drop(session.unmark(index, "pinned").await),
+        7 => return drop(session.roll_back(batch).await),
+        8 if dice.roll(4) == 0 => return session.reset().await.unwrap(),
+        _ => {
+            session.append(messages.remove(0)).await.unwrap();
+            return;
+        }
+    };
+    if session.operate(operation).await.is_err() {
+        assert_eq!((session.seq(), session.conversation()), (before.0, &before.1));
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_what_it_was_when_opened_again_and_as_of_every_event() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder).await {
+        let mut session = Session::create(store.clone(), "a title").await.unwrap();
+        let mut messages = agent_session(400);
+        let mut dice = Dice(11);
+        let mut history: Vec<(u64, Conversation)> = vec![];
+        for _ in 0..200 {
+            change(&mut session, &mut dice, &mut messages).await;
+            history.push((session.seq(), session.conversation().clone()));
+        }
+        let opened = Session::open(store.clone(), session.id()).await.unwrap();
+        assert_eq!(opened.conversation(), session.conversation());
+        assert_eq!(opened.seq(), session.seq());
+        for (seq, conversation) in &history {
+            assert_eq!(opened.at(*seq).await.unwrap(), *conversation, "as of {seq}");
+        }
+        let beyond = opened.at(session.seq() + 1).await.unwrap_err();
+        assert_eq!(beyond.kind(), ErrorKind::NotFound);
+    }
+}
+
+#[tokio::test]
+async fn a_second_writer_is_told_and_goes_on_after_a_refresh() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder).await {
+        let mut one = Session::create(store.clone(), "").await.unwrap();
+        one.append(Message::user("hello")).await.unwrap();
+        let mut two = Session::open(store, one.id()).await.unwrap();
+        two.append_all(["a", "b"].map(|text| Message::user(text).into())).await.unwrap();
+        let before = one.conversation().clone();
+        let error = one.append(Message::user("c")).await.unwrap_err();
+        assert_eq!((error.kind(), error.current()), (ErrorKind::Conflict, Some(3)));
+        assert_eq!(
+            error.to_string(),
+            "another writer was first: refresh the session and try again"
+        );
+        assert_eq!(*one.conversation(), before);
+        assert_eq!(one.refresh().await.unwrap(), 2);
+        assert_eq!(one.append(Message::user("c")).await.unwrap(), 3);
+        assert_eq!(two.refresh().await.unwrap(), 1);
+        assert_eq!(one.conversation(), two.conversation());
+        let blank = one.append(Message::user(" ")).await.unwrap_err();
+        assert_eq!(blank.kind(), ErrorKind::Invalid);
+    }
+}
+
+#[tokio::test]
+async fn a_fork_shares_what_was_said_and_the_records_and_goes_its_own_way() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder).await {
+        let mut root = Session::create(store.clone(), "root").await.unwrap();
+        for text in ["a", "b", "c"] {
+            root.append(Message::user(text)).await.unwrap();
+        }
+        let todo = RecordChange::put(Kind::Todo, "1", Json::parse("{}").unwrap());
+        root.change_records(vec![todo]).await.unwrap();
+        let mut now = root.fork("now").await.unwrap();
+        let mut then = root.fork_at(1, "then").await.unwrap();
+        root.append(Message::user("d")).await.unwrap();
+        now.append(Message::user("e")).await.unwrap();
+        then.append(Message::user("f")).await.unwrap();
+        for (fork, said, n_records) in [(&now, "a b c e", 1), (&then, "a f", 0)] {
+            let opened = Session::open(store.clone(), fork.id()).await.unwrap();
+            assert_eq!(opened.conversation(), fork.conversation());
+            let texts: Vec<_> =
+                opened.conversation().log().map(|m| m.text().into_owned()).collect();
+            assert_eq!(texts.join(" "), said);
+            assert_eq!(fork.records(Records::default()).await.unwrap().len(), n_records);
+        }
+    }
+}
+
+#[tokio::test]
+async fn h4_every_earlier_request_is_rebuilt_byte_for_byte_and_proven_by_its_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder).await {
+        for family in Family::ALL {
+            let vendor = Vendor::of(family);
+            let options = Options { model: "a-model".into(), ..Options::default() };
+            let mut session = Session::create(store.clone(), family.as_str()).await.unwrap();
+            let mut requests = Requests::new();
+            let mut bodies = vec![];
+            for (n, message) in agent_session(60).into_iter().enumerate() {
+                session.append(message).await.unwrap();
+                requests.append(session.conversation().message(n as u32).unwrap().clone());
+                if n % 3 != 1 {
+                    continue;
+                }
+                let next = requests.next(&input(n), vendor, &options).unwrap();
+                let Next::Send { body, report } = next else { panic!("it waits") };
+                let body = body.to_bytes();
+                let (model, vendor) = (options.model.as_str(), vendor.name);
+                let sent = Sent { model, vendor, body: &body, report: &report };
+                let no = session.note_request(sent).await.unwrap();
+                let usage = Usage { prompt: n as u64, ..Usage::default() };
+                session.note_usage(no, usage).await.unwrap();
+                bodies.push((n, session.seq() - 2, body));
+                if n % 2 == 0 {
+                    // As if another node went on with the session.
+                    session = Session::open(store.clone(), session.id()).await.unwrap();
+                }
+            }
+            session.operate(Operation::Clear(Clear { keep_system: false })).await.unwrap();
+            let session = Session::open(store.clone(), session.id()).await.unwrap();
+            let noted = session.requests(Page::from(0, 99)).await.unwrap();
+            assert_eq!(noted.len(), bodies.len());
+            for (request, (n, seq, body)) in noted.iter().zip(&bodies) {
+                assert_eq!(session.rebuild(request.no).await.unwrap(), *body);
+                assert_eq!(request.usage.unwrap().prompt, *n as u64);
+                // Made again from the conversation as it was: the hash proves it.
+                assert_eq!(request.seq, *seq);
+                let then = session.at(request.seq).await.unwrap();
+                let again = Input { view: then.visible().cloned().collect(), ..input(*n) };
+                let Outcome::Ready(prompt) = assemble(&again).unwrap().outcome else { panic!() };
+                let again = encode(&prompt, vendor, &options).unwrap().to_bytes();
+                assert!(request.body.is(&again) && !request.body.is(&again[1..]));
+                let found = session.request_at(request.seq).await.unwrap().unwrap();
+                assert_eq!(found.no, request.no);
+            }
+            let stored: u64 = noted.iter().map(|request| request.body.middle.len() as u64).sum();
+            let sent: usize = bodies.iter().map(|(_, _, body)| body.len()).sum();
+            println!("{family}: {} requests, {sent} bytes sent, {stored} stored", noted.len());
+            assert!(stored * 2 < sent as u64, "{family}: {stored} bytes stored of {sent}");
+            assert_eq!(session.rebuild(99).await.unwrap_err().kind(), ErrorKind::NotFound);
+        }
+    }
+}
+
+#[tokio::test]
+async fn f4_a_new_summary_supersedes_the_old_in_one_transaction_and_one_of_two_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder).await {
+        let mut one = Session::create(store.clone(), "").await.unwrap();
+        let summary = |text: &str| Summary {
+            text: text.into(),
+            start: "m0".into(),
+            covers: ["m0".into(), "m1".into()].into(),
+        };
+        for text in ["a", "b", "c"] {
+            one.append(Message::user(text)).await.unwrap();
+        }
+        assert_eq!(one.active_summary().await.unwrap(), None);
+        one.summarise(summary("first")).await.unwrap();
+        one.append(Message::user("d")).await.unwrap();
+        let mut two = Session::open(store.clone(), one.id()).await.unwrap();
+        let (a, b) = tokio::join!(one.summarise(summary("a")), two.summarise(summary("b")));
+        assert!(a.is_ok() != b.is_ok() || two.summaries().await.unwrap().len() == 3);
+        let states: Vec<_> = one.summaries().await.unwrap().iter().map(|kept| kept.state).collect();
+        let n_active = states.iter().filter(|state| **state == SummaryState::Active).count();
+        assert_eq!((states[0], n_active), (SummaryState::Superseded, 1));
+        let then = one.active_summary_at(3).await.unwrap().unwrap();
+        assert_eq!(then, summary("first"));
+        one.invalidate_summary().await.unwrap();
+        assert_eq!(one.active_summary().await.unwrap(), None);
+        assert!(one.summaries().await.unwrap().iter().any(|k| k.state == SummaryState::Invalid));
+    }
+}
+
+fn input(n: usize) -> Input<'static> {
+    let mut input = Input::default();
+    input.system.push("You are a careful agent.".into());
+    input.context = vec![Context::new(ContextKind::Todo, format!("{n} things to do"))];
+    input
+}

@@ -1,0 +1,131 @@
+//! Events as they are stored: raw JSON with the version of its form.
+
+use interleaf_conversation::{Event, Operation};
+use interleaf_model::{Message, Timestamp};
+
+use crate::words::index_words;
+use crate::{Error, ErrorKind, SessionId};
+
+/// The version of the event form that this crate writes, and the newest it reads.
+pub const EVENT_VERSION: u32 = 1;
+
+/// An event to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// When it happened, if that was not at its commit.
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) version: u32,
+    pub(crate) body: String,
+    /// What can be searched for, as the index takes it; empty for most events.
+    pub(crate) words: String,
+}
+
+/// An event as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its number in the session, from 0, without gaps.
+    pub seq: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// The version of its form.
+    pub version: u32,
+    /// The JSON text, byte for byte as it was written.
+    pub body: String,
+}
+
+impl NewEvent {
+    /// The stored form of an event.
+    ///
+    /// # Errors
+    /// If it has no JSON form.
+    pub fn of(event: &Event) -> Result<Self, Error> {
+        let body = serde_json::to_string(event)
+            .map_err(|e| Error::invalid("the event has no JSON form").caused_by(e))?;
+        let texts = messages(event).flat_map(|message| message.texts());
+        Ok(Self { at: None, version: EVENT_VERSION, body, words: index_words(texts) })
+    }
+
+    /// The same event to be written elsewhere, byte for byte and with its time.
+    ///
+    /// # Errors
+    /// If it can not be read.
+    pub fn copy_of(stored: &StoredEvent) -> Result<Self, Error> {
+        let event = stored.event()?;
+        let texts = messages(&event).flat_map(|message| message.texts());
+        let words = index_words(texts);
+        let (version, body) = (stored.version, stored.body.clone());
+        Ok(Self { at: Some(stored.at), version, body, words })
+    }
+
+    /// The JSON text.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// The words under which it is found, with spaces between them; none for most
+    /// events.
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+}
+
+impl StoredEvent {
+    /// The event itself. Every version that was ever written can be read.
+    ///
+    /// # Errors
+    /// If a newer version wrote it, or it is damaged; the error names the event.
+    pub fn event(&self) -> Result<Event, Error> {
+        let seq = self.seq;
+        if self.version > EVENT_VERSION {
+            let message = format!(
+                "event {seq} has version {}; this program reads up to {EVENT_VERSION}",
+                self.version
+            );
+            return Err(Error::new(ErrorKind::Newer, message));
+        }
+        serde_json::from_str(&self.body)
+            .map_err(|e| Error::corrupt(format!("event {seq} is damaged")).caused_by(e))
+    }
+
+    /// All text of the messages that the event brought in.
+    pub(crate) fn text(&self) -> Result<String, Error> {
+        let event = self.event()?;
+        let texts: Vec<&str> = messages(&event).flat_map(|message| message.texts()).collect();
+        Ok(texts.join("\n"))
+    }
+}
+
+/// Holds a page to what a sequence promises.
+pub(crate) fn check_gap_free(
+    session: SessionId,
+    events: &[StoredEvent],
+    first: u64,
+) -> Result<(), Error> {
+    for (event, seq) in events.iter().zip(first..) {
+        if event.seq != seq {
+            let found = event.seq;
+            let message = format!("session {session} lacks event {seq}: {found} stands there");
+            return Err(Error::corrupt(message));
+        }
+    }
+    Ok(())
+}
+
+/// The messages that an event brings in.
+fn messages(event: &Event) -> impl Iterator<Item = &Message> {
+    let (one, many): (Option<&Message>, &[Message]) = match event {
+        Event::Appended { message } => (Some(message), &[]),
+        Event::Operated { operation, .. } => match operation {
+            Operation::Insert(insert) => (None, &insert.messages),
+            Operation::Replace(replace) => (Some(&replace.message), &[]),
+            Operation::Truncate(_) | Operation::Clear(_) | Operation::Filter(_) => (None, &[]),
+        },
+        Event::Marked { .. }
+        | Event::Unmarked { .. }
+        | Event::RolledBack { .. }
+        | Event::RequestBegan {}
+        | Event::UsageNoted { .. }
+        | Event::Reset {} => (None, &[]),
+    };
+    one.into_iter().chain(many)
+}

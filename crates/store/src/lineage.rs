@@ -1,0 +1,64 @@
+//! Whose events a session's events are: a fork shares those of its ancestors.
+
+use std::ops::Range;
+
+/// The part of a session's past that is stored under one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Segment<Owner> {
+    /// Under which.
+    pub(crate) owner: Owner,
+    /// The first event.
+    pub(crate) from: u64,
+    /// The event behind the last.
+    pub(crate) upto: u64,
+    /// The record change behind the last.
+    pub(crate) records_upto: u64,
+}
+
+/// A session and its ancestors, the youngest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lineage<Owner>(Vec<Segment<Owner>>);
+
+/// A row of `sessions`, as far as the lineage is concerned.
+pub(crate) struct Link<Owner> {
+    pub(crate) owner: Owner,
+    pub(crate) next_seq: u64,
+    pub(crate) next_record: u64,
+    /// Where it left its parent: the first event and record change not shared.
+    pub(crate) fork: Option<(u64, u64)>,
+}
+
+impl<Owner: Clone> Lineage<Owner> {
+    /// From the links of a session and its ancestors, the youngest first.
+    pub(crate) fn of(links: impl IntoIterator<Item = Link<Owner>>) -> Self {
+        let mut segments: Vec<Segment<Owner>> = vec![];
+        let mut left = (u64::MAX, u64::MAX);
+        for link in links {
+            let from = link.fork.map_or(0, |fork| fork.0);
+            let upto = link.next_seq.min(left.0);
+            let records_upto = link.next_record.min(left.1);
+            segments.push(Segment { owner: link.owner, from, upto, records_upto });
+            left = link.fork.map_or((0, 0), |fork| (fork.0.min(left.0), fork.1.min(left.1)));
+        }
+        Self(segments)
+    }
+
+    /// How many events there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.0.first().map_or(0, |own| own.upto)
+    }
+
+    /// Where these events are stored, in their order.
+    pub(crate) fn pieces(&self, seqs: &Range<u64>) -> Vec<(Owner, Range<u64>)> {
+        let piece = |segment: &Segment<Owner>| {
+            let piece = seqs.start.max(segment.from)..seqs.end.min(segment.upto);
+            (!piece.is_empty()).then(|| (segment.owner.clone(), piece))
+        };
+        self.0.iter().rev().filter_map(piece).collect()
+    }
+
+    /// All segments, the youngest first.
+    pub(crate) fn segments(&self) -> &[Segment<Owner>] {
+        &self.0
+    }
+}

@@ -1,0 +1,231 @@
+//! Writing, each in one transaction.
+
+use deadpool_postgres::{Client, GenericClient};
+use tokio_postgres::error::SqlState;
+use uuid::Uuid;
+
+use super::read::{bigint, count, head, lineage, query, record_rows};
+use crate::error::Failure;
+use crate::record::standing;
+use crate::{
+    Commit, Committed, Error, Expect, Head, NewEvent, NewRequest, NewSession, RecordChange,
+    Records, RequestUsage, SessionId,
+};
+
+/// Takes the numbers and writes the events: one statement, and nothing at all if the
+/// session has moved on.
+const APPEND: &str = "
+    WITH head AS (
+        UPDATE interleaf.sessions
+        SET next_seq = next_seq + $3, next_record = next_record + $4,
+            next_request = next_request + $5, changed = greatest(changed, $6),
+            title = coalesce($7, title)
+        WHERE id = $1 AND ($2::bigint IS NULL OR next_seq = $2)
+        RETURNING next_seq, next_record, next_request
+    ), written AS (
+        INSERT INTO interleaf.events (session, seq, at, version, body, words)
+        SELECT $1, head.next_seq - $3 + event.n - 1, event.at, event.version, event.body,
+               to_tsvector('simple', nullif(event.words, ''))
+        FROM head, unnest($8::int[], $9::text[], $10::text[], $11::bigint[])
+             WITH ORDINALITY AS event (version, body, words, at, n)
+    )
+    SELECT next_seq, next_record, next_request FROM head";
+
+pub(crate) async fn create(client: &mut Client, new: NewSession) -> Result<Head, Failure> {
+    new.check()?;
+    let transaction = client.transaction().await?;
+    let (mut next_seq, mut records_from) = (0, 0);
+    if let Some(fork) = new.parent {
+        let lineage = lineage(&transaction, fork.session).await?;
+        fork.check(lineage.len())?;
+        let as_of = Records { kind: None, as_of: Some(fork.seq) };
+        let rows = record_rows(&transaction, &lineage, as_of).await?;
+        next_seq = fork.seq;
+        records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
+    }
+    let head = new.into_head(next_seq);
+    let sql = "INSERT INTO interleaf.sessions (id, title, agent, parent, fork_seq, fork_record,
+                   created, changed, next_seq, next_record)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)
+               ON CONFLICT (id) DO NOTHING";
+    let fork = head.parent;
+    let inserted = transaction
+        .execute(
+            sql,
+            &[
+                &head.id.0,
+                &head.title,
+                &head.agent.as_ref().map(|agent| agent.as_str()),
+                &fork.map(|fork| fork.session.0),
+                &fork.map(|_| bigint(next_seq)),
+                &fork.map(|_| bigint(records_from)),
+                &head.created.as_microseconds(),
+                &bigint(next_seq),
+                &bigint(records_from),
+            ],
+        )
+        .await;
+    match (inserted, fork) {
+        (Ok(0), _) => return Err(Error::exists(head.id).into()),
+        (Ok(_), _) => {}
+        // The parent was removed in between.
+        (Err(e), Some(fork)) if e.code() == Some(&SqlState::FOREIGN_KEY_VIOLATION) => {
+            return Err(Error::no_session(fork.session).into());
+        }
+        (Err(e), _) => return Err(e.into()),
+    }
+    transaction.commit().await?;
+    Ok(head)
+}
+
+pub(crate) async fn remove(client: &mut Client, id: SessionId) -> Result<(), Failure> {
+    let transaction = client.transaction().await?;
+    let sql = "SELECT count(*) FROM interleaf.sessions WHERE parent = $1";
+    let n_forks = count(&transaction.query_one(sql, &[&id.0]).await?, 0)?;
+    if n_forks > 0 {
+        return Err(Error::has_forks(id, n_forks).into());
+    }
+    // The session first: that stops those who write to it.
+    let sql = "DELETE FROM interleaf.sessions WHERE id = $1";
+    match transaction.execute(sql, &[&id.0]).await {
+        Ok(0) => return Err(Error::no_session(id).into()),
+        Ok(_) => {}
+        Err(e) if e.code() == Some(&SqlState::FOREIGN_KEY_VIOLATION) => {
+            return Err(Error::has_forks(id, 1).into());
+        }
+        Err(e) => return Err(e.into()),
+    }
+    for table in ["events", "records", "requests"] {
+        let sql = format!("DELETE FROM interleaf.{table} WHERE session = $1");
+        transaction.execute(&sql, &[&id.0]).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+pub(crate) async fn commit(client: &mut Client, commit: &Commit) -> Result<Committed, Failure> {
+    if commit.only_appends() {
+        return Ok(append(&*client, commit).await?.0);
+    }
+    let transaction = client.transaction().await?;
+    let (done, next_record) = append(&transaction, commit).await?;
+    let id = commit.session;
+    let at = commit.at.as_microseconds();
+    for (no, change) in (next_record - commit.records.len() as u64..).zip(&commit.records) {
+        insert_record(&transaction, id, (no, done.next_seq, at), change).await?;
+    }
+    if let Some(request) = &commit.request {
+        if request.no + 1 != done.next_request {
+            return Err(Error::request_conflict(id, request.no, done.next_request - 1).into());
+        }
+        let seq = done.next_seq - commit.events().len() as u64;
+        insert_request(&transaction, id.0, (seq, at), request).await?;
+    }
+    if let Some(usage) = commit.usage {
+        note_usage(&transaction, id, usage).await?;
+    }
+    transaction.commit().await?;
+    Ok(done)
+}
+
+/// Gives the number of the next record as well.
+async fn append(client: &impl GenericClient, commit: &Commit) -> Result<(Committed, u64), Failure> {
+    let id = commit.session;
+    let events = commit.events();
+    let versions: Vec<i32> = events.iter().map(|event| event.version as i32).collect();
+    let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
+    let words: Vec<&str> = events.iter().map(|event| event.words.as_str()).collect();
+    let time = |event: &NewEvent| event.at.unwrap_or(commit.at).as_microseconds();
+    let times: Vec<i64> = events.iter().map(time).collect();
+    let rows = query(
+        client,
+        APPEND,
+        &[
+            &id.0,
+            &commit.expected().map(bigint),
+            &bigint(events.len() as u64),
+            &bigint(commit.records.len() as u64),
+            &i64::from(commit.request.is_some()),
+            &commit.at.as_microseconds(),
+            &commit.title,
+            &versions,
+            &bodies,
+            &words,
+            &times,
+        ],
+    )
+    .await?;
+    let Some(row) = rows.first() else {
+        let current = head(client, id).await?.next_seq;
+        return Err(Error::conflict(id, commit.expected().unwrap_or(current), current).into());
+    };
+    let done = Committed { next_seq: count(row, 0)?, next_request: count(row, 2)? };
+    Ok((done, count(row, 1)?))
+}
+
+async fn insert_record(
+    client: &impl GenericClient,
+    id: SessionId,
+    (no, seq, at): (u64, u64, i64),
+    change: &RecordChange,
+) -> Result<(), Failure> {
+    if change.expect != Expect::Any {
+        let which = Records { kind: Some(change.kind), as_of: None };
+        let visible = record_rows(client, &lineage(client, id).await?, which).await?;
+        let visible = standing(visible).into_iter().find(|record| record.key == change.key);
+        change.check_expected(id, visible.map(|record| record.no))?;
+    }
+    let body = change.body.as_ref().map(|body| body.as_str());
+    let sql = "INSERT INTO interleaf.records VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    let kind = change.kind.as_str();
+    let (no, seq) = (bigint(no), bigint(seq));
+    query(client, sql, &[&id.0, &kind, &change.key, &no, &seq, &at, &body]).await?;
+    Ok(())
+}
+
+async fn insert_request(
+    client: &impl GenericClient,
+    session: Uuid,
+    (seq, at): (u64, i64),
+    request: &NewRequest,
+) -> Result<(), Failure> {
+    let body = &request.body;
+    let sql = "INSERT INTO interleaf.requests
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    query(
+        client,
+        sql,
+        &[
+            &session,
+            &bigint(request.no),
+            &bigint(seq),
+            &at,
+            &request.model,
+            &request.vendor,
+            &&body.hash[..],
+            &bigint(body.len),
+            &body.whole,
+            &bigint(body.prefix),
+            &bigint(body.suffix),
+            &bigint(body.since_whole),
+            &body.middle,
+            &request.report.as_str(),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+async fn note_usage(
+    client: &impl GenericClient,
+    id: SessionId,
+    usage: RequestUsage,
+) -> Result<(), Failure> {
+    let text = serde_json::to_string(&usage.usage)
+        .map_err(|e| Error::invalid("the usage has no JSON form").caused_by(e))?;
+    let sql = "UPDATE interleaf.requests SET usage = $3 WHERE session = $1 AND no = $2
+               RETURNING no";
+    match query(client, sql, &[&id.0, &bigint(usage.no), &text]).await?.is_empty() {
+        true => Err(Error::no_request(id, usage.no).into()),
+        false => Ok(()),
+    }
+}

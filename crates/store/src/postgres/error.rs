@@ -1,0 +1,62 @@
+//! What PostgreSQL and its drivers say, in our words.
+
+use deadpool_postgres::{BuildError, HookError, PoolError};
+use tokio_postgres::error::SqlState;
+
+use crate::error::Failure;
+use crate::{Error, ErrorKind};
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let (kind, message) = match error.code() {
+            Some(code) => of_state(code),
+            None => (ErrorKind::Unavailable, "the server can not be reached"),
+        };
+        Self(Error::new(kind, message).caused_by(error))
+    }
+}
+
+fn of_state(code: &SqlState) -> (ErrorKind, &'static str) {
+    match code.code() {
+        "28P01" => (ErrorKind::Denied, "the password is wrong"),
+        "28000" => (ErrorKind::Denied, "the server does not let this user in"),
+        "42501" => (ErrorKind::Denied, "this user lacks the rights"),
+        "25006" => (ErrorKind::Denied, "the database may only be read"),
+        "3D000" => (ErrorKind::NotFound, "the server has no such database"),
+        "53100" => (ErrorKind::Full, "no room is left for the database"),
+        "53300" => (ErrorKind::Busy, "the server has no connection left"),
+        "55P03" | "40001" | "40P01" => {
+            (ErrorKind::Busy, "the session is locked by another program")
+        }
+        "XX001" | "XX002" => (ErrorKind::Corrupt, "the database is damaged"),
+        "57P01" | "57P02" | "57P03" | "25P03" => {
+            (ErrorKind::Unavailable, "the server has ended the connection")
+        }
+        code if code.starts_with("08") => (ErrorKind::Unavailable, "the connection broke"),
+        _ => (ErrorKind::Database, "the database refused"),
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                error.into()
+            }
+            error @ PoolError::Timeout(_) => {
+                let message = "no connection became free in time";
+                Self(Error::new(ErrorKind::Busy, message).caused_by(error))
+            }
+            error => {
+                let message = "no connection can be had";
+                Self(Error::new(ErrorKind::Unavailable, message).caused_by(error))
+            }
+        }
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        Self(Error::invalid("the pool of connections can not be made").caused_by(error))
+    }
+}

@@ -1,0 +1,34 @@
+//! Looking for what was said.
+
+use serde::Serialize;
+
+use crate::SessionId;
+
+/// What to look for: every term must be in the text of an event's messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// Terms, with spaces between them.
+    pub query: String,
+    /// Only in this session.
+    pub session: Option<SessionId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// An event that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The session that it was written to; forks share it.
+    pub session: SessionId,
+    /// Its number there.
+    pub seq: u64,
+    /// The text around the first term.
+    pub excerpt: String,
+}
+
+impl Search {
+    /// In all sessions, the newest hundred.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self { query: query.into(), session: None, limit: 100 }
+    }
+}

@@ -1,0 +1,96 @@
+//! The store in a file.
+//!
+//! One thread writes; it takes the commits that wait and makes one transaction of
+//! them, so that they share one sync to the disk, and answers when that is done. A few
+//! connections read, off the async threads. Other processes may use the same file.
+
+mod commit;
+mod error;
+mod read;
+mod readers;
+mod schema;
+mod writer;
+
+use std::path::PathBuf;
+
+use crate::notice::Bell;
+use crate::{
+    Answer, Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
+    Page, Record, Records, Search, SentRequest, SessionId, Sessions, Settings, StoredEvent,
+};
+
+use readers::Readers;
+use writer::Writer;
+
+pub(crate) struct Sqlite {
+    writer: Writer,
+    readers: Readers,
+    bell: Bell,
+}
+
+impl Sqlite {
+    pub(crate) async fn open(path: PathBuf, settings: Settings) -> Result<Self, Error> {
+        let open = {
+            let (path, patience) = (path.clone(), settings.patience);
+            tokio::task::spawn_blocking(move || schema::open(&path, patience))
+        };
+        let connection = open.await.map_err(|_| Error::stopped())??;
+        let writer = Writer::start(connection)?;
+        Ok(Self { writer, readers: Readers::new(path, settings), bell: Bell::new() })
+    }
+}
+
+impl Sessions for Sqlite {
+    fn create(&self, session: NewSession) -> Answer<'_, Head> {
+        Box::pin(self.writer.write(move |connection| commit::create(connection, session)))
+    }
+
+    fn head(&self, session: SessionId) -> Answer<'_, Head> {
+        Box::pin(self.readers.read(move |connection| read::head(connection, session)))
+    }
+
+    fn list(&self, list: ListSessions) -> Answer<'_, Vec<Head>> {
+        Box::pin(self.readers.read(move |connection| read::list(connection, list)))
+    }
+
+    fn remove(&self, session: SessionId) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.writer.write(move |connection| commit::remove(connection, session)).await?;
+            self.bell.ring(Notice::Removed { session });
+            Ok(())
+        })
+    }
+
+    fn search(&self, search: Search) -> Answer<'_, Vec<Found>> {
+        Box::pin(self.readers.read(move |connection| read::search(connection, &search)))
+    }
+
+    fn watch(&self) -> Answer<'_, Notices> {
+        Box::pin(std::future::ready(Ok(self.bell.listen())))
+    }
+}
+
+impl Log for Sqlite {
+    fn commit(&self, commit: Commit) -> Answer<'_, Committed> {
+        Box::pin(async move {
+            commit.check()?;
+            let session = commit.session;
+            let done = self.writer.write(move |connection| commit::commit(connection, &commit));
+            let done = done.await?;
+            self.bell.ring(Notice::Changed { session, next_seq: done.next_seq });
+            Ok(done)
+        })
+    }
+
+    fn events(&self, session: SessionId, page: Page) -> Answer<'_, Vec<StoredEvent>> {
+        Box::pin(self.readers.read(move |connection| read::events(connection, session, page)))
+    }
+
+    fn records(&self, session: SessionId, which: Records) -> Answer<'_, Vec<Record>> {
+        Box::pin(self.readers.read(move |connection| read::records(connection, session, which)))
+    }
+
+    fn requests(&self, session: SessionId, page: Page) -> Answer<'_, Vec<SentRequest>> {
+        Box::pin(self.readers.read(move |connection| read::requests(connection, session, page)))
+    }
+}

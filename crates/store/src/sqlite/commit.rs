@@ -1,0 +1,220 @@
+//! Writing. Each function runs inside a transaction, and leaves nothing of its own
+//! behind if it fails.
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use super::read::{head, lineage, record_rows};
+use crate::error::Failure;
+use crate::record::standing;
+use crate::{
+    Commit, Committed, Error, Head, NewEvent, NewRequest, NewSession, RecordChange, Records,
+    RequestUsage, SessionId,
+};
+
+/// A session has fewer events than this, so that its number and a sequence number make
+/// one key.
+pub(crate) const SEQS: u64 = 1 << 32;
+
+/// The key of an event.
+pub(crate) fn event_id(no: i64, seq: u64) -> Result<i64, Failure> {
+    let too_long = || Error::invalid(format!("a session can not have {seq} events"));
+    let seq = i64::try_from(seq).ok().filter(|&seq| seq < SEQS as i64).ok_or_else(too_long)?;
+    let too_many = || Error::invalid("there are too many sessions for one file");
+    Ok(no.checked_mul(SEQS as i64).map(|first| first + seq).ok_or_else(too_many)?)
+}
+
+/// The number of a session in this file.
+pub(crate) fn number(connection: &Connection, id: SessionId) -> Result<i64, Failure> {
+    let mut statement = connection.prepare_cached("SELECT no FROM sessions WHERE id = ?1")?;
+    let no = statement.query_row([id.0.as_bytes()], |row| row.get(0)).optional()?;
+    Ok(no.ok_or_else(|| Error::no_session(id))?)
+}
+
+pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, Failure> {
+    new.check()?;
+    let (mut parent, mut next_seq, mut records_from) = (None, 0, 0);
+    if let Some(fork) = new.parent {
+        let lineage = lineage(connection, fork.session)?;
+        fork.check(lineage.len())?;
+        let as_of = Records { kind: None, as_of: Some(fork.seq) };
+        let rows = record_rows(connection, &lineage, as_of)?;
+        parent = Some(number(connection, fork.session)?);
+        next_seq = fork.seq;
+        records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
+    }
+    let head = new.into_head(next_seq);
+    let inserted = connection.execute(
+        "INSERT INTO sessions (id, title, agent, parent, fork_seq, fork_record, created, changed,
+                               next_seq, next_record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9)",
+        params![
+            head.id.0.as_bytes(),
+            head.title,
+            head.agent.as_ref().map(|agent| agent.as_str()),
+            parent,
+            parent.map(|_| next_seq),
+            parent.map(|_| records_from),
+            head.created.as_microseconds(),
+            next_seq,
+            records_from,
+        ],
+    );
+    match inserted {
+        Ok(_) => Ok(head),
+        Err(e) if e.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Err(Error::exists(head.id).into())
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+pub(crate) fn remove(connection: &Connection, id: SessionId) -> Result<(), Failure> {
+    let no = number(connection, id)?;
+    let sql = "SELECT count(*) FROM sessions WHERE parent = ?1";
+    let n_forks: u64 = connection.query_row(sql, [no], |row| row.get(0))?;
+    if n_forks > 0 {
+        return Err(Error::has_forks(id, n_forks).into());
+    }
+    let events = [event_id(no, 0)?, event_id(no, SEQS - 1)?];
+    let words = "DELETE FROM event_words WHERE rowid IN
+        (SELECT id FROM events WHERE id BETWEEN ?1 AND ?2)";
+    connection.execute(words, events)?;
+    connection.execute("DELETE FROM events WHERE id BETWEEN ?1 AND ?2", events)?;
+    connection.execute("DELETE FROM records WHERE session = ?1", [no])?;
+    connection.execute("DELETE FROM requests WHERE session = ?1", [no])?;
+    connection.execute("DELETE FROM sessions WHERE no = ?1", [no])?;
+    Ok(())
+}
+
+pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committed, Failure> {
+    let id = commit.session;
+    let n_events = commit.events().len() as u64;
+    let mut statement = connection.prepare_cached(
+        "UPDATE sessions SET next_seq = next_seq + ?3, next_record = next_record + ?4,
+            next_request = next_request + ?5, changed = max(changed, ?6),
+            title = coalesce(?7, title)
+         WHERE id = ?1 AND (?2 IS NULL OR next_seq = ?2)
+         RETURNING no, next_seq, next_record, next_request",
+    )?;
+    let params = params![
+        id.0.as_bytes(),
+        commit.expected(),
+        n_events,
+        commit.records.len(),
+        u64::from(commit.request.is_some()),
+        commit.at.as_microseconds(),
+        commit.title,
+    ];
+    let row = statement.query_row(params, |row| {
+        Ok((row.get(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?, row.get::<_, u64>(3)?))
+    });
+    let Some((no, next_seq, next_record, next_request)) = row.optional()? else {
+        let current = head(connection, id)?.next_seq;
+        return Err(Error::conflict(id, commit.expected().unwrap_or(current), current).into());
+    };
+    let first = next_seq - n_events;
+    let at = commit.at.as_microseconds();
+    for (seq, event) in (first..).zip(commit.events()) {
+        insert_event(connection, event_id(no, seq)?, at, event)?;
+    }
+    for (record, change) in (next_record - commit.records.len() as u64..).zip(&commit.records) {
+        insert_record(connection, id, (no, record, next_seq, at), change)?;
+    }
+    if let Some(request) = &commit.request {
+        if request.no + 1 != next_request {
+            return Err(Error::request_conflict(id, request.no, next_request - 1).into());
+        }
+        insert_request(connection, (no, first, at), request)?;
+    }
+    if let Some(usage) = commit.usage {
+        note_usage(connection, id, no, usage)?;
+    }
+    Ok(Committed { next_seq, next_request })
+}
+
+fn insert_event(
+    connection: &Connection,
+    id: i64,
+    at: i64,
+    event: &NewEvent,
+) -> Result<(), Failure> {
+    let sql = "INSERT INTO events (id, at, version, body) VALUES (?1, ?2, ?3, ?4)";
+    let at = event.at.map_or(at, |at| at.as_microseconds());
+    connection.prepare_cached(sql)?.execute(params![id, at, event.version, event.body])?;
+    if !event.words.is_empty() {
+        let sql = "INSERT INTO event_words (rowid, words) VALUES (?1, ?2)";
+        connection.prepare_cached(sql)?.execute(params![id, event.words])?;
+    }
+    Ok(())
+}
+
+fn insert_record(
+    connection: &Connection,
+    id: SessionId,
+    (session, no, seq, at): (i64, u64, u64, i64),
+    change: &RecordChange,
+) -> Result<(), Failure> {
+    if change.expect != crate::Expect::Any {
+        let which = Records { kind: Some(change.kind), as_of: None };
+        let visible = standing(record_rows(connection, &lineage(connection, id)?, which)?);
+        let visible = visible.iter().find(|record| record.key == change.key);
+        change.check_expected(id, visible.map(|record| record.no))?;
+    }
+    connection.prepare_cached("INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(
+        params![
+            session,
+            change.kind.as_str(),
+            change.key,
+            no,
+            seq,
+            at,
+            change.body.as_ref().map(|body| body.as_str()),
+        ],
+    )?;
+    Ok(())
+}
+
+fn insert_request(
+    connection: &Connection,
+    (session, seq, at): (i64, u64, i64),
+    request: &NewRequest,
+) -> Result<(), Failure> {
+    let body = &request.body;
+    connection
+        .prepare_cached(
+            "INSERT INTO requests
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, NULL)",
+        )?
+        .execute(params![
+            session,
+            request.no,
+            seq,
+            at,
+            request.model,
+            request.vendor,
+            body.hash,
+            body.len,
+            body.whole,
+            body.prefix,
+            body.suffix,
+            body.since_whole,
+            body.middle,
+            request.report.as_str(),
+        ])?;
+    Ok(())
+}
+
+fn note_usage(
+    connection: &Connection,
+    id: SessionId,
+    no: i64,
+    usage: RequestUsage,
+) -> Result<(), Failure> {
+    let text = serde_json::to_string(&usage.usage)
+        .map_err(|e| Error::invalid("the usage has no JSON form").caused_by(e))?;
+    let sql = "UPDATE requests SET usage = ?3 WHERE session = ?1 AND no = ?2";
+    match connection.prepare_cached(sql)?.execute(params![no, usage.no, text])? {
+        0 => Err(Error::no_request(id, usage.no).into()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,29 @@
+//! What SQLite says, in our words.
+
+use rusqlite::ErrorCode;
+
+use crate::error::Failure;
+use crate::{Error, ErrorKind};
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        let (kind, message) = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                (ErrorKind::Busy, "the database is locked by another program")
+            }
+            Some(ErrorCode::ReadOnly) => (ErrorKind::Denied, "the database may only be read"),
+            Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
+                (ErrorKind::Denied, "the database may not be used")
+            }
+            Some(ErrorCode::DiskFull) => (ErrorKind::Full, "no room is left for the database"),
+            Some(ErrorCode::NotADatabase) => (ErrorKind::Corrupt, "the file is no SQLite database"),
+            Some(ErrorCode::DatabaseCorrupt) => (ErrorKind::Corrupt, "the database is damaged"),
+            Some(ErrorCode::CannotOpen) => (ErrorKind::NotFound, "the file can not be opened"),
+            Some(ErrorCode::SystemIoFailure) => {
+                (ErrorKind::Unavailable, "the disk can not be read or written")
+            }
+            _ => (ErrorKind::Database, "the database refused"),
+        };
+        Self(Error::new(kind, message).caused_by(error))
+    }
+}

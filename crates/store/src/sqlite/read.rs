@@ -1,0 +1,251 @@
+//! Reading.
+
+use interleaf_model::{AgentName, Json, Timestamp};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::commit::{SEQS, event_id};
+use crate::error::Failure;
+use crate::event::check_gap_free;
+use crate::lineage::{Lineage, Link};
+use crate::record::{RecordRow, standing};
+use crate::words::Terms;
+use crate::{
+    Error, ForkPoint, Found, Head, ListSessions, Page, Record, Records, Search, SentRequest,
+    SessionId, StoredBody, StoredEvent,
+};
+
+type Parsed<T> = Result<T, rusqlite::Error>;
+
+const HEADS: &str = "SELECT s.id, s.title, s.agent, p.id, s.fork_seq, s.created, s.changed, \
+     s.next_seq, s.next_request FROM sessions s LEFT JOIN sessions p ON p.no = s.parent";
+
+pub(crate) fn head(connection: &Connection, id: SessionId) -> Result<Head, Failure> {
+    let mut statement = connection.prepare_cached(&format!("{HEADS} WHERE s.id = ?1"))?;
+    let head = statement.query_row([id.0.as_bytes()], head_of).optional()?;
+    Ok(head.ok_or_else(|| Error::no_session(id))?)
+}
+
+pub(crate) fn list(connection: &Connection, list: ListSessions) -> Result<Vec<Head>, Failure> {
+    let order = "ORDER BY s.changed DESC, s.id DESC LIMIT ?1";
+    let limit = i64::try_from(list.limit).unwrap_or(i64::MAX);
+    match list.after {
+        None => {
+            let mut statement = connection.prepare_cached(&format!("{HEADS} {order}"))?;
+            collect(statement.query_map([limit], head_of)?)
+        }
+        Some((changed, id)) => {
+            let sql = format!("{HEADS} WHERE (s.changed, s.id) < (?2, ?3) {order}");
+            let mut statement = connection.prepare_cached(&sql)?;
+            let params = params![limit, changed.as_microseconds(), id.0.as_bytes()];
+            collect(statement.query_map(params, head_of)?)
+        }
+    }
+}
+
+/// The session and its ancestors, by their numbers.
+pub(crate) fn lineage(connection: &Connection, id: SessionId) -> Result<Lineage<i64>, Failure> {
+    let sql = "WITH RECURSIVE line (depth, no) AS (
+            SELECT 0, no FROM sessions WHERE id = ?1
+            UNION ALL
+            SELECT depth + 1, parent FROM line JOIN sessions USING (no) WHERE parent IS NOT NULL
+        )
+        SELECT no, next_seq, next_record, fork_seq, fork_record
+        FROM line JOIN sessions USING (no) ORDER BY depth";
+    let mut statement = connection.prepare_cached(sql)?;
+    let link = |row: &Row<'_>| {
+        let fork: Option<u64> = row.get(3)?;
+        let records: Option<u64> = row.get(4)?;
+        Ok(Link {
+            owner: row.get(0)?,
+            next_seq: row.get(1)?,
+            next_record: row.get(2)?,
+            fork: fork.map(|seq| (seq, records.unwrap_or(0))),
+        })
+    };
+    let links: Vec<Link<i64>> = collect(statement.query_map([id.0.as_bytes()], link)?)?;
+    match links.is_empty() {
+        true => Err(Error::no_session(id).into()),
+        false => Ok(Lineage::of(links)),
+    }
+}
+
+pub(crate) fn events(
+    connection: &Connection,
+    id: SessionId,
+    page: Page,
+) -> Result<Vec<StoredEvent>, Failure> {
+    let lineage = lineage(connection, id)?;
+    let seqs = page.seqs(lineage.len());
+    let mut statement = connection.prepare_cached(
+        "SELECT id, at, version, body FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
+    )?;
+    let mut events = Vec::with_capacity((seqs.end - seqs.start).min(4096) as usize);
+    for (no, piece) in lineage.pieces(&seqs) {
+        let ids = [event_id(no, piece.start)?, event_id(no, piece.end)?];
+        for event in statement.query_map(ids, event_of)? {
+            events.push(event?);
+        }
+    }
+    if (events.len() as u64) < seqs.end - seqs.start {
+        let found = events.len();
+        let message = format!("session {id} lacks events: {found} of {seqs:?} are there");
+        return Err(Error::corrupt(message).into());
+    }
+    check_gap_free(id, &events, seqs.start)?;
+    Ok(events)
+}
+
+pub(crate) fn records(
+    connection: &Connection,
+    id: SessionId,
+    which: Records,
+) -> Result<Vec<Record>, Failure> {
+    let lineage = lineage(connection, id)?;
+    Ok(standing(record_rows(connection, &lineage, which)?))
+}
+
+/// The newest row of every record in each segment.
+pub(crate) fn record_rows(
+    connection: &Connection,
+    lineage: &Lineage<i64>,
+    which: Records,
+) -> Result<Vec<RecordRow>, Failure> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind, key, max(no), seq, at, body FROM records
+         WHERE session = ?1 AND no < ?2 AND seq <= ?3 AND (?4 IS NULL OR kind = ?4)
+         GROUP BY kind, key",
+    )?;
+    let as_of = which.as_of.map_or(i64::MAX, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
+    let kind = which.kind.map(|kind| kind.as_str());
+    let mut rows = vec![];
+    for segment in lineage.segments() {
+        let params = params![segment.owner, segment.records_upto, as_of, kind];
+        for row in statement.query_map(params, record_of)? {
+            rows.push(row?);
+        }
+    }
+    Ok(rows)
+}
+
+pub(crate) fn requests(
+    connection: &Connection,
+    id: SessionId,
+    page: Page,
+) -> Result<Vec<SentRequest>, Failure> {
+    let nos = page.seqs(head(connection, id)?.next_request);
+    let mut statement = connection.prepare_cached(
+        "SELECT r.no, r.seq, r.at, r.model, r.vendor, r.hash, r.len, r.whole, r.prefix, r.suffix,
+                r.since_whole, r.middle, r.report, r.usage
+         FROM requests r JOIN sessions s ON s.no = r.session
+         WHERE s.id = ?1 AND r.no >= ?2 AND r.no < ?3 ORDER BY r.no",
+    )?;
+    collect(statement.query_map(params![id.0.as_bytes(), nos.start, nos.end], request_of)?)
+}
+
+pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Found>, Failure> {
+    let terms = Terms::parse(&search.query)?;
+    let (from, upto) = match search.session {
+        None => (0, i64::MAX),
+        Some(id) => {
+            let no = super::commit::number(connection, id)?;
+            (event_id(no, 0)?, event_id(no, SEQS - 1)?)
+        }
+    };
+    let mut statement = connection.prepare_cached(
+        "SELECT e.id, e.at, e.version, e.body, s.id
+         FROM event_words w JOIN events e ON e.id = w.rowid JOIN sessions s ON s.no = e.id >> 32
+         WHERE event_words MATCH ?1 AND w.rowid BETWEEN ?2 AND ?3
+         ORDER BY w.rowid DESC LIMIT ?4",
+    )?;
+    let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
+    let params = params![terms.fts5(), from, upto, limit];
+    let rows = statement.query_map(params, |row| Ok((event_of(row)?, uuid(row, 4)?)))?;
+    let mut found = vec![];
+    for row in rows {
+        let (event, session) = row?;
+        let excerpt = terms.excerpt(&event.text()?);
+        found.push(Found { session, seq: event.seq, excerpt });
+    }
+    Ok(found)
+}
+
+fn collect<T>(rows: impl Iterator<Item = Parsed<T>>) -> Result<Vec<T>, Failure> {
+    Ok(rows.collect::<Parsed<Vec<T>>>()?)
+}
+
+fn head_of(row: &Row<'_>) -> Parsed<Head> {
+    let parent: Option<[u8; 16]> = row.get(3)?;
+    let seq: Option<u64> = row.get(4)?;
+    let agent: Option<String> = row.get(2)?;
+    Ok(Head {
+        id: uuid(row, 0)?,
+        title: row.get(1)?,
+        agent: agent.map(AgentName::new),
+        parent: parent
+            .zip(seq)
+            .map(|(id, seq)| ForkPoint { session: SessionId(Uuid::from_bytes(id)), seq }),
+        created: time(row, 5)?,
+        changed: time(row, 6)?,
+        next_seq: row.get(7)?,
+        next_request: row.get(8)?,
+    })
+}
+
+fn event_of(row: &Row<'_>) -> Parsed<StoredEvent> {
+    let id: u64 = row.get(0)?;
+    Ok(StoredEvent { seq: id % SEQS, at: time(row, 1)?, version: row.get(2)?, body: row.get(3)? })
+}
+
+fn record_of(row: &Row<'_>) -> Parsed<RecordRow> {
+    let kind: String = row.get(0)?;
+    let body: Option<String> = row.get(5)?;
+    Ok(RecordRow {
+        kind: kind.parse().map_err(|e| damaged(0, e))?,
+        key: row.get(1)?,
+        no: row.get(2)?,
+        seq: row.get(3)?,
+        at: time(row, 4)?,
+        body: body.map(|body| json(5, body)).transpose()?,
+    })
+}
+
+fn request_of(row: &Row<'_>) -> Parsed<SentRequest> {
+    let usage: Option<String> = row.get(13)?;
+    let usage = usage.map(|usage| serde_json::from_str(&usage).map_err(|e| damaged(13, e)));
+    Ok(SentRequest {
+        no: row.get(0)?,
+        seq: row.get(1)?,
+        at: time(row, 2)?,
+        model: row.get(3)?,
+        vendor: row.get(4)?,
+        body: StoredBody {
+            hash: row.get(5)?,
+            len: row.get(6)?,
+            whole: row.get(7)?,
+            prefix: row.get(8)?,
+            suffix: row.get(9)?,
+            since_whole: row.get(10)?,
+            middle: row.get(11)?,
+        },
+        report: json(12, row.get(12)?)?,
+        usage: usage.transpose()?,
+    })
+}
+
+fn uuid(row: &Row<'_>, column: usize) -> Parsed<SessionId> {
+    Ok(SessionId(Uuid::from_bytes(row.get(column)?)))
+}
+
+fn time(row: &Row<'_>, column: usize) -> Parsed<Timestamp> {
+    Timestamp::from_microseconds(row.get(column)?).map_err(|e| damaged(column, e))
+}
+
+fn json(column: usize, text: String) -> Parsed<Json> {
+    Json::parse(text).map_err(|e| damaged(column, e))
+}
+
+fn damaged(column: usize, e: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e))
+}

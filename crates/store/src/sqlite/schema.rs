@@ -1,0 +1,116 @@
+//! Opening a file, and bringing it to the newest form.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::Failure;
+use crate::migrations::Migrations;
+use crate::url::default_path;
+use crate::{Error, ErrorKind};
+
+pub(crate) const MIGRATIONS: Migrations = Migrations(&[
+    include_str!("../../migrations/sqlite/V1__sessions.sql"),
+    include_str!("../../migrations/sqlite/V2__records_and_requests.sql"),
+]);
+
+/// What tells our files from those of other programs: `ILEF`.
+const APPLICATION: i64 = 0x494c_4546;
+
+/// A file up to this size is looked through when it is opened; of a larger one, damage
+/// is reported when it is come across.
+const CHECKED_BYTES: u64 = 16 << 20;
+
+/// Opens a file for writing, and makes it if there is none.
+pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Error> {
+    let attempt = || {
+        make_default_folder(path)?;
+        let mut connection = connect(path, patience, OpenFlags::SQLITE_OPEN_CREATE)?;
+        MIGRATIONS.check(version(&connection)?)?;
+        if connection.is_readonly("main")? {
+            return Err(Error::new(ErrorKind::Denied, "the database may only be read").into());
+        }
+        check_whole(&connection, path)?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        migrate(&mut connection)?;
+        Ok(connection)
+    };
+    attempt().map_err(|failure: Failure| opening(path, failure))
+}
+
+/// Opens a file that is there, for reading.
+pub(crate) fn open_reader(path: &Path, patience: Duration) -> Result<Connection, Error> {
+    let connection = connect(path, patience, OpenFlags::empty());
+    connection.map_err(|failure| opening(path, failure))
+}
+
+fn opening(path: &Path, failure: Failure) -> Error {
+    failure.0.while_doing(format_args!("cannot open the database {}", path.display()))
+}
+
+fn connect(path: &Path, patience: Duration, more: OpenFlags) -> Result<Connection, Failure> {
+    if path.is_dir() {
+        return Err(Error::new(ErrorKind::NotFound, "it is a folder").into());
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(patience)?;
+    // An answered commit is on the disk, whatever happens to the machine.
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+fn make_default_folder(path: &Path) -> Result<(), Failure> {
+    match (default_path(), path.parent()) {
+        (Ok(default), Some(folder)) if default == path => {
+            let denied =
+                |e| Error::new(ErrorKind::Denied, "its folder can not be made").caused_by(e);
+            Ok(std::fs::create_dir_all(folder).map_err(denied)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The version of the form of our file; 0 for an empty one.
+fn version(connection: &Connection) -> Result<i64, Failure> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let version = number("user_version")?;
+    match number("application_id")? {
+        APPLICATION => Ok(version),
+        0 if version == 0 && is_empty(connection)? => Ok(0),
+        _ => Err(Error::corrupt("the file is a database of another program").into()),
+    }
+}
+
+fn is_empty(connection: &Connection) -> Result<bool, Failure> {
+    Ok(connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?)
+}
+
+fn check_whole(connection: &Connection, path: &Path) -> Result<(), Failure> {
+    if std::fs::metadata(path).is_ok_and(|file| file.len() > CHECKED_BYTES) {
+        return Ok(());
+    }
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    match found.as_str() {
+        "ok" => Ok(()),
+        found => Err(Error::corrupt(format!("the database is damaged: {found}")).into()),
+    }
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), Failure> {
+    if version(connection)? as usize == MIGRATIONS.newest() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have done it meanwhile.
+    for (version, sql) in MIGRATIONS.missing(version(&transaction)?)? {
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", version)?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The thread that writes.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::error::Failure;
+use crate::{Error, ErrorKind};
+
+/// So many commits share one transaction at most.
+const TOGETHER: usize = 128;
+
+/// Work, done inside the transaction if there is one; gives what answers the caller,
+/// once it is known whether the transaction was committed.
+type Job = Box<dyn FnOnce(Result<&Connection, Error>) -> Done + Send>;
+
+struct Done {
+    /// Why the work was not done.
+    failure: Option<Error>,
+    answer: Box<dyn FnOnce(Result<(), Error>) + Send>,
+}
+
+pub(crate) struct Writer(Sender<Job>);
+
+impl Writer {
+    pub(crate) fn start(connection: Connection) -> Result<Self, Error> {
+        let (sender, receiver) = channel();
+        std::thread::Builder::new()
+            .name("interleaf-sqlite".to_owned())
+            .spawn(move || run(&connection, &receiver))
+            .map_err(|e| {
+                Error::new(ErrorKind::Unavailable, "no thread can be started").caused_by(e)
+            })?;
+        Ok(Self(sender))
+    }
+
+    /// Does the work in a transaction. Either all of it is on the disk when this
+    /// answers, or nothing.
+    pub(crate) fn write<T, W>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<T, Error>> + Send + use<T, W>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            let result = connection.and_then(|connection| Ok(in_savepoint(connection, work)?));
+            let failure = result.as_ref().err().cloned();
+            // A caller who no longer waits is answered in vain.
+            let answer = move |committed: Result<(), Error>| {
+                let _ = answer.send(result.and_then(|value| committed.map(|()| value)));
+            };
+            Done { failure, answer: Box::new(answer) }
+        });
+        let sent = self.0.send(job);
+        async move {
+            sent.map_err(|_| Error::stopped())?;
+            answered.await.map_err(|_| Error::stopped())?
+        }
+    }
+}
+
+fn run(connection: &Connection, jobs: &Receiver<Job>) {
+    while let Ok(first) = jobs.recv() {
+        let more = std::iter::from_fn(|| jobs.try_recv().ok());
+        transaction(connection, std::iter::once(first).chain(more).take(TOGETHER));
+    }
+}
+
+fn transaction(connection: &Connection, jobs: impl Iterator<Item = Job>) {
+    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| Failure::from(e).0);
+    let mut undone = begun.err();
+    let mut done = vec![];
+    for job in jobs {
+        done.push(job(undone.clone().map_or(Ok(connection), Err)));
+        // A full disk, for one, takes back the whole transaction.
+        if undone.is_none() && connection.is_autocommit() {
+            undone = done.last().and_then(|last| last.failure.clone());
+        }
+    }
+    let committed = match undone {
+        Some(error) => Err(error),
+        None => connection.execute_batch("COMMIT").map_err(|e| Failure::from(e).0),
+    };
+    if committed.is_err() && !connection.is_autocommit() {
+        // If this fails as well, the next BEGIN says so.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    for done in done {
+        (done.answer)(committed.clone());
+    }
+}
+
+fn in_savepoint<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    connection.execute_batch("SAVEPOINT job")?;
+    let result = work(connection);
+    if result.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK TO job")?;
+    }
+    if !connection.is_autocommit() {
+        connection.execute_batch("RELEASE job")?;
+    }
+    result
+}

@@ -1,0 +1,195 @@
+//! What goes wrong is said clearly, and nothing is lost.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use interleaf_store::{Commit, ErrorKind, Settings, default_url, open, open_with};
+use rusqlite::Connection;
+use tokio_postgres::NoTls;
+
+use crate::fixture::{at, child, new_session, postgres, said, say, server, sqlite, texts};
+
+async fn refusal(url: &str) -> (ErrorKind, String) {
+    let settings = Settings { patience: Duration::from_millis(300), connections: 2 };
+    let error = open_with(url, settings).await.err().unwrap();
+    (error.kind(), error.to_string())
+}
+
+#[tokio::test]
+async fn a_wrong_url_is_an_error_that_says_what_is_right() {
+    for (url, kind, says) in [
+        ("", ErrorKind::Invalid, "memory:, sqlite:PATH and postgres://… are known"),
+        ("sessions.db", ErrorKind::Invalid, "\"sessions.db\" is no store"),
+        ("mysql://me:secret@host/db", ErrorKind::Invalid, "\"mysql\" is no store"),
+        ("memory:name", ErrorKind::Invalid, "has no name"),
+        ("postgres:db", ErrorKind::Invalid, "begins with postgres://"),
+        ("postgres://", ErrorKind::Invalid, "names no host"),
+        ("postgres://me:secret@host:port/db", ErrorKind::Invalid, "is wrong"),
+        ("postgres://me:secret@host/db?sslmode=require", ErrorKind::Invalid, "without TLS"),
+        ("postgres://me:secret@%2Fno%2Fsuch/db", ErrorKind::Unavailable, "db on /no/such"),
+        ("sqlite:/no/such/folder/x.db", ErrorKind::NotFound, "/no/such/folder/x.db"),
+        ("sqlite:/", ErrorKind::NotFound, "it is a folder"),
+    ] {
+        let refusal = refusal(url).await;
+        assert_eq!(refusal.0, kind, "{url}: {}", refusal.1);
+        assert!(refusal.1.contains(says), "{url}: {}", refusal.1);
+        assert!(!refusal.1.contains("secret"), "{url}: {}", refusal.1);
+    }
+}
+
+#[test]
+fn the_default_is_a_file_in_the_data_folder_of_the_user() {
+    let url = default_url().unwrap();
+    assert!(url.starts_with("sqlite:/") && url.ends_with("/interleaf/sessions.db"), "{url}");
+}
+
+#[tokio::test]
+async fn a_wrong_password_and_an_unknown_database_are_told_apart() {
+    let Some(url) = server::new_database().await else { return };
+    server::execute(&url, "CREATE ROLE guarded LOGIN PASSWORD 'right'").await;
+    let with = |user: &str| url.replace("interleaf@", &format!("{user}@"));
+    let wrong = refusal(&with("guarded:wrong")).await;
+    assert_eq!(wrong.0, ErrorKind::Denied, "{}", wrong.1);
+    assert!(wrong.1.ends_with("the password is wrong"), "{}", wrong.1);
+    let no_rights = refusal(&with("guarded:right")).await;
+    assert_eq!(no_rights.0, ErrorKind::Denied, "{}", no_rights.1);
+    assert!(no_rights.1.contains("lacks the rights"), "{}", no_rights.1);
+    let unknown = refusal(&server::url("nowhere").unwrap()).await;
+    assert_eq!(unknown.0, ErrorKind::NotFound, "{}", unknown.1);
+}
+
+#[tokio::test]
+async fn a_database_that_another_program_holds_is_busy_and_nothing_is_lost() {
+    let backend = sqlite().await.unwrap();
+    let settings = Settings { patience: Duration::from_millis(100), connections: 2 };
+    let store = open_with(&backend.url, settings).await.unwrap();
+    let session = new_session(&*store).await.id;
+    say(&*store, session, 0, &["before"]).await;
+    let other = Connection::open(backend.url.strip_prefix("sqlite:").unwrap()).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let commit = Commit::new(session, at(1)).append(1, vec![said("during")]);
+    let error = store.commit(commit.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    assert!(error.to_string().contains("locked by another program"), "{error}");
+    // Reading goes on.
+    assert_eq!(texts(&*store, session).await, ["before"]);
+    other.execute_batch("ROLLBACK").unwrap();
+    store.commit(commit).await.unwrap();
+    assert_eq!(texts(&*store, session).await, ["before", "during"]);
+}
+
+#[tokio::test]
+async fn a_row_that_another_program_holds_is_busy_and_nothing_is_lost() {
+    let Some(backend) = postgres().await else { return };
+    let settings = Settings { patience: Duration::from_millis(200), connections: 2 };
+    let store = open_with(&backend.url, settings).await.unwrap();
+    let session = new_session(&*store).await.id;
+    let (other, connection) = tokio_postgres::connect(&backend.url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    other.batch_execute("BEGIN; SELECT * FROM interleaf.sessions FOR UPDATE").await.unwrap();
+    let commit = Commit::new(session, at(1)).append(0, vec![said("during")]);
+    let error = store.commit(commit.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
+    other.batch_execute("ROLLBACK").await.unwrap();
+    store.commit(commit).await.unwrap();
+    assert_eq!(texts(&*store, session).await, ["during"]);
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// Root may write everything, so another user tries.
+#[tokio::test]
+async fn a_file_that_may_only_be_read_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let url = format!("sqlite:{}", path.display());
+    let store = open(&url).await.unwrap();
+    let session = new_session(&*store).await.id;
+    drop(store);
+    let allow = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        allow(&file.unwrap().path(), 0o444);
+    }
+    allow(folder.path(), 0o555);
+    let mut command = child::command("open", &url, "-");
+    if is_root() {
+        command.uid(65534).gid(65534);
+    }
+    let output = match command.output() {
+        Ok(output) => String::from_utf8(output.stdout).unwrap(),
+        Err(e) => return eprintln!("skipped: another user may not run this program ({e})"),
+    };
+    allow(folder.path(), 0o755);
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        allow(&file.unwrap().path(), 0o644);
+    }
+    assert!(output.contains("Denied") && output.contains("may only be read"), "{output}");
+    assert_eq!(open(&url).await.unwrap().head(session).await.unwrap().id, session);
+}
+
+/// A file system of one megabyte, unmounted when it is dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap().keep();
+        let disk = Self(folder.clone());
+        let mount = ["-t", "tmpfs", "-o", "size=1m", "tmpfs"];
+        let mounted = Command::new("mount").args(mount).arg(&folder).output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(disk)
+    }
+
+    fn grow(&self) {
+        let grow = ["-o", "remount,size=8m"];
+        assert!(Command::new("mount").args(grow).arg(&self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_nothing_that_was_acknowledged_is_lost() {
+    let Some(disk) = SmallDisk::mount() else {
+        return eprintln!("skipped: a small file system can not be mounted (not root)");
+    };
+    let url = format!("sqlite:{}", disk.0.join("sessions.db").display());
+    let store = open(&url).await.unwrap();
+    let session = new_session(&*store).await.id;
+    let text = "words ".repeat(3000);
+    let mut next = 0;
+    let error = loop {
+        let events = vec![said(&format!("{next} {text}")), said("and")];
+        match store.commit(Commit::new(session, at(1)).append(next, events)).await {
+            Ok(done) => next = done.next_seq,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::Full, "{error}");
+    assert!(error.to_string().contains("no room is left"), "{error}");
+    assert!(next > 4);
+    for _ in 0..3 {
+        let commit = Commit::new(session, at(1)).append(next, vec![said(&text)]);
+        assert_eq!(store.commit(commit).await.unwrap_err().kind(), ErrorKind::Full);
+    }
+    let kept = texts(&*store, session).await;
+    assert_eq!(kept.len() as u64, next);
+    for (seq, text) in kept.iter().enumerate().step_by(2) {
+        assert!(text.starts_with(&format!("{seq} words")));
+    }
+    disk.grow();
+    say(&*store, session, next, &["room again"]).await;
+    drop(store);
+    assert_eq!(texts(&*open(&url).await.unwrap(), session).await.len() as u64, next + 1);
+}

@@ -1,0 +1,64 @@
+//! Stores to test with, and short ways to fill them.
+
+pub(crate) mod child;
+pub(crate) mod server;
+
+use std::sync::Arc;
+
+use interleaf_conversation::Event;
+use interleaf_model::{Message, Timestamp};
+use interleaf_store::{Commit, Head, NewEvent, NewSession, Page, SessionId, Store, open};
+use tempfile::TempDir;
+
+/// A store, and what must live as long as it does.
+pub(crate) struct Backend {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) url: String,
+    _folder: Option<TempDir>,
+}
+
+pub(crate) async fn memory() -> Option<Backend> {
+    let url = "memory:".to_owned();
+    Some(Backend { store: open(&url).await.unwrap(), url, _folder: None })
+}
+
+pub(crate) async fn sqlite() -> Option<Backend> {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("sessions.db").display());
+    Some(Backend { store: open(&url).await.unwrap(), url, _folder: Some(folder) })
+}
+
+/// None if PostgreSQL is not installed, which is said.
+pub(crate) async fn postgres() -> Option<Backend> {
+    let url = server::new_database().await?;
+    Some(Backend { store: open(&url).await.unwrap(), url, _folder: None })
+}
+
+/// An instant, so many seconds into a day.
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_microseconds(1_795_000_000_000_000 + seconds * 1_000_000).unwrap()
+}
+
+pub(crate) fn said(text: &str) -> NewEvent {
+    NewEvent::of(&Event::Appended { message: Message::user(text).into() }).unwrap()
+}
+
+pub(crate) async fn new_session(store: &dyn Store) -> Head {
+    store.create(NewSession::new("a title", at(0))).await.unwrap()
+}
+
+/// Appends texts, one event each, in one commit.
+pub(crate) async fn say(store: &dyn Store, session: SessionId, expected: u64, texts: &[&str]) {
+    let events = texts.iter().map(|text| said(text)).collect();
+    store.commit(Commit::new(session, at(1)).append(expected, events)).await.unwrap();
+}
+
+/// The text of every event of a session.
+pub(crate) async fn texts(store: &dyn Store, session: SessionId) -> Vec<String> {
+    let events = store.events(session, Page::from(0, usize::MAX)).await.unwrap();
+    let text = |event: &interleaf_store::StoredEvent| match event.event().unwrap() {
+        Event::Appended { message } => message.text().into_owned(),
+        other => format!("{other:?}"),
+    };
+    events.iter().map(text).collect()
+}

@@ -1,0 +1,13 @@
+//! What holds for every store, and what each must stand.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod contract;
+mod copy;
+mod fixture;
+mod oracle;
+
+mod bad_input;
+mod crash;
+mod migrations;
+mod writers;
