@@ -1,10 +1,13 @@
 //! The builder: the steps, one after the other.
 
-use interleaf_model::{CallId, Entry, Prompt, Provenance};
+use std::sync::Arc;
+
+use interleaf_model::{CallId, Entry, Origin, Prompt, Provenance};
 
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::prefix::stable_prefix;
+use crate::steps::filter::own_origin;
 use crate::steps::{STEPS, VALIDATE};
 use crate::{Error, Input, Report, Step, StepReport};
 
@@ -62,6 +65,7 @@ pub(crate) fn assemble_draft(
         let (after, findings) = (draft.entries.len(), findings.0);
         report.steps.push(StepReport { step, before, after, findings });
     }
+    name_owner(input, &mut draft);
     report.placement = draft.placement.clone();
     report.tokens = draft.tokens.take();
     if let Some(placement) = &mut report.placement {
@@ -82,6 +86,20 @@ pub(crate) fn assemble_draft(
     report.steps.push(step);
     report.breakpoint = prompt.breakpoint();
     Ok(Assembly { outcome: Outcome::Ready(prompt), report })
+}
+
+/// Marks what the steps made for a sub-agent as its own, so that it would hear it
+/// again.
+fn name_owner(input: &Input<'_>, draft: &mut Draft) {
+    let origin = own_origin(input);
+    if origin == Origin::Main {
+        return;
+    }
+    for entry in &mut draft.entries {
+        if entry.message.origin != origin && !matches!(entry.provenance, Provenance::Context(_)) {
+            Arc::make_mut(&mut entry.message).origin = origin.clone();
+        }
+    }
 }
 
 fn log(step: Step, before: usize, entries: &[Entry], findings: &[crate::Finding]) {

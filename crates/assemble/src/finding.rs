@@ -47,6 +47,8 @@ pub enum Cause {
     Summarised,
     /// The message with which the summary begins is not in the view.
     SummaryStartGone,
+    /// Nothing that the summary covers may be swallowed.
+    SummaryStandsForNothing,
     /// The latest user message is never summarised.
     LatestUser,
     /// Pinned messages, and the tool block around one, are never summarised or left out.
@@ -104,6 +106,9 @@ impl fmt::Display for Cause {
             Self::Summarised => "the summary stands for it",
             Self::SummaryStartGone => {
                 "the message with which the summary begins is not in the view: sent without summary"
+            }
+            Self::SummaryStandsForNothing => {
+                "nothing that the summary covers may be swallowed: sent without summary"
             }
             Self::LatestUser => "the latest user message is never summarised",
             Self::Pinned => "it is pinned, or in a tool block with a pinned message",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{AgentName, ContextKind, Message, MessageId, Tool};
 
-use crate::{Ledger, Placement, Rule};
+use crate::{Error, Ledger, Placement, Rule};
 
 /// All that a request is made of.
 #[derive(Clone, Default)]
@@ -75,7 +75,9 @@ pub enum Agent {
     /// The main agent: messages internal to sub-agents are left out.
     #[default]
     Main,
-    /// A sub-agent: messages of other sub-agents are left out.
+    /// A sub-agent: only its own messages are sent. If the view has none that are known
+    /// to be its own, the view is its own conversation, and only messages of other
+    /// sub-agents are left out.
     Sub(AgentName),
 }
 
@@ -147,6 +149,19 @@ impl Input<'_> {
     /// These visible messages and nothing else.
     pub fn of(view: impl IntoIterator<Item = Arc<Message>>) -> Self {
         Self { view: view.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Checks what must be so before an agent runs (C9).
+    ///
+    /// # Errors
+    /// If a sub-agent has no role definition; the error names it.
+    pub fn check_agent(&self) -> Result<(), Error> {
+        match &self.settings.agent {
+            Agent::Sub(name) if self.role_text().is_none() => Err(Error::settings(format!(
+                "the sub-agent {name} has no role definition, and can not run without one"
+            ))),
+            Agent::Main | Agent::Sub(_) => Ok(()),
+        }
     }
 
     /// The role definition, if there is one.

@@ -183,7 +183,9 @@ fn can_continue(input: &Input<'_>) -> bool {
         Rule::AfterToolResult(_) | Rule::BeforeAssistant(_) | Rule::FromEnd(_) | Rule::Tail => true,
         Rule::AfterSystem | Rule::Custom(_) => false,
     };
-    rule && input.summary.is_none()
+    // What a sub-agent hears hangs on whether any message is its own.
+    rule && input.settings.agent == Agent::Main
+        && input.summary.is_none()
         && input.previous.is_none()
         && input.settings.open_block == OpenBlock::Mend
 }

@@ -1,7 +1,7 @@
 //! The steps, in order. Each takes the draft, gives it back, and says what it did.
 
 mod compress;
-mod filter;
+pub(crate) mod filter;
 mod fit;
 mod place;
 mod repair;

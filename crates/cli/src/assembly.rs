@@ -19,6 +19,7 @@ use self::summary::SummaryFile;
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::Failure;
 use crate::input::{self, Loaded};
+use crate::kept::{KeptSession, SessionArguments};
 use crate::neutral;
 
 const CONTEXT: &str = "Context block (TEXT, or @PATH for what is in a file)";
@@ -29,8 +30,11 @@ const REPAIR: &str = "History";
 #[derive(Debug, Args)]
 pub(crate) struct AssemblyArguments {
     /// The conversation; `-` is standard input
-    #[arg(value_hint = FilePath)]
-    pub(crate) file: PathBuf,
+    #[arg(value_hint = FilePath, required_unless_present = "session", conflicts_with = "session")]
+    pub(crate) file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArguments,
 
     /// Repair and validate only: no context block, no summary, no shortening
     #[arg(long, conflicts_with_all = [
@@ -125,6 +129,12 @@ pub(crate) struct Recipe {
     settings: Settings,
 }
 
+/// A conversation to make a request of, and the session that it is of.
+pub(crate) struct Source {
+    pub(crate) loaded: Loaded,
+    pub(crate) session: Option<KeptSession>,
+}
+
 /// A request that was made, or one that waits, and how it came about.
 pub(crate) struct Made {
     pub(crate) assembly: Assembly,
@@ -149,6 +159,24 @@ impl Made {
 }
 
 impl AssemblyArguments {
+    /// Reads the conversation.
+    pub(crate) fn load(&self, limit: ByteCount) -> Result<Source, Failure> {
+        let Some(session) = self.session.open()? else {
+            return Ok(Source { loaded: input::load(self.path(), limit)?, session: None });
+        };
+        let mut loaded = session.loaded_at(self.session.at)?;
+        if self.plain {
+            loaded.summary = None;
+        }
+        Ok(Source { loaded, session: Some(session) })
+    }
+
+    /// The file of the conversation.
+    pub(crate) fn path(&self) -> &Path {
+        // It is there unless there is a session.
+        self.file.as_deref().unwrap_or(Path::new("-"))
+    }
+
     /// Reads the files that the flags name.
     pub(crate) fn read(&self, limit: ByteCount) -> Result<Recipe, Failure> {
         let system = self.system.iter().map(|text| read_text(text, limit));
@@ -240,8 +268,10 @@ impl Recipe {
     pub(crate) fn make(&self, loaded: &Loaded, ledger: Option<&Ledger>) -> Result<Made, Failure> {
         let conversation = &loaded.conversation;
         let pinned = self.pinned(loaded)?;
-        let summary =
-            self.summary.as_ref().map(|summary| summary.over(conversation)).transpose()?;
+        let summary = match &self.summary {
+            Some(summary) => Some(summary.over(conversation)?),
+            None => loaded.summary.clone(),
+        };
         let input = Input {
             view: conversation.visible().cloned().collect(),
             pinned: pinned.clone(),
@@ -254,6 +284,7 @@ impl Recipe {
             settings: self.settings.clone(),
             ..Input::default()
         };
+        input.check_agent().map_err(|e| Failure::assembly(&loaded.name, &e))?;
         let may_wait = self.settings.open_block == OpenBlock::Wait;
         let mut draft = Vec::new();
         let observe = |_, now: &[Entry]| {

@@ -7,7 +7,9 @@ mod decode;
 mod explain;
 mod lint;
 mod op;
+mod plan;
 mod query;
+mod sessions;
 mod show;
 
 use clap::Subcommand;
@@ -24,9 +26,11 @@ pub(crate) enum Command {
     Op(Box<op::OpArguments>),
     Build(Box<build::BuildArguments>),
     Explain(Box<explain::ExplainArguments>),
+    Sessions(Box<sessions::SessionsArguments>),
     Convert(Box<convert::ConvertArguments>),
     Lint(lint::LintArguments),
     Decode(decode::DecodeArguments),
+    Plan(plan::PlanArguments),
     Completions(completions::CompletionsArguments),
 }
 
@@ -39,9 +43,11 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Op(arguments) => op::run(*arguments, limit, output)?,
         Command::Build(arguments) => return build::run(&arguments, limit, output),
         Command::Explain(arguments) => return explain::run(&arguments, limit, output),
+        Command::Sessions(arguments) => sessions::run(*arguments, limit, output)?,
         Command::Convert(arguments) => return convert::run(&arguments, limit, output),
         Command::Lint(arguments) => return lint::run(&arguments, limit, output),
         Command::Decode(arguments) => return decode::run(&arguments, limit, output),
+        Command::Plan(arguments) => return plan::run(&arguments, limit, output),
         Command::Completions(arguments) => completions::run(&arguments, output)?,
     }
     Ok(Verdict::Fine)

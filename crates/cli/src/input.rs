@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use interleaf_assemble::Summary;
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId, Tool, Transcript};
 use interleaf_wire::{Family, Options, Request, openai_chat};
@@ -48,6 +49,8 @@ pub(crate) struct Loaded {
     pub(crate) tools: Arc<[Tool]>,
     /// The settings of a request body.
     pub(crate) options: Options,
+    /// The summary that a session keeps.
+    pub(crate) summary: Option<Summary>,
     /// The names of a request body's fields that are no part of the conversation.
     pub(crate) rest: Vec<String>,
 }
@@ -122,7 +125,8 @@ impl Input {
         let conversation = Conversation::from_transcript(transcript)
             .map_err(|e| Failure::conversation(&self.name, &e))?;
         let Request { tools, options, .. } = request;
-        Ok(Loaded { name: self.name, conversation, tools: tools.into(), options, rest })
+        let tools = tools.into();
+        Ok(Loaded { name: self.name, conversation, tools, options, summary: None, rest })
     }
 
     /// Which form of conversation this is.

@@ -14,6 +14,7 @@ mod arguments;
 mod commands;
 
 mod input;
+mod kept;
 mod save;
 
 mod assembly;

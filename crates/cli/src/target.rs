@@ -52,6 +52,14 @@ pub(crate) struct Written {
     pub(crate) text: String,
     /// What the API could not take as it was.
     pub(crate) changes: Vec<Change>,
+    /// Whom it asks; nobody, if it is in neutral form.
+    pub(crate) asks: Option<Asked>,
+}
+
+/// Whom a request asks.
+pub(crate) struct Asked {
+    pub(crate) vendor: &'static str,
+    pub(crate) model: String,
 }
 
 impl TargetArguments {
@@ -96,7 +104,8 @@ impl Target<'_> {
         prompt: &Prompt,
     ) -> Result<Written, Failure> {
         let Some(vendor) = self.vendor else {
-            return Ok(Written { text: neutral::write(prompt), changes: Vec::new() });
+            let text = neutral::write(prompt);
+            return Ok(Written { text, changes: Vec::new(), asks: None });
         };
         let mut options = self.arguments.api.options(&loaded.options, self.model);
         if self.arguments.bound_thinking {
@@ -105,7 +114,8 @@ impl Target<'_> {
         let encoded = api::encoded(&loaded.name, prompt, vendor, &options)?;
         let mut text = api::body_text(&loaded.name, &encoded)?;
         text.push('\n');
-        Ok(Written { text, changes: encoded.changes })
+        let asks = Asked { vendor: vendor.name, model: options.model.to_string() };
+        Ok(Written { text, changes: encoded.changes, asks: Some(asks) })
     }
 }
 

@@ -62,6 +62,7 @@ impl Requests {
         vendor: &Vendor,
         options: &Options,
     ) -> Result<Next, Error> {
+        input.check_agent().map_err(Error::assemble)?;
         let assembly = self.running.assemble(input).map_err(Error::assemble)?;
         match assembly.outcome {
             Outcome::Waiting(calls) => Ok(Next::Wait(calls)),

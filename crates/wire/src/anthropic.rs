@@ -42,6 +42,8 @@ mod decode;
 mod encode;
 mod lint;
 mod models;
+
+pub(crate) use models::refuses_prefill;
 mod schema;
 mod stream;
 mod wire;

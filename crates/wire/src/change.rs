@@ -37,6 +37,8 @@ pub enum ChangeKind {
     MediaDropped,
     /// A part that only another vendor understands was left out.
     OpaqueDropped,
+    /// Fields that another vendor attached were left out.
+    FieldsDropped,
     /// A failed result is marked in its text.
     ErrorInText,
     /// A blank text was left out, or a placeholder put where something must stand.
@@ -74,6 +76,7 @@ impl ChangeKind {
             Self::MediaMoved => "media moved behind the results",
             Self::MediaDropped => "media left out",
             Self::OpaqueDropped => "vendor part left out",
+            Self::FieldsDropped => "vendor fields left out",
             Self::ErrorInText => "error told in the text",
             Self::BlankText => "blank text",
             Self::TurnsMerged => "turns merged",

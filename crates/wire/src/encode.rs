@@ -4,21 +4,26 @@
 //! without regard to the turns around it, but for what [`TurnPlace`] says; so a
 //! session can keep what it wrote before (see [`SessionEncoder`]).
 
+mod elements;
+mod foreign;
 mod session;
 mod settled;
 
 pub use session::SessionEncoder;
 
+pub(crate) use elements::Elements;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use interleaf_model::Prompt;
+use serde::Serialize;
 
 use crate::change::Changes;
 use crate::turns::{Turn, Turns};
 use crate::{
-    Change, Error, Family, NameMap, Options, Vendor, anthropic, bedrock, gemini, openai_chat,
-    openai_responses,
+    CacheMarks, Change, Error, ErrorKind, Family, NameMap, Options, Vendor, anthropic, bedrock,
+    gemini, openai_chat, openai_responses,
 };
 
 /// A request body, in pieces that go to a socket one after the other.
@@ -56,7 +61,25 @@ impl Encoded {
 /// # Errors
 /// If the API has no way to say what must be said.
 pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Encoded, Error> {
-    SessionEncoder::new().encode(prompt, vendor, options)
+    if prompt.settled().is_some() {
+        return SessionEncoder::new().encode(prompt, vendor, options);
+    }
+    let writer = writer(vendor.family);
+    let turns = Turns::of(prompt);
+    let mut context = Context::new(prompt, vendor, options);
+    let mut text = (writer.head)(&mut context, &turns)?.into_bytes();
+    foreign::report(turns.system.iter(), vendor.family, &mut context.changes);
+    let places = Places::of(&turns, prompt, options);
+    let start = text.len();
+    for (number, &turn) in turns.turns.iter().enumerate() {
+        let follows = text.len() > start;
+        let mut elements = Elements::behind(&mut text, follows);
+        writer.write_turn(&mut context, turn, places.place(number), &mut elements)?;
+    }
+    text.extend_from_slice((writer.tail)(&mut context, &turns)?.as_bytes());
+    let Context { changes, names, .. } = context;
+    let fragments = vec![Bytes::from(text)];
+    Ok(Encoded { fragments, changes: changes.0, settled_changes: Arc::default(), names })
 }
 
 /// What an encoder of a family works with.
@@ -99,15 +122,73 @@ pub(crate) struct TurnPlace {
     pub(crate) unbound_from: Option<usize>,
 }
 
+/// Where the turns of a prompt stand.
+struct Places<'a> {
+    turns: &'a Turns<'a>,
+    /// The newest turn in which the user said something.
+    newest_question: usize,
+    breakpoint: Option<usize>,
+    unbound_from: Option<usize>,
+}
+
+impl<'a> Places<'a> {
+    fn of(turns: &'a Turns<'a>, prompt: &Prompt, options: &Options) -> Self {
+        let asked = |turn: &Turn<'_>| matches!(turn, Turn::User { said, .. } if !said.is_empty());
+        Self {
+            turns,
+            newest_question: turns.turns.iter().rposition(asked).unwrap_or(0),
+            breakpoint: prompt.breakpoint().filter(|_| options.cache == CacheMarks::On),
+            unbound_from: options.thinking_unbound_from,
+        }
+    }
+
+    /// The place of the turn of this number.
+    fn place(&self, number: usize) -> TurnPlace {
+        let range = self.turns.turns[number].range();
+        TurnPlace {
+            last: number + 1 == self.turns.turns.len(),
+            current: number >= self.newest_question,
+            breakpoint: self.breakpoint.filter(|at| range.contains(at)),
+            unbound_from: self.unbound_from.filter(|&from| from < range.end),
+        }
+    }
+}
+
 /// How a family writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer {
     /// All up to and with the bracket that opens the list of turns.
     pub(crate) head: fn(&mut Context<'_>, &Turns<'_>) -> Result<String, Error>,
-    /// The elements of the list that one turn becomes, none or many, each as JSON.
-    pub(crate) turn: fn(&mut Context<'_>, Turn<'_>, TurnPlace) -> Result<Vec<String>, Error>,
+    /// Adds the elements of the list that one turn becomes, none or many.
+    pub(crate) turn:
+        fn(&mut Context<'_>, Turn<'_>, TurnPlace, &mut Elements<'_>) -> Result<(), Error>,
     /// All from the bracket that closes the list of turns.
     pub(crate) tail: fn(&mut Context<'_>, &Turns<'_>) -> Result<String, Error>,
+}
+
+impl Writer {
+    /// Adds the elements of a turn, and reports what of it stays behind.
+    fn write_turn(
+        self,
+        cx: &mut Context<'_>,
+        turn: Turn<'_>,
+        place: TurnPlace,
+        elements: &mut Elements<'_>,
+    ) -> Result<(), Error> {
+        (self.turn)(cx, turn, place, elements)?;
+        foreign::report(session::entries(turn), cx.vendor.family, &mut cx.changes);
+        Ok(())
+    }
+}
+
+/// A value as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|e| unwritten(&e))
+}
+
+/// What is written are texts and JSON that was read before: nothing of it can fail.
+fn unwritten(error: &serde_json::Error) -> Error {
+    Error::new(ErrorKind::Rule, error.to_string())
 }
 
 pub(crate) fn writer(family: Family) -> Writer {

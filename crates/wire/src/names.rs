@@ -26,12 +26,13 @@ impl Alphabet {
 
     /// Whether an identifier is taken as it is.
     pub fn takes(&self, text: &str) -> bool {
-        let length = text.chars().count();
-        let legal = |c: char| c.is_ascii_alphanumeric() || self.punctuation.contains(c);
+        // All that is legal is ASCII, so bytes are characters.
+        let punctuation = self.punctuation.as_bytes();
+        let legal = |byte: &u8| byte.is_ascii_alphanumeric() || punctuation.contains(byte);
         let starts = |c: char| c.is_ascii_alphabetic() || c == '_';
-        (1..=self.longest).contains(&length)
-            && (!self.exact || length == self.longest)
-            && text.chars().all(legal)
+        (1..=self.longest).contains(&text.len())
+            && (!self.exact || text.len() == self.longest)
+            && text.as_bytes().iter().all(legal)
             && (!self.letter_first || text.starts_with(starts))
     }
 

@@ -1,6 +1,7 @@
 //! Which thinking goes back, and to whom.
 
-use interleaf_model::{Message, Thinking};
+use interleaf_model::{AssistantPart, Body, Message, Parts, Thinking};
+use smol_str::SmolStr;
 
 use crate::change::{ChangeKind, Changes};
 use crate::encode::TurnPlace;
@@ -50,6 +51,35 @@ fn foreign(thinking: &Thinking, family: Family, model: &str) -> Option<&'static 
         Some("another model made it")
     } else {
         None
+    }
+}
+
+/// Says of the thinking in a body that the body's model made it: it is the one that
+/// takes it back.
+pub(crate) fn name_producer(messages: &mut [Message], model: &SmolStr) {
+    if model.is_empty() {
+        return;
+    }
+    for message in messages {
+        let Body::Assistant(parts) = &message.body else { continue };
+        let is_unnamed = |part: &AssistantPart| match part {
+            AssistantPart::Thinking(thinking) => {
+                thinking.producer.as_ref().is_some_and(|producer| producer.model.is_none())
+            }
+            _ => false,
+        };
+        if !parts.iter().any(is_unnamed) {
+            continue;
+        }
+        let mut parts = parts.to_vec();
+        for part in parts.iter_mut().filter(|part| is_unnamed(part)) {
+            if let AssistantPart::Thinking(Thinking { producer: Some(producer), .. }) = part {
+                producer.model = Some(model.clone());
+            }
+        }
+        if let Ok(parts) = Parts::new(parts) {
+            message.body = Body::Assistant(parts);
+        }
     }
 }
 

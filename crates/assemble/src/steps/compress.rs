@@ -26,27 +26,30 @@ pub(super) fn run(
         return Ok(draft);
     }
     let spared = spared(input, &draft, summary);
+    let in_view: HashSet<&MessageId> = draft.messages().map(|message| &message.id).collect();
+    let n_out_of_view = summary.covers.iter().filter(|id| !in_view.contains(id)).count();
     let mut first = None;
-    let mut left = 0;
+    let mut swallowed = 0;
     let mut kept: Vec<Entry> = Vec::with_capacity(draft.entries.len() + 1);
     for (position, old) in draft.entries.into_iter().enumerate() {
         if !summary.covers.contains(&old.message.id) {
             kept.push(old);
         } else if let Some(cause) = spared[position] {
             findings.add(Change::Spared, &old.message.id, cause);
-            left += 1;
             kept.push(old);
         } else {
+            swallowed += 1;
             first.get_or_insert(kept.len());
             findings.add(Change::Dropped, &old.message.id, Cause::Summarised);
         }
     }
     let Some(first) = first else {
         // Everything that it covers is shown: it has nothing to stand for.
+        findings.add(Change::Warned, &summary.start, Cause::SummaryStandsForNothing);
         draft.entries = kept;
         return Ok(draft);
     };
-    let stands_for = summary.covers.len().saturating_sub(left);
+    let stands_for = swallowed + n_out_of_view;
     let (place, message) = match input.settings.summary_role {
         SummaryRole::System => {
             let head = kept.iter().take_while(|e| e.message.role() == Role::System).count();
@@ -54,7 +57,8 @@ pub(super) fn run(
         }
         SummaryRole::User => (first, Message::user(&text(summary, stands_for))),
     };
-    let message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
+    let mut message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
+    message.origin = filter::own_origin(input);
     kept.insert(place, entry(message, Provenance::Summary));
     draft.entries = kept;
     Ok(draft)
@@ -69,7 +73,9 @@ fn text(summary: &Summary, stands_for: usize) -> String {
 fn spared(input: &Input<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
     let mut spared = vec![None; draft.entries.len()];
     // What the filter drops is no one's latest word.
-    let speaks = |m: &Message| m.role() == Role::User && filter::unheard(input, m).is_none();
+    let has_own = filter::has_own(input);
+    let speaks =
+        |m: &Message| m.role() == Role::User && filter::unheard(input, has_own, m).is_none();
     if let Some(latest) = draft.entries.iter().rposition(|entry| speaks(&entry.message)) {
         spared[latest] = Some(Cause::LatestUser);
     }

@@ -13,8 +13,9 @@ pub(super) fn run(
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
+    let speaks_for_itself = has_own(input);
     draft.entries.retain(|entry| {
-        let cause = unheard(input, &entry.message);
+        let cause = unheard(input, speaks_for_itself, &entry.message);
         if let Some(cause) = cause {
             findings.add(Change::Dropped, &entry.message.id, cause);
         }
@@ -23,19 +24,34 @@ pub(super) fn run(
     Ok(draft)
 }
 
-/// Why a message is not for the model, if it is not.
-pub(super) fn unheard(input: &Input<'_>, message: &Message) -> Option<Cause> {
-    foreign(&input.settings.agent, &message.origin)
-        .or_else(|| is_silent(message).then_some(Cause::Blank))
+/// Whether the view tells a sub-agent's messages from the main agent's. Where it
+/// does not, the whole view is the sub-agent's own conversation.
+pub(super) fn has_own(input: &Input<'_>) -> bool {
+    let Agent::Sub(own) = &input.settings.agent else { return false };
+    input
+        .view
+        .iter()
+        .any(|message| matches!(&message.origin, Origin::SubAgent(name) if name == own))
 }
 
-fn foreign(agent: &Agent, origin: &Origin) -> Option<Cause> {
-    match (origin, agent) {
-        (Origin::Main, _) => None,
+/// Whose the messages are that the steps make: the agent's whose request it is.
+pub(crate) fn own_origin(input: &Input<'_>) -> Origin {
+    match &input.settings.agent {
+        Agent::Sub(name) if has_own(input) => Origin::SubAgent(name.clone()),
+        Agent::Main | Agent::Sub(_) => Origin::Main,
+    }
+}
+
+/// Why a message is not for the model, if it is not.
+pub(super) fn unheard(input: &Input<'_>, has_own: bool, message: &Message) -> Option<Cause> {
+    let foreign = match (&message.origin, &input.settings.agent) {
         (Origin::Internal, _) => Some(Cause::Internal),
+        (Origin::Main, Agent::Main) => None,
+        (Origin::Main, Agent::Sub(_)) => has_own.then_some(Cause::OtherAgent),
         (Origin::SubAgent(name), Agent::Sub(own)) if name == own => None,
         (Origin::SubAgent(_), _) => Some(Cause::OtherAgent),
-    }
+    };
+    foreign.or_else(|| is_silent(message).then_some(Cause::Blank))
 }
 
 /// A tool result may be empty: that it came says enough.

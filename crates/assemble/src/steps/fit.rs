@@ -10,6 +10,7 @@
 //! | shorten | any single tool result over its limit: head and tail stay (always) |
 //! | clear | the oldest tool results, but not the newest few: a placeholder stays |
 //! | leave out | the oldest whole turns: one notice stands for them |
+//! | shorten more | the results that the model has not seen yet: head and tail stay |
 //! | refuse | nothing |
 //!
 //! The latest turn's messages, pinned messages with their blocks, the system
@@ -38,6 +39,8 @@ const FREED_PART: u64 = 5;
 /// What is not history is taken for a whole number of these parts of the limit, so
 /// that a context block that grows by a line does not move what is cleared.
 const FIXED_PART: u64 = 20;
+/// Less than this of a tool result is not worth showing.
+const LEAST_SHOWN: u64 = 100;
 /// What an old tool result says when it gave way.
 const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
@@ -68,6 +71,10 @@ pub(super) fn run(
             leave_out(&mut draft.entries, &fates, findings);
             draft = place::again(input, draft, findings)?;
         }
+        tokens = by_part(&draft, tools, ledger);
+    }
+    if tokens.total() > limit {
+        shorten_unseen(&mut draft, tokens.total() - limit, ledger, findings);
         tokens = by_part(&draft, tools, ledger);
     }
     if tokens.total() > limit {
@@ -116,14 +123,40 @@ fn terms(entries: &[Entry], budget: &Budget, tokens: &Tokens, ledger: &Ledger) -
 
 fn shorten_results(draft: &mut Draft, budget: &Budget, ledger: &Ledger, findings: &mut Findings) {
     for old in draft.entries.iter_mut().filter(|e| e.message.role() == Role::Tool) {
-        let tokens = ledger.message(&old.message);
-        if tokens > budget.longest_result
-            && let Some(shorter) = shorten::result(&old.message, budget.longest_result, ledger)
-        {
-            let detail = format!("{tokens} tokens, of which {} stay", ledger.message(&shorter));
-            findings.add_with(Change::Altered, &old.message.id, Cause::LongResult, detail);
-            *old = entry(shorter, Provenance::Altered);
-        }
+        shorten_to(old, budget.longest_result, Cause::LongResult, ledger, findings);
+    }
+}
+
+/// Shortens the results that the model has not seen yet, the longest first, until
+/// `excess` tokens are free or nothing worth showing would be left of them.
+fn shorten_unseen(draft: &mut Draft, excess: u64, ledger: &Ledger, findings: &mut Findings) {
+    let entries = &mut draft.entries;
+    let answered = entries.iter().rposition(|entry| entry.message.role() == Role::Assistant);
+    let unseen = answered.map_or(0, |at| at + 1);
+    let unseen = entries[unseen..].iter_mut().filter(|e| e.message.role() == Role::Tool);
+    let mut unseen: Vec<(u64, &mut Entry)> =
+        unseen.map(|entry| (ledger.message(&entry.message), entry)).collect();
+    unseen.sort_by_key(|(tokens, _)| *tokens);
+    // Short results stay whole; what they leave of the room goes to the long ones.
+    let total: u64 = unseen.iter().map(|(tokens, _)| tokens).sum();
+    let mut room = total.saturating_sub(excess);
+    let mut left = unseen.len() as u64;
+    for (tokens, old) in unseen {
+        let share = (room / left).max(LEAST_SHOWN);
+        shorten_to(old, share, Cause::Budget, ledger, findings);
+        room = room.saturating_sub(tokens.min(share));
+        left -= 1;
+    }
+}
+
+fn shorten_to(old: &mut Entry, most: u64, cause: Cause, ledger: &Ledger, findings: &mut Findings) {
+    let tokens = ledger.message(&old.message);
+    if tokens > most
+        && let Some(shorter) = shorten::result(&old.message, most, ledger)
+    {
+        let detail = format!("{tokens} tokens, of which {} stay", ledger.message(&shorter));
+        findings.add_with(Change::Altered, &old.message.id, cause, detail);
+        *old = entry(shorter, Provenance::Altered);
     }
 }
 

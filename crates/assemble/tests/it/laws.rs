@@ -166,11 +166,13 @@ fn ready(input: &Input<'_>) -> Option<(Prompt, Report)> {
 /// no context either.
 fn is_nothing_to_say(case: &Case, error: &Error) -> bool {
     let agent = &case.settings.agent;
-    let is_heard = |message: &Arc<Message>| match &message.origin {
-        Origin::Main => true,
+    let is_own = |message: &Arc<Message>| match &message.origin {
         Origin::SubAgent(name) => *agent == interleaf_assemble::Agent::Sub(name.clone()),
-        Origin::Internal => false,
+        Origin::Main | Origin::Internal => false,
     };
+    let has_own = case.view.iter().any(is_own);
+    let is_heard =
+        |message: &Arc<Message>| is_own(message) || (message.origin == Origin::Main && !has_own);
     let mut heard = case.view.iter().filter(|message| is_heard(message));
     let speaks = |m: &Arc<Message>| m.role() == Role::User && !m.is_blank();
     error.kind() == ErrorKind::Invalid

@@ -9,14 +9,15 @@ use interleaf_assemble::Outcome;
 use serde_json::value::RawValue;
 
 use crate::arguments::ByteCount;
-use crate::assembly::{AssemblyArguments, Recipe};
+use crate::assembly::{AssemblyArguments, Recipe, Source};
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict};
-use crate::input::{Input, load};
+use crate::input::Input;
+use crate::kept::KeptSession;
 use crate::output::{Output, Palette};
 use crate::report_table::{self, ReportTable, waiting_text};
 use crate::save::save;
-use crate::target::{Target, TargetArguments};
+use crate::target::{Target, TargetArguments, Written};
 
 /// Print the request that a model API gets
 #[derive(Debug, Args)]
@@ -42,8 +43,17 @@ pub(crate) struct BuildArguments {
     target: TargetArguments,
 
     /// Read one conversation a line, print {"body": …} or {"error": "…"} for each
-    #[arg(long, requires = "plain", conflicts_with_all = ["explain", "report"])]
+    #[arg(long, conflicts_with_all = ["explain", "report", "session"])]
     batch: bool,
+
+    /// Note in the session that this request is sent, so that its bytes can be had again
+    #[arg(long, requires = "session", conflicts_with = "at", help_heading = "Session")]
+    record: bool,
+
+    /// Print the last request that was noted so, byte for byte, instead of making one
+    #[arg(long, requires = "session", conflicts_with_all = ["record", "explain", "report", "plain"])]
+    #[arg(help_heading = "Session")]
+    sent: bool,
 
     /// Print on standard error what was done, and why
     #[arg(long)]
@@ -63,10 +73,15 @@ pub(crate) fn run(
     let recipe = arguments.assembly.read(limit)?;
     let target = arguments.target.read(&arguments.assembly, limit)?;
     if arguments.batch {
-        let answer = |input| answer(&recipe, &target, input);
-        return answer_all(&arguments.assembly.file, limit, "body", answer, output);
+        let answer = |input| answer(&arguments.assembly, &recipe, &target, input);
+        return answer_all(arguments.assembly.path(), limit, "body", answer, output);
     }
-    let mut loaded = load(&arguments.assembly.file, limit)?;
+    let Source { mut loaded, mut session } = arguments.assembly.load(limit)?;
+    if let Some(session) = session.as_ref().filter(|_| arguments.sent) {
+        output.bytes(&session.sent(arguments.assembly.session.at)?)?;
+        output.bytes(b"\n")?;
+        return Ok(Verdict::Fine);
+    }
     target.equip(&mut loaded);
     let counts = arguments.assembly.has_window() || arguments.explain || arguments.report.is_some();
     let ledger = counts.then(|| arguments.assembly.ledger(&loaded));
@@ -84,6 +99,14 @@ pub(crate) fn run(
         let table = ReportTable { made: &made, changes, palette, width: output.width(None) };
         say(&table.summary());
     }
+    if let (Some(session), Some(written)) = (&mut session, &written) {
+        if arguments.record {
+            session.record(written, &made.assembly.report)?;
+        }
+        if let Some(at) = arguments.assembly.session.at {
+            compare(session, at, written)?;
+        }
+    }
     match (&written, &made.assembly.outcome) {
         (Some(written), _) => {
             output.bytes(written.text.as_bytes())?;
@@ -97,16 +120,34 @@ pub(crate) fn run(
     }
 }
 
-fn answer(recipe: &Recipe, target: &Target<'_>, input: Input) -> Result<Box<RawValue>, Failure> {
+fn answer(
+    arguments: &AssemblyArguments,
+    recipe: &Recipe,
+    target: &Target<'_>,
+    input: Input,
+) -> Result<Box<RawValue>, Failure> {
     let mut loaded = input.load()?;
     target.equip(&mut loaded);
-    let made = recipe.make(&loaded, None)?;
+    let ledger = arguments.has_window().then(|| arguments.ledger(&loaded));
+    let made = recipe.make(&loaded, ledger.as_ref())?;
     match &made.assembly.outcome {
         Outcome::Ready(prompt) => {
             one_line(&loaded.name, &target.write(&loaded, &made, prompt)?.text)
         }
         Outcome::Waiting(calls) => Err(Failure::new(loaded.name, waiting_text(calls))),
     }
+}
+
+/// Says whether a request of the past is the one that was sent then.
+fn compare(session: &KeptSession, at: u64, written: &Written) -> Result<(), Failure> {
+    if let Some((request, same)) = session.was_sent(at, written)? {
+        let (no, hash) = (request.no, request.body.hash_text());
+        say(&match same {
+            true => format!("the same bytes as request {no}, blake3 {hash}\n"),
+            false => format!("not the bytes of request {no}, which --sent prints\n"),
+        });
+    }
+    Ok(())
 }
 
 /// Tells the user something beside the request.

@@ -6,7 +6,6 @@ use interleaf_assemble::Outcome;
 use crate::arguments::{ByteCount, Form};
 use crate::assembly::AssemblyArguments;
 use crate::failure::{Stop, Verdict, printable};
-use crate::input::load;
 use crate::lines::counts_text;
 use crate::output::Output;
 use crate::report_table::{self, ReportTable};
@@ -44,7 +43,7 @@ pub(crate) fn run(
 ) -> Result<Verdict, Stop> {
     let recipe = arguments.assembly.read(limit)?;
     let target = arguments.target.read(&arguments.assembly, limit)?;
-    let mut loaded = load(&arguments.assembly.file, limit)?;
+    let mut loaded = arguments.assembly.load(limit)?.loaded;
     target.equip(&mut loaded);
     let ledger = arguments.assembly.ledger(&loaded);
     let made = recipe.make(&loaded, Some(&ledger))?;

@@ -1,6 +1,6 @@
 //! `interleaf op`.
 
-mod changes;
+pub(crate) mod changes;
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_conversation::{Conversation, Note, Reason};
+use interleaf_conversation::{Conversation, Event, Note, Reason};
 use serde::Serialize;
 
 use self::changes::{Change, Changes};
@@ -50,7 +50,11 @@ pub(crate) struct OpArguments {
 }
 
 /// What a list of changes did.
-struct Outcome {
+pub(crate) struct Outcome {
+    /// What the changes are called.
+    names: Vec<String>,
+    /// What happened, for whoever keeps it.
+    pub(crate) events: Vec<Event>,
     /// Visible before and not now, in the old order.
     hidden: Vec<u32>,
     /// Visible now and not before, in the new order.
@@ -77,7 +81,6 @@ pub(crate) fn run(
     }
     let changes = arguments.changes.read(limit)?;
     let mut loaded = load(&arguments.file, limit)?;
-    let names: Vec<String> = changes.iter().map(Change::text).collect();
     let outcome = apply(&mut loaded, changes)?;
     if let Some(path) = &arguments.write {
         let text = loaded.conversation.to_transcript().write();
@@ -91,15 +94,10 @@ pub(crate) fn run(
     if to_stdout {
         return Ok(());
     }
-    let width = output.width(arguments.form.width);
-    let lines = Lines::new(&loaded.conversation, width).with_fresh(&outcome.added);
+    print(&loaded, &outcome, &arguments.form, None, output)?;
     if arguments.form.json {
-        return print_json(&loaded.conversation, &outcome, &lines, output);
+        return Ok(());
     }
-    output.remark(format_args!("{} · {}", printable(&loaded.name), names.join(", ")))?;
-    output.remark(counts_text(&loaded.conversation))?;
-    lines.print(&loaded.conversation.view().collect::<Vec<_>>(), output)?;
-    print_reasons(&outcome, &lines, output)?;
     let batch = loaded.conversation.batches().count() - 1;
     match &arguments.write {
         Some(path) => {
@@ -111,13 +109,37 @@ pub(crate) fn run(
     Ok(())
 }
 
+/// Shows a changed conversation, and what the changes did. A session also says how
+/// many events it has now.
+pub(crate) fn print(
+    loaded: &Loaded,
+    outcome: &Outcome,
+    form: &Form,
+    next_seq: Option<u64>,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let lines = Lines::new(&loaded.conversation, output.width(form.width));
+    let lines = lines.with_fresh(&outcome.added);
+    if form.json {
+        return print_json(&loaded.conversation, outcome, &lines, next_seq, output);
+    }
+    let names = outcome.names.join(", ");
+    output.remark(format_args!("{} · {names}", printable(&loaded.name)))?;
+    output.remark(counts_text(&loaded.conversation))?;
+    lines.print(&loaded.conversation.view().collect::<Vec<_>>(), output)?;
+    print_reasons(outcome, &lines, output)
+}
+
 /// Applies the changes in order.
-fn apply(loaded: &mut Loaded, changes: Vec<Change>) -> Result<Outcome, Failure> {
+pub(crate) fn apply(loaded: &mut Loaded, changes: Vec<Change>) -> Result<Outcome, Failure> {
     let before: Vec<u32> = loaded.conversation.view().collect();
-    let mut notes = Vec::new();
+    let names = changes.iter().map(Change::text).collect();
+    let (mut events, mut notes) = (Vec::new(), Vec::new());
     for change in changes {
         let applied = change.apply(&mut loaded.conversation);
-        notes.extend(applied.map_err(|e| Failure::conversation(&loaded.name, &e))?);
+        let (event, more) = applied.map_err(|e| Failure::conversation(&loaded.name, &e))?;
+        events.extend(event);
+        notes.extend(more);
     }
     let after: Vec<u32> = loaded.conversation.view().collect();
     let missing = |list: &[u32], from: &[u32]| {
@@ -125,7 +147,7 @@ fn apply(loaded: &mut Loaded, changes: Vec<Change>) -> Result<Outcome, Failure> 
         list.iter().copied().filter(|index| !from.contains(index)).collect()
     };
     let (hidden, added) = (missing(&before, &after), missing(&after, &before));
-    Ok(Outcome { hidden, added, notes })
+    Ok(Outcome { names, events, hidden, added, notes })
 }
 
 /// Says what was hidden, and where the outcome differs from the letter, and why.
@@ -173,6 +195,7 @@ fn print_json(
     conversation: &Conversation,
     outcome: &Outcome,
     lines: &Lines<'_>,
+    next_seq: Option<u64>,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let notes = outcome.notes.iter().map(|note| NoteEntry {
@@ -186,6 +209,9 @@ fn print_json(
     object.list("notes", notes)?;
     object.list("view", lines.entries(conversation.view()))?;
     object.field("batch", conversation.batches().count() - 1)?;
+    if let Some(next_seq) = next_seq {
+        object.field("next_seq", next_seq)?;
+    }
     Ok(object.end()?)
 }
 

@@ -9,7 +9,7 @@ use interleaf_model::{Role, Timestamp};
 
 use crate::arguments::{ByteCount, Form, Positions, role_parser};
 use crate::failure::{Failure, Stop, printable};
-use crate::input::load;
+use crate::input::{Loaded, load};
 use crate::lines::{Lines, plural};
 use crate::output::Output;
 
@@ -30,6 +30,13 @@ pub(crate) struct QueryArguments {
     #[arg(value_hint = FilePath)]
     file: PathBuf,
 
+    #[command(flatten)]
+    criteria: Criteria,
+}
+
+/// Which messages are looked for.
+#[derive(Debug, Args)]
+pub(crate) struct Criteria {
     /// Only messages of this role; may be given again for more roles
     #[arg(long, value_parser = role_parser())]
     role: Vec<Role>,
@@ -71,26 +78,30 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let loaded = load(&arguments.file, limit)?;
-    let pick = match (arguments.first, arguments.last, arguments.range) {
+    print(&load(&arguments.file, limit)?, arguments.criteria, output)
+}
+
+/// Prints the messages of a conversation that are looked for.
+pub(crate) fn print(loaded: &Loaded, criteria: Criteria, output: &mut Output) -> Result<(), Stop> {
+    let pick = match (criteria.first, criteria.last, criteria.range) {
         (Some(n), ..) => Pick::First(n),
         (_, Some(n), _) => Pick::Last(n),
         (.., Some(range)) => Pick::Range(range.start, range.end.unwrap_or(usize::MAX)),
         (None, None, None) => Pick::All,
     };
     let query = Query {
-        scope: if arguments.all { Scope::Log } else { Scope::View },
-        roles: arguments.role,
-        since: arguments.since,
-        until: arguments.until,
-        marks: arguments.mark,
+        scope: if criteria.all { Scope::Log } else { Scope::View },
+        roles: criteria.role,
+        since: criteria.since,
+        until: criteria.until,
+        marks: criteria.mark,
         pick,
     };
     let hits = loaded.conversation.query(&query);
     let hits = hits.map_err(|e| Failure::conversation(&loaded.name, &e))?;
     let indices: Vec<u32> = hits.into_iter().map(|hit| hit.index).collect();
-    let lines = Lines::new(&loaded.conversation, output.width(arguments.form.width));
-    if arguments.form.json {
+    let lines = Lines::new(&loaded.conversation, output.width(criteria.form.width));
+    if criteria.form.json {
         return Ok(output.json_list(lines.entries(indices.into_iter()))?);
     }
     let (asked, kind) = match query.scope {

@@ -11,7 +11,7 @@ use serde_json::Map;
 
 use crate::arguments::{ByteCount, Form};
 use crate::failure::{Stop, printable};
-use crate::input::load;
+use crate::input::{Loaded, load};
 use crate::lines::{Lines, batches_text, counts_text, role_counts};
 use crate::output::Output;
 
@@ -32,12 +32,19 @@ pub(crate) struct ShowArguments {
     #[arg(value_hint = FilePath)]
     file: PathBuf,
 
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// What is shown of a conversation, and how.
+#[derive(Debug, Args)]
+pub(crate) struct Shown {
     /// Show hidden messages too, dimmed, in the order of the log
     #[arg(long)]
     all: bool,
 
     #[command(flatten)]
-    form: Form,
+    pub(crate) form: Form,
 }
 
 #[derive(Serialize)]
@@ -52,14 +59,18 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let loaded = load(&arguments.file, limit)?;
+    print(&load(&arguments.file, limit)?, &arguments.shown, output)
+}
+
+/// Shows a conversation.
+pub(crate) fn print(loaded: &Loaded, shown: &Shown, output: &mut Output) -> Result<(), Stop> {
     let conversation = &loaded.conversation;
-    let lines = Lines::new(conversation, output.width(arguments.form.width));
-    let indices: Vec<u32> = match arguments.all {
+    let lines = Lines::new(conversation, output.width(shown.form.width));
+    let indices: Vec<u32> = match shown.all {
         true => (0..conversation.log_len() as u32).collect(),
         false => conversation.view().collect(),
     };
-    if arguments.form.json {
+    if shown.form.json {
         return print_json(conversation, &lines, indices, output);
     }
     output.remark(format_args!("{} · {}", printable(&loaded.name), counts_text(conversation)))?;

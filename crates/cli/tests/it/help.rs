@@ -5,11 +5,21 @@ use std::process::{Command, Stdio};
 
 use super::{PROGRAM, root, stdout, text};
 
-const COMMANDS: [&str; 9] =
-    ["show", "query", "op", "build", "explain", "convert", "lint", "decode", "completions"];
+const COMMANDS: [&str; 10] = [
+    "show",
+    "query",
+    "op",
+    "build",
+    "explain",
+    "sessions",
+    "convert",
+    "lint",
+    "decode",
+    "completions",
+];
 
 /// The lines of the section EXAMPLES.
-fn examples(help: &str) -> String {
+pub(crate) fn examples(help: &str) -> String {
     let (_, rest) = help.split_once("EXAMPLES\n").unwrap();
     let lines: Vec<&str> = rest.lines().take_while(|line| line.starts_with("  ")).collect();
     lines.join("\n")
@@ -33,12 +43,15 @@ fn the_examples_work_from_the_root() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(programs).chain(std::env::split_paths(&path));
     let path = std::env::join_paths(paths).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let store = scratch.path().join("sessions.db");
     // Those of `completions` write into the home directory.
     let own = COMMANDS.into_iter().filter(|&command| command != "completions");
     for arguments in own.map(|command| vec![command, "-h"]).chain([vec!["--help"]]) {
         let script = format!("set -e\n{}", examples(&stdout(&arguments)));
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(root()).env("PATH", &path).stdin(Stdio::null());
+        shell.env("INTERLEAF_STORE", format!("sqlite:{}", store.display()));
         let output = shell.output().unwrap();
         let stderr = text(&output.stderr);
         // What could not travel is said there.

@@ -3,7 +3,7 @@
 //! In a `console` block a line with `$ ` is a command for the shell, lines with
 //! `> ` continue it, `[exit N]` is its exit code unless that is 0, and the rest is
 //! what it prints on both streams. Commands run at the root of the repository;
-//! `$SCRATCH` is an empty directory that a page has for itself.
+//! `$SCRATCH` is an empty directory that a page has for itself, with a store in it.
 //! `INTERLEAF_BLESS=1 cargo test -p interleaf-cli` writes the pages anew.
 
 use std::fs;
@@ -66,6 +66,7 @@ fn run(command: &str, scratch: &Path) -> String {
         .current_dir(root())
         .env("PATH", std::env::join_paths(paths).unwrap())
         .env("SCRATCH", scratch)
+        .env("INTERLEAF_STORE", format!("sqlite:{}/sessions.db", scratch.display()))
         .env("NO_COLOR", "1")
         .stdin(Stdio::null())
         .output()

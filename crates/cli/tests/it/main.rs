@@ -10,6 +10,7 @@ mod help;
 mod json;
 mod literate;
 mod repository;
+mod sessions;
 mod streams;
 
 use std::io::Write as _;

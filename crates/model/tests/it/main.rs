@@ -11,7 +11,7 @@
 mod bad_notation;
 mod bad_transcripts;
 mod bytes;
+mod facts;
 mod laws;
 mod reading;
 mod schema;
-mod facts;

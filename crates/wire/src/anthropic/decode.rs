@@ -22,6 +22,7 @@ use super::OWNER;
 use super::encode::IN_MESSAGE;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_object, is_text, list, text, wrong_type};
+use crate::thinking::name_producer;
 use crate::{Error, Request};
 
 /// Reads the body of a request.
@@ -32,6 +33,7 @@ pub(crate) fn decode_request(text: &str) -> Result<Request, Error> {
     let whole: &RawValue = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
     let mut request = read_request(whole).map_err(|fault| fault.locate(text))?;
     request.options.cache = settings::cache_marks(text);
+    name_producer(&mut request.messages, &request.options.model);
     Ok(request)
 }
 

@@ -6,7 +6,6 @@ mod settings;
 mod tools;
 mod turn;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use interleaf_model::{Extra, Json, SystemPart};
@@ -19,10 +18,10 @@ use super::models::Model;
 use super::wire::{Block, Content, Head, Mark, OutputConfig, RawObject, Rest};
 use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};
 use crate::change::ChangeKind;
-use crate::encode::{Context, Writer};
+use crate::encode::{Context, Writer, json};
 use crate::raw::Fields;
 use crate::turns::Turns;
-use crate::{CacheMarks, Error, ErrorKind, Family, Options};
+use crate::{CacheMarks, Error, Family, Options};
 
 pub(crate) const WRITER: Writer = Writer { head, turn: turn::turn, tail };
 
@@ -190,8 +189,4 @@ fn fields(json: &Json) -> Option<Fields<'_>> {
 
 fn raw(json: &Json) -> Option<&RawValue> {
     serde_json::from_str(json.as_str()).ok()
-}
-
-fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Form, e.to_string()))
 }

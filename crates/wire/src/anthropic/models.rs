@@ -130,3 +130,9 @@ impl Model {
         )
     }
 }
+
+/// Whether the model of this name refuses a last message of the assistant's, whoever
+/// serves it.
+pub(crate) fn refuses_prefill(model: &str) -> bool {
+    Model::named(model).refuses_prefill()
+}

@@ -6,22 +6,24 @@ mod settings;
 mod tools;
 
 use interleaf_model::{Entry, SystemPart};
-use serde::Serialize;
 
 use self::content::{assistant_blocks, result_block, said_blocks};
 use self::documents::Documents;
 pub(super) use self::documents::MOST_DOCUMENTS;
 pub(super) use self::settings::MOST_STOPS;
 use super::wire::{Block, Head, Message, Rest};
+use crate::anthropic::refuses_prefill;
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace, Writer};
+use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::turns::{Turn, Turns};
-use crate::{CacheMarks, Error, ErrorKind};
+use crate::{CacheMarks, Error};
 
 pub(crate) const WRITER: Writer = Writer { head, turn, tail: settings::tail };
 
 /// What stands where something must.
 const PLACEHOLDER: &str = ".";
+/// What a user says to have the model go on.
+const GO_ON: &str = "Continue.";
 
 fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let tool_config = tools::tool_config(cx)?;
@@ -63,13 +65,27 @@ fn system<'a>(cx: &mut Context<'_>, entries: &'a [Entry]) -> Vec<Block<'a>> {
     blocks
 }
 
-fn turn(cx: &mut Context<'_>, turn: Turn<'_>, place: TurnPlace) -> Result<Vec<String>, Error> {
+fn turn(
+    cx: &mut Context<'_>,
+    turn: Turn<'_>,
+    place: TurnPlace,
+    elements: &mut Elements<'_>,
+) -> Result<(), Error> {
     match turn {
         Turn::Assistant { said, start } => {
-            let message = assistant_message(cx, said, start, place);
-            Ok(vec![json(&message)?])
+            elements.push(&assistant_message(cx, said, start, place))?;
+            if place.last && refuses_prefill(&cx.options.model) {
+                let detail = "the model does not go on with its own words";
+                cx.changes.add_general(ChangeKind::TurnInserted, detail);
+                let content = vec![Block::text(GO_ON)];
+                elements.push(&Message { role: "user", content, rest: Rest::NONE })?;
+            }
+            Ok(())
         }
-        Turn::User { results, said, start } => user_messages(cx, results, said, start, place),
+        Turn::User { results, said, start } => {
+            let messages = user_messages(cx, results, said, start, place);
+            messages.iter().try_for_each(|message| elements.push(message))
+        }
     }
 }
 
@@ -105,13 +121,13 @@ fn assistant_message<'a>(
     Message { role: "assistant", content, rest }
 }
 
-fn user_messages(
+fn user_messages<'a>(
     cx: &mut Context<'_>,
-    results: &[Entry],
-    said: &[Entry],
+    results: &'a [Entry],
+    said: &'a [Entry],
     start: usize,
     place: TurnPlace,
-) -> Result<Vec<String>, Error> {
+) -> Vec<Message<'a>> {
     let mut documents = Documents::default();
     let (mut answers, mut answers_rest) = (Vec::new(), Rest::NONE);
     let (mut content, mut rest) = (Vec::new(), Rest::NONE);
@@ -144,23 +160,23 @@ fn user_messages(
         answers.append(&mut content);
         answers_rest.join(rest);
         fill(cx, &mut answers, said);
-        return Ok(vec![json(&Message { role: "user", content: answers, rest: answers_rest })?]);
+        return vec![Message { role: "user", content: answers, rest: answers_rest }];
     }
     if !has_bulky && !results_stand_alone(&cx.options.model) {
         answers.append(&mut content);
         answers_rest.join(rest);
-        return Ok(vec![json(&Message { role: "user", content: answers, rest: answers_rest })?]);
+        return vec![Message { role: "user", content: answers, rest: answers_rest }];
     }
     let bridge = vec![Block::text(PLACEHOLDER)];
     cx.changes.add_general(
         ChangeKind::TurnInserted,
         "an assistant turn between results and what the user said",
     );
-    Ok(vec![
-        json(&Message { role: "user", content: answers, rest: answers_rest })?,
-        json(&Message { role: "assistant", content: bridge, rest: Rest::NONE })?,
-        json(&Message { role: "user", content, rest })?,
-    ])
+    vec![
+        Message { role: "user", content: answers, rest: answers_rest },
+        Message { role: "assistant", content: bridge, rest: Rest::NONE },
+        Message { role: "user", content, rest },
+    ]
 }
 
 /// Whether a block may not stand beside results on any model.
@@ -197,9 +213,4 @@ fn mark(blocks: &mut Vec<Block<'_>>, first: usize) {
     };
     let Some(last) = blocks.iter().skip(first).rposition(markable) else { return };
     blocks.insert(first + last + 1, Block::cache_point());
-}
-
-fn json(value: &impl Serialize) -> Result<String, Error> {
-    // Nothing that is written here can fail to be.
-    serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Rule, e.to_string()))
 }

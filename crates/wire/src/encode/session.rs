@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::{Message, Prompt};
+use interleaf_model::{Entry, Message, Prompt};
 
 use super::settled::SettledText;
-use super::{Context, Encoded, TurnPlace, writer};
+use super::{Context, Elements, Encoded, Places, TurnPlace, foreign, writer};
 use crate::turns::{Turn, Turns};
-use crate::{CacheMarks, Change, Error, Family, NameMap, Options, Vendor};
+use crate::{Change, Error, Family, NameMap, Options, Vendor};
 
 /// An encoder that remembers what it wrote: a turn that did not change since the
 /// last request is not written again. What it gives is the same, byte for byte, as
@@ -25,12 +25,12 @@ pub struct SessionEncoder {
     settled: SettledText,
 }
 
-/// A turn as it was written.
+/// A turn as it was written: its elements, with commas between.
 #[derive(Debug)]
 struct Written {
     messages: Vec<Arc<Message>>,
     place: TurnPlace,
-    elements: Vec<Bytes>,
+    text: Bytes,
     changes: Vec<Change>,
     names: NameMap,
 }
@@ -59,6 +59,7 @@ impl SessionEncoder {
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
         let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];
+        foreign::report(turns.system.iter(), vendor.family, &mut context.changes);
         let mut settled_changes = Arc::default();
         if let Some(settled) = prompt.settled() {
             self.settled.update(settled, writer, &context)?;
@@ -67,30 +68,31 @@ impl SessionEncoder {
             context.names.extend(self.settled.names());
         }
         let mut kept = HashMap::with_capacity(turns.turns.len());
-        let newest = newest_question(&turns);
+        let places = Places::of(&turns, prompt, options);
         for (number, &turn) in turns.turns.iter().enumerate() {
-            let place = place(&turns, number, newest, prompt, options);
+            let place = places.place(number);
             let address = address(turn);
             let written = match self.turns.remove(&address) {
                 Some(written) if written.is(turn, place) => written,
                 _ => {
                     let outer = std::mem::take(&mut context.changes);
                     let known = std::mem::take(&mut context.names);
-                    let elements = (writer.turn)(&mut context, turn, place)?;
+                    let mut text = Vec::new();
+                    let mut elements = Elements::behind(&mut text, false);
+                    writer.write_turn(&mut context, turn, place, &mut elements)?;
                     let changes = std::mem::replace(&mut context.changes, outer).0;
                     let names = std::mem::replace(&mut context.names, known);
-                    let elements = elements.into_iter().map(Bytes::from).collect();
                     let messages = messages(turn).cloned().collect();
-                    Written { messages, place, elements, changes, names }
+                    Written { messages, place, text: text.into(), changes, names }
                 }
             };
             context.changes.0.extend(written.changes.iter().cloned());
             context.names.extend(&written.names);
-            for element in &written.elements {
+            if !written.text.is_empty() {
                 if fragments.len() > 1 {
                     fragments.push(Bytes::from_static(b","));
                 }
-                fragments.push(element.clone());
+                fragments.push(written.text.clone());
             }
             kept.insert(address, written);
         }
@@ -126,37 +128,18 @@ fn needs_whole(prompt: &Prompt, vendor: &Vendor, options: &Options) -> bool {
         || options.thinking_unbound_from.is_some()
 }
 
-fn messages(turn: Turn<'_>) -> impl Iterator<Item = &Arc<Message>> {
+pub(super) fn entries(turn: Turn<'_>) -> impl Iterator<Item = &Entry> {
     let (results, said) = match turn {
         Turn::User { results, said, .. } => (results, said),
         Turn::Assistant { said, .. } => (&[][..], said),
     };
-    results.iter().chain(said).map(|entry| &entry.message)
+    results.iter().chain(said)
+}
+
+fn messages(turn: Turn<'_>) -> impl Iterator<Item = &Arc<Message>> {
+    entries(turn).map(|entry| &entry.message)
 }
 
 fn address(turn: Turn<'_>) -> usize {
     messages(turn).next().map_or(0, |message| Arc::as_ptr(message).addr())
-}
-
-/// The newest turn in which the user said something.
-fn newest_question(turns: &Turns<'_>) -> usize {
-    let asked = |turn: &Turn<'_>| matches!(turn, Turn::User { said, .. } if !said.is_empty());
-    turns.turns.iter().rposition(asked).unwrap_or(0)
-}
-
-fn place(
-    turns: &Turns<'_>,
-    number: usize,
-    newest: usize,
-    prompt: &Prompt,
-    options: &Options,
-) -> TurnPlace {
-    let range = turns.turns[number].range();
-    let marked = options.cache == CacheMarks::On;
-    TurnPlace {
-        last: number + 1 == turns.turns.len(),
-        current: number >= newest,
-        breakpoint: prompt.breakpoint().filter(|at| marked && range.contains(at)),
-        unbound_from: options.thinking_unbound_from.filter(|&from| from < range.end),
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use interleaf_model::Settled;
 
-use super::{Context, TurnPlace, Writer};
+use super::{Context, Elements, TurnPlace, Writer};
 use crate::turns::Turns;
 use crate::{Change, Error, NameMap};
 
@@ -60,16 +60,13 @@ impl SettledText {
     ) -> Result<(), Error> {
         let turns = Turns::of(link.turns());
         let mut own = context.for_prompt(link.turns());
-        let mut text = BytesMut::new();
+        let mut text = Vec::new();
         for &turn in &turns.turns {
-            for element in (writer.turn)(&mut own, turn, PLACE)? {
-                if !(text.is_empty() && self.pieces.is_empty()) {
-                    text.extend_from_slice(b",");
-                }
-                text.extend_from_slice(element.as_bytes());
-            }
+            let follows = !(text.is_empty() && self.pieces.is_empty());
+            let mut elements = Elements::behind(&mut text, follows);
+            writer.write_turn(&mut own, turn, PLACE, &mut elements)?;
         }
-        self.push(text.freeze());
+        self.push(text.into());
         if !own.changes.0.is_empty() {
             // Nobody else holds it, unless the last request is still about.
             Arc::make_mut(&mut self.changes).append(&mut own.changes.0);

@@ -13,11 +13,11 @@ use serde_json::value::RawValue;
 use self::parts::{Writing, kept, message_rest};
 use super::GOOGLE;
 use super::wire::{Content, Data, Element, Head, Part, Rest, SystemInstruction};
+use crate::Error;
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace, Writer};
+use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
 use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind};
 
 pub(crate) const WRITER: Writer = Writer { head, turn, tail };
 
@@ -52,41 +52,46 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
         }
     }
     let system_instruction = (!parts.is_empty()).then_some(SystemInstruction { parts, rest });
-    let head = written(&Head { system_instruction, tools: tools::groups(cx)? })?;
+    let head = json(&Head { system_instruction, tools: tools::groups(cx)? })?;
     let inner = head.strip_suffix('}').unwrap_or(&head);
     let comma = if inner == "{" { "" } else { "," };
     Ok(format!(r#"{inner}{comma}"contents":["#))
 }
 
-fn turn(cx: &mut Context<'_>, turn: Turn<'_>, place: TurnPlace) -> Result<Vec<String>, Error> {
+fn turn(
+    cx: &mut Context<'_>,
+    turn: Turn<'_>,
+    place: TurnPlace,
+    elements: &mut Elements<'_>,
+) -> Result<(), Error> {
     match turn {
-        Turn::User { results, said, start } => Ok(vec![user(cx, results, said, start)?]),
+        Turn::User { results, said, start } => elements.push(&user(cx, results, said, start)),
         Turn::Assistant { said, start } => {
-            let mut elements = vec![model(cx, said, start, place)?];
+            elements.push(&model(cx, said, start, place))?;
             if place.last {
                 cx.changes.add_general(ChangeKind::TurnInserted, "a user turn at the end");
                 let parts = vec![plain(GO_ON)];
-                elements.push(written(&Content { role: "user", parts, rest: Rest::default() })?);
+                elements.push(&Content { role: "user", parts, rest: Rest::default() })?;
             }
-            Ok(elements)
+            Ok(())
         }
     }
 }
 
 fn tail(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
-    let tail = written(&settings::tail(cx, turns)?)?;
+    let tail = json(&settings::tail(cx, turns)?)?;
     let inner = tail.strip_prefix('{').unwrap_or(&tail);
     let comma = if inner == "}" { "" } else { "," };
     Ok(format!("]{comma}{inner}"))
 }
 
 /// The results, then what the user said.
-fn user(
-    cx: &mut Context<'_>,
-    results: &[Entry],
-    said: &[Entry],
+fn user<'a, 'p: 'a>(
+    cx: &mut Context<'p>,
+    results: &'a [Entry],
+    said: &'a [Entry],
     start: usize,
-) -> Result<String, Error> {
+) -> Content<'a> {
     let prompt = cx.prompt;
     // Results follow the message that called.
     let caller = start.checked_sub(1).and_then(|at| prompt.entries().get(at));
@@ -111,7 +116,7 @@ fn user(
     writing.report_merged(said);
     let parts = writing.parts;
     let rest = message_rest(results.iter().chain(said));
-    written(&Content { role: "user", parts, rest })
+    Content { role: "user", parts, rest }
 }
 
 /// What stands for a user turn that says nothing. Google AI takes a blank text; behind
@@ -124,12 +129,12 @@ fn placeholder<'a>(vendor: &str, said: &'a [Entry], n_results: usize) -> &'a str
     }
 }
 
-fn model(
+fn model<'a>(
     cx: &mut Context<'_>,
-    said: &[Entry],
+    said: &'a [Entry],
     start: usize,
     place: TurnPlace,
-) -> Result<String, Error> {
+) -> Content<'a> {
     let mut writing = Writing::new(cx);
     for (i, entry) in said.iter().enumerate() {
         let message = &*entry.message;
@@ -147,7 +152,7 @@ fn model(
     }
     writing.report_merged(said);
     let parts = writing.parts;
-    written(&Content { role: "model", parts, rest: message_rest(said.iter()) })
+    Content { role: "model", parts, rest: message_rest(said.iter()) }
 }
 
 impl<'a> Writing<'a, '_, '_> {
@@ -217,9 +222,4 @@ fn plain(text: &str) -> Element<'_> {
 fn fields(extra: &Extra) -> Option<Fields<'_>> {
     let raw: &RawValue = serde_json::from_str(extra.get(GOOGLE)?.as_str()).ok()?;
     Fields::read(raw).ok()
-}
-
-fn written(value: &impl serde::Serialize) -> Result<String, Error> {
-    // What is written are texts and JSON that was read before.
-    serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Form, e.to_string()))
 }

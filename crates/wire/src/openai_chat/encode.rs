@@ -13,14 +13,13 @@ mod system;
 use std::mem;
 
 use interleaf_model::{Body, Entry};
-use serde::Serialize;
 
 use self::content::{PLACEHOLDER, content, message_rest, user_parts};
 use super::wire::{Content, Message, Part, Rest};
+use crate::Error;
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace, Writer};
+use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind};
 
 pub(crate) const WRITER: Writer = Writer { head, turn, tail };
 
@@ -29,27 +28,32 @@ const BRIDGE: &str = "OK.";
 
 fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let head = settings::head(cx)?;
-    let mut text = json_text(&head)?;
+    let mut text = json(&head)?;
     text.pop();
     text.push_str(if text.len() > 1 { r#","messages":["# } else { r#""messages":["# });
     // Every prompt has a turn, and every turn a message.
     for message in system::messages(cx, turns.system) {
-        text.push_str(&json_text(&message)?);
+        text.push_str(&json(&message)?);
         text.push(',');
     }
     Ok(text)
 }
 
-fn turn(cx: &mut Context<'_>, turn: Turn<'_>, place: TurnPlace) -> Result<Vec<String>, Error> {
+fn turn(
+    cx: &mut Context<'_>,
+    turn: Turn<'_>,
+    place: TurnPlace,
+    elements: &mut Elements<'_>,
+) -> Result<(), Error> {
     let messages = match turn {
         Turn::User { results, said, .. } => user_turn(cx, results, said),
         Turn::Assistant { said, start } => assistant::turn(cx, said, start, place),
     };
-    messages.iter().map(json_text).collect()
+    messages.iter().try_for_each(|message| elements.push(message))
 }
 
 fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
-    let fields = json_text(&settings::tail(cx))?;
+    let fields = json(&settings::tail(cx))?;
     Ok(if fields == "{}" { "]}".to_owned() } else { format!("],{}", &fields[1..]) })
 }
 
@@ -99,8 +103,4 @@ fn user_turn<'a>(
         Message { rest, ..Message::new("user", content) }
     }));
     messages
-}
-
-fn json_text<T: Serialize>(value: &T) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Rule, e.to_string()))
 }

@@ -7,18 +7,16 @@ mod reasoning;
 mod settings;
 mod user;
 
-use serde::Serialize;
-
 use interleaf_model::{Entry, SystemPart};
 
 use self::media::{Note, text_part};
 use self::own::Own;
 use super::wire::{Content, Head, Message, Part, Raw};
 use super::{CHAT_OWNER, OWNER};
+use crate::Error;
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace, Writer};
+use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::turns::{Turn, Turns};
-use crate::{Error, ErrorKind};
 
 pub(crate) const WRITER: Writer = Writer { head, turn, tail: settings::tail };
 
@@ -38,24 +36,29 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     text.push_str(if text.len() > 1 { ",\"input\":[" } else { "\"input\":[" });
     let mut items = Vec::new();
     for entry in rest {
-        items.extend(system_item(cx, entry)?);
+        items.extend(system_item(cx, entry));
     }
     if settings::must_ask_for_json(cx, rest) {
         cx.changes.add_general(ChangeKind::TurnInserted, "a message that asks for JSON");
-        items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Raw::default())?);
+        items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Raw::default()));
     }
     // The first turn is the user's, and never empty: what follows is an item.
-    for item in items {
-        text.push_str(&item);
+    for item in &items {
+        text.push_str(&json(item)?);
         text.push(',');
     }
     Ok(text)
 }
 
-fn turn(cx: &mut Context<'_>, turn: Turn<'_>, place: TurnPlace) -> Result<Vec<String>, Error> {
+fn turn(
+    cx: &mut Context<'_>,
+    turn: Turn<'_>,
+    place: TurnPlace,
+    items: &mut Elements<'_>,
+) -> Result<(), Error> {
     match turn {
-        Turn::User { results, said, start } => user::items(cx, results, said, start, place),
-        Turn::Assistant { said, start } => assistant::items(cx, said, start, place),
+        Turn::User { results, said, start } => user::write(cx, results, said, start, place, items),
+        Turn::Assistant { said, start } => assistant::write(cx, said, start, place, items),
     }
 }
 
@@ -75,9 +78,9 @@ fn instructions(entry: &Entry) -> Option<&str> {
     }
 }
 
-fn system_item(cx: &mut Context<'_>, entry: &Entry) -> Result<Option<String>, Error> {
+fn system_item<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Message<'a>> {
     let message_id = &entry.message.id;
-    let interleaf_model::Body::System(system) = &entry.message.body else { return Ok(None) };
+    let interleaf_model::Body::System(system) = &entry.message.body else { return None };
     let mut parts = Vec::new();
     for part in system.iter() {
         match part {
@@ -96,19 +99,19 @@ fn system_item(cx: &mut Context<'_>, entry: &Entry) -> Result<Option<String>, Er
         }
     }
     if parts.is_empty() {
-        return Ok(None);
+        return None;
     }
     let mut own = Own::of(&entry.message.extra, OWNER);
     let chat = Own::of(&entry.message.extra, CHAT_OWNER);
     let is_developer = own.take_text("role").as_deref() == Some("developer")
         || chat.peek_text("role").as_deref() == Some("developer");
     let role = if is_developer { "developer" } else { "system" };
-    message(role, content(parts), own.rest(&["id", "type", "content"])).map(Some)
+    Some(message(role, content(parts), own.rest(&["id", "type", "content"])))
 }
 
 /// A message item without an id.
-fn message(role: &'static str, content: Content<'_>, extra: Raw<'_>) -> Result<String, Error> {
-    json(&Message { r#type: "message", id: None, role, content, extra })
+fn message<'a>(role: &'static str, content: Content<'a>, extra: Raw<'a>) -> Message<'a> {
+    Message { r#type: "message", id: None, role, content, extra }
 }
 
 /// One text that says it all is a plain string.
@@ -119,9 +122,4 @@ fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
         }
         _ => Content::Parts(parts),
     }
-}
-
-fn json(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value)
-        .map_err(|e| Error::new(ErrorKind::Rule, format!("a part can not be written: {e}")))
 }

@@ -1,9 +1,11 @@
 //! What holds for the wire formats.
 
+mod definitions;
 mod effect;
 mod examples;
 mod faults;
 mod laws;
+mod session;
 
 mod anthropic;
 mod bedrock;

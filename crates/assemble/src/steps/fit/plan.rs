@@ -54,6 +54,7 @@ pub(super) fn plan(
         costs: vec![0; entries.len()],
         fates: vec![Fate::Stays; entries.len()],
         results: Vec::new(),
+        n_seen: 0,
         turns: Vec::new(),
         n_cleared: 0,
         n_left_out: 0,
@@ -99,6 +100,8 @@ struct Replay<'a> {
     fates: Vec<Fate>,
     /// The places of the tool results.
     results: Vec<usize>,
+    /// How many of them the model has answered.
+    n_seen: usize,
     /// The places of each turn: a run of user messages and all that follows up to
     /// the next.
     turns: Vec<Vec<usize>>,
@@ -110,8 +113,10 @@ impl Replay<'_> {
     fn add(&mut self, place: usize, role: Role, cost: u64) {
         self.total += cost;
         self.costs[place] = cost;
-        if role == Role::Tool {
-            self.results.push(place);
+        match role {
+            Role::Tool => self.results.push(place),
+            Role::Assistant => self.n_seen = self.results.len(),
+            Role::System | Role::User => {}
         }
         if let Some(turn) = self.turns.last_mut() {
             turn.push(place);
@@ -119,7 +124,8 @@ impl Replay<'_> {
     }
 
     fn shorten(&mut self) {
-        let old = self.results.len().saturating_sub(self.terms.newest_results);
+        // What the model has not seen yet is not old, however much of it there is.
+        let old = self.results.len().saturating_sub(self.terms.newest_results).min(self.n_seen);
         while self.total > self.terms.low && self.n_cleared < old {
             let place = self.results[self.n_cleared];
             self.n_cleared += 1;

@@ -194,6 +194,7 @@ fn a_summary_of_nothing_but_spared_messages_is_not_sent() {
     insta::assert_snapshot!(show(&input), @"
       u one
     > compress spared m0: the latest user message is never summarised
+    > compress warned m0: nothing that the summary covers may be swallowed: sent without summary
     ");
 }
 

@@ -69,7 +69,11 @@ fn a_sub_agent_has_the_same_block_and_its_task_stays_first() {
         input.settings.rule = rule;
         let (prompt, _) = ready(&input);
         let lines = lines(prompt.entries());
-        assert!(lines.starts_with("= s You review code.\n  u{agent=scout} find the tests\n"));
+        assert!(
+            lines.starts_with(
+                "= s{agent=scout} You review code.\n  u{agent=scout} find the tests\n"
+            )
+        );
     }
     input.system = vec!["You are a scout.".into()];
     let (prompt, _) = ready(&input);

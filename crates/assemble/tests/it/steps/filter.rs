@@ -1,7 +1,7 @@
 //! B2: what says nothing, or is not for this agent, goes.
 
-use interleaf_assemble::{Agent, ErrorKind, Input};
-use interleaf_model::{AgentName, Law};
+use interleaf_assemble::{Agent, Context, ErrorKind, Input};
+use interleaf_model::{AgentName, ContextKind, Law};
 
 use crate::scene::{input, ready, refused, show};
 
@@ -61,13 +61,32 @@ fn the_main_agent_does_not_see_inside_sub_agents() {
 fn a_sub_agent_sees_its_own_messages_only() {
     let mut input = three_agents();
     input.settings.agent = Agent::Sub(AgentName::new("scout"));
-    insta::assert_snapshot!(show(&input), @"
-      u the task
+    insta::assert_snapshot!(show(&input), @r"
+    + u{agent=scout} \[The conversation before this point is not shown.\]
       a{agent=scout} looking
-      a here
+    > filter dropped m0: it is internal to another agent
     > filter dropped m2: it is internal to another agent
     > filter dropped m3: it is the program's own note
+    > filter dropped m4: it is internal to another agent
+    > repair made m1:opening: no user message stood before the first assistant message
     ");
+}
+
+#[test]
+fn a_sub_agent_with_a_conversation_of_its_own_sees_all_of_it() {
+    let mut input = input("u the task\na looking");
+    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    assert_eq!(ready(&input).0.entries().len(), 2);
+}
+
+#[test]
+fn a_sub_agent_without_a_role_can_not_run() {
+    let mut input = input("u the task");
+    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    let refused = input.check_agent().unwrap_err().to_string();
+    assert_eq!(refused, "the sub-agent scout has no role definition, and can not run without one");
+    input.context.push(Context::new(ContextKind::Role, "You look around."));
+    assert_eq!(input.check_agent(), Ok(()));
 }
 
 #[test]

@@ -108,6 +108,22 @@ fn the_oldest_results_are_cleared_first_and_the_newest_are_kept() {
 }
 
 #[test]
+fn results_that_the_model_has_not_seen_are_shortened_and_never_cleared() {
+    let ledger = words();
+    let results: String = (0..5).map(|n| format!("t c{n}= {}\n", say(400))).collect();
+    let calls: String = (0..5).map(|n| format!(" [call c{n} ls]")).collect();
+    let text = format!("u go\na{calls}\n{results}");
+    let (prompt, report) = ready(&session(&text, 1_200, &ledger));
+    for entry in &prompt.entries()[2..] {
+        let text = entry.message.text();
+        assert!(text.starts_with("w0 w1 ") && text.ends_with(" w399"), "{text}");
+    }
+    let total = report.tokens.as_ref().unwrap().total();
+    assert!((1_000..=1_200).contains(&total), "{total}");
+    assert_eq!(refused(&session(&text, 300, &ledger)).kind(), ErrorKind::TooLarge);
+}
+
+#[test]
 fn pinned_results_are_not_cleared() {
     let ledger = words();
     let text: String = (1..=3).map(|n| turn(n, 50)).collect();

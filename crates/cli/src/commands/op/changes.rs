@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use interleaf_conversation::{
-    Clear, Conversation, Error, Filter, Insert, Note, Operation, Others, Replace, Scope, Span,
-    Truncate,
+    Clear, Conversation, Error, Event, Filter, Insert, Note, Operation, Others, Replace, Scope,
+    Span, Truncate,
 };
 use interleaf_model::{Message, Role};
 
@@ -108,12 +108,21 @@ impl Change {
         }
     }
 
-    /// Makes the change, and says where the outcome differs from its letter.
-    pub(crate) fn apply(self, conversation: &mut Conversation) -> Result<Vec<Note>, Error> {
+    /// Makes the change, and gives the event that says so, if anything changed, and
+    /// where the outcome differs from the letter.
+    pub(crate) fn apply(
+        self,
+        conversation: &mut Conversation,
+    ) -> Result<(Option<Event>, Vec<Note>), Error> {
+        let plain = |event| (event, vec![]);
         let operation = match self {
-            Self::Mark(index, mark) => return conversation.mark(index, &mark).map(|_| vec![]),
-            Self::Unmark(index, mark) => return conversation.unmark(index, &mark).map(|_| vec![]),
-            Self::RollBack(batch) => return conversation.roll_back(batch).map(|_| vec![]),
+            Self::Mark(index, mark) => {
+                return conversation.mark(index, &mark).map(Some).map(plain);
+            }
+            Self::Unmark(index, mark) => {
+                return conversation.unmark(index, &mark).map(Some).map(plain);
+            }
+            Self::RollBack(batch) => return conversation.roll_back(batch).map(plain),
             Self::Operate(operation) => operation,
             Self::KeepFrom(start, truncate) => {
                 let count = |role| conversation.count(Scope::View, role);
@@ -121,7 +130,7 @@ impl Change {
                 Operation::Truncate(Truncate { range: Some(Span { start, end }), ..truncate })
             }
         };
-        conversation.operate(operation).map(|operated| operated.notes)
+        conversation.operate(operation).map(|operated| (operated.event, operated.notes))
     }
 }
 
@@ -275,7 +284,8 @@ fn read_json<T: serde::de::DeserializeOwned>(
     }
 }
 
-fn parse_mark(text: &str) -> Result<(u32, String), String> {
+/// Reads `INDEX=NAME`.
+pub(crate) fn parse_mark(text: &str) -> Result<(u32, String), String> {
     let mark = text.split_once('=');
     let mark = mark.and_then(|(index, mark)| Some((index.parse().ok()?, mark.to_owned())));
     mark.ok_or_else(|| "a mark is written INDEX=NAME, such as 3=pinned".into())

@@ -11,11 +11,11 @@ use super::blocks::{
     IN_MESSAGE, Side, call_block, content_block, left_out, opaque_block, plain, result_block,
     text_block, thinking_block,
 };
-use super::{fields, json, mark, rest, settings};
+use super::{fields, mark, rest, settings};
 use crate::anthropic::wire::{Block, Content, Mark, Message as MessageForm, Rest, TextBlock};
 use crate::anthropic::{MARK, OWNER, PLACEHOLDER, is_legal_id, is_server_id};
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace};
+use crate::encode::{Context, Elements, TurnPlace};
 use crate::raw::{Fields, text};
 use crate::turns::Turn;
 use crate::{CacheMarks, Error};
@@ -27,10 +27,16 @@ pub(super) fn turn(
     cx: &mut Context<'_>,
     turn: Turn<'_>,
     place: TurnPlace,
-) -> Result<Vec<String>, Error> {
+    elements: &mut Elements<'_>,
+) -> Result<(), Error> {
     match turn {
-        Turn::User { results, said, start } => user(cx, results, said, start, place),
-        Turn::Assistant { said, start } => assistant(cx, said, start, place),
+        Turn::User { results, said, start } => {
+            elements.push(&user(cx, results, said, start, place))
+        }
+        Turn::Assistant { said, start } => {
+            let messages = assistant(cx, said, start, place);
+            messages.iter().try_for_each(|message| elements.push(message))
+        }
     }
 }
 
@@ -96,18 +102,18 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    fn write(self, role: &'static str) -> Result<String, Error> {
-        json(&MessageForm { role, content: Content(self.list), rest: self.rest })
+    fn message(self, role: &'static str) -> MessageForm<'a> {
+        MessageForm { role, content: Content(self.list), rest: self.rest }
     }
 }
 
-fn user(
-    cx: &mut Context<'_>,
-    results: &[Entry],
-    said: &[Entry],
+fn user<'a, 'p: 'a>(
+    cx: &mut Context<'p>,
+    results: &'a [Entry],
+    said: &'a [Entry],
     start: usize,
     place: TurnPlace,
-) -> Result<Vec<String>, Error> {
+) -> MessageForm<'a> {
     let mut blocks = Blocks::default();
     for entry in results {
         let message = &*entry.message;
@@ -134,15 +140,15 @@ fn user(
     if let Some(at) = place.breakpoint {
         blocks.set_mark(at - start, mark(cx.options));
     }
-    Ok(vec![blocks.write("user")?])
+    blocks.message("user")
 }
 
-fn assistant(
-    cx: &mut Context<'_>,
-    said: &[Entry],
+fn assistant<'a, 'p: 'a>(
+    cx: &mut Context<'p>,
+    said: &'a [Entry],
     start: usize,
     place: TurnPlace,
-) -> Result<Vec<String>, Error> {
+) -> Vec<MessageForm<'a>> {
     let ending = if !place.last {
         Ending::Followed
     } else if is_paused(said) {
@@ -191,7 +197,7 @@ fn assistant(
         blocks.end_message();
     }
     if blocks.list.is_empty() && place.last {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     // No message is empty, and none ends with a thought.
     if matches!(blocks.list.last(), None | Some(Block::Thinking(_) | Block::Redacted(_))) {
@@ -203,13 +209,13 @@ fn assistant(
     if let Some(at) = place.breakpoint {
         blocks.set_mark(at - start, mark(cx.options));
     }
-    let mut written = vec![blocks.write("assistant")?];
+    let mut messages = vec![blocks.message("assistant")];
     if ending == Ending::Closed {
         cx.changes.add_general(ChangeKind::TurnInserted, "the model does not speak after itself");
         let list = vec![plain(GO_ON)];
-        written.push(Blocks { list, ..Blocks::default() }.write("user")?);
+        messages.push(Blocks { list, ..Blocks::default() }.message("user"));
     }
-    Ok(written)
+    messages
 }
 
 fn placeholder(cx: &mut Context<'_>, said: &[Entry]) -> Block<'static> {

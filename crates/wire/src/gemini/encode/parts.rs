@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use interleaf_model::{
-    AssistantPart, Body, ContentPart, Entry, Extra, File, Image, Json, Message, Opaque, Seal,
-    Status, Thinking, ToolCall, ToolResult,
+    Arguments, AssistantPart, Body, ContentPart, Entry, Extra, File, Image, Json, Message, Opaque,
+    Seal, Status, Thinking, ToolCall, ToolResult,
 };
 use serde_json::value::RawValue;
 
@@ -201,12 +201,13 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         if let Cow::Owned(_) = name {
             self.cx.changes.add(ChangeKind::ToolNameRewritten, &message.id, call.name.as_str());
         }
-        let args = arguments::as_object(&call.arguments);
-        if let Cow::Owned(_) = args {
-            self.cx.changes.add(ChangeKind::ArgumentsWrapped, &message.id, call.id.as_str());
-        }
-        // What was an object before still is one.
-        let args = Json::parse(args).unwrap_or_else(|_| empty_object());
+        let args = match &call.arguments {
+            Arguments::Object(json) => json.clone(),
+            invalid @ Arguments::Invalid(_) => {
+                self.cx.changes.add(ChangeKind::ArgumentsWrapped, &message.id, call.id.as_str());
+                Json::parse(arguments::as_object(invalid)).unwrap_or_else(|_| empty_object())
+            }
+        };
         let inner = inner.map(|fields| Rest::without(&fields, &["id", "name", "args"]));
         let data =
             Data::FunctionCall(FunctionCall { id, name, args, rest: inner.unwrap_or_default() });
@@ -244,11 +245,12 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             1 => texts.remove(0),
             _ => Cow::Owned(texts.join("\n")),
         };
-        let response = match (result.status, Json::parse(&*text)) {
-            (Status::Ok, Ok(json)) if form == Some(r#""object""#) && json.is_object() => {
-                Response::Kept(json)
-            }
-            (Status::Ok, _) if form == Some(r#""result""#) => Response::Said(Said::Result(text)),
+        let response = match (result.status, form) {
+            (Status::Ok, Some(r#""object""#)) => match Json::parse(&*text) {
+                Ok(json) if json.is_object() => Response::Kept(json),
+                _ => Response::Said(Said::Output(text)),
+            },
+            (Status::Ok, Some(r#""result""#)) => Response::Said(Said::Result(text)),
             (Status::Ok, _) => Response::Said(Said::Output(text)),
             (Status::Error, _) => Response::Said(Said::Error(text)),
         };

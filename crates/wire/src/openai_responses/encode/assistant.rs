@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use interleaf_model::{
@@ -14,15 +15,15 @@ use interleaf_model::{
     ToolCall,
 };
 
+use super::content;
 use super::media::{Note, note_part, opaque_part, text_part};
 use super::own::Own;
 use super::reasoning::summary;
 use super::settings;
 use super::user::{is_custom_call, is_item};
-use super::{content, json};
 use crate::arguments::as_object;
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace};
+use crate::encode::{Context, Elements, TurnPlace};
 use crate::names::call_id;
 use crate::openai_responses::lint::{Side, is_sealed, takes_item};
 use crate::openai_responses::wire::{self, Part, Raw};
@@ -30,14 +31,15 @@ use crate::openai_responses::{CHAT_OWNER, LONGEST_ITEM_ID, OWNER, always_reasons
 use crate::thinking::goes_back;
 use crate::{Error, Family};
 
-pub(super) fn items(
+pub(super) fn write(
     cx: &mut Context<'_>,
     said: &[Entry],
     start: usize,
     place: TurnPlace,
-) -> Result<Vec<String>, Error> {
+    items: &mut Elements<'_>,
+) -> Result<(), Error> {
     let mut turn = Turn {
-        items: Vec::new(),
+        items,
         waiting: Vec::new(),
         open: None,
         used: HashSet::new(),
@@ -53,7 +55,7 @@ pub(super) fn items(
                 AssistantPart::Text(text) => turn.text(cx, message, text)?,
                 AssistantPart::Thinking(thinking) => {
                     turn.close(cx, message)?;
-                    turn.thinking(cx, message, thinking, (start + i, place))?;
+                    turn.thinking(cx, message, thinking, (start + i, place));
                 }
                 AssistantPart::Call(call) => {
                     turn.close(cx, message)?;
@@ -75,14 +77,14 @@ pub(super) fn items(
             cx.changes.add(ChangeKind::ThinkingDropped, &last.message.id, why);
         }
     }
-    Ok(turn.items)
+    Ok(())
 }
 
 /// The items of a turn so far.
-struct Turn<'a> {
-    items: Vec<String>,
+struct Turn<'a, 'e, 't> {
+    items: &'e mut Elements<'t>,
     /// Thoughts that no item has followed yet.
-    waiting: Vec<String>,
+    waiting: Vec<wire::Reasoning<'a>>,
     /// The message that more texts may join.
     open: Option<OpenMessage<'a>>,
     /// The ids that were sent.
@@ -101,11 +103,13 @@ struct OpenMessage<'a> {
     parts: Vec<Part<'a>>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> Turn<'a, '_, '_> {
     /// An item: the thoughts that led to it go first.
-    fn push(&mut self, item: String) {
-        self.items.append(&mut self.waiting);
-        self.items.push(item);
+    fn push(&mut self, item: &impl Serialize) -> Result<(), Error> {
+        for thought in self.waiting.drain(..) {
+            self.items.push(&thought)?;
+        }
+        self.items.push(item)
     }
 
     /// The id of an item, if the API would take it here.
@@ -168,8 +172,7 @@ impl<'a> Turn<'a> {
         let content =
             if id.is_some() { wire::Content::Parts(open.parts) } else { content(open.parts) };
         let role = "assistant";
-        self.push(json(&wire::Message { r#type: "message", id, role, content, extra })?);
-        Ok(())
+        self.push(&wire::Message { r#type: "message", id, role, content, extra })
     }
 
     fn thinking(
@@ -178,11 +181,11 @@ impl<'a> Turn<'a> {
         message: &Message,
         thinking: &'a Thinking,
         (index, place): (usize, TurnPlace),
-    ) -> Result<(), Error> {
+    ) {
         let family = Family::OpenaiResponses;
         if !goes_back(thinking, message, index, family, cx.options, place, &mut cx.changes) {
             self.lost = true;
-            return Ok(());
+            return;
         }
         let mut own = Own::of(&thinking.extra, OWNER);
         let id = own
@@ -208,19 +211,18 @@ impl<'a> Turn<'a> {
         if let Some(why) = refused {
             cx.changes.add(ChangeKind::ThinkingDropped, &message.id, why);
             self.lost = true;
-            return Ok(());
+            return;
         }
         self.reasoned = true;
         let summary = summary(&mut own, &thinking.text);
         let extra = own.rest(&["type", "encrypted_content"]);
-        self.waiting.push(json(&wire::Reasoning {
+        self.waiting.push(wire::Reasoning {
             r#type: "reasoning",
             id,
             summary,
             encrypted_content: sealed,
             extra,
-        })?);
-        Ok(())
+        });
     }
 
     fn call(
@@ -266,8 +268,7 @@ impl<'a> Turn<'a> {
             }
         }
         item.extra = own.rest(&["type", "call_id", "name", "arguments", "input"]);
-        self.push(json(&item)?);
-        Ok(())
+        self.push(&item)
     }
 
     /// A picture goes back only if the API made it.
@@ -291,8 +292,7 @@ impl<'a> Turn<'a> {
         };
         let extra = own.rest(&["result"]);
         let r#type = "image_generation_call";
-        self.push(json(&wire::ImageCall { r#type, id, result: data, extra })?);
-        Ok(())
+        self.push(&wire::ImageCall { r#type, id, result: data, extra })
     }
 
     fn opaque(
@@ -349,7 +349,7 @@ impl<'a> Turn<'a> {
             return Ok(Some("the API would refuse it here".to_owned()));
         }
         let Some(id) = own.peek_text("id") else {
-            self.push(opaque.value.as_str().to_owned());
+            self.push(&opaque.value)?;
             return Ok(None);
         };
         let prefix = if kind == "message" { "msg_" } else { "" };
@@ -362,10 +362,10 @@ impl<'a> Turn<'a> {
         let id = self.id(cx, message, Some(id), prefix);
         (self.lost, self.must_reason) = (lost, must_reason);
         if id.is_some() {
-            self.push(opaque.value.as_str().to_owned());
+            self.push(&opaque.value)?;
         } else if kind == "message" || own.peek("call_id").is_some() {
             own.take("id");
-            self.push(json(&own.rest(&[]))?);
+            self.push(&own.rest(&[]))?;
         } else {
             return Ok(Some("its reasoning item is not sent".to_owned()));
         }

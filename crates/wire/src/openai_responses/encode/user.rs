@@ -6,47 +6,47 @@ use interleaf_model::{Body, ContentPart, Entry, Message, Opaque, PartRef, Status
 
 use super::media::content_part;
 use super::own::Own;
-use super::{PLACEHOLDER, content, json, settings};
+use super::{PLACEHOLDER, content, message, settings};
 use crate::Error;
 use crate::change::ChangeKind;
-use crate::encode::{Context, TurnPlace};
+use crate::encode::{Context, Elements, TurnPlace};
 use crate::names::call_id;
 use crate::openai_responses::lint::takes_item;
 use crate::openai_responses::wire::{self, Content, Output, Part, Raw};
 use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
 
-pub(super) fn items(
+pub(super) fn write(
     cx: &mut Context<'_>,
     results: &[Entry],
     said: &[Entry],
     start: usize,
     place: TurnPlace,
-) -> Result<Vec<String>, Error> {
-    let mut items = Vec::with_capacity(results.len() + said.len());
+    items: &mut Elements<'_>,
+) -> Result<(), Error> {
     for entry in results {
         if let Some(result) = entry.message.as_result() {
-            items.push(output(cx, &entry.message, result, start)?);
+            items.push(&output(cx, &entry.message, result, start))?;
         }
     }
     for (i, entry) in said.iter().enumerate() {
         if let Body::User(parts) = &entry.message.body {
             let is_last = place.last && i + 1 == said.len();
-            user_items(cx, &entry.message, parts, is_last, &mut items)?;
+            write_user(cx, &entry.message, parts, is_last, items)?;
         }
     }
     if items.is_empty() {
-        items.push(super::message("user", Content::Text(PLACEHOLDER.into()), Raw::default())?);
+        items.push(&message("user", Content::Text(PLACEHOLDER.into()), Raw::default()))?;
     }
-    Ok(items)
+    Ok(())
 }
 
 /// A message, and the items of the vendor's own that stand in it.
-fn user_items(
+fn write_user(
     cx: &mut Context<'_>,
     message: &Message,
     parts: &[ContentPart],
     is_last: bool,
-    items: &mut Vec<String>,
+    items: &mut Elements<'_>,
 ) -> Result<(), Error> {
     let mut written: Vec<Part<'_>> = Vec::new();
     for (i, part) in parts.iter().enumerate() {
@@ -55,18 +55,16 @@ fn user_items(
                 say(cx, message, std::mem::take(&mut written), items)?;
                 match raw_item(cx, opaque, is_last && i + 1 == parts.len()) {
                     Ok(()) if is_output(&kind_of(opaque.value.as_str())) => {
-                        items.push(continued_output(cx, message, opaque)?);
+                        write_continued(cx, message, opaque, items)?;
                     }
                     Ok(()) => {
                         // Of two updates side by side the later one counts.
                         let is_update = |item: &str| kind_of(item) == "configuration_update";
-                        if is_update(opaque.value.as_str())
-                            && items.pop_if(|last| is_update(last)).is_some()
-                        {
+                        if is_update(opaque.value.as_str()) && items.pop_if(is_update) {
                             let why = "another follows";
                             cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why);
                         }
-                        items.push(opaque.value.as_str().to_owned());
+                        items.push(&opaque.value)?;
                     }
                     Err(why) => cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why),
                 }
@@ -81,7 +79,7 @@ fn say(
     cx: &mut Context<'_>,
     message: &Message,
     parts: Vec<Part<'_>>,
-    items: &mut Vec<String>,
+    items: &mut Elements<'_>,
 ) -> Result<(), Error> {
     if parts.is_empty() {
         return Ok(());
@@ -95,15 +93,7 @@ fn say(
         is_legal
     });
     let extra = own.rest(&["type", "role", "content"]);
-    let role = "user";
-    items.push(json(&wire::Message {
-        r#type: "message",
-        id,
-        role,
-        content: content(parts),
-        extra,
-    })?);
-    Ok(())
+    items.push(&wire::Message { id, ..super::message("user", content(parts), extra) })
 }
 
 fn is_output(kind: &str) -> bool {
@@ -111,15 +101,16 @@ fn is_output(kind: &str) -> bool {
 }
 
 /// The answer to a call that the API has: it is refused with an id.
-fn continued_output(
+fn write_continued(
     cx: &mut Context<'_>,
     message: &Message,
     opaque: &Opaque,
-) -> Result<String, Error> {
+    items: &mut Elements<'_>,
+) -> Result<(), Error> {
     let mut own = Own::of_json(&opaque.value);
-    let Some(id) = own.take_text("id") else { return Ok(opaque.value.as_str().to_owned()) };
+    let Some(id) = own.take_text("id") else { return items.push(&opaque.value) };
     cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id);
-    json(&own.rest(&[]))
+    items.push(&own.rest(&[]))
 }
 
 fn kind_of(item: &str) -> Cow<'_, str> {
@@ -160,12 +151,12 @@ fn raw_item(cx: &Context<'_>, opaque: &Opaque, is_last: bool) -> Result<(), &'st
     }
 }
 
-fn output(
+fn output<'a>(
     cx: &mut Context<'_>,
-    message: &Message,
-    result: &ToolResult,
+    message: &'a Message,
+    result: &'a ToolResult,
     start: usize,
-) -> Result<String, Error> {
+) -> Output<'a> {
     let id = call_id(&result.call, &cx.vendor.quirks.call_ids);
     if matches!(id, Cow::Owned(_)) {
         cx.changes.add(ChangeKind::CallIdRewritten, &message.id, result.call.as_str());
@@ -179,7 +170,7 @@ fn output(
     let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
     let output = payload(cx, message, result);
     let extra = own.rest(&["call_id", "output"]);
-    json(&Output { r#type: kind, call_id: id, output, extra })
+    Output { r#type: kind, call_id: id, output, extra }
 }
 
 /// Whether the call of a result is one of a custom tool. The message that holds it

@@ -1,0 +1,251 @@
+//! `interleaf plan ask`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::ValueHint::{DirPath, FilePath};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use interleaf_model::{Finish, Message, Reply};
+use interleaf_plan::{
+    Answer as Found, Failure as Refused, Job, Language, Mode, Next, Request, Results, Settings,
+};
+use interleaf_wire::{Family, Options, ToolChoice, openai_chat};
+use serde_json::{Value, json};
+
+use super::{PlanFile, failure, name_of, templates};
+use crate::answer::Answer;
+use crate::api;
+use crate::arguments::ByteCount;
+use crate::failure::{Failure, Stop, Verdict};
+use crate::input::{Input, read_bytes};
+use crate::output::Output;
+
+const NEUTRAL: &str = "neutral";
+
+/// The form of a request.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Neutral,
+    Api(Family),
+}
+
+/// Print the request for the arguments of a step, or, given the replies, the arguments
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf plan ask fixtures/plan/logo.json --step 0 --mode native --to anthropic
+  interleaf plan ask fixtures/plan/logo.json --step 1 --mode xml \\
+    --results fixtures/plan/logo-results.json
+
+A reply is an answer of an API as it was recorded, an OpenAI-style message, or plain text.
+With --reply the answer is {\"done\": …}, the next request, or {\"failed\": …} with exit code 1.")]
+pub(crate) struct AskArguments {
+    #[command(flatten)]
+    plan: PlanFile,
+
+    /// The step, by its id
+    #[arg(long, value_name = "ID")]
+    step: String,
+
+    /// The form of the request: neutral, or the API that it goes to
+    #[arg(long, value_name = "API", value_parser = form_parser(), default_value = NEUTRAL)]
+    to: Form,
+
+    /// How the model is asked: xml, native, or auto (native, then xml if it made no call)
+    #[arg(long, value_parser = mode_parser(), default_value = "auto")]
+    mode: Mode,
+
+    /// The results of earlier steps: {"ID": {"arguments": …, "data": …, "success": …}}
+    #[arg(long, value_name = "PATH", value_hint = FilePath)]
+    results: Option<PathBuf>,
+
+    /// A reply of the model; several in their order
+    #[arg(long, value_name = "PATH", value_hint = FilePath)]
+    reply: Vec<PathBuf>,
+
+    /// The language of the texts
+    #[arg(long, value_parser = language_parser(), default_value = "en")]
+    lang: Language,
+
+    /// How often the model is asked in each way, at most
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    tries: usize,
+
+    /// Texts in place of the built-in ones, as `plan templates` copies them
+    #[arg(long, value_name = "DIR", value_hint = DirPath)]
+    templates: Option<PathBuf>,
+
+    /// The model that the request names
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+pub(crate) fn run(
+    arguments: &AskArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let plan = arguments.plan.read_right(limit)?;
+    let name = name_of(&arguments.plan.file);
+    let templates = templates::load(arguments.templates.as_deref(), limit)?;
+    let results = match &arguments.results {
+        Some(path) => {
+            let input = Input::read_any(path, limit)?;
+            Results::read(&input.text, &plan).map_err(|e| failure(&input.name, &e))?
+        }
+        None => Results::default(),
+    };
+    let step = plan.find(&arguments.step).ok_or_else(|| {
+        let ids: Vec<String> = plan.steps().iter().take(20).map(|s| s.id.to_string()).collect();
+        let hint = format!("the plan has {}", ids.join(", "));
+        Failure::new("--step", format!("there is no step {:?}", arguments.step)).hint(hint)
+    })?;
+    let settings = Settings {
+        mode: arguments.mode,
+        language: arguments.lang,
+        tries: arguments.tries,
+        ..Settings::default()
+    };
+    let fault = |e: interleaf_plan::Error| failure(&name, &e);
+    let mut job = Job::new(&plan, step, &results, &settings, &templates).map_err(fault)?;
+    for path in &arguments.reply {
+        let reply = read_reply(path, limit)?;
+        job.give(&reply).map_err(|e| failure(&name_of(path), &e))?;
+    }
+    match job.next().map_err(fault)? {
+        Next::Done(found) => {
+            output.json_line(&json!({"done": done_json(&found)}))?;
+            Ok(Verdict::Fine)
+        }
+        Next::Failed(refused) => {
+            output.json_line(&json!({"failed": failed_json(&refused)}))?;
+            Ok(Verdict::Findings)
+        }
+        Next::Ask(request) => {
+            let text = match arguments.to {
+                Form::Neutral => neutral_text(&name, &request)?,
+                Form::Api(family) => {
+                    body_text(&name, &request, family, arguments.model.as_deref())?
+                }
+            };
+            output.bytes(text.as_bytes())?;
+            Ok(Verdict::Fine)
+        }
+    }
+}
+
+/// The request, one message a line.
+fn neutral_text(name: &str, request: &Request) -> Result<String, Failure> {
+    let json =
+        |value: Result<String, serde_json::Error>| value.map_err(|e| Failure::json(name, &e));
+    let mut out = format!(
+        "{{\n\"way\": \"{}\",\n\"try\": {},\n\"fell_back\": {},\n",
+        request.way.as_str(),
+        request.attempt,
+        request.fell_back
+    );
+    if let Some(tool) = &request.force {
+        out += &format!("\"force\": {},\n", json(serde_json::to_string(tool))?);
+    }
+    let messages = request.messages.iter().map(|message| json(serde_json::to_string(message)));
+    let messages: Vec<String> = messages.collect::<Result<_, _>>()?;
+    out += &format!("\"messages\": [\n{}\n]", messages.join(",\n"));
+    let tools = request.tools.iter().map(|tool| {
+        let own = json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters.as_ref().map(|own| own.to_value()),
+        });
+        own.to_string()
+    });
+    let tools: Vec<String> = tools.collect();
+    if !tools.is_empty() {
+        out += &format!(",\n\"tools\": [\n{}\n]", tools.join(",\n"));
+    }
+    Ok(out + "\n}\n")
+}
+
+fn body_text(
+    name: &str,
+    request: &Request,
+    family: Family,
+    model: Option<&str>,
+) -> Result<String, Failure> {
+    let prompt = request.to_prompt().map_err(|e| failure(name, &e))?;
+    let force = request.force.as_ref();
+    let options = Options {
+        model: model.unwrap_or_default().into(),
+        tool_choice: force.map(|tool| ToolChoice::Tool(tool.as_str().into())),
+        ..Options::default()
+    };
+    let encoded = api::encoded(name, &prompt, api::vendor_of(family, None)?, &options)?;
+    let mut text = api::body_text(name, &encoded)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn done_json(found: &Found) -> Value {
+    let repairs = found.repairs.iter();
+    let repairs = repairs.map(|repair| json!({"path": repair.path, "what": repair.kind.as_str()}));
+    let notes = found.notes.iter().map(|note| Value::from(note.as_str()));
+    json!({
+        "arguments": found.arguments,
+        "repairs": repairs.collect::<Vec<_>>(),
+        "notes": notes.collect::<Vec<_>>(),
+        "way": found.way.as_str(),
+        "fell_back": found.fell_back,
+        "replies": found.n_replies,
+    })
+}
+
+fn failed_json(refused: &Refused) -> Value {
+    let attempts = refused.attempts.iter().map(|attempt| {
+        let errors: Vec<String> = attempt.objections.iter().map(|o| o.to_string()).collect();
+        json!({"way": attempt.way.as_str(), "call": attempt.call, "errors": errors})
+    });
+    json!({"attempts": attempts.collect::<Vec<_>>(), "fell_back": refused.fell_back})
+}
+
+/// Reads a reply: an answer of an API, a chat message, or plain text.
+fn read_reply(path: &Path, limit: ByteCount) -> Result<Reply, Failure> {
+    let (name, bytes) = read_bytes(path, limit)?;
+    let plain = |message, finish| Reply { message, finish, usage: None, model: None, id: None };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim_start().starts_with('{')
+        && let Ok(value) = serde_json::from_str::<Value>(&text)
+        && value.get("role").is_some_and(|role| role == "assistant")
+        && value.get("type").is_none()
+    {
+        let list = openai_chat::decode_messages(&format!("[{text}]"));
+        let message = list.map_err(|e| Failure::wire(&name, &e))?.into_iter().next();
+        let message = message.unwrap_or_else(|| Message::assistant(""));
+        let finish = if message.has_calls() { Finish::ToolCalls } else { Finish::Stop };
+        return Ok(plain(message, finish));
+    }
+    if let Ok(answer) = Answer::of(&name, bytes)
+        && let Some(family) = answer.family()
+    {
+        return answer.decode(family).map_err(|e| Failure::wire(&name, &e));
+    }
+    Ok(plain(Message::assistant(&text), Finish::Stop))
+}
+
+fn form_parser() -> impl TypedValueParser<Value = Form> {
+    let names = [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str));
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        NEUTRAL => Ok(Form::Neutral),
+        name => name.parse::<Family>().map(Form::Api),
+    })
+}
+
+fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|name| {
+        let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == name);
+        mode.ok_or("there is no such mode")
+    })
+}
+
+fn language_parser() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(Language::ALL.map(Language::as_str))
+        .try_map(|name| name.parse::<Language>())
+}

@@ -1,0 +1,153 @@
+//! `interleaf sessions`.
+//!
+//! ```text
+//!   store ──▶ Kept ──▶ show · query · op … as for a file
+//!               └──▶ copy: Reader ──▶ items ──▶ JSON lines ──▶ Writer ──▶ another store
+//! ```
+
+mod copy;
+
+mod append;
+mod export;
+mod fork;
+mod import;
+mod ls;
+mod mark;
+mod new;
+mod op;
+mod query;
+mod rm;
+mod rollback;
+mod search;
+mod show;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use interleaf_model::Timestamp;
+
+use crate::arguments::ByteCount;
+use crate::failure::{Failure, Stop};
+use crate::kept::{Kept, KeptSession, Missing};
+use crate::output::Output;
+
+/// Keep conversations in a store, and work on them there
+#[derive(Debug, Args)]
+#[command(
+    disable_help_subcommand = true,
+    after_help = "\
+EXAMPLES
+  ID=$(interleaf sessions new --title 'the alarm')
+  interleaf sessions append $ID --user 'Why did the alarm ring on Sunday?'
+  interleaf sessions show $ID
+  interleaf sessions ls
+  interleaf build --session $ID --to anthropic --model claude-sonnet-4-5
+  interleaf sessions rm $ID --yes
+
+A store is a URL: sqlite:PATH, or postgres://USER:PASSWORD@HOST/DATABASE. Without
+--store it is $INTERLEAF_STORE, or a file in your data folder. ID is the id of a
+session, or as much of its start as no other has."
+)]
+pub(crate) struct SessionsArguments {
+    #[command(subcommand)]
+    command: SessionsCommand,
+
+    /// The store [default: $INTERLEAF_STORE, or a file in your data folder]
+    #[arg(long, global = true, value_name = "URL", help_heading = "General")]
+    store: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum SessionsCommand {
+    Ls(ls::LsArguments),
+    Show(show::ShowArguments),
+    New(new::NewArguments),
+    Append(append::AppendArguments),
+    Query(query::QueryArguments),
+    Op(Box<op::OpArguments>),
+    Fork(fork::ForkArguments),
+    Mark(mark::MarkArguments),
+    Rollback(rollback::RollbackArguments),
+    Search(search::SearchArguments),
+    Export(export::ExportArguments),
+    Import(import::ImportArguments),
+    Rm(rm::RmArguments),
+}
+
+/// On which state of a session a change builds.
+#[derive(Debug, Args)]
+struct Expected {
+    /// Only if the session has just so many events: refuse if others wrote meanwhile
+    #[arg(long, value_name = "SEQ")]
+    expect: Option<u64>,
+}
+
+pub(crate) fn run(
+    arguments: SessionsArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let SessionsArguments { command, store } = arguments;
+    let makes = matches!(command, SessionsCommand::New(_) | SessionsCommand::Import(_));
+    let kept = || Kept::open(store.as_deref(), if makes { Missing::Make } else { Missing::Refuse });
+    let session = |id: &str| kept()?.session(id);
+    match command {
+        SessionsCommand::Ls(arguments) => ls::run(&arguments, &kept()?, output),
+        SessionsCommand::Show(arguments) => show::run(&arguments, &session(&arguments.id)?, output),
+        SessionsCommand::New(arguments) => new::run(arguments, &kept()?, output),
+        SessionsCommand::Append(arguments) => append::run(&arguments, session, limit, output),
+        SessionsCommand::Query(arguments) => {
+            let session = session(&arguments.id)?;
+            query::run(arguments, &session, output)
+        }
+        SessionsCommand::Op(arguments) => op::run(*arguments, session, limit, output),
+        SessionsCommand::Fork(arguments) => {
+            let session = session(&arguments.id)?;
+            fork::run(arguments, &session, output)
+        }
+        SessionsCommand::Mark(arguments) => {
+            let session = session(&arguments.id)?;
+            mark::run(arguments, session, output)
+        }
+        SessionsCommand::Rollback(arguments) => {
+            let session = session(&arguments.id)?;
+            rollback::run(&arguments, session, output)
+        }
+        SessionsCommand::Search(arguments) => search::run(&arguments, &kept()?, output),
+        SessionsCommand::Export(arguments) => export::run(&arguments, &kept()?, output),
+        SessionsCommand::Import(arguments) => import::run(&arguments, kept, limit, output),
+        SessionsCommand::Rm(arguments) => rm::run(&arguments, &kept()?, output),
+    }
+}
+
+impl Expected {
+    /// Refuses a session that is not as it is expected to be. The store looks again when
+    /// it writes.
+    fn check(&self, session: &KeptSession) -> Result<(), Failure> {
+        let current = session.session.seq();
+        match self.expect {
+            Some(expected) if expected != current => {
+                let rule = format!("--expect {expected}, but the session has {current} events");
+                let failure = Failure::new(session.name(), rule);
+                Err(failure.hint("nothing was written; look at the session and try again"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The time by this machine's clock; order never depends on it.
+fn now() -> Result<Timestamp, Failure> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let microseconds = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_microseconds(microseconds).map_err(|e| Failure::model("the clock", &e))
+}
+
+/// An instant to the second, for people.
+fn seconds_text(at: Timestamp) -> String {
+    let text = at.to_string();
+    match text.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => text,
+    }
+}

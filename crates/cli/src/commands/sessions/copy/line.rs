@@ -1,0 +1,176 @@
+//! Heads and items as lines.
+
+use std::fmt::Write as _;
+
+use interleaf::store::{SentRequest, StoredBody, StoredEvent};
+use interleaf_model::{Json, Timestamp, Usage};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use super::{Head, Item, RecordItem};
+use crate::failure::Failure;
+use crate::input::Input;
+
+/// The version of the form that this program writes, and the newest that it reads.
+pub(in super::super) const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Event(EventLine),
+    Record(RecordItem),
+    Request(RequestLine),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventLine {
+    seq: u64,
+    at: Timestamp,
+    #[serde(default = "first_version", skip_serializing_if = "is_first_version")]
+    version: u32,
+    body: Json,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestLine {
+    no: u64,
+    seq: u64,
+    at: Timestamp,
+    model: String,
+    vendor: String,
+    body: BodyLine,
+    report: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<Usage>,
+}
+
+/// A body as the store has it: what is new in it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BodyLine {
+    blake3: String,
+    len: u64,
+    whole: bool,
+    prefix: u64,
+    suffix: u64,
+    since_whole: u64,
+    /// As text, or in hexadecimal where a character is cut in two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hex: Option<String>,
+}
+
+/// Whether a text is the head of a session.
+pub(in super::super) fn is_head(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Marked {
+        #[serde(rename = "interleaf_session")]
+        _version: IgnoredAny,
+    }
+    serde_json::from_str::<Marked>(text).is_ok()
+}
+
+/// Reads the head of a session.
+pub(in super::super) fn read_head(line: &Input) -> Result<Head, Failure> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        interleaf_session: u32,
+    }
+    let fail = |e| Failure::json(&line.name, &e);
+    let Versioned { interleaf_session: version } =
+        serde_json::from_str(&line.text).map_err(fail)?;
+    if !(1..=VERSION).contains(&version) {
+        let rule =
+            format!("this session has version {version}; this program reads up to {VERSION}");
+        return Err(Failure::new(&line.name, rule).at("interleaf_session"));
+    }
+    serde_json::from_str(&line.text).map_err(fail)
+}
+
+/// Reads an item.
+pub(in super::super) fn read_item(line: &Input) -> Result<Item, Failure> {
+    let read = serde_json::from_str(&line.text).map_err(|e| Failure::json(&line.name, &e))?;
+    Ok(match read {
+        Line::Event(EventLine { seq, at, version, body }) => {
+            Item::Event(StoredEvent { seq, at, version, body: body.as_str().to_owned() })
+        }
+        Line::Record(record) => Item::Record(record),
+        Line::Request(request) => {
+            let RequestLine { no, seq, at, model, vendor, body, report, usage } = request;
+            let body = body.read().ok_or_else(|| {
+                let rule = "it must have a hash, and `text` or `hex`";
+                Failure::new(&line.name, rule).at("request.body")
+            })?;
+            Item::Request(SentRequest { no, seq, at, model, vendor, body, report, usage })
+        }
+    })
+}
+
+/// Writes an item.
+pub(in super::super) fn write_item(item: Item) -> Result<String, Failure> {
+    let line = match item {
+        Item::Event(StoredEvent { seq, at, version, body }) => {
+            let damaged = |e| Failure::model(&format!("event {seq}"), &e);
+            Line::Event(EventLine { seq, at, version, body: Json::parse(body).map_err(damaged)? })
+        }
+        Item::Record(record) => Line::Record(record),
+        Item::Request(request) => {
+            let SentRequest { no, seq, at, model, vendor, body, report, usage } = request;
+            let body = BodyLine::of(body);
+            Line::Request(RequestLine { no, seq, at, model, vendor, body, report, usage })
+        }
+    };
+    serde_json::to_string(&line).map_err(|e| Failure::json("the session", &e))
+}
+
+impl BodyLine {
+    fn of(body: StoredBody) -> Self {
+        let blake3 = body.hash_text();
+        let StoredBody { len, whole, prefix, suffix, middle, since_whole, .. } = body;
+        let (text, hex) = match String::from_utf8(middle) {
+            Ok(text) => (Some(text), None),
+            Err(e) => (None, Some(to_hex(e.as_bytes()))),
+        };
+        Self { blake3, len, whole, prefix, suffix, since_whole, text, hex }
+    }
+
+    fn read(self) -> Option<StoredBody> {
+        let Self { blake3, len, whole, prefix, suffix, since_whole, text, hex } = self;
+        let middle = match (text, hex) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(hex)) => of_hex(&hex)?,
+            (None, None) | (Some(_), Some(_)) => return None,
+        };
+        let hash = of_hex(&blake3)?.try_into().ok()?;
+        Some(StoredBody { hash, len, whole, prefix, suffix, middle, since_whole })
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        // Writing into a String can not fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn of_hex(hex: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| (*byte as char).to_digit(16).map(|digit| digit as u8);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(high)? << 4) | digit(low)?),
+        _ => None,
+    };
+    hex.as_bytes().chunks(2).map(pair).collect()
+}
+
+fn first_version() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_first_version(version: &u32) -> bool {
+    *version == first_version()
+}

@@ -1,0 +1,50 @@
+//! `interleaf sessions fork`.
+
+use clap::Args;
+use interleaf::store::{ForkPoint, NewSession, SessionId};
+
+use super::now;
+use crate::failure::Stop;
+use crate::kept::KeptSession;
+use crate::output::Output;
+
+/// Make a session that shares the past of another, and print its id
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions fork $ID
+  interleaf sessions fork $ID --at 1 --title 'another way'
+
+Nothing is copied, and the two go their own ways from then on.")]
+pub(crate) struct ForkArguments {
+    /// The session
+    pub(crate) id: String,
+
+    /// Share only the first so many events [default: all]
+    #[arg(long, value_name = "SEQ")]
+    at: Option<u64>,
+
+    /// What people call it [default: as the other]
+    #[arg(long)]
+    title: Option<String>,
+
+    /// The id of the new session, a UUID [default: a new one]
+    #[arg(long = "id", value_name = "UUID")]
+    new_id: Option<SessionId>,
+}
+
+pub(crate) fn run(
+    arguments: ForkArguments,
+    session: &KeptSession,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let head = session.session.head();
+    let title = arguments.title.unwrap_or_else(|| head.title.clone());
+    let mut new = NewSession::new(title, now()?);
+    new.agent.clone_from(&head.agent);
+    new.id = arguments.new_id.unwrap_or(new.id);
+    let seq = arguments.at.unwrap_or(head.next_seq);
+    new.parent = Some(ForkPoint { session: head.id, seq });
+    let fork = session.kept.ask(session.kept.store.create(new))?;
+    Ok(output.line(fork.id)?)
+}

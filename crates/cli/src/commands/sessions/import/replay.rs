@@ -1,0 +1,211 @@
+//! From a conversation to events that lead to it.
+//!
+//! A transcript says how a conversation stands, and what was visible at the end of each
+//! batch. That is enough to tell its past again: within a batch messages were only
+//! appended, and an event of an operation carries the view that it led to.
+
+use std::sync::Arc;
+
+use interleaf_conversation::{
+    Clear, Conversation, Event, Filter, Insert, Operation, Replace, Truncate,
+};
+use interleaf_model::{BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
+
+/// Events that lead to a conversation, and whether they lead to all of it: if not, its
+/// batches and counters are told anew.
+pub(super) fn events_of(conversation: &Conversation) -> (Vec<Event>, bool) {
+    let transcript = conversation.to_transcript();
+    let leads_there = |events: &Vec<Event>| {
+        Conversation::replay(events).is_ok_and(|replayed| replayed == *conversation)
+    };
+    match Past::new(&transcript).tell().filter(leads_there) {
+        Some(events) => (events, true),
+        None => (plain(&transcript), false),
+    }
+}
+
+/// The messages, what is visible of them, and the marks.
+fn plain(transcript: &Transcript) -> Vec<Event> {
+    let mut events: Vec<Event> = transcript.messages.iter().map(appended).collect();
+    if let Some(view) = &transcript.view {
+        let operation = Operation::Truncate(Truncate::default());
+        events.push(Event::Operated { operation, view: view.clone() });
+    }
+    events.extend(marked(transcript));
+    events
+}
+
+struct Past<'a> {
+    transcript: &'a Transcript,
+    events: Vec<Event>,
+    /// How much of the log there is.
+    len: u32,
+    cumulative: Usage,
+}
+
+impl<'a> Past<'a> {
+    fn new(transcript: &'a Transcript) -> Self {
+        Self { transcript, events: vec![], len: 0, cumulative: Usage::default() }
+    }
+
+    /// The events, if there is a past that fits.
+    fn tell(mut self) -> Option<Vec<Event>> {
+        let transcript = self.transcript;
+        let log = transcript.messages.len() as u32;
+        let usage = transcript.usage.clone().unwrap_or_default();
+        let view: Vec<u32> = match &transcript.view {
+            Some(view) => view.iter().collect(),
+            None => (0..log).collect(),
+        };
+        let only = [BatchRecord {
+            cause: "start".to_owned(),
+            boundary: None,
+            end: None,
+            cumulative: Usage::default(),
+        }];
+        let batches = match transcript.batches.as_slice() {
+            [] => &only,
+            batches => batches,
+        };
+        let last = batches.len() - 1;
+        let counted = last_counted(batches, &usage);
+        for (i, batch) in batches.iter().enumerate() {
+            let end: Vec<u32> = match &batch.end {
+                Some(end) => end.iter().collect(),
+                None => view.clone(),
+            };
+            let reaches = end.iter().max().map_or(0, |max| max + 1);
+            let upto = if i == last { log } else { self.len.max(reaches) };
+            if i > 0 {
+                self.begin(&batches[..i], batch, &end, upto)?;
+            }
+            let cumulative = if i == last { usage.cumulative } else { batch.cumulative };
+            let current = (counted == Some(i)).then_some(usage.current);
+            let asked_at = usage.request_log_len.filter(|_| i == last);
+            self.append(asked_at.unwrap_or(upto))?;
+            self.spend(cumulative, current, asked_at.is_some())?;
+            self.append(upto)?;
+        }
+        self.events.extend(marked(transcript));
+        Some(self.events)
+    }
+
+    /// Begins a batch that ends with this view.
+    fn begin(
+        &mut self,
+        before: &[BatchRecord],
+        batch: &BatchRecord,
+        end: &[u32],
+        upto: u32,
+    ) -> Option<()> {
+        let start: Ranges = end.iter().copied().filter(|&index| index < self.len).collect();
+        let mut view = start.clone();
+        let operation = match batch.cause.as_str() {
+            "truncate" => Operation::Truncate(Truncate::default()),
+            "clear" => Operation::Clear(Clear::default()),
+            "filter" => Operation::Filter(Filter::default()),
+            cause @ ("insert" | "replace") => {
+                // What stands in order at the end was appended; the rest was put in.
+                let tail = end.iter().rev().zip((0..upto).rev());
+                let appended = tail.take_while(|(index, expected)| *index == expected).count();
+                let put_in = (upto - appended as u32).max(self.len + u32::from(cause == "replace"));
+                view = end.iter().copied().filter(|&index| index < put_in).collect();
+                let messages = self.messages(put_in)?.iter().map(|m| (**m).clone());
+                let messages: Vec<Message> = messages.collect();
+                self.len = put_in;
+                match (cause, messages.as_slice()) {
+                    ("replace", [message]) => {
+                        let message = message.clone();
+                        Operation::Replace(Replace { index: 0, message, split_blocks: false })
+                    }
+                    ("insert", _) => {
+                        Operation::Insert(Insert { position: 0, messages, split_blocks: false })
+                    }
+                    _ => return None,
+                }
+            }
+            "roll_back" => {
+                let to = before.iter().position(|batch| batch.end.as_ref() == Some(&start))?;
+                self.cumulative = before[to].cumulative;
+                self.events.push(Event::RolledBack { batch: to as u32 });
+                return Some(());
+            }
+            "reset" => {
+                self.cumulative = Usage::default();
+                self.events.push(Event::Reset {});
+                return Some(());
+            }
+            _ => return None,
+        };
+        self.events.push(Event::Operated { operation, view });
+        Some(())
+    }
+
+    /// Appends the messages before this one.
+    fn append(&mut self, upto: u32) -> Option<()> {
+        let events: Vec<Event> = self.messages(upto)?.iter().map(appended).collect();
+        self.events.extend(events);
+        self.len = upto;
+        Some(())
+    }
+
+    fn messages(&self, upto: u32) -> Option<&'a [Arc<Message>]> {
+        self.transcript.messages.get(self.len as usize..upto as usize)
+    }
+
+    /// Requests that cost what is missing, the last of them as much as is `current`.
+    fn spend(&mut self, upto: Usage, current: Option<Usage>, begun: bool) -> Option<()> {
+        let spent = minus(upto, self.cumulative)?;
+        let before = minus(spent, current.unwrap_or_default())?;
+        self.request(before, before != Usage::default());
+        let current = current.unwrap_or_default();
+        self.request(current, begun || current != Usage::default());
+        self.cumulative = upto;
+        Some(())
+    }
+
+    fn request(&mut self, usage: Usage, was_made: bool) {
+        if was_made {
+            self.events.push(Event::RequestBegan {});
+        }
+        if usage != Usage::default() {
+            self.events.push(Event::UsageNoted { usage });
+        }
+    }
+}
+
+/// The batch in which the last request was made.
+fn last_counted(batches: &[BatchRecord], usage: &UsageRecord) -> Option<usize> {
+    let last = batches.len() - 1;
+    if usage.request_log_len.is_some() {
+        return Some(last);
+    }
+    if usage.current == Usage::default() {
+        return None;
+    }
+    let cumulative = |i: usize| if i == last { usage.cumulative } else { batches[i].cumulative };
+    let spent =
+        |i: usize| minus(cumulative(i), if i == 0 { Usage::default() } else { cumulative(i - 1) });
+    (0..=last).rev().find(|&i| spent(i).is_some_and(|spent| spent != Usage::default()))
+}
+
+fn minus(a: Usage, b: Usage) -> Option<Usage> {
+    Some(Usage {
+        prompt: a.prompt.checked_sub(b.prompt)?,
+        cache_read: a.cache_read.checked_sub(b.cache_read)?,
+        cache_write: a.cache_write.checked_sub(b.cache_write)?,
+        completion: a.completion.checked_sub(b.completion)?,
+        reasoning: a.reasoning.checked_sub(b.reasoning)?,
+    })
+}
+
+fn appended(message: &Arc<Message>) -> Event {
+    Event::Appended { message: message.clone() }
+}
+
+fn marked(transcript: &Transcript) -> impl Iterator<Item = Event> {
+    let marks = transcript.marks.iter();
+    marks.flat_map(|(mark, indices)| {
+        indices.iter().map(move |&index| Event::Marked { index, mark: mark.clone() })
+    })
+}

@@ -1,0 +1,65 @@
+//! `interleaf sessions mark`.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+
+use super::{Expected, op};
+use crate::arguments::Form;
+use crate::commands::op::changes::{Change, parse_mark};
+use crate::failure::Stop;
+use crate::kept::KeptSession;
+use crate::lines::Lines;
+use crate::output::Output;
+
+/// Put a mark on messages of a session, or take it off
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions mark $ID 0=pinned 1=decision
+  interleaf sessions mark $ID 0=pinned --remove
+
+INDEX is a place in the log, as `sessions show` prints it. A message that is
+`pinned` is never hidden, summarised or left out.")]
+pub(crate) struct MarkArguments {
+    /// The session
+    pub(crate) id: String,
+
+    /// The message and the mark; may be given again
+    #[arg(value_name = "INDEX=NAME", value_parser = parse_mark, required = true)]
+    marks: Vec<(u32, String)>,
+
+    /// Take the marks off
+    #[arg(long)]
+    remove: bool,
+
+    #[command(flatten)]
+    expected: Expected,
+
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(
+    arguments: MarkArguments,
+    mut session: KeptSession,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    arguments.expected.check(&session)?;
+    let indices: BTreeSet<u32> = arguments.marks.iter().map(|(index, _)| *index).collect();
+    let change = |(index, mark)| match arguments.remove {
+        true => Change::Unmark(index, mark),
+        false => Change::Mark(index, mark),
+    };
+    let changes: Vec<Change> = arguments.marks.into_iter().map(change).collect();
+    let names: Vec<String> = changes.iter().map(Change::text).collect();
+    let mut loaded = session.loaded();
+    op::write(&mut session, &mut loaded, changes)?;
+    let lines = Lines::new(&loaded.conversation, output.width(arguments.form.width));
+    if arguments.form.json {
+        return Ok(output.json_list(lines.entries(indices.into_iter()))?);
+    }
+    let (names, next) = (names.join(", "), session.session.seq());
+    output.remark(format_args!("{} · {names}, event {next} is next", loaded.name))?;
+    Ok(lines.print(&indices.into_iter().collect::<Vec<_>>(), output)?)
+}

@@ -1,0 +1,38 @@
+//! `interleaf sessions new`.
+
+use clap::Args;
+use interleaf::store::{NewSession, SessionId};
+use interleaf_model::AgentName;
+
+use super::now;
+use crate::failure::Stop;
+use crate::kept::Kept;
+use crate::output::Output;
+
+/// Make a session, and print its id
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions new
+  interleaf sessions new --title 'the alarm' --agent baker")]
+pub(crate) struct NewArguments {
+    /// What people call it
+    #[arg(long, default_value = "", hide_default_value = true)]
+    title: String,
+
+    /// The agent whose session it is
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Its id, a UUID [default: a new one]
+    #[arg(long, value_name = "UUID")]
+    id: Option<SessionId>,
+}
+
+pub(crate) fn run(arguments: NewArguments, kept: &Kept, output: &mut Output) -> Result<(), Stop> {
+    let mut new = NewSession::new(arguments.title, now()?);
+    new.agent = arguments.agent.map(AgentName::new);
+    new.id = arguments.id.unwrap_or(new.id);
+    let head = kept.ask(kept.store.create(new))?;
+    Ok(output.line(head.id)?)
+}

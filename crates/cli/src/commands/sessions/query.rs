@@ -1,0 +1,33 @@
+//! `interleaf sessions query`.
+
+use clap::Args;
+
+use crate::commands::query::{Criteria, print};
+use crate::failure::Stop;
+use crate::kept::KeptSession;
+use crate::output::Output;
+
+/// Find messages of a session by role, number, time and mark
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions query $ID --role user --last 3
+  interleaf sessions query $ID --mark pinned --all --json
+
+Every criterion that is given must hold; --first, --last or --range then takes
+some of what matches.")]
+pub(crate) struct QueryArguments {
+    /// The session
+    pub(crate) id: String,
+
+    #[command(flatten)]
+    criteria: Criteria,
+}
+
+pub(crate) fn run(
+    arguments: QueryArguments,
+    session: &KeptSession,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    print(&session.loaded(), arguments.criteria, output)
+}

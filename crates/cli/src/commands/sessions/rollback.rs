@@ -1,0 +1,42 @@
+//! `interleaf sessions rollback`.
+
+use clap::Args;
+
+use super::{Expected, op};
+use crate::arguments::Form;
+use crate::commands::op::changes::Change;
+use crate::failure::Stop;
+use crate::kept::KeptSession;
+use crate::output::Output;
+
+/// Take the view of a session back to the end of a batch
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions rollback $ID 0
+
+`interleaf sessions show` lists the batches. A roll back begins a batch of its own,
+so that it can be rolled back as well.")]
+pub(crate) struct RollbackArguments {
+    /// The session
+    pub(crate) id: String,
+
+    /// The batch
+    batch: u32,
+
+    #[command(flatten)]
+    expected: Expected,
+
+    #[command(flatten)]
+    form: Form,
+}
+
+pub(crate) fn run(
+    arguments: &RollbackArguments,
+    session: KeptSession,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    arguments.expected.check(&session)?;
+    let changes = vec![Change::RollBack(arguments.batch)];
+    op::change(session, changes, op::Kept::Yes, &arguments.form, output)
+}

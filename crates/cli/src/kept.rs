@@ -1,0 +1,232 @@
+//! Sessions that a store keeps, for commands that wait.
+//!
+//! ```text
+//!   --store, INTERLEAF_STORE, default ──▶ Kept ──find──▶ id ──open──▶ Session
+//!                                          └─ wait: a runtime of one thread
+//! ```
+
+mod refusal;
+mod request;
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use interleaf::Session;
+use interleaf::store::{self, Head, ListSessions, SessionId, Store};
+use interleaf_conversation::Conversation;
+use interleaf_wire::Options;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::failure::Failure;
+use crate::input::Loaded;
+
+/// So many sessions are looked through at once.
+const PAGE: usize = 1000;
+
+/// So many sessions are named to a user who has to choose.
+const NAMED: usize = 4;
+
+/// Which store is used when the user names none.
+const STORE_VARIABLE: &str = "INTERLEAF_STORE";
+
+const SESSION: &str = "Session";
+
+/// A session in place of a file.
+#[derive(Debug, Args)]
+pub(crate) struct SessionArguments {
+    /// Take the conversation of this session, and its summary; the start of an id will do
+    #[arg(long, value_name = "ID", help_heading = SESSION)]
+    pub(crate) session: Option<String>,
+    /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
+    #[arg(long, value_name = "URL", requires = "session", help_heading = SESSION)]
+    store: Option<String>,
+    /// As it was when it had so many events
+    #[arg(long, value_name = "SEQ", requires = "session", help_heading = SESSION)]
+    pub(crate) at: Option<u64>,
+}
+
+/// What a command does where no store is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It refuses: there can be nothing to read.
+    Refuse,
+    /// It makes one.
+    Make,
+}
+
+/// A store that is open.
+pub(crate) struct Kept {
+    // It is closed while there is still a runtime.
+    pub(crate) store: Arc<dyn Store>,
+    runtime: Runtime,
+}
+
+/// A session that is open.
+pub(crate) struct KeptSession {
+    pub(crate) session: Session,
+    pub(crate) kept: Kept,
+}
+
+impl SessionArguments {
+    /// Opens the session, if the flags name one.
+    pub(crate) fn open(&self) -> Result<Option<KeptSession>, Failure> {
+        let Some(id) = &self.session else { return Ok(None) };
+        Kept::open(self.store.as_deref(), Missing::Refuse)?.session(id).map(Some)
+    }
+}
+
+impl Kept {
+    /// Opens the store at a URL; without one, that of the environment, or the default.
+    pub(crate) fn open(url: Option<&str>, missing: Missing) -> Result<Self, Failure> {
+        let (subject, url) = address(url)?;
+        Self::open_as(subject, &url, missing)
+    }
+
+    /// Opens the store at a URL, and says who named it if it can not be.
+    pub(crate) fn open_as(subject: &str, url: &str, missing: Missing) -> Result<Self, Failure> {
+        let none = file(url).filter(|path| !path.exists());
+        if let (Missing::Refuse, Some(path)) = (missing, none) {
+            let rule = "there is no store here";
+            return Err(Failure::new(path.display().to_string(), rule)
+                .hint("`interleaf sessions new` and `import` make one; --store names another"));
+        }
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| Failure::new(subject, e.to_string()))?;
+        let store = runtime.block_on(store::open(url)).map_err(|e| Failure::store(subject, &e))?;
+        Ok(Self { store, runtime })
+    }
+
+    /// Waits for an answer.
+    pub(crate) fn wait<F: Future>(&self, answer: F) -> F::Output {
+        self.runtime.block_on(answer)
+    }
+
+    /// What a store answers.
+    pub(crate) fn ask<T>(
+        &self,
+        answer: impl Future<Output = Result<T, store::Error>>,
+    ) -> Result<T, Failure> {
+        self.wait(answer).map_err(|e| Failure::store("", &e))
+    }
+
+    /// The session of this id, or the only one whose id begins so.
+    pub(crate) fn find(&self, asked: &str) -> Result<SessionId, Failure> {
+        if let Ok(id) = asked.parse() {
+            return Ok(id);
+        }
+        let digits = |text: &str| text.replace('-', "").to_ascii_lowercase();
+        let wanted = digits(asked);
+        if wanted.is_empty() || !wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let rule = "this is no session: an id, or the start of one, is expected";
+            return Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"));
+        }
+        let mut found = Vec::new();
+        let mut page = ListSessions { limit: PAGE, after: None };
+        loop {
+            let heads = self.ask(self.store.list(page))?;
+            page.after = heads.last().map(|head| (head.changed, head.id));
+            let full = heads.len() == PAGE;
+            let fits = |head: &Head| digits(&head.id.to_string()).starts_with(&wanted);
+            found.extend(heads.into_iter().filter(fits).map(|head| head.id));
+            if !full || found.len() > NAMED {
+                break;
+            }
+        }
+        match found.as_slice() {
+            [id] => Ok(*id),
+            [] => {
+                let rule = "no session has an id that begins so";
+                Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"))
+            }
+            [..] => {
+                let mut names: Vec<_> = found.iter().map(SessionId::to_string).collect();
+                names.sort();
+                names.truncate(NAMED);
+                let more = if found.len() > NAMED { " and more" } else { "" };
+                let rule = "more than one session has an id that begins so";
+                Err(Failure::new(asked, rule).hint(format!("{}{more}", names.join(", "))))
+            }
+        }
+    }
+
+    /// Opens a session.
+    pub(crate) fn session(self, asked: &str) -> Result<KeptSession, Failure> {
+        let id = self.find(asked)?;
+        let session = self.wait(Session::open(self.store.clone(), id));
+        let session = session.map_err(|e| Failure::session("", &e))?;
+        Ok(KeptSession { session, kept: self })
+    }
+}
+
+impl KeptSession {
+    /// What the session is called in messages to the user.
+    pub(crate) fn name(&self) -> String {
+        self.session.id().to_string()
+    }
+
+    /// What a session answers.
+    pub(crate) fn ask<T>(
+        &self,
+        answer: impl Future<Output = Result<T, interleaf::Error>>,
+    ) -> Result<T, Failure> {
+        self.kept.wait(answer).map_err(|e| Failure::session(&self.name(), &e))
+    }
+
+    /// The conversation as other commands read one from a file.
+    pub(crate) fn loaded(&self) -> Loaded {
+        self.with(self.session.conversation().clone())
+    }
+
+    /// The conversation with the summary that is sent, as they are or as they were.
+    pub(crate) fn loaded_at(&self, at: Option<u64>) -> Result<Loaded, Failure> {
+        let Some(seq) = at else {
+            let summary = self.ask(self.session.active_summary())?;
+            return Ok(Loaded { summary, ..self.loaded() });
+        };
+        let events = self.session.seq();
+        if seq > events {
+            let rule = format!("session {} has {events} events, not {seq}", self.session.id());
+            return Err(Failure::new("--at", rule));
+        }
+        let conversation = self.ask(self.session.at(seq))?;
+        let summary = self.ask(self.session.active_summary_at(seq))?;
+        Ok(Loaded { summary, ..self.with(conversation) })
+    }
+
+    fn with(&self, conversation: Conversation) -> Loaded {
+        Loaded {
+            name: self.name(),
+            conversation,
+            tools: [].into(),
+            options: Options::default(),
+            summary: None,
+            rest: Vec::new(),
+        }
+    }
+}
+
+/// The URL of the store, and who named it.
+fn address(url: Option<&str>) -> Result<(&'static str, String), Failure> {
+    if let Some(url) = url {
+        return Ok(("--store", url.to_owned()));
+    }
+    match std::env::var_os(STORE_VARIABLE).filter(|url| !url.is_empty()) {
+        Some(url) => {
+            let url = url.into_string();
+            let url = url.map_err(|_| Failure::new(STORE_VARIABLE, "this is not UTF-8"))?;
+            Ok((STORE_VARIABLE, url))
+        }
+        None => Ok(("", store::default_url().map_err(|e| Failure::store("--store", &e))?)),
+    }
+}
+
+/// The file of a store that is one.
+fn file(url: &str) -> Option<PathBuf> {
+    let path = url.strip_prefix("sqlite:")?;
+    match path.strip_prefix("//").unwrap_or(path) {
+        "" => store::default_url().ok()?.strip_prefix("sqlite:").map(PathBuf::from),
+        path => Some(PathBuf::from(path)),
+    }
+}

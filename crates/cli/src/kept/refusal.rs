@@ -1,0 +1,65 @@
+//! What a store or a session refuses, in one line.
+
+use std::error::Error as _;
+
+use interleaf::store::{self, ErrorKind};
+
+use crate::failure::Failure;
+
+impl Failure {
+    /// What a store refused.
+    pub(crate) fn store(subject: &str, error: &store::Error) -> Self {
+        let mut rule = error.to_string();
+        // What the database itself says helps where we have no words of our own.
+        let told = matches!(
+            error.kind(),
+            ErrorKind::Denied | ErrorKind::Unavailable | ErrorKind::Corrupt | ErrorKind::Database
+        );
+        if let Some(cause) = error.source().filter(|_| told) {
+            rule = format!("{rule} ({})", innermost(cause));
+        }
+        let failure = Self::new(subject, rule);
+        match hint(error.kind()) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+
+    /// What a session refused.
+    pub(crate) fn session(subject: &str, error: &interleaf::Error) -> Self {
+        let Some(cause) = error.source() else {
+            return Self::new(subject, error.to_string());
+        };
+        if let Some(error) = cause.downcast_ref::<store::Error>() {
+            // It names the session itself.
+            return Self::store("", error);
+        }
+        if let Some(error) = cause.downcast_ref::<interleaf_conversation::Error>() {
+            return Self::conversation(subject, error);
+        }
+        Self::new(subject, format!("{error} ({})", innermost(cause)))
+    }
+}
+
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(cause) = error.source() {
+        error = cause;
+    }
+    error.to_string()
+}
+
+/// What the user could do.
+fn hint(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::Conflict => Some("nothing was written; look at the session and try again"),
+        ErrorKind::HasForks => Some("remove the forks first"),
+        ErrorKind::Busy => Some("nothing was written; try again"),
+        ErrorKind::Newer => {
+            Some("nothing was changed; use the version that wrote it, or a later one")
+        }
+        ErrorKind::Corrupt => Some("the database was left as it is; restore a copy of it"),
+        ErrorKind::Full => Some("nothing was written"),
+        _ => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! From a reply to arguments, or to what is wrong with it.
+
+use std::fmt;
+
+use interleaf_model::{Arguments, Finish, Reply};
+use serde_json::Value;
+
+use super::{Answer, Job, Way};
+use crate::xml::{Call, Note, RefusalReason};
+use crate::{Fault, Mended};
+
+/// A reply that was refused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// The way it was asked for.
+    pub way: Way,
+    /// What the model called, or said, in the form in which it is shown to it again.
+    pub call: String,
+    /// Everything that is wrong with it.
+    pub objections: Vec<Objection>,
+}
+
+/// What is wrong with a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Objection {
+    /// There is no call in it.
+    NoCall,
+    /// Another tool was called.
+    OtherTool(String),
+    /// There are several calls, and they differ.
+    SeveralCalls(usize),
+    /// It ends inside of the call.
+    CutOff,
+    /// The arguments are not JSON.
+    NotJson(String),
+    /// A parameter came twice, with different values.
+    Repeated,
+    /// A rule of the schema is broken.
+    Rule(Fault),
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoCall => f.write_str("there is no tool call in it"),
+            Self::OtherTool(name) => {
+                write!(f, "{name:?} was called, which is not the tool of this step")
+            }
+            Self::SeveralCalls(n) => {
+                write!(f, "there are {n} different calls in it; exactly one is wanted")
+            }
+            Self::CutOff => f.write_str("it ends inside of the call: be shorter, and finish it"),
+            Self::NotJson(why) => write!(f, "the arguments are not JSON: {why}"),
+            Self::Repeated => f.write_str("a parameter came twice, with different values"),
+            Self::Rule(fault) => fault.fmt(f),
+        }
+    }
+}
+
+/// What a reply holds before it is checked.
+#[derive(Default)]
+struct Found {
+    /// The arguments of each call, and the call as it is shown to the model again.
+    calls: Vec<(Value, String)>,
+    objections: Vec<Objection>,
+    notes: Vec<Note>,
+}
+
+impl Job<'_> {
+    pub(super) fn judge(&self, reply: &Reply) -> Result<Answer, Attempt> {
+        let mut found = self.native_calls(reply);
+        if found.calls.is_empty() && found.objections.is_empty() && self.way == Way::Xml {
+            found = self.calls_in_text(reply);
+        }
+        let Found { mut calls, mut objections, notes } = found;
+        let said = || shortened(&reply.message.text());
+        let refused = |call: Option<String>, objections| {
+            Err(Attempt { way: self.way, call: call.unwrap_or_else(said), objections })
+        };
+        calls.dedup_by(|a, b| a.0 == b.0);
+        let all_calls =
+            || calls.iter().map(|(_, shown)| shown.as_str()).collect::<Vec<_>>().join("\n");
+        if calls.len() > 1 {
+            objections.push(Objection::SeveralCalls(calls.len()));
+            let shown = shortened(&all_calls());
+            return refused(Some(shown), objections);
+        }
+        let Some((value, shown)) = calls.pop() else {
+            if objections.is_empty() {
+                objections.push(Objection::NoCall);
+            }
+            return refused(None, objections);
+        };
+        // Beside a call of the right tool others are of no account, unless something is
+        // wrong with the text itself.
+        objections.retain(|objection| !matches!(objection, Objection::OtherTool(_)));
+        if !objections.is_empty() {
+            return refused(Some(shortened(&shown)), objections);
+        }
+        match self.tool.schema.mend(value) {
+            Ok(Mended { value: Value::Object(arguments), repairs }) => Ok(Answer {
+                arguments,
+                repairs,
+                notes,
+                way: self.way,
+                fell_back: self.fell_back,
+                n_replies: self.attempts.len() + 1,
+            }),
+            // A schema that does not ask for an object may let something else pass.
+            Ok(_) => {
+                let objection = Objection::NotJson("an object is wanted".to_owned());
+                refused(Some(shortened(&shown)), vec![objection])
+            }
+            Err(faults) => {
+                let objections = faults.into_iter().map(Objection::Rule).collect();
+                refused(Some(shortened(&shown)), objections)
+            }
+        }
+    }
+
+    fn native_calls(&self, reply: &Reply) -> Found {
+        let mut found = Found::default();
+        for call in reply.message.calls() {
+            if call.name != self.step.tool {
+                found.objections.push(Objection::OtherTool(call.name.to_string()));
+                continue;
+            }
+            let text = call.arguments.as_str();
+            let shown = format!("{} {text}", call.name);
+            let parsed = match &call.arguments {
+                Arguments::Object(json) => Ok(json.to_value()),
+                Arguments::Invalid(text) => serde_json::from_str(text),
+            };
+            match parsed {
+                Ok(value @ (Value::Object(_) | Value::String(_))) => {
+                    found.calls.push((value, shown))
+                }
+                Ok(_) => {
+                    let why = "an object is wanted".to_owned();
+                    found.calls.push((Value::Null, shown));
+                    found.objections.push(Objection::NotJson(why));
+                }
+                Err(e) => {
+                    let objection = match reply.finish {
+                        Finish::Length => Objection::CutOff,
+                        _ => Objection::NotJson(e.to_string()),
+                    };
+                    found.calls.push((Value::Null, shown));
+                    found.objections.push(objection);
+                }
+            }
+        }
+        found
+    }
+
+    fn calls_in_text(&self, reply: &Reply) -> Found {
+        let reading = self.protocol.read(&reply.message.text());
+        let mut found = Found { notes: reading.notes, ..Found::default() };
+        let is_cut = reply.finish == Finish::Length && found.notes.contains(&Note::MissingEnd);
+        for refusal in reading.refusals {
+            found.objections.push(match refusal.reason {
+                RefusalReason::OtherTool => Objection::OtherTool(refusal.tool),
+                RefusalReason::CutOff => Objection::CutOff,
+            });
+        }
+        if is_cut {
+            found.objections.push(Objection::CutOff);
+        }
+        if found.notes.contains(&Note::Repeated) {
+            found.objections.push(Objection::Repeated);
+        }
+        for call in reading.calls {
+            let shown = self.protocol.write(std::slice::from_ref(&call));
+            let Call { arguments, .. } = call;
+            found.calls.push((Value::Object(arguments), shown));
+        }
+        found
+    }
+}
+
+/// A text as it is shown to the model again.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 8_000;
+    match text.char_indices().nth(LONGEST) {
+        None => text.trim().to_owned(),
+        Some((end, _)) => format!("{}… ({} bytes left out)", &text[..end], text.len() - end),
+    }
+}

@@ -1,0 +1,306 @@
+//! What is sent to the model.
+//!
+//! | | xml | native |
+//! |---|---|---|
+//! | system | policy, the line that sets it above the rest, overlays, the stage's text | the same |
+//! | conversation | left out, unless it is asked for | as it is |
+//! | chain of dependencies | one assistant message: calls and results | a user and an assistant message each |
+//! | the last message | the user's: task, direct results, instruction, reinforcement | the same |
+
+use std::sync::Arc;
+
+use interleaf_model::{Entry, Message, Prompt, Provenance, Role, Tool, ToolName};
+use serde_json::{Value, json};
+
+use super::messages::merge_adjacent;
+use super::{InXml, Job, Way};
+use crate::templates::{Folder, Text};
+use crate::xml::{Call, write_result};
+use crate::{Error, ErrorKind};
+
+/// A request for the arguments of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The messages. No two of one role stand in a row.
+    pub messages: Vec<Message>,
+    /// The tools that the model is offered: the one of the step, or none in xml.
+    pub tools: Arc<[Tool]>,
+    /// The tool that the API is to force.
+    pub force: Option<ToolName>,
+    /// The way that it goes.
+    pub way: Way,
+    /// Whether native calling was tried before, in vain.
+    pub fell_back: bool,
+    /// Which try of its way it is, counted from 1.
+    pub attempt: usize,
+    /// What a user turn says where one must stand before the assistant's.
+    opener: String,
+}
+
+impl Request {
+    /// The request for any API. Where the assistant would speak first, which several
+    /// APIs refuse, a user turn with the objective is put in front.
+    ///
+    /// # Errors
+    /// If the conversation that was given breaks a law of requests.
+    pub fn to_prompt(&self) -> Result<Prompt, Error> {
+        let entry = |message: &Message| Entry {
+            message: Arc::new(message.clone()),
+            provenance: match message.role() {
+                Role::System => Provenance::System,
+                Role::User | Role::Assistant | Role::Tool => Provenance::Original,
+            },
+        };
+        let mut entries: Vec<Entry> = self.messages.iter().map(entry).collect();
+        let head =
+            entries.iter().take_while(|entry| entry.provenance == Provenance::System).count();
+        if entries.get(head).is_some_and(|entry| entry.message.role() == Role::Assistant) {
+            let message = Arc::new(Message::user(&self.opener));
+            entries.insert(head, Entry { message, provenance: Provenance::Made });
+        }
+        Prompt::check(entries, self.tools.clone())
+            .map_err(|violation| Error::new(ErrorKind::Request, "", violation.to_string()))
+    }
+}
+
+impl Job<'_> {
+    pub(super) fn request(&self) -> Result<Request, Error> {
+        let is_xml = self.way == Way::Xml;
+        let mut messages = vec![Message::system(&self.system()?)];
+        if !is_xml || self.settings.conversation_in_xml == InXml::Keep {
+            messages.extend(self.settings.conversation.iter().cloned());
+        }
+        messages.extend(match is_xml {
+            true => self.xml_history(),
+            false => self.native_history()?,
+        });
+        let parts = [
+            Some(self.task()?),
+            self.dependencies()?,
+            Some(self.instruction()?),
+            self.reinforcement()?,
+        ];
+        let parts: Vec<String> =
+            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        messages.push(Message::user(&parts.join("\n\n")));
+        let tool = &self.tool.tool;
+        Ok(Request {
+            messages: merge_adjacent(messages),
+            tools: if is_xml { Arc::new([]) } else { Arc::new([tool.clone()]) },
+            force: (!is_xml).then(|| tool.name.clone()),
+            way: self.way,
+            fell_back: self.fell_back,
+            attempt: self.n_tries() + 1,
+            opener: self.render(Text::Opener, &json!({"objective": self.plan.objective()}))?,
+        })
+    }
+
+    fn render(&self, text: Text, given: &Value) -> Result<String, Error> {
+        self.templates.render(self.settings.language, text, given)
+    }
+
+    fn folder(&self) -> Folder {
+        match self.way {
+            Way::Xml => Folder::Xml,
+            Way::Native => Folder::Native,
+        }
+    }
+
+    fn system(&self) -> Result<String, Error> {
+        let none = json!({});
+        let policy = self.render(Text::Policy(self.folder()), &none)?;
+        let stage = self.render(Text::System, &none)?;
+        let own = self.settings.overlays.iter().map(|overlay| overlay.trim().to_owned());
+        let own: Vec<String> = own.chain([stage]).filter(|text| !text.is_empty()).collect();
+        if own.is_empty() {
+            return Ok(policy);
+        }
+        let precedence = self.render(Text::Precedence, &none)?;
+        Ok(format!("{policy}\n\n{precedence}\n\n{}", own.join("\n\n")))
+    }
+
+    /// The calls and results of the chain, in one assistant message.
+    fn xml_history(&self) -> Vec<Message> {
+        let mut pieces = Vec::new();
+        for at in self.plan.chain(self.index) {
+            let step = &self.plan.steps()[at];
+            let Some(result) = self.results.get(at) else { continue };
+            let call = Call { tool: step.tool.clone(), arguments: result.arguments.clone() };
+            let tools = self.plan.tools().iter().map(|own| &own.tool);
+            let tool = tools.filter(|tool| tool.name == step.tool);
+            pieces.push(crate::xml::Protocol::new(tool).write(&[call]));
+            let (id, tool) = (step.id.as_str(), step.tool.as_str());
+            pieces.push(write_result(id, tool, &step.reason, result));
+        }
+        match pieces.is_empty() {
+            true => Vec::new(),
+            false => vec![Message::assistant(&pieces.join("\n\n"))],
+        }
+    }
+
+    /// The calls and results of the chain, a pair of messages each.
+    fn native_history(&self) -> Result<Vec<Message>, Error> {
+        let mut messages = Vec::new();
+        for at in self.plan.chain(self.index) {
+            let step = &self.plan.steps()[at];
+            let Some(result) = self.results.get(at) else { continue };
+            let given = json!({"tool": step.tool.as_str(), "reason": step.reason.trim()});
+            messages.push(Message::user(&self.render(Text::HistoryUser, &given)?));
+            let arguments = Value::Object(result.arguments.clone()).to_string();
+            let given = json!({"arguments": arguments, "result": outcome(result)});
+            messages.push(Message::assistant(&self.render(Text::HistoryAssistant, &given)?));
+        }
+        Ok(messages)
+    }
+
+    fn task(&self) -> Result<String, Error> {
+        let schema = &self.tool.schema;
+        let required = schema.required();
+        let parameters: Vec<Value> = schema
+            .properties()
+            .into_iter()
+            .flatten()
+            .map(|(name, own)| {
+                json!({
+                    "name": name,
+                    "type": type_text(own),
+                    "description": own.get("description").and_then(Value::as_str).unwrap_or(""),
+                    "required": required.contains(&name.as_str()),
+                })
+            })
+            .collect();
+        let draft = self.step.draft.as_ref().map(|draft| Value::Object(draft.clone()).to_string());
+        let given = json!({
+            "objective": self.plan.objective(),
+            "step": self.index + 1,
+            "steps": self.plan.steps().len(),
+            "tool": self.step.tool.as_str(),
+            "reason": self.step.reason.trim(),
+            "description": self.tool.tool.description.as_deref().unwrap_or("").trim(),
+            "required": required.join(", "),
+            "parameters": parameters,
+            "draft": draft.unwrap_or_default(),
+        });
+        self.render(Text::Task(self.folder()), &given)
+    }
+
+    /// The results of the steps that are declared as dependencies (E4).
+    fn dependencies(&self) -> Result<Option<String>, Error> {
+        let steps = self.plan.steps();
+        let direct = self.step.depends_on.iter();
+        let direct: Vec<_> =
+            direct.filter_map(|&at| Some((&steps[at], self.results.get(at)?))).collect();
+        if direct.is_empty() {
+            return Ok(None);
+        }
+        let results = match self.way {
+            Way::Xml => {
+                let write = |(step, result): &(&crate::Step, &crate::StepResult)| {
+                    write_result(step.id.as_str(), step.tool.as_str(), &step.reason, result)
+                };
+                direct.iter().map(write).collect::<Vec<_>>().join("\n\n")
+            }
+            Way::Native => {
+                let write = |(step, result): &(&crate::Step, &crate::StepResult)| {
+                    json!({
+                        "step": step.id.as_str(),
+                        "tool": step.tool.as_str(),
+                        "success": result.success,
+                        "arguments": result.arguments,
+                        "result": result.data,
+                    })
+                };
+                pretty(&Value::Array(direct.iter().map(write).collect()))
+            }
+        };
+        self.render(Text::Dependencies(self.folder()), &json!({"results": results})).map(Some)
+    }
+
+    fn instruction(&self) -> Result<String, Error> {
+        let schema = &self.tool.schema;
+        let required = schema.required().join(", ");
+        let tool = self.step.tool.as_str();
+        let given = match self.way {
+            Way::Native => {
+                json!({"tool": tool, "schema": pretty(schema.as_value()), "required": required})
+            }
+            Way::Xml => json!({
+                "tool": tool,
+                "schema": pretty(schema.as_value()),
+                "required": required,
+                "example": self.example(),
+            }),
+        };
+        self.render(Text::Instruction(self.folder()), &given)
+    }
+
+    /// The form of the call, with the names of the parameters.
+    fn example(&self) -> String {
+        let schema = &self.tool.schema;
+        let required = schema.required();
+        let declared = schema.properties().into_iter().flatten();
+        let shown =
+            declared.filter(|(name, _)| required.is_empty() || required.contains(&name.as_str()));
+        let parameter = |(name, own): (&String, &Value)| {
+            let kind = type_text(own);
+            let kind = if kind.is_empty() { "value" } else { kind.as_str() };
+            format!("    <parameter name=\"{}\">{kind}</parameter>\n", crate::xml::escape(name))
+        };
+        let parameters: String = shown.map(parameter).collect();
+        let tool = crate::xml::escape(self.step.tool.as_str());
+        format!("<tools>\n  <invoke name=\"{tool}\">\n{parameters}  </invoke>\n</tools>")
+    }
+
+    /// What the model is told about its last answer.
+    fn reinforcement(&self) -> Result<Option<String>, Error> {
+        let tool = self.step.tool.as_str();
+        match self.attempts.last() {
+            None => Ok(None),
+            Some(last) if last.way != self.way => {
+                self.render(Text::Fallback, &json!({"tool": tool})).map(Some)
+            }
+            Some(last) => {
+                let errors: Vec<String> = last.objections.iter().map(|o| o.to_string()).collect();
+                let given = json!({
+                    "attempt": self.n_tries(),
+                    "tries": self.settings.tries.max(1),
+                    "call": last.call,
+                    "errors": errors,
+                    "tool": tool,
+                });
+                self.render(Text::Retry(self.folder()), &given).map(Some)
+            }
+        }
+    }
+}
+
+fn outcome(result: &crate::StepResult) -> String {
+    match result.success {
+        true => result.data.to_string(),
+        false => json!({"success": false, "data": result.data}).to_string(),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// The type of a parameter in a few words; empty if the schema does not say.
+fn type_text(schema: &Value) -> String {
+    let name = match schema.get("type") {
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+        }
+        _ => String::new(),
+    };
+    let of = schema.get("items").map(type_text).filter(|of| !of.is_empty());
+    match (schema.get("enum").and_then(Value::as_array), of) {
+        (Some(list), _) => {
+            let list: Vec<String> = list.iter().map(Value::to_string).collect();
+            format!("one of {}", list.join(", "))
+        }
+        (None, Some(of)) if name == "array" => format!("array of {of}"),
+        (None, _) => name,
+    }
+}

@@ -1,0 +1,57 @@
+//! Arguments for a plan step: a step and a schema in, valid arguments out.
+//!
+//! A [`Plan`] is an objective and steps that wait for each other; a [`Schedule`] says
+//! which of them may run now. For one step a [`Job`] says what to send to a model, is
+//! given the reply, and ends with arguments that keep to the tool's [`Schema`], or with
+//! an explicit failure. The call travels as text in the [`xml`] protocol or as the API's
+//! own tool call, with one meaning.
+//!
+//! ```text
+//!   JSON ──▶ Plan ──▶ Schedule ──▶ a step that is ready
+//!                                     │
+//!              Templates ──▶ Job ──▶ Request ──▶ (a model) ──▶ Reply
+//!                             ▲                                  │
+//!                             └── xml::Protocol · Schema::mend ◀─┘
+//! ```
+//!
+//! Nothing here does I/O, asks a clock or draws a random number.
+//!
+//! ```
+//! use interleaf_plan::{Job, Mode, Next, Plan, Results, Settings, Templates};
+//!
+//! let plan = Plan::read(r#"{
+//!     "objective": "Will it rain?",
+//!     "tools": [{"name": "forecast", "parameters": {"type": "object",
+//!         "properties": {"city": {"type": "string"}}, "required": ["city"]}}],
+//!     "steps": [{"tool": "forecast", "reason": "look at the sky"}]
+//! }"#, &[]).map_err(|faults| faults[0].clone())?;
+//! let (results, templates) = (Results::default(), Templates::built_in()?);
+//! let settings = Settings { mode: Mode::Xml, ..Settings::default() };
+//! let job = Job::new(&plan, 0, &results, &settings, &templates)?;
+//! let Next::Ask(request) = job.next()? else { panic!("nothing was answered yet") };
+//! assert_eq!(request.messages.len(), 2);
+//! # Ok::<(), interleaf_plan::Error>(())
+//! ```
+
+mod error;
+
+mod plan;
+mod results;
+mod schedule;
+
+mod schema;
+pub mod xml;
+
+mod job;
+mod templates;
+
+pub use error::{Error, ErrorKind};
+pub use job::{
+    Answer, Attempt, Failure, InXml, Job, Mode, Next, Objection, Request, Settings, Way,
+    merge_adjacent,
+};
+pub use plan::{Plan, PlanTool, Step, StepId, read_tools};
+pub use results::{Results, StepResult};
+pub use schedule::{Schedule, StepState};
+pub use schema::{Fault, Mended, Repair, RepairKind, Schema};
+pub use templates::{Language, Templates};

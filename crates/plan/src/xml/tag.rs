@@ -1,0 +1,180 @@
+//! A tag, read with patience.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::text::decode;
+
+/// A tag in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tag<'t> {
+    /// Its name as it is written, without a prefix such as `x:` or `｜x｜`.
+    pub(super) name: &'t str,
+    pub(super) kind: TagKind,
+    /// What stands behind the name in `<function=NAME>`.
+    pub(super) value: Option<&'t str>,
+    pub(super) attributes: Vec<(&'t str, Cow<'t, str>)>,
+    pub(super) span: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TagKind {
+    Open,
+    Close,
+    Empty,
+}
+
+impl Tag<'_> {
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+
+    pub(super) fn is_one_of(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.is(name))
+    }
+
+    pub(super) fn attribute(&self, names: &[&str]) -> Option<&str> {
+        let wanted = |own: &str| names.iter().any(|name| own.eq_ignore_ascii_case(name));
+        self.attributes.iter().find(|(own, _)| wanted(own)).map(|(_, value)| &**value)
+    }
+
+    /// What the tag is about: `name="…"`, or what stands behind its name.
+    pub(super) fn subject(&self) -> Option<&str> {
+        self.value.or_else(|| self.attribute(&["name", "tool", "tool_name", "function"]))
+    }
+}
+
+/// The longest tag that is taken for one, in bytes.
+const LONGEST: usize = 8 * 1024;
+
+/// The next tag at or behind `from`, whatever its name.
+pub(super) fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
+    let mut at = from;
+    loop {
+        at += text.get(at..)?.find('<')?;
+        match tag_at(text, at) {
+            Some(tag) => return Some(tag),
+            None => at += 1,
+        }
+    }
+}
+
+/// The tag that begins at `at`, if one does. What looks like code does not: a name must
+/// follow at once, and an end must come before the next `<`.
+pub(super) fn tag_at(text: &str, at: usize) -> Option<Tag<'_>> {
+    // What is longer is no tag; without a bound, a text of quotes would be read over and
+    // over.
+    let text = &text[..text.floor_char_boundary(at.saturating_add(LONGEST))];
+    let mut cursor = Cursor { text, at: at + 1 };
+    let closes = cursor.skip('/');
+    if closes {
+        cursor.skip_blanks();
+    }
+    let full = cursor.take_while(is_name);
+    let name = full.rsplit([':', '｜']).next().unwrap_or(full);
+    if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return None;
+    }
+    let mut kind = if closes { TagKind::Close } else { TagKind::Open };
+    let mut value = None;
+    if !closes && cursor.skip('=') {
+        let given = cursor.take_while(|c| !matches!(c, '>' | '<' | '\n'));
+        let given = given.strip_suffix('/').unwrap_or(given);
+        value = Some(given.trim_matches(is_quote_or_blank)).filter(|given| !given.is_empty());
+    }
+    let mut attributes = Vec::new();
+    loop {
+        cursor.skip_blanks();
+        match cursor.peek()? {
+            '>' => break,
+            '/' => {
+                cursor.skip('/');
+                cursor.skip_blanks();
+                if cursor.peek() == Some('>') {
+                    kind = if closes { TagKind::Close } else { TagKind::Empty };
+                }
+            }
+            '<' => return None,
+            _ => attributes.push(cursor.attribute()?),
+        }
+    }
+    Some(Tag { name, kind, value, attributes, span: at..cursor.at + 1 })
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '｜')
+}
+
+fn is_quote_or_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | '“' | '”' | '‘' | '’' | '`')
+}
+
+struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip(&mut self, c: char) -> bool {
+        let found = self.peek() == Some(c);
+        if found {
+            self.at += c.len_utf8();
+        }
+        found
+    }
+
+    fn skip_blanks(&mut self) {
+        self.take_while(char::is_whitespace);
+    }
+
+    fn take_while(&mut self, accept: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let end = rest.find(|c| !accept(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    /// `key`, `key=value`, `key="value"`, also with `\"` or typographic quotes.
+    fn attribute(&mut self) -> Option<(&'t str, Cow<'t, str>)> {
+        let start = self.at;
+        let key = self.take_while(|c| !c.is_whitespace() && !matches!(c, '=' | '>' | '/' | '<'));
+        self.skip_blanks();
+        if !self.skip('=') {
+            // Something must be taken, lest we stand still.
+            return (self.at > start).then_some((key, Cow::Borrowed("")));
+        }
+        self.skip_blanks();
+        let escaped = self.skip('\\');
+        let close = match self.peek()? {
+            '"' => '"',
+            '\'' => '\'',
+            '“' | '”' => '”',
+            '‘' | '’' => '’',
+            _ => {
+                let bare = self.take_while(|c| !c.is_whitespace() && !matches!(c, '>' | '<'));
+                let bare = match bare.strip_suffix('/') {
+                    Some(bare) if self.peek() == Some('>') => {
+                        self.at -= 1;
+                        bare
+                    }
+                    _ => bare,
+                };
+                return Some((key, decode(bare)));
+            }
+        };
+        let open = self.peek()?;
+        self.skip(open);
+        let value = self.take_while(|c| c != close);
+        self.skip(close).then_some(())?;
+        let value = if escaped { value.strip_suffix('\\').unwrap_or(value) } else { value };
+        Some((key, decode(value)))
+    }
+}

@@ -1,0 +1,46 @@
+//! Fields that another vendor attached: they go back to their owner only, and whoever
+//! sends a message elsewhere is told.
+
+use interleaf_model::{Entry, Extra, Message, PartRef};
+use serde_json::Value;
+
+use crate::Family;
+use crate::change::{ChangeKind, Changes};
+
+/// Reports the fields of these messages that `family` does not take.
+pub(super) fn report<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    family: Family,
+    changes: &mut Changes,
+) {
+    for entry in entries {
+        let message = &entry.message;
+        let parts = message.parts().filter_map(|part| match part {
+            PartRef::Text(text) => Some(&text.extra),
+            PartRef::Thinking(thinking) => Some(&thinking.extra),
+            PartRef::Call(call) => Some(&call.extra),
+            PartRef::Image(image) => Some(&image.extra),
+            PartRef::File(file) => Some(&file.extra),
+            PartRef::Opaque(_) => None,
+        });
+        for extra in std::iter::once(&message.extra).chain(parts) {
+            report_one(extra, message, family, changes);
+        }
+    }
+}
+
+fn report_one(extra: &Extra, message: &Message, family: Family, changes: &mut Changes) {
+    for (owner, fields) in extra.iter().filter(|(owner, _)| !takes(family, owner.as_str())) {
+        let names: Vec<String> = match fields.to_value() {
+            Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),
+            _ => Vec::new(),
+        };
+        let detail = format!("{owner}'s {}", names.join(", "));
+        changes.add(ChangeKind::FieldsDropped, &message.id, detail);
+    }
+}
+
+/// The ids and forms of OpenAI's two families mean the same in both.
+fn takes(family: Family, owner: &str) -> bool {
+    owner == family.owner() || (family == Family::OpenaiResponses && owner == "openai")
+}

@@ -1,0 +1,182 @@
+//! Bodies of conversations that are drawn at random, the same ones every time.
+
+use std::sync::Arc;
+
+use interleaf_model::{
+    Arguments, AssistantPart, Body, ContentPart, Entry, Extra, File, Image, Json, Message, Parts,
+    Prompt, Provenance, Role, Source, Tool,
+};
+use interleaf_samples::strategy::conversation;
+use interleaf_wire::{CacheMarks, Family, Options, ToolChoice, Vendor, encode};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::Value;
+
+use super::Case;
+
+/// How many bodies of each API.
+const N_BODIES: usize = 300;
+
+/// A picture of one pixel.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// The first bytes of a document.
+const PDF: &str = "JVBERi0xLjcK";
+
+pub(super) fn bodies() -> Vec<Case> {
+    let mut runner = TestRunner::deterministic();
+    let strategy = conversation(1..24);
+    let mut prompts = Vec::new();
+    while prompts.len() < N_BODIES {
+        let messages = strategy.new_tree(&mut runner).unwrap().current();
+        prompts.extend(prompt(prompts.len(), messages));
+    }
+    let mut cases = Vec::new();
+    for family in Family::ALL {
+        for (n, prompt) in prompts.iter().enumerate() {
+            let encoded = encode(prompt, Vendor::of(family), &options(family, n)).unwrap();
+            let body = String::from_utf8(encoded.to_bytes()).unwrap();
+            cases.push(Case { family, name: format!("drawn {n}"), body });
+        }
+    }
+    cases
+}
+
+/// A conversation without what nobody defines, and with media. None if there is a
+/// value in it that no program can hold: half a surrogate pair, 1e999.
+fn prompt(n: usize, mut messages: Vec<Message>) -> Option<Prompt> {
+    messages.iter_mut().for_each(strip);
+    if n.is_multiple_of(3) {
+        messages.push(Body::User(media(n)).into());
+    }
+    if n.is_multiple_of(4) {
+        let bodies = messages.iter_mut().map(|message| &mut message.body);
+        let results = bodies.filter_map(|body| match body {
+            Body::Tool(result) => Some(result),
+            _ => None,
+        });
+        results.take(1).for_each(|result| result.parts = media(n));
+    }
+    if !messages.iter().flat_map(Message::calls).all(|call| is_readable(&call.arguments)) {
+        return None;
+    }
+    let entry = |message: Message| {
+        let is_system = message.role() == Role::System;
+        let provenance = if is_system { Provenance::System } else { Provenance::Original };
+        Entry { message: Arc::new(message), provenance }
+    };
+    Prompt::check(messages.into_iter().map(entry).collect(), tools(n)).ok()
+}
+
+fn is_readable(arguments: &Arguments) -> bool {
+    match arguments {
+        Arguments::Object(json) => serde_json::from_str::<Value>(json.as_str()).is_ok(),
+        Arguments::Invalid(_) => true,
+    }
+}
+
+/// Takes out what vendors attached: it is made up.
+fn strip(message: &mut Message) {
+    if let Body::Assistant(parts) = &mut message.body {
+        let mut list = parts.clone().into_vec();
+        for part in &mut list {
+            if let AssistantPart::Thinking(thinking) = part {
+                thinking.extra = Extra::NONE;
+            }
+        }
+        *parts = Parts::new(list).unwrap();
+    }
+}
+
+fn media(n: usize) -> Parts<ContentPart> {
+    let image = |source, media_type: Option<&str>| {
+        ContentPart::Image(Image {
+            source,
+            media_type: media_type.map(Into::into),
+            extra: Extra::NONE,
+        })
+    };
+    let file = |source, media_type: &str, name: Option<&str>| {
+        let (media_type, name) = (Some(media_type.into()), name.map(Into::into));
+        ContentPart::File(File { source, media_type, name, extra: Extra::NONE })
+    };
+    let inline = |data: &str| Source::Base64(data.into());
+    let all = [
+        image(inline(PNG), Some("image/png")),
+        image(Source::Url("https://example.org/a.png".into()), None),
+        file(inline(PDF), "application/pdf", Some("report.pdf")),
+        file(Source::Url("https://example.org/a.pdf".into()), "application/pdf", None),
+        file(inline("aGk="), "text/plain", Some("a.txt")),
+        file(inline("UklGRg=="), "audio/wav", None),
+    ];
+    let from = n % all.len();
+    Parts::new(all[from..].to_vec()).unwrap()
+}
+
+fn tools(n: usize) -> Arc<[Tool]> {
+    const OPEN: &str = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+    const CLOSED: &str = r#"{"type":"object","properties":{"path":{"type":"string","enum":["a","b"]},
+        "depth":{"type":["integer","null"]}},"required":["path","depth"],"additionalProperties":false}"#;
+    const GOOGLES: &str = r#"{"type":"OBJECT","properties":{"path":{"type":"STRING"}}}"#;
+    const REFERRING: &str = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"b":{"anyOf":
+        [{"type":"string"},{"type":"array","items":{"type":"number"}}]}},"$defs":{"A":{"const":1}}}"##;
+    let tool = |name: &str, description: Option<&str>, schema: Option<&str>, strict| Tool {
+        name: name.into(),
+        description: description.map(Into::into),
+        parameters: schema.and_then(|schema| Json::parse(schema).ok()),
+        strict,
+        extra: Extra::NONE,
+    };
+    let all = [
+        tool("read_file", Some("Reads a file."), Some(OPEN), None),
+        tool("write_file", Some("Writes a file."), Some(CLOSED), Some(true)),
+        tool("bash", None, Some(REFERRING), Some(false)),
+        tool("list", Some("Lists files."), None, None),
+        tool("search the web!", Some(""), Some(GOOGLES), None),
+    ];
+    all[..n % (all.len() + 1)].into()
+}
+
+/// Each setting in some bodies, and each with each other in some.
+fn options(family: Family, n: usize) -> Options {
+    let models: &[&str] = match family {
+        Family::OpenaiChat | Family::OpenaiResponses => &["gpt-4.1", "gpt-5", "gpt-5.6"],
+        Family::Anthropic => &["claude-3-5-haiku-20241022", "claude-sonnet-4-5", "claude-opus-5"],
+        Family::Gemini => &["gemini-2.5-pro", "gemini-3-pro", "gemini-3-pro"],
+        Family::Bedrock => &["us.anthropic.claude-sonnet-4-6", "meta.llama3-3-70b", "nova"],
+    };
+    let every = |nth: usize, at: usize| n % nth == at;
+    let number = |is_set: bool, text| is_set.then(|| Json::parse(text).unwrap());
+    const SCHEMA: &str = r#"{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":
+        {"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}}}"#;
+    Options {
+        model: models[n % models.len()].into(),
+        max_tokens: every(2, 0).then_some(4096),
+        temperature: number(every(5, 1), "0.5"),
+        top_p: number(every(7, 2), "0.9"),
+        top_k: number(every(7, 3), "40"),
+        stop: if every(6, 1) { vec!["END".to_owned()] } else { Vec::new() },
+        stream: every(3, 1),
+        tool_choice: match n % 9 {
+            0 => Some(ToolChoice::Auto),
+            1 => Some(ToolChoice::None),
+            2 => Some(ToolChoice::Required),
+            3 => Some(ToolChoice::Tool("read_file".into())),
+            _ => None,
+        },
+        parallel_tool_calls: every(4, 3).then_some(every(8, 3)),
+        thinking: match n % 8 {
+            1 => Json::parse(r#"{"type":"enabled","budget_tokens":2048}"#).ok(),
+            5 => Json::parse(r#"{"type":"disabled"}"#).ok(),
+            _ => None,
+        },
+        response_format: match n % 11 {
+            2 => Json::parse(SCHEMA).ok(),
+            5 => Json::parse(r#"{"type":"json_object"}"#).ok(),
+            _ => None,
+        },
+        cache_key: every(10, 7).then(|| "a-key".into()),
+        cache: if every(2, 1) { CacheMarks::On } else { CacheMarks::Off },
+        ..Options::default()
+    }
+}
