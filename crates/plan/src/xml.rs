@@ -58,17 +58,13 @@ impl Protocol {
 
     /// Writes calls. Those of tools that are not declared are written too.
     pub fn write(&self, calls: &[Call]) -> String {
-        write::write_calls(calls, |tool| self.schema_of(tool))
+        write::write_calls(calls, &self.tools)
     }
 
     /// Reads whatever a model wrote: the calls of declared tools, what else it said, and
     /// what was refused.
     pub fn read(&self, text: &str) -> Reading {
         read::read(text, &self.tools)
-    }
-
-    fn schema_of(&self, tool: &str) -> Option<&Value> {
-        self.tools.iter().find(|shape| shape.name.as_str() == tool).map(|shape| &shape.schema)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) use elements::Elements;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::Prompt;
+use interleaf_model::{Prompt, Settled};
 use serde::Serialize;
 
 use crate::change::Changes;
@@ -114,6 +114,10 @@ pub(crate) struct TurnPlace {
     /// Behind the newest turn in which the user said something, or that turn itself:
     /// the tool loop that is running.
     pub(crate) current: bool,
+    /// In the turn before it the user says something beside results.
+    pub(crate) asked: bool,
+    /// In the turn behind it the user says something beside results.
+    pub(crate) spoken_to: bool,
     /// The index in the prompt of the message behind which a cache breakpoint goes,
     /// if it is in this turn and breakpoints are written.
     pub(crate) breakpoint: Option<usize>,
@@ -125,6 +129,7 @@ pub(crate) struct TurnPlace {
 /// Where the turns of a prompt stand.
 struct Places<'a> {
     turns: &'a Turns<'a>,
+    settled: Option<&'a Settled>,
     /// The newest turn in which the user said something.
     newest_question: usize,
     breakpoint: Option<usize>,
@@ -132,11 +137,11 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of(turns: &'a Turns<'a>, prompt: &Prompt, options: &Options) -> Self {
-        let asked = |turn: &Turn<'_>| matches!(turn, Turn::User { said, .. } if !said.is_empty());
+    fn of(turns: &'a Turns<'a>, prompt: &'a Prompt, options: &Options) -> Self {
         Self {
             turns,
-            newest_question: turns.turns.iter().rposition(asked).unwrap_or(0),
+            settled: prompt.settled().map(|settled| &**settled),
+            newest_question: turns.turns.iter().rposition(Turn::is_spoken).unwrap_or(0),
             breakpoint: prompt.breakpoint().filter(|_| options.cache == CacheMarks::On),
             unbound_from: options.thinking_unbound_from,
         }
@@ -145,9 +150,12 @@ impl<'a> Places<'a> {
     /// The place of the turn of this number.
     fn place(&self, number: usize) -> TurnPlace {
         let range = self.turns.turns[number].range();
+        let (asked, spoken_to) = self.turns.around(number, self.settled);
         TurnPlace {
             last: number + 1 == self.turns.turns.len(),
             current: number >= self.newest_question,
+            asked,
+            spoken_to,
             breakpoint: self.breakpoint.filter(|at| range.contains(at)),
             unbound_from: self.unbound_from.filter(|&from| from < range.end),
         }

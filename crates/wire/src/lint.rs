@@ -21,7 +21,7 @@ pub struct Rule {
 pub struct Fault {
     /// The rule.
     pub rule: &'static Rule,
-    /// The place, as a JSON pointer.
+    /// The place, as a JSON pointer; the last step may be to what is missing there.
     pub pointer: String,
     /// Particulars; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -53,7 +53,19 @@ pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
         Family::Gemini => gemini::check(&body, vendor, &mut faults),
         Family::Bedrock => bedrock::check(&body, vendor, &mut faults),
     }
+    for fault in &mut faults.found {
+        shorten(&mut fault.pointer, &body);
+    }
     Ok(faults.found)
+}
+
+/// Takes away what lies below something that is not there itself.
+fn shorten(pointer: &mut String, body: &Value) {
+    while let Some((outer, _)) = pointer.rsplit_once('/')
+        && body.pointer(outer).is_none()
+    {
+        pointer.truncate(outer.len());
+    }
 }
 
 /// Where a family puts what it found.

@@ -1,6 +1,6 @@
 //! A prompt as the turns that APIs think in.
 
-use interleaf_model::{Entry, Prompt, Role};
+use interleaf_model::{Entry, Prompt, Role, Settled};
 
 /// A prompt, taken apart.
 pub(crate) struct Turns<'a> {
@@ -21,6 +21,11 @@ pub(crate) enum Turn<'a> {
 }
 
 impl Turn<'_> {
+    /// Whether the user says something in it beside results.
+    pub(crate) fn is_spoken(&self) -> bool {
+        matches!(self, Self::User { said, .. } if !said.is_empty())
+    }
+
     /// The indices of its messages in the prompt.
     pub(crate) fn range(&self) -> std::ops::Range<usize> {
         match self {
@@ -31,6 +36,19 @@ impl Turn<'_> {
 }
 
 impl<'a> Turns<'a> {
+    /// Whether the user says something beside results in the turn before this one, and in
+    /// the one behind it. Before the first stands what is settled, if anything is.
+    pub(crate) fn around(&self, number: usize, settled: Option<&Settled>) -> (bool, bool) {
+        let asked = match number.checked_sub(1) {
+            Some(before) => self.turns[before].is_spoken(),
+            None => {
+                let last = settled.and_then(|settled| settled.turns().entries().last());
+                last.is_some_and(|entry| entry.message.role() == Role::User)
+            }
+        };
+        (asked, self.turns.get(number + 1).is_some_and(Turn::is_spoken))
+    }
+
     pub(crate) fn of(prompt: &'a Prompt) -> Self {
         let entries = prompt.entries();
         let role = |at: usize| entries.get(at).map(|entry: &Entry| entry.message.role());

@@ -1,6 +1,6 @@
 //! The program as its users meet it: run, with its output looked at.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of a test fail like a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "the helpers of a test fail like a test")]
 
 mod api;
 mod bad_input;
@@ -10,6 +10,8 @@ mod help;
 mod json;
 mod literate;
 mod repository;
+mod rows;
+mod rules;
 mod sessions;
 mod streams;
 

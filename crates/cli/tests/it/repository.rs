@@ -33,7 +33,7 @@ fn sources() -> Vec<PathBuf> {
 
 #[test]
 fn the_specialists_know_the_words_and_not_each_other() {
-    for krate in ["conversation", "assemble", "wire"] {
+    for krate in ["conversation", "assemble", "wire", "plan"] {
         let ours = dependencies(krate, "dependencies");
         let ours: Vec<_> = ours.iter().filter(|name| name.starts_with("interleaf")).collect();
         assert_eq!(ours, ["interleaf-model"], "{krate}");

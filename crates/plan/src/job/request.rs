@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::messages::merge_adjacent;
 use super::{InXml, Job, Way};
 use crate::templates::{Folder, Text};
-use crate::xml::{Call, write_result};
+use crate::xml::{Call, Protocol, write_result};
 use crate::{Error, ErrorKind};
 
 /// A request for the arguments of a step.
@@ -121,14 +121,13 @@ impl Job<'_> {
 
     /// The calls and results of the chain, in one assistant message.
     fn xml_history(&self) -> Vec<Message> {
+        let protocol = Protocol::new(self.plan.tools().iter().map(|own| &own.tool));
         let mut pieces = Vec::new();
         for at in self.plan.chain(self.index) {
             let step = &self.plan.steps()[at];
             let Some(result) = self.results.get(at) else { continue };
             let call = Call { tool: step.tool.clone(), arguments: result.arguments.clone() };
-            let tools = self.plan.tools().iter().map(|own| &own.tool);
-            let tool = tools.filter(|tool| tool.name == step.tool);
-            pieces.push(crate::xml::Protocol::new(tool).write(&[call]));
+            pieces.push(protocol.write(&[call]));
             let (id, tool) = (step.id.as_str(), step.tool.as_str());
             pieces.push(write_result(id, tool, &step.reason, result));
         }

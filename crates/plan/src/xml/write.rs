@@ -3,28 +3,27 @@
 use serde_json::{Map, Value};
 
 use super::text::{escape, escape_value};
-use super::{Call, value};
+use super::{Call, Shape, value};
 use crate::StepResult;
 
 /// Writes calls into one block.
-pub(super) fn write_calls<'s>(
-    calls: &[Call],
-    schema_of: impl Fn(&str) -> Option<&'s Value>,
-) -> String {
+pub(super) fn write_calls(calls: &[Call], tools: &[Shape]) -> String {
     let mut out = String::from("<tools>\n");
     for call in calls {
-        write_call(&mut out, call, schema_of(call.tool.as_str()));
+        match tools.iter().find(|shape| shape.name == call.tool) {
+            Some(shape) => write_call(&mut out, call, shape),
+            None => {
+                let (name, schema) = (call.tool.clone(), super::empty_schema());
+                write_call(&mut out, call, &Shape { name, schema });
+            }
+        }
     }
     out += "</tools>";
     out
 }
 
-fn write_call(out: &mut String, call: &Call, schema: Option<&Value>) {
+fn write_call(out: &mut String, call: &Call, shape: &Shape) {
     *out += &format!("  <invoke name=\"{}\">\n", escape(call.tool.as_str()));
-    let shape = super::Shape {
-        name: call.tool.clone(),
-        schema: schema.cloned().unwrap_or_else(super::empty_schema),
-    };
     for (name, value) in &call.arguments {
         let schema = shape.property_schema(name);
         *out += &parameter(name, value, schema, &shape.schema);

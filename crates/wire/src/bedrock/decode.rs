@@ -1,6 +1,7 @@
 //! From a body or an answer to the model's words.
 
 mod block;
+mod documents;
 mod settings;
 
 use serde_json::value::RawValue;
@@ -15,7 +16,7 @@ use self::block::{Block, BlockForm, read_block};
 use super::event_stream::message_of;
 use super::wire::{AROUND_RESULT, BEHIND_RESULT, OWNER};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, list, text, wrong_type};
+use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type};
 use crate::reply_builder::ReplyBuilder;
 use crate::{Error, ErrorKind, Request};
 
@@ -24,7 +25,9 @@ pub(super) use self::block::read_citations;
 /// Reads the body of a request.
 pub(crate) fn decode_request(whole: &str) -> Result<Request, Error> {
     let raw = serde_json::from_str(whole).map_err(|e| Error::syntax(&e, whole))?;
-    read_request(raw).map_err(|fault| fault.locate(whole))
+    let mut request = read_request(raw).map_err(|fault| fault.locate(whole))?;
+    request.options.cache = settings::cache_marks(whole);
+    Ok(request)
 }
 
 /// Reads an answer that came whole.
@@ -43,7 +46,10 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     };
     let mut messages = Vec::new();
     if let Some(system) = fields.take("system") {
-        let parts = each(system, "system", system_part)?;
+        let parts = match plain(system).map_err(|fault| fault.under("system"))? {
+            Some(said) => vec![SystemPart::Text(said)],
+            None => each(system, "system", system_part)?,
+        };
         if let Ok(parts) = Parts::new(parts) {
             messages.push(Body::System(parts).into());
         }
@@ -51,8 +57,17 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     for read in each(turns, "messages", read_message)? {
         messages.extend(read);
     }
+    documents::distrust_doubles(&mut messages)?;
     let (tools, options) = settings::read(&mut fields)?;
     Ok(Request { messages, tools, options })
+}
+
+/// A text in place of a list of blocks: the API refuses it, but what it means is plain.
+fn plain(raw: &RawValue) -> Result<Option<Text>, Fault<'_>> {
+    if !is_text(raw) {
+        return Ok(None);
+    }
+    text(raw).map(|said| Some(Text::new(said)))
 }
 
 /// Reads a list that stands under `name`.
@@ -97,16 +112,27 @@ fn read_message(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
     let Some(content) = fields.take("content") else {
         return Err(fields.incomplete("a message needs `content`"));
     };
+    let said = plain(content).map_err(|fault| fault.under("content"))?;
     let mut messages: Vec<Message> = match &*spoken {
-        "user" => user_messages(each(content, "content", read_block)?)?,
+        "user" => match said {
+            Some(said) => vec![Body::User(Parts::one(ContentPart::Text(said))).into()],
+            None => user_messages(each(content, "content", read_block)?)?,
+        },
         "assistant" => {
-            let parts = each(content, "content", assistant_part)?;
+            let parts = match said {
+                Some(said) => vec![AssistantPart::Text(said)],
+                None => each(content, "content", assistant_part)?,
+            };
             let parts = Parts::new(parts);
             let blank = |_| Parts::one(AssistantPart::Text(Text::new("")));
             vec![Body::Assistant(parts.unwrap_or_else(blank)).into()]
         }
         "system" => {
-            let parts = Parts::new(each(content, "content", system_part)?);
+            let parts = match said {
+                Some(said) => vec![SystemPart::Text(said)],
+                None => each(content, "content", system_part)?,
+            };
+            let parts = Parts::new(parts);
             let blank = |_| Parts::one(SystemPart::Text(Text::new("")));
             vec![Body::System(parts.unwrap_or_else(blank)).into()]
         }

@@ -81,6 +81,22 @@ pub(super) fn takes_tool(json: &Json) -> bool {
     is_clean
 }
 
+/// Whether the cache breakpoints of a body are few enough and in order.
+pub(super) fn has_legal_cache_points(body: &str) -> bool {
+    let Ok(body) = serde_json::from_str::<Value>(body) else { return true };
+    let mut is_clean = true;
+    check_cache_points(&body, &mut |_, _, _| is_clean = false);
+    is_clean
+}
+
+/// Whether a body takes a form of the answer that is given back as it came.
+pub(super) fn takes_text_format(raw: &RawValue) -> bool {
+    let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return false };
+    let mut is_clean = true;
+    settings::check_text_format(&value, "", &mut |_, _, _| is_clean = false);
+    is_clean
+}
+
 fn check_system(system: Option<&Value>, report: &mut Report<'_>) {
     match system {
         None => {}

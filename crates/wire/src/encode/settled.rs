@@ -22,9 +22,19 @@ pub(super) struct SettledText {
     names: NameMap,
 }
 
-/// A settled turn is never the last, never in the running loop, and carries no mark.
-const PLACE: TurnPlace =
-    TurnPlace { last: false, current: false, breakpoint: None, unbound_from: None };
+/// A settled turn is never the last, never in the running loop, and carries no mark. What
+/// comes behind the assistant's is in the same link.
+fn place(turns: &Turns<'_>, number: usize, earlier: Option<&Settled>) -> TurnPlace {
+    let (asked, spoken_to) = turns.around(number, earlier);
+    TurnPlace {
+        last: false,
+        current: false,
+        asked,
+        spoken_to,
+        breakpoint: None,
+        unbound_from: None,
+    }
+}
 
 impl SettledText {
     /// Writes the links that are not written yet.
@@ -61,10 +71,11 @@ impl SettledText {
         let turns = Turns::of(link.turns());
         let mut own = context.for_prompt(link.turns());
         let mut text = Vec::new();
-        for &turn in &turns.turns {
+        for (number, &turn) in turns.turns.iter().enumerate() {
+            let place = place(&turns, number, link.earlier().map(|earlier| &**earlier));
             let follows = !(text.is_empty() && self.pieces.is_empty());
             let mut elements = Elements::behind(&mut text, follows);
-            writer.write_turn(&mut own, turn, PLACE, &mut elements)?;
+            writer.write_turn(&mut own, turn, place, &mut elements)?;
         }
         self.push(text.into());
         if !own.changes.0.is_empty() {

@@ -144,7 +144,14 @@ fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
 
 fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry], start: usize) -> bool {
     let unbound_from = cx.options.thinking_unbound_from;
-    let place = TurnPlace { last: false, current: true, breakpoint: None, unbound_from };
+    let place = TurnPlace {
+        last: false,
+        current: true,
+        asked: false,
+        spoken_to: false,
+        breakpoint: None,
+        unbound_from,
+    };
     // What is found here is reported when the turn is written.
     let before = std::mem::take(&mut cx.changes);
     let mut opens = false;

@@ -258,8 +258,12 @@ fn in_message(own: &Json) -> Option<Rest<'_>> {
 struct Served<'a> {
     uses: HashSet<Cow<'a, str>>,
     results: HashSet<Cow<'a, str>>,
-    /// A use may wait for its result until the turn goes on.
+    /// A use may wait for its result until the turn goes on: behind it comes nothing, or
+    /// nothing but results.
     may_wait: bool,
+    /// The turn goes on with one that was interrupted for results, so that a use may be
+    /// there.
+    goes_on: bool,
 }
 
 enum Half<'a> {
@@ -272,8 +276,9 @@ enum Half<'a> {
 impl<'a> Served<'a> {
     fn of(said: &'a [Entry], place: TurnPlace) -> Self {
         let has_calls = said.iter().any(|entry| entry.message.has_calls());
-        let may_wait = place.last || has_calls;
-        let mut served = Self { uses: HashSet::new(), results: HashSet::new(), may_wait };
+        let may_wait = place.last || has_calls && !place.spoken_to;
+        let goes_on = !place.asked;
+        let mut served = Self { uses: HashSet::new(), results: HashSet::new(), may_wait, goes_on };
         for opaque in said.iter().flat_map(|entry| opaques(&entry.message)) {
             match half(opaque) {
                 Some(Half::Use(id)) => served.uses.insert(id),
@@ -323,7 +328,7 @@ fn served_block<'a>(
 ) -> Option<Block<'a>> {
     let is_whole = match half(opaque) {
         Some(Half::Use(id)) => served.may_wait || served.results.contains(&id),
-        Some(Half::Result(id)) => is_first || served.uses.contains(&id),
+        Some(Half::Result(id)) => is_first && served.goes_on || served.uses.contains(&id),
         Some(Half::Foreign) => false,
         None => true,
     };
@@ -338,5 +343,15 @@ fn served_block<'a>(
 /// Whether the API paused the turn in the middle of its own tools.
 pub(super) fn is_paused(said: &[Entry]) -> bool {
     let last = said.last().and_then(|entry| entry.message.parts().next_back());
-    matches!(last, Some(interleaf_model::PartRef::Opaque(opaque)) if half(opaque).is_some())
+    let Some(interleaf_model::PartRef::Opaque(opaque)) = last else { return false };
+    match half(opaque) {
+        Some(Half::Use(_)) => true,
+        Some(Half::Result(id)) => {
+            let is_alone = said.iter().flat_map(|entry| entry.message.parts()).nth(1).is_none();
+            let mut halves = said.iter().flat_map(|entry| opaques(&entry.message)).map(half);
+            is_alone || halves.any(|half| matches!(half, Some(Half::Use(used)) if used == id))
+        }
+        // It is not sent, so the turn ends with what stands before it.
+        Some(Half::Foreign) | None => false,
+    }
 }

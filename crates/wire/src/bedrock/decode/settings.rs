@@ -1,5 +1,6 @@
 //! What a body says beside its messages.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -9,9 +10,10 @@ use interleaf_model::{Json, Opaque, Tool, ToolName};
 
 use super::block::must_be_text;
 use super::{each, opaque, own};
+use crate::bedrock::lint;
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, wrong_type};
-use crate::{Family, Options, ToolChoice};
+use crate::raw::{Fields, ObjectText, is_object, text, wrong_type};
+use crate::{CacheMarks, Family, Options, ToolChoice};
 
 /// Reads all that is left of a body.
 pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fault<'a>> {
@@ -153,8 +155,10 @@ fn response_format(raw: &RawValue) -> Option<Json> {
     let kind = format.take_text("type").ok()??;
     let mut structure = format.take_object("structure").ok()??;
     let mut given = structure.take_object("jsonSchema").ok()??;
-    let schema = given.take_text("schema").ok()??;
-    let schema: &RawValue = serde_json::from_str(&schema).ok()?;
+    let schema = given.take("schema")?;
+    // The API wants the schema as a text; what the schema itself means is plain.
+    let read = if is_object(schema) { Cow::Borrowed(schema.get()) } else { text(schema).ok()? };
+    let schema: &RawValue = serde_json::from_str(&read).ok()?;
     let (name, description) = (given.take("name"), given.take("description"));
     let is_all = [&format, &structure, &given].iter().all(|left| left.iter().next().is_none());
     if kind != "json_schema" || !is_object(schema) || !is_all {
@@ -170,4 +174,11 @@ fn response_format(raw: &RawValue) -> Option<Json> {
     whole.push("type", r#""json_schema""#);
     whole.push("json_schema", written.into_json().ok()??.as_str());
     whole.into_json().ok()?
+}
+
+/// Whether the cache breakpoints of a body can stay. If the API would refuse them, ours
+/// are set in their place.
+pub(super) fn cache_marks(body: &str) -> CacheMarks {
+    let is_marked = body.contains("cachePoint");
+    if is_marked && !lint::has_legal_cache_points(body) { CacheMarks::On } else { CacheMarks::Off }
 }

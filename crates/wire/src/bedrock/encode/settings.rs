@@ -4,13 +4,14 @@ use interleaf_model::Json;
 use serde_json::value::RawValue;
 
 use super::json;
+use crate::bedrock::lint;
 use crate::bedrock::wire::{
     InferenceConfig, JsonSchema, ModelFields, OutputConfig, Rest, Structure, Tail, TextFormat,
     object, raw,
 };
 use crate::change::ChangeKind;
 use crate::encode::Context;
-use crate::raw::{is_object, text};
+use crate::raw::{Fields, is_object, text};
 use crate::turns::Turns;
 use crate::{Error, Family, Options};
 
@@ -103,7 +104,14 @@ fn output_config<'a>(cx: &mut Context<'a>) -> OutputConfig<'a> {
         }
         written
     });
-    let written: &[&str] = if text_format.is_some() { &["textFormat"] } else { &[] };
+    let own = own_object(options, "outputConfig")
+        .and_then(|config| Fields::read(config).ok()?.peek("textFormat"));
+    let is_refused = own.is_some_and(|format| !lint::takes_text_format(format));
+    if is_refused {
+        cx.changes.add_general(ChangeKind::OptionDropped, "outputConfig.textFormat");
+    }
+    let is_written = text_format.is_some() || is_refused;
+    let written: &[&str] = if is_written { &["textFormat"] } else { &[] };
     OutputConfig { text_format, rest: own_rest(options, "outputConfig", written) }
 }
 

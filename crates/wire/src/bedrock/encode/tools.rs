@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{Json, Tool, ToolName};
+use interleaf_model::{Json, PartRef, Tool, ToolName};
 
+use super::content::Place;
 use super::settings::own_object;
 use crate::bedrock::lint;
 use crate::bedrock::wire::{
@@ -128,8 +129,11 @@ fn declare_from_history<'a>(
     tools: &mut Vec<ToolEntry<'a>>,
 ) -> Result<(), Error> {
     let prompt = cx.prompt;
-    for call in prompt.messages().flat_map(|message| message.calls()) {
-        let name = cx.names.write(&call.name, &cx.vendor.quirks.tool_names);
+    for name in prompt.messages().flat_map(|message| message.parts()).filter_map(called) {
+        let name = match name {
+            Cow::Borrowed(name) => cx.names.write(name, &cx.vendor.quirks.tool_names),
+            Cow::Owned(name) => Cow::Owned(name.as_str().to_owned()),
+        };
         if names.contains(&name) {
             continue;
         }
@@ -143,6 +147,20 @@ fn declare_from_history<'a>(
         cx.changes.add_general(ChangeKind::ToolsDeclared, names.join(", "));
     }
     Ok(())
+}
+
+/// The tool that a part calls, be it one that the API runs itself, in a part that is
+/// given back as it came.
+fn called(part: PartRef<'_>) -> Option<Cow<'_, ToolName>> {
+    match part {
+        PartRef::Call(call) => Some(Cow::Borrowed(&call.name)),
+        PartRef::Opaque(opaque) if opaque.owner.as_str() == OWNER => {
+            wire::raw(&opaque.value).filter(|raw| lint::takes_block(raw, Place::Assistant))?;
+            let mut call = object(&opaque.value)?.take_object("toolUse").ok()??;
+            Some(Cow::Owned(ToolName::new(call.take_text("name").ok()??)))
+        }
+        _ => None,
+    }
 }
 
 fn tool_choice<'a>(

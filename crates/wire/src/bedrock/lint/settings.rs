@@ -104,12 +104,19 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     if setting("stopSequences").is_some_and(|stops| !are_stops(stops)) {
         report(&INFERENCE_CONFIG, format!("{at}/stopSequences"), String::new());
     }
-    let at = "/outputConfig/textFormat/structure/jsonSchema";
-    if let Some(schema) = body.pointer(at) {
+    let at = "/outputConfig/textFormat";
+    if let Some(format) = body.pointer(at) {
+        check_text_format(format, at, report);
+    }
+}
+
+pub(super) fn check_text_format(format: &Value, at: &str, report: &mut Report<'_>) {
+    let inner = "/structure/jsonSchema";
+    if let Some(schema) = format.pointer(inner) {
         let text = schema.get("schema").and_then(Value::as_str).unwrap_or_default();
         let parsed: Option<Value> = serde_json::from_str(text).ok();
         if !parsed.is_some_and(|schema| schema.is_object()) {
-            report(&OUTPUT_FORMAT, format!("{at}/schema"), String::new());
+            report(&OUTPUT_FORMAT, format!("{at}{inner}/schema"), String::new());
         }
     }
 }

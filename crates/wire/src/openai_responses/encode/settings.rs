@@ -157,8 +157,8 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         let is_refused =
             MOVED_FIELDS.contains(&name.as_str()) || is_second || is_null_choice(cx, name, value);
         match serde_json::from_str::<&RawValue>(value.as_str()) {
-            // Already written, with the format.
-            _ if is_ours && name == "text" && tail.text.is_some() => {}
+            // Already written, or nothing is left of it.
+            _ if is_ours && name == "text" && (tail.text.is_some() || has_bare_format(value)) => {}
             Ok(raw) if is_ours && !is_refused && !is_written(name) => {
                 rest.retain(|(other, _): &(Cow<'_, str>, _)| other != name);
                 rest.push((Cow::Borrowed(name.as_str()), raw));
@@ -241,15 +241,27 @@ fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
     let options = cx.options;
     let is_ours = options.rest_of == Some(Family::OpenaiResponses);
     let others = options.rest.iter().find(|(name, _)| is_ours && name == "text");
+    let others = others.map(|(_, others)| others);
     let format = options.response_format.as_ref().and_then(|format| {
         let written = format_of(format, &mut cx.changes);
         if written.is_none() {
             cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
         }
         written
-    })?;
-    let extra = others.map(|(_, others)| Own::of_json(others).rest(&["format"]));
-    Some(TextSettings { format: Some(format), extra: extra.unwrap_or_default() })
+    });
+    let is_bare = others.is_some_and(has_bare_format);
+    if is_bare {
+        cx.changes.add_general(ChangeKind::OptionDropped, "text.format: it has no `type`");
+    }
+    let extra = others.map(|others| Own::of_json(others).rest(&["format"])).unwrap_or_default();
+    let is_written = format.is_some() || is_bare && !extra.0.is_empty();
+    is_written.then_some(TextSettings { format, extra })
+}
+
+/// Whether a format that only this API could know does not say what it is.
+fn has_bare_format(text: &Json) -> bool {
+    let format = Own::of_json(text).peek("format").filter(|format| format.get() != "null");
+    format.is_some_and(|format| Own::of_raw(format).peek_text("type").is_none())
 }
 
 fn format_of<'a>(format: &'a Json, changes: &mut Changes) -> Option<Format<'a>> {

@@ -16,104 +16,104 @@ macro_rules! rules {
 }
 
 rules! {
-    BODY "body" "a body is a JSON object" "";
+    BODY "body" "A body is a JSON object." "";
     INPUT "input"
-        "`input` is a text or a list that is not empty, unless an earlier answer or a stored prompt is continued"
+        "`input` is a text or a list that is not empty, unless an earlier answer or a stored prompt is continued."
         "";
     MOVED_FIELDS "moved-fields"
-        "the fields of Chat Completions have other names here: `input`, `max_output_tokens`, `text.format`, `reasoning.effort`"
+        "The fields of Chat Completions have other names here: `input`, `max_output_tokens`, `text.format`, `reasoning.effort`."
         "";
     CONTINUATION "continuation"
-        "`previous_response_id` and `conversation` are not sent together"
+        "`previous_response_id` and `conversation` are not sent together."
         "";
-    OUTPUT_TOKENS "output-tokens" "`max_output_tokens` is 16 or more" "";
+    OUTPUT_TOKENS "output-tokens" "`max_output_tokens` is 16 or more." "";
     TEXT_FORMAT "text-format"
-        "`text.format` is flat: a `json_schema` has its `name` (letters, digits, _ and -, at most 64) and `schema` beside `type`"
+        "`text.format` is flat: a `json_schema` has its `name` (letters, digits, _ and -, at most 64) and `schema` beside `type`."
         "";
-    JSON_WORD "json-word" "with the format `json_object` the word JSON occurs in the input" "";
-    ITEM_TYPE "item-type" "every item is an object with a `type`, or a message with a `role`" "";
-    ROLE "role" "a message's role is user, assistant, system or developer" "";
-    CONTENT "content" "a message's `content` is a text or a list of parts" "";
+    JSON_WORD "json-word" "With the format `json_object` the word JSON occurs in the input." "";
+    ITEM_TYPE "item-type" "Every item is an object with a `type`, or a message with a `role`." "";
+    ROLE "role" "A message's role is user, assistant, system or developer." "";
+    CONTENT "content" "A message's `content` is a text or a list of parts." "";
     PART_DIRECTION "part-direction"
-        "parts of the user, the system and tools are `input_*`; those of the assistant are `output_text` or `refusal`"
+        "Parts of the user, the system and tools are `input_*`; those of the assistant are `output_text` or `refusal`."
         "";
-    PART_FORM "part-form" "every part is an object with a `type`; a text part has its `text`" "";
+    PART_FORM "part-form" "Every part is an object with a `type`; a text part has its `text`." "";
     MEDIA_SOURCE "media-source"
-        "an `input_image` has `image_url` or `file_id`; an `input_file` has `file_data`, `file_url` or `file_id`"
+        "An `input_image` has `image_url` or `file_id`; an `input_file` has `file_data`, `file_url` or `file_id`."
         "";
     MEDIA_URL "media-url"
-        "an image's or a file's address is of http, https, or base64 inside a data URL"
+        "An image's or a file's address is of http, https, or base64 inside a data URL."
         "";
     CALL_FIELDS "call-fields"
-        "a `function_call` has `call_id`, `name` and `arguments`, a `custom_tool_call` `call_id`, `name` and `input`"
+        "A `function_call` has `call_id`, `name` and `arguments`, a `custom_tool_call` `call_id`, `name` and `input`."
         "";
-    ARGUMENTS_TEXT "arguments-text" "`arguments` is a text that holds JSON, not the JSON itself" "";
-    NAME "name" "names of functions are 1 to 128 letters, digits, _ and -" "";
-    OUTPUT_CALL_ID "output-call-id" "an output names its call in `call_id`" "";
+    ARGUMENTS_TEXT "arguments-text" "`arguments` is a text that holds JSON, not the JSON itself." "";
+    NAME "name" "Names of functions are 1 to 128 letters, digits, _ and -." "";
+    OUTPUT_CALL_ID "output-call-id" "An output names its call in `call_id`." "";
     OUTPUT_FORM "output-form"
-        "`output` is a text or a list of `input_text`, `input_image` and `input_file` parts that is not empty"
+        "`output` is a text or a list of `input_text`, `input_image` and `input_file` parts that is not empty."
         "";
     CALL_ID_LENGTH "call-id-length"
-        "a `call_id` has 1 to 64 characters"
+        "A `call_id` has 1 to 64 characters."
         "Invalid 'input[95].call_id': string too long. Expected a string with maximum length 64, but got a string with length 116 instead.";
-    CALL_ID_UNIQUE "call-id-unique" "a `call_id` is used by one call and answered by one output" "";
+    CALL_ID_UNIQUE "call-id-unique" "A `call_id` is used by one call and answered by one output." "";
     CALL_ANSWERED "call-answered"
-        "every call has its output, unless it is asynchronous"
+        "Every call has its output, unless it is asynchronous."
         "No tool output found for function call call_….";
     OUTPUT_HAS_CALL "output-has-call"
-        "every output has its call before it, unless an earlier answer is continued"
+        "Every output has its call before it, unless an earlier answer is continued."
         "No tool call found for function call output with call_id call_….";
     OUTPUT_ID "output-id"
-        "an output that continues an earlier answer carries no `id`"
+        "An output that continues an earlier answer carries no `id`."
         "No tool output found for function call call_….";
     NAMESPACE "namespace"
-        "a call of a function that lives in a namespace carries its `namespace`"
+        "A call of a function that lives in a namespace carries its `namespace`."
         "Missing namespace for function_call '…'. It does not exist in the default namespace. Round-trip the model's function_call item with its namespace field included.";
     ITEM_ID_PREFIX "item-id-prefix"
-        "an item's `id` begins with the prefix of its type: msg, fc, rs, ctc"
+        "An item's `id` begins with the prefix of its type: msg, fc, rs, ctc."
         "Invalid 'input[177].id': 'item_…'. Expected an ID that begins with 'msg'.";
-    ITEM_ID_LENGTH "item-id-length" "an item's `id` has at most 64 characters" "";
+    ITEM_ID_LENGTH "item-id-length" "An item's `id` has at most 64 characters." "";
     ITEM_ID_UNIQUE "item-id-unique"
-        "no two items have the same `id`"
+        "No two items have the same `id`."
         "Duplicate item found with id msg_4. Remove duplicate items from your input and try again.";
     STORED_ONLY "stored-only"
-        "with `store: false` there is nothing to refer to: no `item_reference`, no reasoning without `encrypted_content`"
+        "With `store: false` there is nothing to refer to: no `item_reference`, no reasoning without `encrypted_content`."
         "Item with id 'rs_…' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
     REASONING_SUMMARY "reasoning-summary"
-        "a reasoning item has `summary`, a list, even if it is empty"
+        "A reasoning item has `summary`, a list, even if it is empty."
         "Missing required parameter: 'input[N].summary'";
     REASONING_SEALED "reasoning-sealed"
-        "`encrypted_content` is the whole base64 text that the API gave"
+        "`encrypted_content` is the whole base64 text that the API gave."
         "The encrypted content gAAA… could not be verified.";
     REASONING_FOLLOWED "reasoning-followed"
-        "a reasoning item is followed by the item that it led to"
+        "A reasoning item is followed by the item that it led to."
         "Item 'rs_…' of type 'reasoning' was provided without its required following item.";
     REASONING_KEPT "reasoning-kept"
-        "what a model that always reasons said is sent with its `id` only behind its reasoning item"
+        "What a model that always reasons said is sent with its `id` only behind its reasoning item."
         "Item 'fc_…' of type 'function_call' was provided without its required 'reasoning' item: 'rs_…'.";
-    COMPACTION_LAST "compaction-last" "a `compaction_trigger` is the last item" "";
+    COMPACTION_LAST "compaction-last" "A `compaction_trigger` is the last item." "";
     CONFIGURATION_UPDATE "configuration-update"
-        "no two `configuration_update` items stand side by side, and there is none with automatic truncation"
+        "No two `configuration_update` items stand side by side, and there is none with automatic truncation."
         "";
     CACHE_BREAKPOINT "cache-breakpoint"
-        "a `prompt_cache_breakpoint` stands on an input part, with a `ttl` of 30m or 12h if it has one"
+        "A `prompt_cache_breakpoint` stands on an input part, with a `ttl` of 30m or 12h if it has one."
         "";
-    TOOL_FORM "tool-form" "every tool is an object with a `type`; a function is flat, with its `name` beside it" "";
-    TOOL_SCHEMA "tool-schema" "a function's `parameters` are a schema of type object" "";
-    STRICT_ROOT "strict-root" "a strict schema is of type object at its root, without `anyOf` there" "";
+    TOOL_FORM "tool-form" "Every tool is an object with a `type`; a function is flat, with its `name` beside it." "";
+    TOOL_SCHEMA "tool-schema" "A function's `parameters` are a schema of type object." "";
+    STRICT_ROOT "strict-root" "A strict schema is of type object at its root, without `anyOf` there." "";
     STRICT_CLOSED "strict-closed"
-        "every object of a strict schema has `additionalProperties: false`"
+        "Every object of a strict schema has `additionalProperties: false`."
         "";
     STRICT_REQUIRED "strict-required"
-        "every property of a strict schema is in `required`"
+        "Every property of a strict schema is in `required`."
         "";
     STRICT_KEYWORDS "strict-keywords"
-        "a strict schema does without `allOf`, `oneOf`, `not`, `if`, `then`, `else`, `dependentRequired` and `dependentSchemas`"
+        "A strict schema does without `allOf`, `oneOf`, `not`, `if`, `then`, `else`, `dependentRequired` and `dependentSchemas`."
         "";
     STRICT_SIZE "strict-size"
-        "a strict schema has at most 5,000 properties, 10 levels, 1,000 enum values and 120,000 characters of names and values"
+        "A strict schema has at most 5,000 properties, 10 levels, 1,000 enum values and 120,000 characters of names and values."
         "";
     TOOL_CHOICE "tool-choice"
-        "`tool_choice` is none, auto, required or an object with a `type`; what it forces is among the tools"
+        "`tool_choice` is none, auto, required or an object with a `type`; what it forces is among the tools."
         "";
 }

@@ -67,11 +67,9 @@ fn what_the_encoder_writes_of_a_bad_body_is_clean() {
         "result-has-call",
         "one-result",
     ];
-    // A user who speaks while a tool of the API's waits.
-    const LEFT: [&str; 1] = ["waiting-server-tool"];
     for rule in rules(Family::Anthropic) {
         let name = rule.id.strip_prefix("anthropic/").unwrap();
-        if OF_THE_HISTORY.contains(&name) || LEFT.contains(&name) {
+        if OF_THE_HISTORY.contains(&name) {
             continue;
         }
         let request = decode_request(Family::Anthropic, &fixture(rule, "bad"));

@@ -481,8 +481,8 @@ fn faults_name_place_and_rule() {
             r#"messages[0].role, line 1 column 22: unknown role "robot": it must be user, assistant or system"#,
         ),
         (
-            r#"{"messages":[{"role":"user","content":"hi"}]}"#,
-            "messages[0].content, line 1 column 39: must be a list, not a string",
+            r#"{"messages":[{"role":"user","content":1}]}"#,
+            "messages[0].content, line 1 column 39: must be a list, not a number",
         ),
         (
             r#"{"messages":[{"role":"user","content":[{"text":1}]}]}"#,
@@ -497,8 +497,8 @@ fn faults_name_place_and_rule() {
             "messages[0].content[0].toolResult, line 1 column 54: a result needs `toolUseId`",
         ),
         (
-            r#"{"messages":[],"system":"be brief"}"#,
-            "system, line 1 column 25: must be a list, not a string",
+            r#"{"messages":[],"system":{}}"#,
+            "system, line 1 column 25: must be a list, not an object",
         ),
         (
             r#"{"messages":[],"toolConfig":{"tools":[{"toolSpec":{}}]}}"#,

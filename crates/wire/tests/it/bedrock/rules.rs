@@ -48,7 +48,7 @@ fn the_errors_that_people_report_are_found() {
             r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]},
             "messages":[{"role":"user","content":[{"text":"a"}]},
             {"role":"assistant","content":[{"toolUse":{"toolUseId":"1","name":"f","input":{}}}]}]}"#,
-            &[("bedrock/calls-answered", "/messages/2/content")],
+            &[("bedrock/calls-answered", "/messages/2")],
         ),
         // A document beside results, on any model.
         (
