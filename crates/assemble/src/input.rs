@@ -158,7 +158,7 @@ impl Input<'_> {
     pub fn check_agent(&self) -> Result<(), Error> {
         match &self.settings.agent {
             Agent::Sub(name) if self.role_text().is_none() => Err(Error::settings(format!(
-                "the sub-agent {name} has no role definition, and can not run without one"
+                "the sub-agent {name} has no role definition, and cannot run without one"
             ))),
             Agent::Main | Agent::Sub(_) => Ok(()),
         }

@@ -22,7 +22,7 @@ const SMALLEST_LINK: usize = 16;
 /// Turns that no later message can change are settled: they go through the steps
 /// once, and a request continues them. The outcome is the same as that of
 /// [`assemble`] on the whole view; the work is that of the messages at its end.
-/// Where a request can not be made so (a summary, a request over its budget, a rule
+/// Where a request cannot be made so (a summary, a request over its budget, a rule
 /// that puts the block at the head, a call id that occurs again) it is made from the
 /// whole view.
 #[derive(Default)]

@@ -8,8 +8,8 @@
 //! | lines with `data:` | a stream of server-sent events |
 //! | bytes that are no text, or base64 of such | a binary stream of Bedrock's |
 
-use interleaf_model::Reply;
-use interleaf_wire::{Error, Family, NameMap, decode_response, decode_stream};
+use interleaf::model::Reply;
+use interleaf::wire::{Error, Family, NameMap, decode_response, decode_stream};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

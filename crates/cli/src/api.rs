@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use interleaf_model::Prompt;
-use interleaf_wire::{CacheMarks, Change, Encoded, Family, Options, VENDORS, Vendor, encode};
+use interleaf::model::Prompt;
+use interleaf::wire::{CacheMarks, Change, Encoded, Family, Options, VENDORS, Vendor, encode};
 
 pub(crate) use self::tools_file::ToolsFile;
 use crate::arguments::{ByteCount, parse_tokens};
@@ -97,7 +97,7 @@ pub(crate) fn family_of(
     asked: Option<Family>,
 ) -> Result<Family, Failure> {
     asked.or_else(|| input.request_family()).ok_or_else(|| {
-        let rule = "it can not be seen which API this body is for";
+        let rule = "it cannot be seen which API this body is for";
         Failure::new(&input.name, rule).hint(format!("{flag} names it"))
     })
 }

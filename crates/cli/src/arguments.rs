@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
-use interleaf_model::Role;
+use interleaf::model::Role;
 
 use crate::commands::Command;
 

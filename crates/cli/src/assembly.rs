@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
-use interleaf_assemble::{
+use interleaf::assemble::{
     Agent, Assembly, Budget, Context, Input, Ledger, MissingResult, OpenBlock, Outcome, Rule,
     Settings, SummaryRole, assemble_observed, counter_for,
 };
-use interleaf_conversation::PINNED;
-use interleaf_model::{AgentName, ContextKind, Entry, Message, MessageId};
+use interleaf::conversation::PINNED;
+use interleaf::model::{AgentName, ContextKind, Entry, Message, MessageId};
 
 use self::summary::SummaryFile;
 use crate::arguments::{ByteCount, parse_tokens};

@@ -17,7 +17,7 @@ struct Answer {
     answer: Result<Box<RawValue>, Failure>,
 }
 
-/// Answers every line of a file as it comes, in a field of this name. What can not be
+/// Answers every line of a file as it comes, in a field of this name. What cannot be
 /// answered is said in its place, and does not stop the others.
 pub(crate) fn answer_all(
     path: &Path,

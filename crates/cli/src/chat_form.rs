@@ -2,10 +2,10 @@
 //! such messages takes back: `thinking_blocks`, and the signature of a call in its
 //! `provider_specific_fields`.
 
-use interleaf_model::{
+use interleaf::model::{
     Extra, File, Image, Message, Opaque, PartRef, Seal, Source, Thinking, ToolCall,
 };
-use interleaf_wire::Family;
+use interleaf::wire::Family;
 use serde_json::{Map, Value, json};
 
 /// An assistant's message in chat form.

@@ -16,7 +16,7 @@
 //! | `output.message`, or a binary stream | bedrock |
 //! | `type` is `message`, events `message_start` … | anthropic |
 
-use interleaf_wire::Family;
+use interleaf::wire::Family;
 use serde_json::Value;
 
 /// The API whose request body this is.

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::panic::PanicHookInfo;
 
 use anstyle::{AnsiColor, Style};
-use interleaf_model::Place;
+use interleaf::model::Place;
 
 /// How a command that ran to its end ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,22 +64,22 @@ impl Failure {
     }
 
     /// A fault that the model found.
-    pub(crate) fn model(subject: &str, error: &interleaf_model::Error) -> Self {
+    pub(crate) fn model(subject: &str, error: &interleaf::model::Error) -> Self {
         Self::new(subject, error.message()).at(place_text(error.place()))
     }
 
     /// A fault that a wire format found.
-    pub(crate) fn wire(subject: &str, error: &interleaf_wire::Error) -> Self {
+    pub(crate) fn wire(subject: &str, error: &interleaf::wire::Error) -> Self {
         Self::new(subject, error.message()).at(place_text(error.place()))
     }
 
     /// What the conversation refused.
-    pub(crate) fn conversation(subject: &str, error: &interleaf_conversation::Error) -> Self {
+    pub(crate) fn conversation(subject: &str, error: &interleaf::conversation::Error) -> Self {
         Self::new(subject, error.message()).at(error.field())
     }
 
     /// Why no request could be made.
-    pub(crate) fn assembly(subject: &str, error: &interleaf_assemble::Error) -> Self {
+    pub(crate) fn assembly(subject: &str, error: &interleaf::assemble::Error) -> Self {
         let failure = Self::new(subject, error.to_string());
         match error.figures() {
             Some(_) => failure.hint("a larger --window or a smaller --reserve makes room"),
@@ -148,7 +148,7 @@ pub(crate) fn print_bug(bug: &PanicHookInfo<'_>) {
     );
 }
 
-/// A text from outside that can not move the cursor or flood the screen.
+/// A text from outside that cannot move the cursor or flood the screen.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 600;
     if !text.contains(char::is_control) && text.len() <= LONGEST {

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use interleaf_assemble::Summary;
-use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId, Tool, Transcript};
-use interleaf_wire::{Family, Options, Request, openai_chat};
+use interleaf::assemble::Summary;
+use interleaf::conversation::Conversation;
+use interleaf::model::{Message, MessageId, Tool, Transcript};
+use interleaf::wire::{Family, Options, Request, openai_chat};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -89,7 +89,7 @@ impl Input {
 
     /// The conversation in it.
     pub(crate) fn load(self) -> Result<Loaded, Failure> {
-        let wire = |e: interleaf_wire::Error| Failure::wire(&self.name, &e);
+        let wire = |e: interleaf::wire::Error| Failure::wire(&self.name, &e);
         let (transcript, request) = match self.format()? {
             Format::Transcript => {
                 let read = Transcript::read(&self.text);
@@ -106,7 +106,7 @@ impl Input {
 
     /// The conversation of a body of this family.
     pub(crate) fn load_request(self, family: Family) -> Result<Loaded, Failure> {
-        let mut request = interleaf_wire::decode_request(family, &self.text)
+        let mut request = interleaf::wire::decode_request(family, &self.text)
             .map_err(|e| Failure::wire(&self.name, &e))?;
         let FieldNames(names) =
             serde_json::from_str(&self.text).map_err(|e| Failure::json(&self.name, &e))?;

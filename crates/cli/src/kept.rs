@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use interleaf::Session;
+use interleaf::conversation::Conversation;
 use interleaf::store::{self, Head, ListSessions, SessionId, Store};
-use interleaf_conversation::Conversation;
-use interleaf_wire::Options;
+use interleaf::wire::Options;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::Failure;
@@ -84,7 +84,7 @@ impl Kept {
         Self::open_as(subject, &url, missing)
     }
 
-    /// Opens the store at a URL, and says who named it if it can not be.
+    /// Opens the store at a URL, and says who named it if it cannot be.
     pub(crate) fn open_as(subject: &str, url: &str, missing: Missing) -> Result<Self, Failure> {
         let none = file(url).filter(|path| !path.exists());
         if let (Missing::Refuse, Some(path)) = (missing, none) {

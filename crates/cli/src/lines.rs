@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use anstyle::Style;
-use interleaf_conversation::{Batch, Conversation, PINNED, Scope};
-use interleaf_model::{Message, Role, Status, notation};
+use interleaf::conversation::{Batch, Conversation, PINNED, Scope};
+use interleaf::model::{Message, Role, Status, notation};
 use serde::Serialize;
 
 use crate::failure::printable;

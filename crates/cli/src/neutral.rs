@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use interleaf_model::{
+use interleaf::model::{
     ContextKind, Entry, Extra, Json, Message, Prompt, Provenance, Tool, ToolName, VendorName,
 };
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub(crate) fn write(prompt: &Prompt) -> String {
         let mut message = to_json(&entry.message);
         // A message is an object, and never an empty one.
         message.pop();
-        // Writing into a String can not fail.
+        // Writing into a String cannot fail.
         let _ = write!(out, "{message},\"from\":{}}}", to_json(&from_text(&entry.provenance)));
     }
     out.push_str("\n]");
@@ -177,7 +177,7 @@ impl From<&Tool> for ToolForm {
 }
 
 impl TryFrom<ToolForm> for Tool {
-    type Error = interleaf_model::Error;
+    type Error = interleaf::model::Error;
 
     fn try_from(form: ToolForm) -> Result<Self, Self::Error> {
         let ToolForm { name, description, parameters, strict, extra } = form;

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use interleaf_model::Role;
+use interleaf::model::Role;
 use serde::Serialize;
 
 /// The width of a line where no terminal says another.

@@ -1,7 +1,7 @@
 //! A body read, mended and written again, with nothing added and nothing shortened.
 
-use interleaf_assemble::Outcome;
-use interleaf_wire::{Change, Family, Options, Vendor};
+use interleaf::assemble::Outcome;
+use interleaf::wire::{Change, Family, Options, Vendor};
 
 use crate::api::{self, ToolsFile};
 use crate::assembly::{Made, Recipe};

@@ -19,11 +19,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
-use interleaf_assemble::{
+use interleaf::assemble::{
     Change, Finding, Outcome, Placement, Report, StablePrefix, Step, StepReport, Tokens,
 };
-use interleaf_model::{CallId, Entry, Provenance, Status, notation};
-use interleaf_wire as wire;
+use interleaf::model::{CallId, Entry, Provenance, Status, notation};
+use interleaf::wire;
 use serde::Serialize;
 
 use crate::api;
@@ -59,7 +59,7 @@ struct ReportForm<'a> {
     changes: &'a [wire::Change],
 }
 
-/// A report can not go where the request goes.
+/// A report cannot go where the request goes.
 pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
     match path {
         Some(path) if path.as_os_str() == "-" => {

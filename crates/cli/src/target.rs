@@ -2,8 +2,8 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use interleaf_model::Prompt;
-use interleaf_wire::{Change, Family, Vendor};
+use interleaf::model::Prompt;
+use interleaf::wire::{Change, Family, Vendor};
 
 use crate::api::{self, ApiArguments, ToolsFile};
 use crate::arguments::ByteCount;

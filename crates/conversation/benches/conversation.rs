@@ -4,7 +4,7 @@
 //! Criterion keeps the time series; the table at the end has both ways and their
 //! ratio from one run. `cargo bench -p interleaf-conversation --bench conversation`
 
-#![expect(clippy::unwrap_used, reason = "a bench that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! Needs valgrind and `cargo install gungraun-runner` of gungraun's version, then
 //! `cargo bench -p interleaf-conversation --features instruction-counts --bench instructions`
 
-#![expect(clippy::unwrap_used, reason = "a bench that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 #![expect(missing_docs, reason = "the macros make public items without docs")]
 
 use std::hint::black_box;

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p interleaf-conversation --bench memory`
 
-#![expect(clippy::unwrap_used, reason = "a bench that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 
 use std::sync::Arc;
 

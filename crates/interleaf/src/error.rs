@@ -31,7 +31,7 @@ pub enum ErrorKind {
     NotFound,
     /// Another writer was first; [`Error::current`] says how far the session is.
     Conflict,
-    /// The store can not be used; [`Error::store_kind`] says why.
+    /// The store cannot be used; [`Error::store_kind`] says why.
     Store,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Error {
         f.write_str(match &*self.0 {
             Repr::Assemble(_) => "cannot assemble the request",
             Repr::Wire(_) => "cannot write the request",
-            Repr::Conversation(_) => "the conversation can not be changed so",
+            Repr::Conversation(_) => "the conversation cannot be changed so",
             Repr::Store(error) if error.kind() == interleaf_store::ErrorKind::Conflict => {
                 "another writer was first: refresh the session and try again"
             }

@@ -16,6 +16,7 @@
 //! | [`conversation`] | what was said, what of it is visible, and how that changes |
 //! | [`assemble`] | from a view to a valid prompt, and a report of what was changed |
 //! | [`wire`] | from a prompt to the body of five APIs, and from their answers back |
+//! | [`plan`] | arguments for the steps of a plan |
 //! | [`store`] | sessions that last: memory, SQLite, PostgreSQL |
 //! | [`Session`] | a conversation that a store keeps, and the requests sent from it |
 //! | [`Requests`] | a session's requests, one after the other, at the cost of what is new |
@@ -48,6 +49,7 @@ mod session;
 pub use interleaf_assemble as assemble;
 pub use interleaf_conversation as conversation;
 pub use interleaf_model as model;
+pub use interleaf_plan as plan;
 pub use interleaf_store as store;
 pub use interleaf_wire as wire;
 

@@ -55,7 +55,7 @@ impl Requests {
     /// Makes the next request. The view of `input` is not looked at.
     ///
     /// # Errors
-    /// If there is nothing to say, it does not fit, or the API can not say it.
+    /// If there is nothing to say, it does not fit, or the API cannot say it.
     pub fn next(
         &mut self,
         input: &Input<'_>,

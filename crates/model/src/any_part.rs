@@ -78,6 +78,6 @@ fn illegal(kind: &str, role: Role) -> Error {
         Role::Assistant => "text, thinking, call, image, file, opaque",
     };
     Error::rule(format!(
-        "a message of role {role} can not hold a part of type {kind}; it may hold: {legal}"
+        "a message of role {role} cannot hold a part of type {kind}; it may hold: {legal}"
     ))
 }

@@ -406,7 +406,7 @@ impl Message {
     /// The length of the message's JSON form, in bytes.
     pub fn neutral_len(&self) -> usize {
         let mut counted = ByteCount(0);
-        // Counting can not fail, nor can our own Serialize.
+        // Counting cannot fail, nor can our own Serialize.
         let _ = serde_json::to_writer(&mut counted, self);
         counted.0
     }

@@ -1,4 +1,4 @@
-//! Names and ids, each a type of its own so that they can not be mixed up.
+//! Names and ids, each a type of its own so that they cannot be mixed up.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The words of Interleaf.
 //!
 //! A [`Message`] is an envelope (id, time, origin) around a [`Body`]; the body's
-//! role decides which parts it may hold, so an assistant can not carry a tool
-//! result and a user can not call a tool. Messages travel as a [`Transcript`]
+//! role decides which parts it may hold, so an assistant cannot carry a tool
+//! result and a user cannot call a tool. Messages travel as a [`Transcript`]
 //! (the JSON format of files, HTTP and Python) and are shown to people in the
 //! [`notation`], one line each.
 //!
@@ -44,6 +44,7 @@ mod transcript;
 mod blocks;
 mod prompt;
 mod reply;
+mod requirements;
 mod settled;
 mod tool;
 
@@ -61,6 +62,7 @@ pub use part::{
 pub use prompt::{ContextKind, Entry, Law, Prompt, Provenance, Violation};
 pub use ranges::Ranges;
 pub use reply::{Finish, Reply};
+pub use requirements::Requirements;
 pub use settled::Settled;
 pub use time::Timestamp;
 pub use tool::Tool;

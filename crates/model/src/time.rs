@@ -49,7 +49,7 @@ impl FromStr for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The constructors refuse what jiff can not hold.
+        // The constructors refuse what jiff cannot hold.
         let instant = jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::MIN);
         write!(f, "{instant}")
     }

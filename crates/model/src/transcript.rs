@@ -149,7 +149,7 @@ impl Transcript {
         }
         out.push_str("\n]");
         let mut field = |name: &str, value: String| {
-            // Writing into a String can not fail.
+            // Writing into a String cannot fail.
             let _ = write!(out, ",\n\"{name}\": {value}");
         };
         if let Some(view) = &self.view {
@@ -232,7 +232,7 @@ fn check_batch(batch: &BatchRecord, is_last: bool, len: usize) -> Result<(), Err
 fn check_usage(usage: &UsageRecord, len: usize) -> Result<(), Error> {
     match usage.request_log_len {
         Some(then) if then as usize > len => {
-            let rule = format!("the log of {len} messages can not have been {then} long before");
+            let rule = format!("the log of {len} messages cannot have been {then} long before");
             Err(Error::rule(rule).under("request_log_len"))
         }
         _ => Ok(()),

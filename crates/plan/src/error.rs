@@ -29,7 +29,7 @@ pub enum ErrorKind {
     Cycle,
     /// A tool's schema is no JSON Schema.
     Schema,
-    /// A template can not be read, or asks for something that it is not given.
+    /// A template cannot be read, or asks for something that it is not given.
     Template,
     /// A step is asked for before what it depends on is done.
     NotReady,

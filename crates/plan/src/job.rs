@@ -189,7 +189,7 @@ impl<'p> Job<'p> {
     /// What to do next. Asking twice gives the same.
     ///
     /// # Errors
-    /// If a replaced template can not be rendered with the values of this step.
+    /// If a replaced template cannot be rendered with the values of this step.
     pub fn next(&self) -> Result<Next, Error> {
         if let Some(answer) = &self.answer {
             return Ok(Next::Done(answer.clone()));

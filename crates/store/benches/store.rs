@@ -4,7 +4,7 @@
 //! `cargo bench -p interleaf-store --bench store` (a second argument sets the length of
 //! the long session, one million unless it is given)
 
-#![expect(clippy::unwrap_used, reason = "a bench that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 
 #[path = "store/bare.rs"]
 mod bare;

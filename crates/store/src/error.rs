@@ -38,7 +38,7 @@ pub enum ErrorKind {
     Busy,
     /// No room is left on the disk.
     Full,
-    /// The server can not be reached, or the connection broke.
+    /// The server cannot be reached, or the connection broke.
     Unavailable,
     /// The database was written by a newer version of this program.
     Newer,
@@ -90,7 +90,7 @@ impl Error {
     }
 
     pub(crate) fn has_forks(id: impl fmt::Display, n: u64) -> Self {
-        let message = format!("session {id} can not be removed: {n} forks share its events");
+        let message = format!("session {id} cannot be removed: {n} forks share its events");
         Self::new(ErrorKind::HasForks, message)
     }
 

@@ -48,7 +48,7 @@ impl NewEvent {
     /// The same event to be written elsewhere, byte for byte and with its time.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     pub fn copy_of(stored: &StoredEvent) -> Result<Self, Error> {
         let event = stored.event()?;
         let texts = messages(&event).flat_map(|message| message.texts());

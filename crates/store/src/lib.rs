@@ -94,7 +94,7 @@ impl Default for Settings {
 /// Opens the store at a URL, and brings it to the newest form.
 ///
 /// # Errors
-/// If the URL is wrong, the store can not be reached or written to, was written by a
+/// If the URL is wrong, the store cannot be reached or written to, was written by a
 /// newer version, or is damaged. It is left as it was then.
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, Error> {
     open_with(url, Settings::default()).await

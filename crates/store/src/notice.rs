@@ -72,7 +72,7 @@ impl Notice {
         }
     }
 
-    /// What can not be read may have been about anything.
+    /// What cannot be read may have been about anything.
     pub(crate) fn of_text(text: &str) -> Self {
         let read = || {
             let (session, rest) = text.split_once(':')?;

@@ -108,7 +108,7 @@ impl ForkPoint {
         match seq <= len {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "a session of {len} events can not be forked at event {seq}"
+                "a session of {len} events cannot be forked at event {seq}"
             ))),
         }
     }

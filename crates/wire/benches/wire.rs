@@ -21,7 +21,7 @@
 //! is of the first to the last. `cargo bench -p interleaf-wire -- encode` prints only
 //! that table.
 
-#![expect(clippy::unwrap_used, reason = "a bench that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 
 use std::hint::black_box;
 use std::sync::Arc;

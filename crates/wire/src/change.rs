@@ -33,7 +33,7 @@ pub enum ChangeKind {
     SignatureStandIn,
     /// A picture or file of a tool result follows in a user message.
     MediaMoved,
-    /// A picture or file can not travel; a note says so.
+    /// A picture or file cannot travel; a note says so.
     MediaDropped,
     /// A part that only another vendor understands was left out.
     OpaqueDropped,

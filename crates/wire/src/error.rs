@@ -26,7 +26,7 @@ pub enum ErrorKind {
     Form,
     /// The shape is right, but no message may look like this.
     Rule,
-    /// A piece of a stream can not be read.
+    /// A piece of a stream cannot be read.
     Corrupt,
     /// A stream ended before its message did.
     Cut,
@@ -105,7 +105,7 @@ impl<'a> Fault<'a> {
         Self::new(ErrorKind::Rule, at, rule.into())
     }
 
-    /// The value can not be read although its brackets and quotes match.
+    /// The value cannot be read although its brackets and quotes match.
     pub(crate) fn unreadable(at: &'a RawValue, error: &serde_json::Error) -> Self {
         Self::new(ErrorKind::Syntax, at, sentence(error))
     }

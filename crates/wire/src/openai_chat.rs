@@ -33,7 +33,7 @@
 //! | a message that says nothing | nothing; `.` where a turn would be missing |
 //! | one text | a string |
 //! | several texts | a list of parts; a string, joined with newlines, by quirk |
-//! | an image, a file, a sound | `image_url`, `file`, `input_audio`; a note in words where that can not be |
+//! | an image, a file, a sound | `image_url`, `file`, `input_audio`; a note in words where that cannot be |
 //! | an image or file of a result | a note there, itself in a user message behind all results of the block |
 //! | a failed result | `Error: ` before its text |
 //! | a user message behind results | the same, with a short answer before it by quirk |

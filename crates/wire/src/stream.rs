@@ -5,7 +5,7 @@
 //! | bytes cut anywhere | they are put together until a frame is whole |
 //! | an event that the family knows | it becomes deltas, and part of the reply |
 //! | an event that it does not know | it is handed on as it is, and changes nothing |
-//! | an event that can not be read | an error with its bytes |
+//! | an event that cannot be read | an error with its bytes |
 //! | an error event of the API | an error with the API's words |
 //! | the end of the connection before the end of the message | an error: a cut answer is never taken for a whole one |
 
@@ -110,7 +110,7 @@ impl StreamDecoder {
     /// Takes the next bytes and gives what they complete.
     ///
     /// # Errors
-    /// If an event can not be read, or is an error of the API's.
+    /// If an event cannot be read, or is an error of the API's.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, Error> {
         let mut deltas = Vec::new();
         let Self { frames, machine, reply, .. } = self;

@@ -32,7 +32,7 @@ pub(super) fn run(
     if !is_whole(&draft.entries) {
         draft = pair(input, draft, findings);
         // A message that lost its last call may be left with nothing to say. Dropping
-        // it can not undo a pair, so this is a fixed point.
+        // it cannot undo a pair, so this is a fixed point.
         draft = filter::run(input, draft, findings)?;
     }
     if draft.prior.is_none() {

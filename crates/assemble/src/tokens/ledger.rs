@@ -21,7 +21,7 @@ const FILE_BYTES_PER_TOKEN: u64 = 16;
 pub struct Ledger {
     counter: Arc<dyn TokenCounter>,
     /// By address. The weak pointer keeps the address from being used again, so an
-    /// entry can not be mistaken for another message's.
+    /// entry cannot be mistaken for another message's.
     counts: Mutex<Remembered>,
 }
 

@@ -2,7 +2,7 @@
 //! placements, examples for each step and each cause, and laws over conversations
 //! with everything wrong at once.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod scene;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use interleaf_model::{Opaque, Tool};
-use interleaf_wire::{Family, decode_request};
+use interleaf::model::{Opaque, Tool};
+use interleaf::wire::{Family, decode_request};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use interleaf_assemble::Summary;
-use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId};
+use interleaf::assemble::Summary;
+use interleaf::conversation::Conversation;
+use interleaf::model::{Message, MessageId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

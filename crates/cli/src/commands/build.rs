@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_assemble::Outcome;
+use interleaf::assemble::Outcome;
 use serde_json::value::RawValue;
 
 use crate::arguments::ByteCount;

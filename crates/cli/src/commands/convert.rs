@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_wire::Family;
+use interleaf::wire::Family;
 
 use crate::api::{ApiArguments, change_text, family_of, family_parser};
 use crate::arguments::ByteCount;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_model::{Finish, Usage};
-use interleaf_wire::Family;
+use interleaf::model::{Finish, Usage};
+use interleaf::wire::Family;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ fn decode(arguments: &DecodeArguments, name: &str, bytes: Vec<u8>) -> Result<Dec
     let family = match arguments.api {
         Some(family) => family,
         None => answer.family().ok_or_else(|| {
-            let rule = "it can not be seen which API gave this answer";
+            let rule = "it cannot be seen which API gave this answer";
             Failure::new(name, rule).hint("--api names it")
         })?,
     };

@@ -1,7 +1,7 @@
 //! `interleaf explain`.
 
 use clap::Args;
-use interleaf_assemble::Outcome;
+use interleaf::assemble::Outcome;
 
 use crate::arguments::{ByteCount, Form};
 use crate::assembly::AssemblyArguments;

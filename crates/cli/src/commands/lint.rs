@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_wire::lint::{self, Fault};
-use interleaf_wire::{Family, Options, Vendor};
+use interleaf::wire::lint::{self, Fault};
+use interleaf::wire::{Family, Options, Vendor};
 
 use crate::api::{family_of, family_parser, vendor_of, vendor_parser};
 use crate::arguments::ByteCount;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_conversation::{Conversation, Event, Note, Reason};
+use interleaf::conversation::{Conversation, Event, Note, Reason};
 use serde::Serialize;
 
 use self::changes::{Change, Changes};

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueHint::FilePath;
 use clap::{Args, Subcommand};
-use interleaf_model::Tool;
-use interleaf_plan::Plan;
+use interleaf::model::Tool;
+use interleaf::plan::Plan;
 
 use crate::api::ToolsFile;
 use crate::arguments::ByteCount;
@@ -95,7 +95,7 @@ impl PlanFile {
 }
 
 /// A fault that the plan crate found.
-fn failure(subject: &str, error: &interleaf_plan::Error) -> Failure {
+fn failure(subject: &str, error: &interleaf::plan::Error) -> Failure {
     Failure::new(subject, error.message()).at(error.place())
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_conversation::{Pick, Query, Scope};
-use interleaf_model::{Role, Timestamp};
+use interleaf::conversation::{Pick, Query, Scope};
+use interleaf::model::{Role, Timestamp};
 
 use crate::arguments::{ByteCount, Form, Positions, role_parser};
 use crate::failure::{Failure, Stop, printable};

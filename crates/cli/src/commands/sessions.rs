@@ -24,7 +24,7 @@ mod show;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use interleaf_model::Timestamp;
+use interleaf::model::Timestamp;
 
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf_conversation::Conversation;
+use interleaf::conversation::Conversation;
 use serde::Serialize;
 use serde_json::Map;
 

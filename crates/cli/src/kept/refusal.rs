@@ -34,7 +34,7 @@ impl Failure {
             // It names the session itself.
             return Self::store("", error);
         }
-        if let Some(error) = cause.downcast_ref::<interleaf_conversation::Error>() {
+        if let Some(error) = cause.downcast_ref::<interleaf::conversation::Error>() {
             return Self::conversation(subject, error);
         }
         Self::new(subject, format!("{error} ({})", innermost(cause)))

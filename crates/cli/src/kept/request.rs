@@ -1,8 +1,8 @@
 //! The requests that were sent from a session.
 
 use interleaf::Sent;
+use interleaf::assemble::Report;
 use interleaf::store::SentRequest;
-use interleaf_assemble::Report;
 
 use super::KeptSession;
 use crate::failure::Failure;

@@ -15,7 +15,7 @@ fn refused(arguments: &[&str], input: &[u8], stderr: &str) {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Tries to change a conversation that can not be read, and expects no file.
+/// Tries to change a conversation that cannot be read, and expects no file.
 #[track_caller]
 fn refused_without_writing(input: &[u8], stderr: &str) {
     let directory = tempfile::tempdir().unwrap();

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use interleaf_wire::Vendor;
-use interleaf_wire::lint::Rule;
+use interleaf::wire::Vendor;
+use interleaf::wire::lint::Rule;
 
 use super::root;
 use super::rules::{UNMENDED, all_rules, fixture, ids, mended};

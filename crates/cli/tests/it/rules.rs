@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use interleaf_wire::lint::{Rule, lint, rules};
-use interleaf_wire::{Family, VENDORS, Vendor};
+use interleaf::wire::lint::{Rule, lint, rules};
+use interleaf::wire::{Family, VENDORS, Vendor};
 
 use super::{root, run_with, text};
 

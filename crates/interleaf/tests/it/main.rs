@@ -1,6 +1,6 @@
 //! What holds where the specialists meet.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod requests;
 mod session;

@@ -50,7 +50,7 @@ fn head(message: &Message, detail: Detail) -> String {
     });
     let attributes = attributes(message, detail);
     if !attributes.is_empty() {
-        // Writing into a String can not fail.
+        // Writing into a String cannot fail.
         let _ = write!(line, "{{{}}}", attributes.join(" "));
     }
     if let Some(result) = message.as_result() {

@@ -32,7 +32,7 @@ const BAD: &[(&str, ErrorKind, &str)] = &[
     (
         "u 漢字 ‸[think x] y",
         Rule,
-        "a message of role user can not hold a part of type thinking; it may hold: text, image, file, opaque",
+        "a message of role user cannot hold a part of type thinking; it may hold: text, image, file, opaque",
     ),
     ("a [‸{\"type\":\"opaque\",\"owner\":\"x\"}]", Form, "missing field `value`"),
 ];

@@ -231,19 +231,19 @@ pub(crate) const ALL: &[Bad] = &[
         Shape Rule,
         r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": "漢字"}, ‸{"type": "thinking", "text": "hm"}]}]}"#,
         "messages[0].parts[1]",
-        "a message of role user can not hold a part of type thinking; it may hold: text, image, file, opaque"
+        "a message of role user cannot hold a part of type thinking; it may hold: text, image, file, opaque"
     ),
     bad!(
         Shape Rule,
         r#"{"interleaf": 1, "messages": [{"role": "system", "parts": [‸{"type": "image", "url": "https://example.org/a.png"}]}]}"#,
         "messages[0].parts[0]",
-        "a message of role system can not hold a part of type image; it may hold: text, opaque"
+        "a message of role system cannot hold a part of type image; it may hold: text, opaque"
     ),
     bad!(
         Shape Rule,
         r#"{"interleaf": 1, "messages": [{"role": "tool", "call": "c1", "parts": [‸{"type": "call", "id": "c2", "name": "ls"}]}]}"#,
         "messages[0].parts[0]",
-        "a message of role tool can not hold a part of type call; it may hold: text, image, file, opaque"
+        "a message of role tool cannot hold a part of type call; it may hold: text, image, file, opaque"
     ),
     bad!(
         Shape Rule,
@@ -388,6 +388,6 @@ pub(crate) const ALL: &[Bad] = &[
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [], "usage": ‸{"current": {}, "cumulative": {}, "lifetime": {}, "request_log_len": 4}}"#,
         "usage.request_log_len",
-        "the log of 0 messages can not have been 4 long before"
+        "the log of 0 messages cannot have been 4 long before"
     ),
 ];

@@ -33,7 +33,7 @@ const TOKENS: &[&str] = &[
     "{ }",
 ];
 
-/// White space between tokens. Line breaks are rare, because the notation can not
+/// White space between tokens. Line breaks are rare, because the notation cannot
 /// keep them and its laws pass such values over.
 fn space() -> impl Strategy<Value = &'static str> {
     prop_oneof![40 => Just(""), 8 => Just(" "), 2 => Just("\t"), 1 => Just("\n"), 1 => Just("\r\n ")]

@@ -10,7 +10,7 @@ impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         let (kind, message) = match error.code() {
             Some(code) => of_state(code),
-            None => (ErrorKind::Unavailable, "the server can not be reached"),
+            None => (ErrorKind::Unavailable, "the server cannot be reached"),
         };
         Self(Error::new(kind, message).caused_by(error))
     }
@@ -57,6 +57,6 @@ impl From<PoolError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self(Error::invalid("the pool of connections can not be made").caused_by(error))
+        Self(Error::invalid("the pool of connections cannot be made").caused_by(error))
     }
 }

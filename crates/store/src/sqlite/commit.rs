@@ -17,7 +17,7 @@ pub(crate) const SEQS: u64 = 1 << 32;
 
 /// The key of an event.
 pub(crate) fn event_id(no: i64, seq: u64) -> Result<i64, Failure> {
-    let too_long = || Error::invalid(format!("a session can not have {seq} events"));
+    let too_long = || Error::invalid(format!("a session cannot have {seq} events"));
     let seq = i64::try_from(seq).ok().filter(|&seq| seq < SEQS as i64).ok_or_else(too_long)?;
     let too_many = || Error::invalid("there are too many sessions for one file");
     Ok(no.checked_mul(SEQS as i64).map(|first| first + seq).ok_or_else(too_many)?)

@@ -18,9 +18,9 @@ impl From<rusqlite::Error> for Failure {
             Some(ErrorCode::DiskFull) => (ErrorKind::Full, "no room is left for the database"),
             Some(ErrorCode::NotADatabase) => (ErrorKind::Corrupt, "the file is no SQLite database"),
             Some(ErrorCode::DatabaseCorrupt) => (ErrorKind::Corrupt, "the database is damaged"),
-            Some(ErrorCode::CannotOpen) => (ErrorKind::NotFound, "the file can not be opened"),
+            Some(ErrorCode::CannotOpen) => (ErrorKind::NotFound, "the file cannot be opened"),
             Some(ErrorCode::SystemIoFailure) => {
-                (ErrorKind::Unavailable, "the disk can not be read or written")
+                (ErrorKind::Unavailable, "the disk cannot be read or written")
             }
             _ => (ErrorKind::Database, "the database refused"),
         };

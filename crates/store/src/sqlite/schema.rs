@@ -67,7 +67,7 @@ fn make_default_folder(path: &Path) -> Result<(), Failure> {
     match (default_path(), path.parent()) {
         (Ok(default), Some(folder)) if default == path => {
             let denied =
-                |e| Error::new(ErrorKind::Denied, "its folder can not be made").caused_by(e);
+                |e| Error::new(ErrorKind::Denied, "its folder cannot be made").caused_by(e);
             Ok(std::fs::create_dir_all(folder).map_err(denied)?)
         }
         _ => Ok(()),

@@ -162,7 +162,7 @@ impl Drop for SmallDisk {
 #[tokio::test]
 async fn a_full_disk_is_said_and_nothing_that_was_acknowledged_is_lost() {
     let Some(disk) = SmallDisk::mount() else {
-        return eprintln!("skipped: a small file system can not be mounted (not root)");
+        return eprintln!("skipped: a small file system cannot be mounted (not root)");
     };
     let url = format!("sqlite:{}", disk.0.join("sessions.db").display());
     let store = open(&url).await.unwrap();

@@ -1,6 +1,6 @@
 //! What can be seen in a body that the API will refuse.
 //!
-//! Signatures can not be checked from outside: that a thought was made by another
+//! Signatures cannot be checked from outside: that a thought was made by another
 //! model, or behind another prefix, is seen only where its form tells.
 
 mod cache;

@@ -82,7 +82,7 @@ impl Model {
         self.version >= (4, 7) || self.is_newest_line()
     }
 
-    /// Whether a tool can not be forced.
+    /// Whether a tool cannot be forced.
     pub(super) fn refuses_forced_tools(self) -> bool {
         match self.line {
             Some(Line::Opus | Line::Sonnet) => self.version >= (5, 5),

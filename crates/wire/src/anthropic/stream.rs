@@ -44,7 +44,7 @@ impl Machine for Blocks {
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
         let corrupt = |reason: &str| {
-            let rule = format!("an event of the stream can not be read ({reason}): {}", event.data);
+            let rule = format!("an event of the stream cannot be read ({reason}): {}", event.data);
             Error::new(ErrorKind::Corrupt, rule)
         };
         let raw: &RawValue =

@@ -135,7 +135,7 @@ fn frame(bytes: &[u8]) -> Result<Option<(usize, Frame<'_>)>, Error> {
     let (headers, payload) = checked[PRELUDE..].split_at(headers);
     let mut frame = Frame { payload, ..Frame::default() };
     read_headers(headers, &mut frame).ok_or_else(|| {
-        corrupt(format!("the headers of a frame can not be read: {}", hex(headers)))
+        corrupt(format!("the headers of a frame cannot be read: {}", hex(headers)))
     })?;
     Ok(Some((total, frame)))
 }

@@ -62,7 +62,7 @@ impl Machine for Converse {
     ) -> Result<(), Error> {
         let corrupt = |what: String| {
             let rule =
-                format!("the event {:?} can not be read ({what}): {}", event.name, event.data);
+                format!("the event {:?} cannot be read ({what}): {}", event.name, event.data);
             Error::new(ErrorKind::Corrupt, rule)
         };
         let raw: &RawValue =

@@ -121,7 +121,7 @@ impl Written {
     }
 }
 
-/// Whether the body can not be written without a look at every message.
+/// Whether the body cannot be written without a look at every message.
 fn needs_whole(prompt: &Prompt, vendor: &Vendor, options: &Options) -> bool {
     // Bedrock wants the tools of the history declared, and thinking counts places.
     (vendor.family == Family::Bedrock && prompt.tools().is_empty())

@@ -102,7 +102,7 @@ impl Machine for Answer {
             return Ok(());
         }
         let corrupt = |what: &str| {
-            Error::new(ErrorKind::Corrupt, format!("an event can not be read: {what}: {data:?}"))
+            Error::new(ErrorKind::Corrupt, format!("an event cannot be read: {what}: {data:?}"))
         };
         let raw: &RawValue = serde_json::from_str(data).map_err(|e| corrupt(&e.to_string()))?;
         let taken = self.take(raw, reply, deltas);

@@ -25,7 +25,7 @@ impl Model {
         Self { o, gpt: None }
     }
 
-    /// Sampling can not be set, or only to its default.
+    /// Sampling cannot be set, or only to its default.
     pub(super) fn reasons(self) -> bool {
         self.o.is_some() || self.gpt.is_some()
     }

@@ -46,7 +46,7 @@ impl Machine for Chunks {
             return Ok(());
         }
         let corrupt = |reason: String| {
-            let rule = format!("an event of the stream can not be read, {reason}: {data}");
+            let rule = format!("an event of the stream cannot be read, {reason}: {data}");
             Error::new(ErrorKind::Corrupt, rule)
         };
         let raw: &RawValue = serde_json::from_str(data).map_err(|e| corrupt(e.to_string()))?;

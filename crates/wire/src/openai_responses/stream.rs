@@ -248,6 +248,6 @@ fn failure(mut event: Fields<'_>, whole: &Event) -> Error {
 }
 
 fn corrupt(event: &Event) -> Error {
-    let rule = format!("an event of the stream can not be read: {:?}", event.data);
+    let rule = format!("an event of the stream cannot be read: {:?}", event.data);
     Error::new(ErrorKind::Corrupt, rule)
 }

@@ -1,5 +1,5 @@
 //! What holds for this family.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod examples;
 mod frames;

@@ -5,7 +5,7 @@
 //! an environment that has them, as `.ci/run` makes one. Else `python3` is tried, and
 //! the test says that it is skipped if that has them not.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod drawn;
 mod fixtures;

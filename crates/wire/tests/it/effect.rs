@@ -1,7 +1,7 @@
 //! D7: the same effect everywhere. What every API's body says is the same
 //! conversation, and stays so when it is carried from any API to any other.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use interleaf_model::{
     AssistantPart, Body, ContentPart, Entry, Message, Parts, Prompt, Provenance, Role, Status,

@@ -1,6 +1,6 @@
 //! The family of OpenAI's chat completions: bodies, answers, rules.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answers;
 mod bodies;

@@ -84,7 +84,7 @@ fn a_sub_agent_without_a_role_can_not_run() {
     let mut input = input("u the task");
     input.settings.agent = Agent::Sub(AgentName::new("scout"));
     let refused = input.check_agent().unwrap_err().to_string();
-    assert_eq!(refused, "the sub-agent scout has no role definition, and can not run without one");
+    assert_eq!(refused, "the sub-agent scout has no role definition, and cannot run without one");
     input.context.push(Context::new(ContextKind::Role, "You look around."));
     assert_eq!(input.check_agent(), Ok(()));
 }

@@ -54,7 +54,7 @@ fn an_estimate_moves_towards_what_is_reported() {
     let before = estimate.ratio();
     estimate.calibrate(0, 5);
     estimate.calibrate(10, 1_000_000);
-    assert_eq!(estimate.ratio(), before, "what can not be about text is passed over");
+    assert_eq!(estimate.ratio(), before, "what cannot be about text is passed over");
 }
 
 #[test]

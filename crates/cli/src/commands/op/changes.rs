@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use interleaf_conversation::{
+use interleaf::conversation::{
     Clear, Conversation, Error, Event, Filter, Insert, Note, Operation, Others, Replace, Scope,
     Span, Truncate,
 };
-use interleaf_model::{Message, Role};
+use interleaf::model::{Message, Role};
 
 use crate::arguments::{ByteCount, Positions, role_parser};
 use crate::failure::{Failure, printable};

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::{DirPath, FilePath};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use interleaf_model::{Finish, Message, Reply};
-use interleaf_plan::{
+use interleaf::model::{Finish, Message, Reply};
+use interleaf::plan::{
     Answer as Found, Failure as Refused, Job, Language, Mode, Next, Request, Results, Settings,
 };
-use interleaf_wire::{Family, Options, ToolChoice, openai_chat};
+use interleaf::wire::{Family, Options, ToolChoice, openai_chat};
 use serde_json::{Value, json};
 
 use super::{PlanFile, failure, name_of, templates};
@@ -106,7 +106,7 @@ pub(crate) fn run(
         tries: arguments.tries,
         ..Settings::default()
     };
-    let fault = |e: interleaf_plan::Error| failure(&name, &e);
+    let fault = |e: interleaf::plan::Error| failure(&name, &e);
     let mut job = Job::new(&plan, step, &results, &settings, &templates).map_err(fault)?;
     for path in &arguments.reply {
         let reply = read_reply(path, limit)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use interleaf_plan::Plan;
+use interleaf::plan::Plan;
 
 const BOX_WIDTH: usize = 180;
 const BOX_HEIGHT: usize = 48;
@@ -14,7 +14,7 @@ const MOST_CHARACTERS: usize = 24;
 /// The graph for Mermaid. Steps are numbered, for their names may be anything.
 pub(super) fn mermaid(plan: &Plan) -> String {
     let mut out = String::from("flowchart LR\n");
-    // Writing into a String can not fail.
+    // Writing into a String cannot fail.
     for (at, step) in plan.steps().iter().enumerate() {
         let label = format!("{} · {}", step.id, step.tool).replace('&', "#amp;");
         let label = label.replace('"', "#quot;").replace('<', "#lt;").replace(['\n', '\r'], " ");

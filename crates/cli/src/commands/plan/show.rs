@@ -1,7 +1,7 @@
 //! `interleaf plan show`.
 
 use clap::Args;
-use interleaf_plan::Plan;
+use interleaf::plan::Plan;
 
 use super::{PlanFile, graph};
 use crate::arguments::ByteCount;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::DirPath;
-use interleaf_plan::Templates;
+use interleaf::plan::Templates;
 
 use super::{failure, name_of};
 use crate::arguments::ByteCount;

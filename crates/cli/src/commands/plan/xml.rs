@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
-use interleaf_model::Tool;
-use interleaf_plan::xml::{Call, Protocol};
-use interleaf_plan::{Schema, read_tools};
+use interleaf::model::Tool;
+use interleaf::plan::xml::{Call, Protocol};
+use interleaf::plan::{Schema, read_tools};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 

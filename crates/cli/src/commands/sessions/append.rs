@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use interleaf_conversation::Conversation;
-use interleaf_model::{Json, Message, MessageId};
+use interleaf::conversation::Conversation;
+use interleaf::model::{Json, Message, MessageId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

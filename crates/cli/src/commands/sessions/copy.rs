@@ -29,8 +29,8 @@ pub(super) use line::{is_head, read_head, read_item, write_item};
 pub(super) use reader::Reader;
 pub(super) use writer::{Done, Writer};
 
+use interleaf::model::{AgentName, Json, Timestamp};
 use interleaf::store::{Kind, SentRequest, SessionId, StoredEvent};
-use interleaf_model::{AgentName, Json, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// So many events are read and written at once.

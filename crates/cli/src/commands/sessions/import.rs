@@ -8,8 +8,8 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use interleaf::Session;
+use interleaf::model::AgentName;
 use interleaf::store::NewSession;
-use interleaf_model::AgentName;
 
 use super::copy::{Done, Head, Reader, Writer, is_head, read_head, read_item};
 use super::export::{heads, in_order};

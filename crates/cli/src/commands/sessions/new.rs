@@ -1,8 +1,8 @@
 //! `interleaf sessions new`.
 
 use clap::Args;
+use interleaf::model::AgentName;
 use interleaf::store::{NewSession, SessionId};
-use interleaf_model::AgentName;
 
 use super::now;
 use crate::failure::Stop;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clap::Args;
+use interleaf::conversation::{Event, Operation};
 use interleaf::store::{Found, Page, Search, SessionId};
-use interleaf_conversation::{Event, Operation};
 use serde::Serialize;
 
 use crate::failure::{Failure, Stop, printable};

@@ -1,8 +1,8 @@
 //! `interleaf sessions show`.
 
 use clap::Args;
+use interleaf::model::{Json, Timestamp, Usage};
 use interleaf::store::{Page, SentRequest};
-use interleaf_model::{Json, Timestamp, Usage};
 use serde::Serialize;
 
 use super::seconds_text;

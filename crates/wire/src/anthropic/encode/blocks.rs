@@ -65,7 +65,7 @@ pub(super) fn content_block<'a>(
     Some(sent.unwrap_or_else(|note| left_out(cx, message, note)))
 }
 
-/// What stands for a picture or file that can not be sent.
+/// What stands for a picture or file that cannot be sent.
 pub(super) fn left_out(cx: &mut Context<'_>, message: &Message, note: String) -> Block<'static> {
     cx.changes.add(ChangeKind::MediaDropped, &message.id, note.as_str());
     plain(note)

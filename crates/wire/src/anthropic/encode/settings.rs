@@ -236,12 +236,12 @@ pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
     let restricted = RawValue::from_string(restrict(schema)).ok().filter(|schema| fits(schema));
     match restricted {
         Some(schema) => {
-            let detail = "response_format: constraints that can not be held were left out";
+            let detail = "response_format: constraints that cannot be held were left out";
             cx.changes.add_general(ChangeKind::SchemaChanged, detail);
             Some(Format { schema: Cow::Owned(schema) })
         }
         None => {
-            let detail = "response_format: the model can not be held to this schema";
+            let detail = "response_format: the model cannot be held to this schema";
             cx.changes.add_general(ChangeKind::OptionDropped, detail);
             None
         }
@@ -316,7 +316,7 @@ pub(super) fn tool_choice<'a>(
     } else if kind.as_deref() == Some("enabled") {
         Some("no tool can be forced while the model thinks")
     } else if model.refuses_forced_tools() {
-        Some("this model can not be forced")
+        Some("this model cannot be forced")
     } else {
         None
     };

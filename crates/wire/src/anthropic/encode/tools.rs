@@ -82,7 +82,7 @@ fn tool_form<'a>(cx: &mut Context<'a>, tool: &'a Tool, strict: &mut Strict) -> T
     }
     let is_strict = match tool.strict {
         Some(true) if !is_held(&input_schema, strict) => {
-            let detail = format!("{}: the model can not be held to its schema", tool.name);
+            let detail = format!("{}: the model cannot be held to its schema", tool.name);
             cx.changes.add_general(ChangeKind::SchemaChanged, detail);
             None
         }

@@ -180,11 +180,11 @@ fn assistant<'a, 'p: 'a>(
                     thinking_block(cx, thought, (message, index), place, &mut seen)
                 }
                 AssistantPart::Image(_) => {
-                    let note = "[image not sent: the assistant can not show one]";
+                    let note = "[image not sent: the assistant cannot show one]";
                     Some(left_out(cx, message, note.to_owned()))
                 }
                 AssistantPart::File(_) => {
-                    let note = "[file not sent: the assistant can not show one]";
+                    let note = "[file not sent: the assistant cannot show one]";
                     Some(left_out(cx, message, note.to_owned()))
                 }
                 AssistantPart::Opaque(opaque) => {

@@ -49,7 +49,7 @@ rules! {
         "A tool choice needs tools, and the tool that it names is one of them."
         "";
     FORCED "forced-tool"
-        "No tool is forced while a model thinks on a budget, nor on models that can not be forced."
+        "No tool is forced while a model thinks on a budget, nor on models that cannot be forced."
         "tool_choice: type \"tool\" and \"any\" are not supported for this model.";
     TOOL_NAME "tool-name"
         "A tool's name has one to 64 letters, digits, `_` and `-`."

@@ -80,7 +80,7 @@ fn check_choice(view: &View<'_>, choice: &Value, names: &HashSet<&str>, faults: 
         if view.thinking() == Some("enabled") {
             faults.add(&FORCED, "/tool_choice", "the model thinks on a budget");
         } else if view.model.refuses_forced_tools() {
-            faults.add(&FORCED, "/tool_choice", "the model can not be forced");
+            faults.add(&FORCED, "/tool_choice", "the model cannot be forced");
         }
     }
 }

@@ -46,10 +46,10 @@ pub(super) fn assistant_blocks<'a>(
             }
             AssistantPart::Call(call) => out.push(tool_use(cx, call, &message.id)),
             AssistantPart::Image(_) => {
-                out.push(left_out(cx, "image", "the assistant can not send one", &message.id));
+                out.push(left_out(cx, "image", "the assistant cannot send one", &message.id));
             }
             AssistantPart::File(_) => {
-                out.push(left_out(cx, "file", "the assistant can not send one", &message.id));
+                out.push(left_out(cx, "file", "the assistant cannot send one", &message.id));
             }
             AssistantPart::Opaque(opaque) => {
                 if let Some(block) = own(cx, opaque, &message.id, Place::Assistant, out) {
@@ -82,7 +82,7 @@ pub(super) fn said_blocks<'a>(
     }
 }
 
-/// The result of one call, and behind all results what can not stand in one.
+/// The result of one call, and behind all results what cannot stand in one.
 pub(super) fn result_block<'a>(
     cx: &mut Context<'_>,
     message: &'a Message,
@@ -163,7 +163,7 @@ pub(super) fn own<'a>(
         if behind.is_some_and(|kind| !lint::UNMARKABLE.contains(&kind)) {
             return Some(Block::Own(raw));
         }
-        "a cache breakpoint can not stand here"
+        "a cache breakpoint cannot stand here"
     } else {
         "the API does not take it here"
     };
@@ -351,7 +351,7 @@ fn media_of<'a>(format: &Format, source: &'a Source, extra: &'a Extra) -> Media<
     Media { format: format.name, source, rest }
 }
 
-/// Why a medium can not travel.
+/// Why a medium cannot travel.
 fn why(source: &Source) -> &'static str {
     match source {
         Source::Base64(_) => "the API does not take its format",
@@ -360,7 +360,7 @@ fn why(source: &Source) -> &'static str {
     }
 }
 
-/// The note that stands for what can not travel.
+/// The note that stands for what cannot travel.
 fn left_out<'a>(cx: &mut Context<'_>, what: &str, why: &str, message: &MessageId) -> Block<'a> {
     cx.changes.add(ChangeKind::MediaDropped, message, format!("{what}: {why}"));
     Block::text(format!("[{what} left out: {why}]"))

@@ -55,7 +55,7 @@ const ENDINGS: &[(&str, &str)] = &[
 /// What a picture is if nothing tells: decoders look at the bytes.
 const ANY_IMAGE: &str = "image/jpeg";
 
-/// Media in the API's form, or why it can not travel.
+/// Media in the API's form, or why it cannot travel.
 pub(super) fn carried<'a>(
     source: &'a Source,
     media_type: Option<&'a str>,

@@ -268,7 +268,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         self.parts.push(Element::Part(part));
     }
 
-    /// The media of a result, and its texts with notes for what can not travel.
+    /// The media of a result, and its texts with notes for what cannot travel.
     fn result_parts(
         &mut self,
         result: &'a ToolResult,

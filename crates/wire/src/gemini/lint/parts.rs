@@ -12,7 +12,7 @@ use crate::lint::{Faults, Rule};
 type Found = (&'static Rule, String, String);
 
 /// Whether a part that was kept as it came can stand in a content. Calls and results
-/// can not: they are counted.
+/// cannot: they are counted.
 pub(in crate::gemini) fn is_sound_part(part: &Value, vendor: &Vendor) -> bool {
     let field = Field { value: part, at: String::new() };
     field.get("functionCall").is_none()

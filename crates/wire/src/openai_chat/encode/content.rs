@@ -124,7 +124,7 @@ pub(super) fn opaque_part<'a>(
     let quirks = &cx.vendor.quirks;
     let refused = match own_type(opaque) {
         Err(reason) => Some(reason),
-        Ok(kind) if KNOWN_PARTS.contains(&&*kind) => Some("it can not stand here"),
+        Ok(kind) if KNOWN_PARTS.contains(&&*kind) => Some("it cannot stand here"),
         Ok(kind) if kind == "thinking" && quirks.reasoning != Reasoning::Part => {
             Some("only another vendor takes it")
         }

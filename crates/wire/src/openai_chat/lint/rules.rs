@@ -51,7 +51,7 @@ rules! {
         "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties.";
     FUNCTIONS "functions-limit": "There are at most 128 functions.", "";
     TOOL_CHOICE "tool-choice": "A choice of tools is none, auto, required, or one of the tools that are there.", "";
-    FORCED "forced-tool": "No tool is forced where the vendor can not do that.", "";
+    FORCED "forced-tool": "No tool is forced where the vendor cannot do that.", "";
     PARALLEL "parallel-without-tools": "Whether calls may be parallel is said only where there are tools.", "";
     FORMAT "response-format": "The format of the answer is text, json_object, or json_schema with a name of 1 to 64 letters, digits, `_` or `-` and a schema.", "";
     JSON_WORD "json-word": "Where the format is json_object, the messages say the word JSON.", "";

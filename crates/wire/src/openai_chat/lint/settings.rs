@@ -103,7 +103,7 @@ fn tool_choice_fault(value: &Value, facts: &Facts) -> Option<Found> {
     }
     let forces = chosen.is_some() || value == "required" || value == "any";
     if forces && !facts.quirks.forced_tools {
-        return Some(Found::new(&rules::FORCED, "", "the vendor can not force a tool"));
+        return Some(Found::new(&rules::FORCED, "", "the vendor cannot force a tool"));
     }
     None
 }

@@ -53,8 +53,8 @@ impl Reader {
         Self::default().read(i, raw)?;
         let copy = without_id(fields)?;
         let copy: &RawValue = serde_json::from_str(copy.as_str())
-            .map_err(|_| Fault::form(raw, "a copy of an item can not be read"))?;
-        self.read(i, copy).map_err(|_| Fault::form(raw, "a copy of an item can not be read"))
+            .map_err(|_| Fault::form(raw, "a copy of an item cannot be read"))?;
+        self.read(i, copy).map_err(|_| Fault::form(raw, "a copy of an item cannot be read"))
     }
 
     fn read<'a>(&mut self, i: usize, raw: &'a RawValue) -> Result<(), Fault<'a>> {

@@ -64,7 +64,7 @@ pub(super) fn write(
                 AssistantPart::Image(image) => turn.image(cx, message, image)?,
                 AssistantPart::File(file) => {
                     let name = file.name.as_deref().unwrap_or("a file");
-                    turn.note(cx, message, format!("[{name}: it can not be sent here]"));
+                    turn.note(cx, message, format!("[{name}: it cannot be sent here]"));
                 }
                 AssistantPart::Opaque(opaque) => turn.opaque(cx, message, opaque)?,
             }
@@ -151,7 +151,7 @@ impl<'a> Turn<'a, '_, '_> {
         Ok(())
     }
 
-    /// Says in the message what can not be sent.
+    /// Says in the message what cannot be sent.
     fn note(&mut self, cx: &mut Context<'_>, message: &Message, note: String) {
         cx.changes.add(ChangeKind::MediaDropped, &message.id, note.clone());
         let open = self.open.get_or_insert(OpenMessage { item: None, parts: Vec::new() });
@@ -281,7 +281,7 @@ impl<'a> Turn<'a, '_, '_> {
         let mut own = Own::of(&image.extra, OWNER);
         let is_made_here = own.take_text("type").as_deref() == Some("image_generation_call");
         let (true, Source::Base64(data)) = (is_made_here, &image.source) else {
-            self.note(cx, message, "[an image that can not be sent here]".to_owned());
+            self.note(cx, message, "[an image that cannot be sent here]".to_owned());
             return Ok(());
         };
         let id = own.take_text("id");

@@ -14,7 +14,7 @@ use crate::openai_responses::{
     CHAT_OWNER, OWNER, UNKNOWN_MEDIA, UNNAMED_FILE, WRAPPED_PART, is_part_type,
 };
 
-/// What is said in place of something that can not be sent.
+/// What is said in place of something that cannot be sent.
 pub(super) struct Note(pub(super) String);
 
 /// The parts of a user message or of a result; what has no place here is told in
@@ -80,11 +80,11 @@ fn image_part(image: &Image) -> Result<Part<'_>, Note> {
         Source::Id { owner, id } if is_ours(owner.as_str()) && !id.is_empty() => {
             file_id = Some(&**id);
         }
-        _ => return Err(Note("[an image that can not be sent here]".to_owned())),
+        _ => return Err(Note("[an image that cannot be sent here]".to_owned())),
     }
     // A media type may hold anything, but an address may not.
     if image_url.as_deref().is_some_and(|url| !is_address(url)) {
-        return Err(Note("[an image of a media type that can not be sent here]".to_owned()));
+        return Err(Note("[an image of a media type that cannot be sent here]".to_owned()));
     }
     let mut own = Own::of(&image.extra, OWNER);
     let detail = own
@@ -100,7 +100,7 @@ fn file_part(file: &File) -> Result<Part<'_>, Note> {
     if let Some(media_type) = media_type
         && (media_type.starts_with("audio/") || media_type.starts_with("video/"))
     {
-        return Err(Note(format!("[a file of type {media_type} that can not be sent here]")));
+        return Err(Note(format!("[a file of type {media_type} that cannot be sent here]")));
     }
     let mut part = wire::File {
         r#type: "input_file",
@@ -128,7 +128,7 @@ fn file_part(file: &File) -> Result<Part<'_>, Note> {
         }
         _ => {
             let name = file.name.as_deref().unwrap_or("a file");
-            return Err(Note(format!("[{name}: it can not be sent here]")));
+            return Err(Note(format!("[{name}: it cannot be sent here]")));
         }
     }
     Ok(Part::File(part))

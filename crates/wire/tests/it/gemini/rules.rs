@@ -66,7 +66,7 @@ fn a_body_that_breaks_a_rule_is_mended_by_reading_and_writing_it() {
         let body = String::from_utf8(encoded.to_bytes()).unwrap();
         assert_eq!(lint(vendor, &body).unwrap(), [], "{}: {body}", rule.id);
     }
-    // These need the repair of the history, or can not be read at all.
+    // These need the repair of the history, or cannot be read at all.
     assert_eq!(
         broken,
         [

@@ -117,7 +117,7 @@ fn reasoning_is_thinking_under_any_of_its_names() {
 
 #[test]
 fn a_refusal_is_an_opaque_part() {
-    let refusal = r#"{"type":"opaque","owner":"openai","value":{"type":"refusal","refusal":"I can not help with that."}}"#;
+    let refusal = r#"{"type":"opaque","owner":"openai","value":{"type":"refusal","refusal":"I cannot help with that."}}"#;
     assert_eq!(lines(&whole("refusal").unwrap()), [refusal]);
 }
 

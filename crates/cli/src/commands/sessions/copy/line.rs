@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use interleaf::model::{Json, Timestamp, Usage};
 use interleaf::store::{SentRequest, StoredBody, StoredEvent};
-use interleaf_model::{Json, Timestamp, Usage};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -151,7 +151,7 @@ impl BodyLine {
 
 fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing into a String can not fail.
+        // Writing into a String cannot fail.
         let _ = write!(hex, "{byte:02x}");
         hex
     })

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use interleaf::model::Timestamp;
 use interleaf::store::{Kind, Record, Records, SessionId};
-use interleaf_model::Timestamp;
 
 use super::RecordItem;
 use crate::failure::Failure;

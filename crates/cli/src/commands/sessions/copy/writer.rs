@@ -4,12 +4,12 @@
 //! difference is refused. So a copy that was broken off can be done again.
 
 use interleaf::Session;
+use interleaf::conversation::Conversation;
+use interleaf::model::Timestamp;
 use interleaf::store::{
     Commit, ErrorKind, ForkPoint, NewEvent, NewRequest, NewSession, Page, Record, RecordChange,
     Records, RequestUsage, SentRequest, StoredEvent,
 };
-use interleaf_conversation::Conversation;
-use interleaf_model::Timestamp;
 
 use super::{Head, Item, PAGE, RecordItem};
 use crate::failure::Failure;
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Takes back a session that can not be finished.
+    /// Takes back a session that cannot be finished.
     pub(in super::super) fn undo(&self, failure: Failure) -> Failure {
         if self.made {
             // The failure that counts is the first one.

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use interleaf_conversation::{
+use interleaf::conversation::{
     Clear, Conversation, Event, Filter, Insert, Operation, Replace, Truncate,
 };
-use interleaf_model::{BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
+use interleaf::model::{BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
 
 /// Events that lead to a conversation, and whether they lead to all of it: if not, its
 /// batches and counters are told anew.
