@@ -37,6 +37,7 @@
 //! | `error` | an error of the API's |
 //! | any other | handed on |
 
+mod answer;
 mod base64;
 mod decode;
 mod encode;
@@ -48,10 +49,19 @@ mod schema;
 mod stream;
 mod wire;
 
-pub(crate) use decode::{decode_request, decode_response};
-pub(crate) use encode::WRITER;
-pub(crate) use lint::{RULES, check};
-pub(crate) use stream::machine;
+use crate::codec::Codec;
+use crate::stream::Framing;
+
+/// The family's table of contents.
+pub(crate) static CODEC: Codec = Codec {
+    writer: encode::WRITER,
+    read_request: decode::decode_request,
+    read_answer: answer::decode_response,
+    framing: Framing::Sse,
+    machine: stream::machine,
+    check: lint::check,
+    rules: lint::RULES,
+};
 
 use models::Model;
 

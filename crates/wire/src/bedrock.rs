@@ -26,16 +26,24 @@
 //! Where results may not stand beside what the user said, an assistant turn `.` is put
 //! between; reading does not take it out again.
 
+mod answer;
 mod decode;
 mod encode;
-mod event_stream;
 mod lint;
 mod media;
 mod stream;
 mod wire;
 
-pub(crate) use decode::{decode_request, decode_response};
-pub(crate) use encode::WRITER;
-pub(crate) use event_stream::EventStream;
-pub(crate) use lint::{RULES, check};
-pub(crate) use stream::machine;
+use crate::codec::Codec;
+use crate::stream::Framing;
+
+/// The family's table of contents.
+pub(crate) static CODEC: Codec = Codec {
+    writer: encode::WRITER,
+    read_request: decode::decode_request,
+    read_answer: answer::decode_response,
+    framing: Framing::EventStream,
+    machine: stream::machine,
+    check: lint::check,
+    rules: lint::RULES,
+};

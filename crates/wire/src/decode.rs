@@ -2,23 +2,14 @@
 
 use interleaf_model::Reply;
 
-use crate::{
-    Error, Family, NameMap, Request, StreamDecoder, anthropic, bedrock, gemini, openai_chat,
-    openai_responses,
-};
+use crate::{Error, Family, NameMap, Request, StreamDecoder};
 
 /// Reads the body of a request.
 ///
 /// # Errors
 /// If the text is no such body. Its messages may be a broken history.
 pub fn decode_request(family: Family, text: &str) -> Result<Request, Error> {
-    match family {
-        Family::OpenaiChat => openai_chat::decode_request(text),
-        Family::OpenaiResponses => openai_responses::decode_request(text),
-        Family::Anthropic => anthropic::decode_request(text),
-        Family::Gemini => gemini::decode_request(text),
-        Family::Bedrock => bedrock::decode_request(text),
-    }
+    (family.codec().read_request)(text)
 }
 
 /// Reads an answer that came whole.
@@ -26,13 +17,7 @@ pub fn decode_request(family: Family, text: &str) -> Result<Request, Error> {
 /// # Errors
 /// If the text is no answer, or is an error of the API's.
 pub fn decode_response(family: Family, text: &str, names: &NameMap) -> Result<Reply, Error> {
-    let reply = match family {
-        Family::OpenaiChat => openai_chat::decode_response(text)?,
-        Family::OpenaiResponses => openai_responses::decode_response(text)?,
-        Family::Anthropic => anthropic::decode_response(text)?,
-        Family::Gemini => gemini::decode_response(text)?,
-        Family::Bedrock => bedrock::decode_response(text)?,
-    };
+    let reply = (family.codec().read_answer)(text)?;
     Ok(reply.build(names, family.owner()))
 }
 

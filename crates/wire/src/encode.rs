@@ -21,10 +21,7 @@ use serde::Serialize;
 
 use crate::change::Changes;
 use crate::turns::{Turn, Turns};
-use crate::{
-    CacheMarks, Change, Error, ErrorKind, Family, NameMap, Options, Vendor, anthropic, bedrock,
-    gemini, openai_chat, openai_responses,
-};
+use crate::{CacheMarks, Change, Error, ErrorKind, NameMap, Options, Vendor};
 
 /// A request body, in pieces that go to a socket one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +61,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     if prompt.settled().is_some() {
         return SessionEncoder::new().encode(prompt, vendor, options);
     }
-    let writer = writer(vendor.family);
+    let writer = vendor.family.codec().writer;
     let turns = Turns::of(prompt);
     let mut context = Context::new(prompt, vendor, options);
     let mut text = (writer.head)(&mut context, &turns)?.into_bytes();
@@ -197,14 +194,4 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Error> {
 /// What is written are texts and JSON that was read before: nothing of it can fail.
 fn unwritten(error: &serde_json::Error) -> Error {
     Error::new(ErrorKind::Rule, error.to_string())
-}
-
-pub(crate) fn writer(family: Family) -> Writer {
-    match family {
-        Family::OpenaiChat => openai_chat::WRITER,
-        Family::OpenaiResponses => openai_responses::WRITER,
-        Family::Anthropic => anthropic::WRITER,
-        Family::Gemini => gemini::WRITER,
-        Family::Bedrock => bedrock::WRITER,
-    }
 }

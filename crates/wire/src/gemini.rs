@@ -37,19 +37,28 @@
 //! - A request that would end with the model's turn gets a short user turn.
 //! - A `cachedContent` forbids system text and tools beside it; it gives way.
 
+mod answer;
 mod decode;
 mod encode;
 mod lint;
-mod model;
-mod partial;
+mod models;
 mod schema;
 mod stream;
 mod wire;
 
-pub(crate) use decode::decode_request;
-pub(crate) use encode::WRITER;
-pub(crate) use lint::{RULES, check};
-pub(crate) use stream::{decode_response, machine};
+use crate::codec::Codec;
+use crate::stream::Framing;
+
+/// The family's table of contents.
+pub(crate) static CODEC: Codec = Codec {
+    writer: encode::WRITER,
+    read_request: decode::decode_request,
+    read_answer: answer::decode_response,
+    framing: Framing::Sse,
+    machine: stream::machine,
+    check: lint::check,
+    rules: lint::RULES,
+};
 
 /// The owner of what only this family understands.
 const GOOGLE: &str = "google";

@@ -30,7 +30,9 @@
 //! # Ok::<(), interleaf_wire::Error>(())
 //! ```
 
+mod codec;
 mod error;
+mod event_stream;
 mod family;
 mod options;
 mod vendors;

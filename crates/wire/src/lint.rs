@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Error, Family, Vendor, anthropic, bedrock, gemini, openai_chat, openai_responses};
+use crate::{Error, Family, Vendor};
 
 /// A rule of an API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -30,13 +30,7 @@ pub struct Fault {
 
 /// The rules of a family.
 pub fn rules(family: Family) -> &'static [Rule] {
-    match family {
-        Family::OpenaiChat => openai_chat::RULES,
-        Family::OpenaiResponses => openai_responses::RULES,
-        Family::Anthropic => anthropic::RULES,
-        Family::Gemini => gemini::RULES,
-        Family::Bedrock => bedrock::RULES,
-    }
+    family.codec().rules
 }
 
 /// Finds what a vendor will refuse in a body, in the order of the places.
@@ -46,13 +40,7 @@ pub fn rules(family: Family) -> &'static [Rule] {
 pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
     let body: Value = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
     let mut faults = Faults { found: Vec::new() };
-    match vendor.family {
-        Family::OpenaiChat => openai_chat::check(&body, vendor, &mut faults),
-        Family::OpenaiResponses => openai_responses::check(&body, vendor, &mut faults),
-        Family::Anthropic => anthropic::check(&body, vendor, &mut faults),
-        Family::Gemini => gemini::check(&body, vendor, &mut faults),
-        Family::Bedrock => bedrock::check(&body, vendor, &mut faults),
-    }
+    (vendor.family.codec().check)(&body, vendor, &mut faults);
     for fault in &mut faults.found {
         shorten(&mut fault.pointer, &body);
     }

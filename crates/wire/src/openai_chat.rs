@@ -48,15 +48,25 @@ mod decode;
 mod encode;
 mod lint;
 mod models;
+mod schema;
 mod stream;
 mod wire;
 
-pub use decode::{decode_messages, decode_request};
+use crate::codec::Codec;
+use crate::stream::Framing;
 
-pub(crate) use answer::decode_response;
-pub(crate) use encode::WRITER;
-pub(crate) use lint::{RULES, check};
-pub(crate) use stream::machine;
+/// The family's table of contents.
+pub(crate) static CODEC: Codec = Codec {
+    writer: encode::WRITER,
+    read_request: decode::decode_request,
+    read_answer: answer::decode_response,
+    framing: Framing::Sse,
+    machine: stream::machine,
+    check: lint::check,
+    rules: lint::RULES,
+};
+
+pub use decode::{decode_messages, decode_request};
 
 /// The owner of what only this family understands.
 const OPENAI: &str = "openai";

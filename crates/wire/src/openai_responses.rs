@@ -33,17 +33,27 @@
 //! | `stop`, `top_k` | left out: there are no such fields |
 //! | cache marks | none: prefixes are cached without being asked for |
 
+mod answer;
 mod decode;
 mod encode;
 mod lint;
+mod schema;
 mod stream;
-mod strict;
 mod wire;
 
-pub(crate) use decode::{decode_request, decode_response};
-pub(crate) use encode::WRITER;
-pub(crate) use lint::{RULES, check};
-pub(crate) use stream::machine;
+use crate::codec::Codec;
+use crate::stream::Framing;
+
+/// The family's table of contents.
+pub(crate) static CODEC: Codec = Codec {
+    writer: encode::WRITER,
+    read_request: decode::decode_request,
+    read_answer: answer::decode_response,
+    framing: Framing::Sse,
+    machine: stream::machine,
+    check: lint::check,
+    rules: lint::RULES,
+};
 
 /// The owner of what only this family understands.
 const OWNER: &str = "openai_responses";

@@ -11,11 +11,10 @@
 
 use interleaf_model::{Finish, Reply, Usage};
 
+use crate::event_stream::EventStream;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::{Event, Sse};
-use crate::{
-    Error, ErrorKind, Family, NameMap, anthropic, bedrock, gemini, openai_chat, openai_responses,
-};
+use crate::{Error, ErrorKind, Family, NameMap};
 
 /// A piece of an answer, as it arrives. Parts are told apart by their index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,9 +72,18 @@ pub struct StreamDecoder {
 }
 
 /// How a family's events are framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events.
+    Sse,
+    /// AWS's binary frames.
+    EventStream,
+}
+
+/// Frames that arrive.
 enum Frames {
     Sse(Sse),
-    EventStream(bedrock::EventStream),
+    EventStream(EventStream),
 }
 
 /// What a family makes of its events.
@@ -95,15 +103,12 @@ pub(crate) trait Machine: Send {
 impl StreamDecoder {
     /// A decoder for an answer to a request whose tool names were rewritten so.
     pub fn new(family: Family, names: NameMap) -> Self {
-        let (frames, machine): (Frames, Box<dyn Machine>) = match family {
-            Family::OpenaiChat => (Frames::Sse(Sse::default()), openai_chat::machine()),
-            Family::OpenaiResponses => (Frames::Sse(Sse::default()), openai_responses::machine()),
-            Family::Anthropic => (Frames::Sse(Sse::default()), anthropic::machine()),
-            Family::Gemini => (Frames::Sse(Sse::default()), gemini::machine()),
-            Family::Bedrock => {
-                (Frames::EventStream(bedrock::EventStream::default()), bedrock::machine())
-            }
+        let codec = family.codec();
+        let frames = match codec.framing {
+            Framing::Sse => Frames::Sse(Sse::default()),
+            Framing::EventStream => Frames::EventStream(EventStream::default()),
         };
+        let machine = (codec.machine)();
         Self { family, frames, machine, reply: ReplyBuilder::default(), names }
     }
 

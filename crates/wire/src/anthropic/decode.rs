@@ -1,11 +1,7 @@
 //! From a request or an answer to the model's words.
 
-mod blocks;
-mod response;
+mod parts;
 mod settings;
-
-pub(crate) use response::decode_response;
-pub(super) use response::{Tokens, api_error, finish, read_block};
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +13,7 @@ use interleaf_model::{
     SystemPart, Text, Tool, ToolName, ToolResult, VendorName,
 };
 
-use self::blocks::{assistant_part, content_part, kind_of, system_part};
+use self::parts::{assistant_part, content_part, kind_of, system_part};
 use super::OWNER;
 use super::encode::IN_MESSAGE;
 use crate::error::Fault;
@@ -220,7 +216,7 @@ fn read_result<'a>(raw: &'a RawValue, calls: &Calls<'a>) -> Result<Message, Faul
         }
         Some(raw) => read_each(raw, "content", content_part)?,
     };
-    let status = if blocks::flag(&mut fields, "is_error")? { Status::Error } else { Status::Ok };
+    let status = if parts::flag(&mut fields, "is_error")? { Status::Error } else { Status::Ok };
     let parts = Parts::new(parts).unwrap_or_else(|_| Parts::one(ContentPart::Text(Text::new(""))));
     let name = calls.get(&id).cloned();
     let result = ToolResult { call: CallId::new(&id)?, name, status, parts };
@@ -255,7 +251,7 @@ fn read_tool(raw: &RawValue) -> Result<Declared, Fault<'_>> {
     };
     let strict = match fields.peek("strict") {
         None => None,
-        Some(_) => Some(blocks::flag(&mut fields, "strict")?),
+        Some(_) => Some(parts::flag(&mut fields, "strict")?),
     };
     let name = ToolName::new(name);
     Ok(Declared::Tool(Tool { name, description, parameters, strict, extra: extra(&fields)? }))
@@ -274,7 +270,7 @@ fn object(fields: &Fields<'_>) -> Result<Option<Json>, interleaf_model::Error> {
     own.into_json()
 }
 
-fn extra_of(own: ObjectText) -> Result<Extra, interleaf_model::Error> {
+pub(super) fn extra_of(own: ObjectText) -> Result<Extra, interleaf_model::Error> {
     match own.into_json()? {
         Some(fields) => Extra::of(VendorName::new(OWNER), fields),
         None => Ok(Extra::NONE),

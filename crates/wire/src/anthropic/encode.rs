@@ -1,7 +1,7 @@
 //! From a prompt to a request.
 
-mod blocks;
 mod media;
+mod parts;
 mod settings;
 mod tools;
 mod turn;
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use interleaf_model::{Extra, Json, SystemPart};
 
-pub(super) use self::blocks::IN_MESSAGE;
+pub(super) use self::parts::IN_MESSAGE;
 pub(super) use self::settings::LEAST_BUDGET;
 
-use self::blocks::text_block;
+use self::parts::text_block;
 use super::models::Model;
 use super::wire::{Block, Content, Head, Mark, OutputConfig, RawObject, Rest};
 use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};

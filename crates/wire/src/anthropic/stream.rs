@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use super::decode::{Tokens, api_error, finish, read_block};
+use super::answer::{Tokens, api_error, finish, read_block};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;

@@ -1,26 +1,23 @@
 //! From a body or an answer to the model's words.
 
-mod block;
 mod documents;
+mod parts;
 mod settings;
 
 use serde_json::value::RawValue;
 
 use interleaf_model::{
-    AssistantPart, Body, CallId, ContentPart, Extra, Finish, Json, Message, Opaque, Parts, Status,
-    SystemPart, Text, ToolResult, Usage, VendorName,
+    AssistantPart, Body, CallId, ContentPart, Extra, Json, Message, Opaque, Parts, Status,
+    SystemPart, Text, ToolResult, VendorName,
 };
-use smol_str::SmolStr;
 
-use self::block::{Block, BlockForm, read_block};
-use super::event_stream::message_of;
+use self::parts::{Block, BlockForm, read_block};
 use super::wire::{AROUND_RESULT, BEHIND_RESULT, OWNER};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type};
-use crate::reply_builder::ReplyBuilder;
-use crate::{Error, ErrorKind, Request};
+use crate::raw::{Fields, ObjectText, is_object, is_text, list, text};
+use crate::{Error, Request};
 
-pub(super) use self::block::read_citations;
+pub(super) use self::parts::read_citations;
 
 /// Reads the body of a request.
 pub(crate) fn decode_request(whole: &str) -> Result<Request, Error> {
@@ -28,15 +25,6 @@ pub(crate) fn decode_request(whole: &str) -> Result<Request, Error> {
     let mut request = read_request(raw).map_err(|fault| fault.locate(whole))?;
     request.options.cache = settings::cache_marks(whole);
     Ok(request)
-}
-
-/// Reads an answer that came whole.
-pub(crate) fn decode_response(whole: &str) -> Result<ReplyBuilder, Error> {
-    let raw = serde_json::from_str(whole).map_err(|e| Error::syntax(&e, whole))?;
-    if let Some(error) = api_error(raw, whole) {
-        return Err(error);
-    }
-    read_response(raw).map_err(|fault| fault.locate(whole))
 }
 
 fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
@@ -71,7 +59,7 @@ fn plain(raw: &RawValue) -> Result<Option<Text>, Fault<'_>> {
 }
 
 /// Reads a list that stands under `name`.
-fn each<'a, T>(
+pub(super) fn each<'a, T>(
     at: &'a RawValue,
     name: &str,
     read: impl Fn(&'a RawValue) -> Result<T, Fault<'a>>,
@@ -81,7 +69,7 @@ fn each<'a, T>(
 }
 
 /// Our extra of these fields.
-fn own(fields: ObjectText) -> Result<Extra, interleaf_model::Error> {
+pub(super) fn own(fields: ObjectText) -> Result<Extra, interleaf_model::Error> {
     match fields.into_json()? {
         Some(fields) => Extra::of(VendorName::new(OWNER), fields),
         None => Ok(Extra::NONE),
@@ -257,12 +245,12 @@ fn content_part(block: Block<'_>) -> Result<ContentPart, Fault<'_>> {
     })
 }
 
-fn assistant_part(raw: &RawValue) -> Result<AssistantPart, Fault<'_>> {
+pub(super) fn assistant_part(raw: &RawValue) -> Result<AssistantPart, Fault<'_>> {
     let Block { raw, form, mut rest } = read_block(raw)?;
     Ok(match form {
         BlockForm::Text(said) => AssistantPart::Text(Text { text: said.into(), extra: own(rest)? }),
         BlockForm::ToolUse(call) => {
-            let (mut call, inner) = block::tool_call(call)?;
+            let (mut call, inner) = parts::tool_call(call)?;
             rest.push_object("toolUse", &inner);
             call.extra = own(rest)?;
             AssistantPart::Call(call)
@@ -292,82 +280,4 @@ fn assistant_part(raw: &RawValue) -> Result<AssistantPart, Fault<'_>> {
         | BlockForm::CachePoint
         | BlockForm::Other => AssistantPart::Opaque(opaque(raw)),
     })
-}
-
-/// What the API says instead of an answer: `{"message": "…"}`, perhaps with its type.
-fn api_error(raw: &RawValue, whole: &str) -> Option<Error> {
-    let fields = Fields::read(raw).ok()?;
-    let is_error = ["message", "Message", "__type"].iter().any(|name| fields.peek(name).is_some());
-    if fields.peek("output").is_some() || !is_error {
-        return None;
-    }
-    let kind = fields.peek("__type").and_then(|kind| text(kind).ok()).unwrap_or_default();
-    let message = message_of(whole);
-    // The type may be a whole shape id, `namespace#Name`.
-    let rule = match kind.rsplit('#').next() {
-        Some(kind) if !kind.is_empty() => format!("{kind}: {message}"),
-        _ => message,
-    };
-    Some(Error::new(ErrorKind::Api, rule))
-}
-
-fn read_response(whole: &RawValue) -> Result<ReplyBuilder, Fault<'_>> {
-    let mut fields = Fields::read(whole)?;
-    let Some(mut output) = fields.take_object("output")? else {
-        return Err(fields.incomplete("an answer needs `output`"));
-    };
-    let Some(message) = output.take("message") else {
-        return Err(output.incomplete("an answer needs `message`"));
-    };
-    let mut reply = ReplyBuilder::default();
-    read_answer(message, &mut reply).map_err(|fault| fault.under("output.message"))?;
-    reply.finish = fields.take_text("stopReason")?.map(|reason| finish(&reason));
-    reply.usage = fields.take("usage").map(usage).transpose().map_err(|f| f.under("usage"))?;
-    Ok(reply)
-}
-
-fn read_answer<'a>(raw: &'a RawValue, reply: &mut ReplyBuilder) -> Result<(), Fault<'a>> {
-    let mut message = Fields::read(raw)?;
-    message.take("role");
-    let Some(content) = message.take("content") else {
-        return Err(message.incomplete("a message needs `content`"));
-    };
-    for (key, part) in (0..).zip(each(content, "content", assistant_part)?) {
-        match part {
-            // A stream says nothing of an empty text.
-            AssistantPart::Text(text) if text.text.is_empty() => {}
-            part => reply.part(key, part),
-        }
-    }
-    let mut rest = ObjectText::default();
-    rest.push_all(&message);
-    reply.extra = own(rest)?;
-    Ok(())
-}
-
-/// Why the model stopped, in our words.
-pub(super) fn finish(reason: &str) -> Finish {
-    match reason {
-        "end_turn" | "stop_sequence" => Finish::Stop,
-        "tool_use" => Finish::ToolCalls,
-        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
-        "guardrail_intervened" | "content_filtered" => Finish::ContentFilter,
-        other => Finish::Other(SmolStr::new(other)),
-    }
-}
-
-/// What the answer cost. The API counts cached tokens apart from the others.
-pub(super) fn usage(raw: &RawValue) -> Result<Usage, Fault<'_>> {
-    let mut fields = Fields::read(raw)?;
-    let mut count = |name: &'static str| -> Result<u64, Fault<'_>> {
-        let Some(raw) = fields.take(name) else { return Ok(0) };
-        let wrong = |_| wrong_type(raw, "a count").under(name);
-        raw.get().parse::<u64>().map_err(wrong)
-    };
-    let cache_read = count("cacheReadInputTokens")?;
-    let cache_write = count("cacheWriteInputTokens")?;
-    let fresh = count("inputTokens")?;
-    let completion = count("outputTokens")?;
-    let prompt = fresh.saturating_add(cache_read).saturating_add(cache_write);
-    Ok(Usage { prompt, cache_read, cache_write, completion, reasoning: 0 })
 }

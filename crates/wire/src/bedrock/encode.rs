@@ -1,15 +1,15 @@
 //! From a prompt to the body of a request.
 
-mod content;
 mod documents;
+mod parts;
 mod settings;
 mod tools;
 
 use interleaf_model::{Entry, SystemPart};
 
-use self::content::{assistant_blocks, result_block, said_blocks};
 use self::documents::Documents;
 pub(super) use self::documents::MOST_DOCUMENTS;
+use self::parts::{assistant_blocks, result_block, said_blocks};
 pub(super) use self::settings::MOST_STOPS;
 use super::wire::{Block, Head, Message, Rest};
 use crate::anthropic::refuses_prefill;
@@ -51,8 +51,8 @@ fn system<'a>(cx: &mut Context<'_>, entries: &'a [Entry]) -> Vec<Block<'a>> {
                     blocks.push(Block::with(kind, &text.extra));
                 }
                 SystemPart::Opaque(opaque) => {
-                    let place = content::Place::System;
-                    if let Some(block) = content::own(cx, opaque, &message.id, place, &blocks) {
+                    let place = parts::Place::System;
+                    if let Some(block) = parts::own(cx, opaque, &message.id, place, &blocks) {
                         blocks.push(block);
                     }
                 }
@@ -102,7 +102,7 @@ fn assistant_message<'a>(
         if place.breakpoint == Some(index) {
             mark(&mut content, first);
         }
-        rest.join(Rest::of(&entry.message.extra, content::MESSAGE_FIELDS));
+        rest.join(Rest::of(&entry.message.extra, parts::MESSAGE_FIELDS));
     }
     report_merge(cx, said);
     if place.last
@@ -137,7 +137,7 @@ fn user_messages<'a>(
         if place.breakpoint == Some(index) {
             mark(&mut answers, first);
         }
-        answers_rest.join(Rest::of(&entry.message.extra, content::MESSAGE_FIELDS));
+        answers_rest.join(Rest::of(&entry.message.extra, parts::MESSAGE_FIELDS));
     }
     for (index, entry) in (start + results.len()..).zip(said) {
         let first = content.len();
@@ -145,7 +145,7 @@ fn user_messages<'a>(
         if place.breakpoint == Some(index) {
             mark(&mut content, first);
         }
-        rest.join(Rest::of(&entry.message.extra, content::MESSAGE_FIELDS));
+        rest.join(Rest::of(&entry.message.extra, parts::MESSAGE_FIELDS));
     }
     report_merge(cx, said);
     let has_bulky = content.iter().any(is_bulky);

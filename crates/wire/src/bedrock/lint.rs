@@ -1,7 +1,7 @@
 //! What can be seen in a body that the API will refuse.
 
-mod block;
-mod order;
+mod pairing;
+mod parts;
 mod rules;
 mod settings;
 
@@ -53,7 +53,7 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
             for (i, message) in messages.iter().enumerate() {
                 check_message(message, &format!("/messages/{i}"), model, report);
             }
-            order::check(messages, fields.get("toolConfig"), report);
+            pairing::check(messages, fields.get("toolConfig"), report);
             check_documents(messages, report);
         }
         _ => {
@@ -68,8 +68,8 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
 /// Whether a block from outside may be given back where it stands.
 pub(super) fn takes_block(raw: &RawValue, place: Place) -> bool {
     let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return false };
-    let mut is_clean = block::is_for(&value, place);
-    block::check(&value, place, "", &mut |_, _, _| is_clean = false);
+    let mut is_clean = parts::is_for(&value, place);
+    parts::check(&value, place, "", &mut |_, _, _| is_clean = false);
     is_clean
 }
 
@@ -102,7 +102,7 @@ fn check_system(system: Option<&Value>, report: &mut Report<'_>) {
         None => {}
         Some(Value::Array(blocks)) => {
             for (i, value) in blocks.iter().enumerate() {
-                block::check(value, Place::System, &format!("/system/{i}"), report);
+                parts::check(value, Place::System, &format!("/system/{i}"), report);
             }
             check_cache_point_places(blocks, "/system", report);
         }
@@ -131,7 +131,7 @@ fn check_message(message: &Value, at: &str, model: &str, report: &mut Report<'_>
         return;
     }
     for (i, value) in content.iter().enumerate() {
-        block::check(value, place, &format!("{at}/{i}"), report);
+        parts::check(value, place, &format!("{at}/{i}"), report);
     }
     check_cache_point_places(content, &at, report);
     check_beside_results(content, &at, model, report);
@@ -147,7 +147,7 @@ fn check_beside_results(content: &[Value], at: &str, model: &str, report: &mut R
     }
     let is_alone = results_stand_alone(model);
     for (i, value) in content.iter().enumerate() {
-        let Some(kind) = block::kind(value) else { continue };
+        let Some(kind) = parts::kind(value) else { continue };
         let is_bulky = matches!(kind, "document" | "video" | "audio");
         let is_other = !matches!(kind, "toolResult" | "cachePoint");
         if is_bulky || (is_alone && is_other) {
@@ -163,7 +163,7 @@ fn check_cache_point_places(blocks: &[Value], at: &str, report: &mut Report<'_>)
             continue;
         }
         let before = i.checked_sub(1).and_then(|before| blocks.get(before));
-        let before = before.map(|before| block::kind(before).unwrap_or_default());
+        let before = before.map(|before| parts::kind(before).unwrap_or_default());
         let detail = match before {
             None => "nothing stands before it".to_owned(),
             Some(kind) if UNMARKABLE.contains(&kind) => format!("it follows {kind}"),

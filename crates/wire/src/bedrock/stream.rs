@@ -17,7 +17,8 @@ use smol_str::SmolStr;
 
 use interleaf_model::{Extra, Image, Json, Seal, Source};
 
-use super::decode::{finish, read_citations, usage};
+use super::answer::{finish, usage};
+use super::decode::read_citations;
 use super::media::MediaKind;
 use super::wire::OWNER;
 use crate::error::Fault;

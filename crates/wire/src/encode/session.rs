@@ -7,7 +7,7 @@ use bytes::Bytes;
 use interleaf_model::{Entry, Message, Prompt};
 
 use super::settled::SettledText;
-use super::{Context, Elements, Encoded, Places, TurnPlace, foreign, writer};
+use super::{Context, Elements, Encoded, Places, TurnPlace, foreign};
 use crate::turns::{Turn, Turns};
 use crate::{Change, Error, Family, NameMap, Options, Vendor};
 
@@ -55,7 +55,7 @@ impl SessionEncoder {
             return self.encode(&prompt.whole(), vendor, options);
         }
         self.forget_others(vendor, options);
-        let writer = writer(vendor.family);
+        let writer = vendor.family.codec().writer;
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
         let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];

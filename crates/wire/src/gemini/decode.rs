@@ -1,12 +1,12 @@
 //! From a request body to the model's words.
 
 mod calls;
-mod contents;
-mod form;
+mod messages;
+mod parts;
 mod settings;
 mod tools;
 
-pub(super) use form::{Call, Form, Part, media_part, read_part};
+pub(super) use parts::{Call, Form, Part, media_part, read_part};
 pub(super) use settings::{response_format, thinking, tool_choice};
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::wire::take;
-use super::{GOOGLE, model};
+use super::{GOOGLE, models};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, text};
 use crate::{Error, Family, Options, Request};
@@ -34,15 +34,15 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     };
     let mut messages = Vec::new();
     if let Some(raw) = take(&mut fields, "systemInstruction") {
-        let message = contents::system_message(raw);
+        let message = messages::system_message(raw);
         messages.push(message.map_err(|fault| fault.under("systemInstruction"))?);
     }
-    contents::read(raw, &mut messages)?;
+    messages::read(raw, &mut messages)?;
     let (tools, hosted_tools) = tools::read(&mut fields)?;
     let mut options = Options { hosted_tools, rest_of: Some(Family::Gemini), ..Options::default() };
     if let Some(name) = fields.peek("model") {
         let name = text(name).map_err(|fault| fault.under("model"))?;
-        options.model = SmolStr::new(model::short(&name));
+        options.model = SmolStr::new(models::short(&name));
     }
     settings::read(&mut fields, &mut options)?;
     for (name, value) in fields.iter() {

@@ -1,10 +1,10 @@
 //! What can be seen in a body that Gemini will refuse.
 
+mod messages;
 mod parts;
 mod rules;
 mod settings;
 mod tools;
-mod turns;
 
 pub(super) use parts::{is_signature, is_sound_part};
 pub(crate) use rules::RULES;
@@ -29,7 +29,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
             faults.add(&rules::VERTEX_CAMEL_CASE, at, format!("it must be {camel}"));
         });
     }
-    turns::check(&body, vendor, faults);
+    messages::check(&body, vendor, faults);
     tools::check(&body, vendor, faults);
     settings::check(&body, faults);
 }

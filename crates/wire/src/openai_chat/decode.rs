@@ -1,8 +1,8 @@
 //! From chat bodies to the model's words.
 
 mod form;
-mod part;
-mod request;
+mod parts;
+mod settings;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,14 +17,14 @@ use interleaf_model::{
 };
 
 use self::form::{Call, Content, Input, Speaker, ThinkingBlock, Turn};
-use self::part::{assistant_part, content_parts, system_parts};
+use self::parts::{assistant_part, content_parts, system_parts};
 use super::OPENAI;
 use crate::arguments::from_object;
 use crate::error::Fault;
 use crate::raw::{ObjectText, is_object, list};
 use crate::{Error, Request};
 
-pub(super) use self::part::source_of_url;
+pub(super) use self::parts::source_of_url;
 
 /// Reads a JSON array of chat messages.
 ///
@@ -45,7 +45,7 @@ pub fn decode_messages(text: &str) -> Result<Vec<Message>, Error> {
 /// If the text is not an object, has no `messages`, or these are not messages.
 pub fn decode_request(text: &str) -> Result<Request, Error> {
     let whole = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
-    request::read(whole).map_err(|fault| fault.locate(text))
+    settings::read(whole).map_err(|fault| fault.locate(text))
 }
 
 /// The latest call of each function in the deprecated form, which has no ids.

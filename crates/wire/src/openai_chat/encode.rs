@@ -3,10 +3,9 @@
 //! The body is the model and the tools, then the messages, then the settings.
 
 mod assistant;
-mod content;
 mod media;
-mod result;
-mod schema;
+mod parts;
+mod results;
 mod settings;
 mod system;
 
@@ -14,7 +13,7 @@ use std::mem;
 
 use interleaf_model::{Body, Entry};
 
-use self::content::{PLACEHOLDER, content, message_rest, user_parts};
+use self::parts::{PLACEHOLDER, content, message_rest, user_parts};
 use super::wire::{Content, Message, Part, Rest};
 use crate::Error;
 use crate::change::ChangeKind;
@@ -64,7 +63,7 @@ fn user_turn<'a>(
     said: &'a [Entry],
 ) -> Vec<Message<'a>> {
     let quirks = cx.vendor.quirks;
-    let (mut messages, media) = result::messages(cx, results);
+    let (mut messages, media) = results::messages(cx, results);
     let mut users: Vec<(Vec<Part<'a>>, Rest<'a>)> = Vec::new();
     if !media.is_empty() {
         users.push((media, Rest::default()));

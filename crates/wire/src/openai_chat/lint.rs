@@ -1,9 +1,9 @@
 //! What can be seen in a chat body that its vendor will refuse.
 
-mod calls;
 mod facts;
 mod messages;
 mod order;
+mod pairing;
 mod parts;
 mod rules;
 mod settings;
@@ -43,7 +43,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
     match fields.get("messages") {
         Some(Value::Array(list)) if !list.is_empty() => {
             messages::check(list, &facts, faults);
-            calls::check(list, faults);
+            pairing::check(list, faults);
             order::check(list, &facts, faults);
         }
         Some(Value::Array(_)) => faults.add(&rules::MESSAGES, "/messages", "empty"),

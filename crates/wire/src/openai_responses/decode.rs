@@ -1,9 +1,8 @@
 //! From bodies and answers to the model's words.
 
-mod items;
-mod options;
+mod messages;
 mod parts;
-mod response;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -16,9 +15,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_text, list, text, wrong_type};
 use crate::{Error, Request};
 
-pub(super) use self::parts::joined;
-pub(crate) use self::response::decode_response;
-pub(super) use self::response::{api_error, outcome, output_idx_of, part_key, put_item};
+pub(super) use self::parts::{assistant_item, joined};
 
 /// Reads the body of a request.
 ///
@@ -42,8 +39,8 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
         let continues = CONTINUED.iter().any(|name| fields.peek(name).is_some());
         messages.extend(read_input(input, continues)?);
     }
-    let (tools, hosted_tools) = options::tools(&mut fields)?;
-    let mut options = options::read(fields)?;
+    let (tools, hosted_tools) = settings::tools(&mut fields)?;
+    let mut options = settings::read(fields)?;
     options.hosted_tools = hosted_tools;
     Ok(Request { messages, tools, options })
 }
@@ -57,7 +54,7 @@ fn read_input(raw: &RawValue, continues: bool) -> Result<Vec<Message>, Fault<'_>
         return Err(wrong_type(raw, "a string or a list of items").under("input"));
     }
     let list = list(raw).map_err(|fault| fault.under("input"))?;
-    let mut reader = items::Reader::new(continues);
+    let mut reader = messages::Reader::new(continues);
     for (i, item) in list.into_iter().enumerate() {
         reader.item(i, item).map_err(|fault| fault.under(&format!("input[{i}]")))?;
     }

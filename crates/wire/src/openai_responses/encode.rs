@@ -1,16 +1,16 @@
 //! From a prompt to a body.
 
 mod assistant;
-mod media;
 mod own;
+mod parts;
 mod reasoning;
 mod settings;
 mod user;
 
 use interleaf_model::{Entry, SystemPart};
 
-use self::media::{Note, text_part};
 use self::own::Own;
+use self::parts::{Note, text_part};
 use super::wire::{Content, Head, Message, Part, Raw};
 use super::{CHAT_OWNER, OWNER};
 use crate::Error;
@@ -89,7 +89,7 @@ fn system_item<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Message<'a>
             }
             SystemPart::Text(text) => parts.push(text_part(text, "input_text")),
             SystemPart::Opaque(opaque) => {
-                match media::opaque_part(opaque, super::lint::Side::Input) {
+                match parts::opaque_part(opaque, super::lint::Side::Input) {
                     Ok(part) => parts.push(part),
                     Err(Note(detail)) => {
                         cx.changes.add(ChangeKind::OpaqueDropped, message_id, detail)

@@ -1,6 +1,6 @@
 //! What can be seen in a body that the API will refuse.
 
-mod items;
+mod messages;
 mod pairing;
 pub(super) mod rules;
 mod settings;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::Vendor;
 use crate::lint::{Faults, Rule};
 
-pub(super) use self::items::{is_address, is_sealed};
+pub(super) use self::messages::{is_address, is_sealed};
 pub(crate) use self::rules::RULES;
 
 /// Where a check puts what it found: the rule, the place, particulars.
@@ -26,7 +26,7 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
     settings::check(body, &mut report);
     if let Some(Value::Array(input)) = body.get("input") {
         for (i, item) in input.iter().enumerate() {
-            items::check(item, &format!("/input/{i}"), &mut report);
+            messages::check(item, &format!("/input/{i}"), &mut report);
         }
         pairing::check(body, input, &mut report);
     }
@@ -36,14 +36,14 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
 /// Whether an item of the vendor's own can be sent at all.
 pub(super) fn takes_item(item: &Value) -> bool {
     let mut is_legal = true;
-    items::check(item, "", &mut |_, _, _| is_legal = false);
+    messages::check(item, "", &mut |_, _, _| is_legal = false);
     is_legal
 }
 
 /// Whether a content part of the vendor's own can be sent from this side.
 pub(super) fn takes_part(part: &Value, side: Side) -> bool {
     let mut is_legal = true;
-    items::check_part(part, side, "", &mut |_, _, _| is_legal = false);
+    messages::check_part(part, side, "", &mut |_, _, _| is_legal = false);
     is_legal
 }
 

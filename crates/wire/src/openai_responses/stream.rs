@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 use interleaf_model::Finish;
 
-use super::decode::{api_error, outcome, output_idx_of, part_key, put_item};
+use super::answer::{api_error, outcome, output_idx_of, part_key, put_item};
 use crate::error::Fault;
 use crate::raw::Fields;
 use crate::reply_builder::ReplyBuilder;

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use interleaf_model::Json;
 
-use super::blocks::flag;
+use super::parts::flag;
 use crate::anthropic::{MARK, lint};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, list, text, wrong_type};

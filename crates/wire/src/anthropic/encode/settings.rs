@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use interleaf_model::{AssistantPart, Body, Entry, Json, ToolName};
 
-use super::blocks::thinking_block;
+use super::parts::thinking_block;
 use super::turn::is_paused;
 use super::{fields, raw, rest_object};
 use crate::anthropic::models::Model;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use interleaf_model::{AssistantPart, Body, Entry, Json, Message, Opaque};
 
-use super::blocks::{
+use super::parts::{
     IN_MESSAGE, Side, call_block, content_block, left_out, opaque_block, plain, result_block,
     text_block, thinking_block,
 };

@@ -8,7 +8,7 @@ use smol_str::SmolStr;
 
 use interleaf_model::{Json, Opaque, Tool, ToolName};
 
-use super::block::must_be_text;
+use super::parts::must_be_text;
 use super::{each, opaque, own};
 use crate::bedrock::lint;
 use crate::error::Fault;

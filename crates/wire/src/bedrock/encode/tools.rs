@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use interleaf_model::{Json, PartRef, Tool, ToolName};
 
-use super::content::Place;
+use super::parts::Place;
 use super::settings::own_object;
 use crate::bedrock::lint;
 use crate::bedrock::wire::{

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Report;
-use super::block::{check_cache_point, check_name};
+use super::parts::{check_cache_point, check_name};
 use super::rules::{
     CACHE_POINT_PLACE, INFERENCE_CONFIG, OUTPUT_FORMAT, TOOL_CHOICE, TOOL_DESCRIPTION, TOOL_KIND,
     TOOL_NAME_UNIQUE, TOOL_SCHEMA, TOOLS_EMPTY,

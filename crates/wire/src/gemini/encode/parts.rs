@@ -17,7 +17,7 @@ use crate::gemini::wire::{
     DATA, Data, Element, FileData, FunctionCall, FunctionResponse, InlineData, Part, Response,
     Rest, Said, peek, take,
 };
-use crate::gemini::{GOOGLE, lint, model, schema};
+use crate::gemini::{GOOGLE, lint, models, schema};
 use crate::raw::{Fields, text};
 use crate::{Family, names, thinking};
 
@@ -118,7 +118,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         let is_foreign = parts.iter().any(|part| match part {
             AssistantPart::Thinking(Thinking { producer: Some(producer), .. }) => {
                 let made_by = producer.model.as_deref().unwrap_or_default();
-                producer.vendor.as_str() != GOOGLE || !model::is_same(made_by, target)
+                producer.vendor.as_str() != GOOGLE || !models::is_same(made_by, target)
             }
             _ => false,
         });
@@ -188,7 +188,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         if signature.is_none()
             && is_first
             && place.current
-            && model::is_gemini_3(&self.cx.options.model)
+            && models::is_gemini_3(&self.cx.options.model)
         {
             self.cx.changes.add(ChangeKind::SignatureStandIn, &message.id, call.id.as_str());
             signature = Some(Cow::Borrowed(STAND_IN));

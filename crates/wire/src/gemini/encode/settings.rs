@@ -14,7 +14,7 @@ use crate::gemini::wire::{
     FunctionCallingConfig, GenerationConfig, Rest, Tail, ThinkingConfig, ToolConfig, own_name,
     peek, take,
 };
-use crate::gemini::{GOOGLE, decode, lint, model};
+use crate::gemini::{GOOGLE, decode, lint, models};
 use crate::raw::Fields;
 use crate::turns::Turns;
 use crate::{Error, Family, ToolChoice};
@@ -76,7 +76,7 @@ fn tool_config<'p>(cx: &mut Context<'p>, kept: Option<&'p RawValue>) -> Option<T
     let has_functions = !cx.prompt.tools().is_empty();
     let has_hosted = options.hosted_tools.iter().any(|hosted| hosted.owner.as_str() == GOOGLE);
     // From Gemini 3 on, functions beside tools that Google runs must be asked for.
-    let mixes = has_functions && has_hosted && model::is_gemini_3(&options.model);
+    let mixes = has_functions && has_hosted && models::is_gemini_3(&options.model);
     let include = (mixes && cx.vendor.name != "vertex").then_some(true);
     let kept_value = kept.map(|raw| Json::from(raw).to_value());
     let same =
@@ -219,7 +219,7 @@ fn thinking_config(cx: &mut Context<'_>) -> Option<ThinkingConfig> {
         (Some("enabled" | "adaptive"), _) => {
             Some(ThinkingConfig { include_thoughts: Some(true), thinking_budget: Some(-1) })
         }
-        (Some("disabled"), _) if !model::is_gemini_3(&cx.options.model) => {
+        (Some("disabled"), _) if !models::is_gemini_3(&cx.options.model) => {
             Some(ThinkingConfig { include_thoughts: None, thinking_budget: Some(0) })
         }
         _ => {

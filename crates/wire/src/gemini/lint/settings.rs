@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Field;
 use super::rules::*;
 use super::tools::check_schema;
-use crate::gemini::model;
+use crate::gemini::models;
 use crate::gemini::schema;
 use crate::gemini::wire::peek;
 use crate::lint::Faults;
@@ -90,7 +90,7 @@ pub(super) fn named_model<'v>(body: &Field<'v>) -> Option<&'v str> {
 pub(super) fn names_gemini_3(body: &Field<'_>) -> bool {
     let thinking = body.get("generationConfig").and_then(|config| config.get("thinkingConfig"));
     match named_model(body) {
-        Some(name) => model::is_gemini_3(name),
+        Some(name) => models::is_gemini_3(name),
         None => thinking.is_some_and(|thinking| thinking.get("thinkingLevel").is_some()),
     }
 }

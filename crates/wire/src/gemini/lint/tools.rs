@@ -7,7 +7,7 @@ use super::parts::is_function_name;
 use super::rules::*;
 use super::settings::named_model;
 use crate::Vendor;
-use crate::gemini::model;
+use crate::gemini::models;
 use crate::gemini::schema::{self, Wrong};
 use crate::lint::Faults;
 
@@ -124,7 +124,7 @@ fn check_mixed(body: &Field<'_>, vendor: &Vendor, groups: &[Field<'_>], faults: 
     let config = body.get("toolConfig");
     let asked = config.and_then(|config| config.get("includeServerSideToolInvocations"));
     let is_asked = asked.as_ref().is_some_and(|asked| asked.value == &Value::Bool(true));
-    let is_3 = model::is_gemini_3(name);
+    let is_3 = models::is_gemini_3(name);
     if has_functions && has_hosted && is_3 && !is_asked {
         faults.add(&MIXED_TOOLS, format!("{}/tools", body.at), "it is not asked for");
     } else if is_asked && !is_3 {

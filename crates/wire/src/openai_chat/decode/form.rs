@@ -1,6 +1,6 @@
 //! The JSON of chat messages as it is read: what stands in which field.
 
-mod part;
+mod parts;
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 
 use interleaf_model::Timestamp;
 
-use self::part::read_content;
+use self::parts::read_content;
 use crate::error::Fault;
 use crate::raw::{Fields, is_object, is_text, text, wrong_type};
 
-pub(super) use self::part::{Content, FileSource, Part, PartForm};
+pub(super) use self::parts::{Content, FileSource, Part, PartForm};
 
 /// One element of `messages`.
 pub(super) struct Message<'a> {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use interleaf_model::{Arguments, AssistantPart, Body, Entry, Message, Opaque, Thinking, ToolCall};
 
-use super::content::{PLACEHOLDER, content, message_rest, opaque_part, own_type, text_part};
 use super::media;
+use super::parts::{PLACEHOLDER, content, message_rest, opaque_part, own_type, text_part};
 use crate::change::ChangeKind;
 use crate::encode::{Context, TurnPlace};
 use crate::names::call_id;

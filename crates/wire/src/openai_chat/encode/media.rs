@@ -2,7 +2,7 @@
 
 use interleaf_model::{File, Image, Message, Source};
 
-use super::content::part_rest;
+use super::parts::part_rest;
 use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;

@@ -6,11 +6,11 @@ use interleaf_model::{Json, Tool};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::schema;
 use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::lint::{Facts, hosted_tool, setting_fault};
+use crate::openai_chat::schema;
 use crate::openai_chat::wire::{
     self, Function, FunctionName, Head, Rest, StreamOptions, Tail, Thinking,
 };

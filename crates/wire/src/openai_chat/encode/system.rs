@@ -2,8 +2,8 @@
 
 use interleaf_model::{Body, Entry, SystemPart};
 
-use super::content::{TEXT_FIELDS, content, message_rest, opaque_part, own_type, text_part};
 use super::media;
+use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, own_type, text_part};
 use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;

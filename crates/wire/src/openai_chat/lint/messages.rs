@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::Facts;
-use super::{calls, parts, rules};
+use super::{pairing, parts, rules};
 use crate::lint::Faults;
 use crate::vendors::Reasoning;
 
@@ -32,13 +32,13 @@ pub(super) fn check(list: &[Value], facts: &Facts, faults: &mut Faults) {
 }
 
 fn check_assistant(message: &Value, at: &str, facts: &Facts, faults: &mut Faults) {
-    let has_calls = calls::has_any(message);
+    let has_calls = pairing::has_any(message);
     match &message["tool_calls"] {
         Value::Null => {}
         Value::Array(list) if list.is_empty() => {
             faults.add(&rules::CALLS_EMPTY, format!("{at}/tool_calls"), "");
         }
-        Value::Array(list) => calls::check_each(list, at, facts, faults),
+        Value::Array(list) => pairing::check_each(list, at, facts, faults),
         _ => faults.add(&rules::CALL, format!("{at}/tool_calls"), "must be a list"),
     }
     let quirks = &facts.quirks;
@@ -75,7 +75,7 @@ fn check_content(message: &Value, role: &str, at: &str, facts: &Facts, faults: &
         Value::Null => {
             // A spoken answer is known by its id, the old form of a result may be null.
             let may_lack = match role {
-                "assistant" => calls::has_any(message) || message["audio"].is_object(),
+                "assistant" => pairing::has_any(message) || message["audio"].is_object(),
                 "function" => true,
                 _ => false,
             };

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::Facts;
-use super::{calls, rules};
+use super::{pairing, rules};
 use crate::lint::Faults;
 
 pub(super) fn check(list: &[Value], facts: &Facts, faults: &mut Faults) {
@@ -40,7 +40,7 @@ fn check_alternation(list: &[Value], faults: &mut Faults) {
     let mut before = "";
     for (i, message) in list.iter().enumerate() {
         let role = role(message);
-        let is_counted = role == "user" || (role == "assistant" && !calls::has_any(message));
+        let is_counted = role == "user" || (role == "assistant" && !pairing::has_any(message));
         let is_neighbour = matches!(role, "user" | "assistant") && role == before;
         if is_neighbour || (is_counted && role != expected) {
             let detail = format!("{role} after {before}");
@@ -75,7 +75,7 @@ fn check_ends(list: &[Value], faults: &mut Faults) {
     let last_idx = list.len().saturating_sub(1);
     for (i, message) in list.iter().enumerate() {
         let is_prefix = message["prefix"] == true;
-        let is_answer = role(message) == "assistant" && !calls::has_any(message);
+        let is_answer = role(message) == "assistant" && !pairing::has_any(message);
         if is_prefix != (is_answer && i == last_idx) {
             // A mark in the middle, or none at the end.
             let detail = if is_prefix { "a prefix in the middle" } else { "it is no prefix" };

@@ -11,7 +11,7 @@ use interleaf_model::{
     Seal, Source, SystemPart, Text, Thinking, ToolCall, ToolName, VendorName,
 };
 
-use super::items::item_type;
+use super::messages::item_type;
 use super::{extra, rest};
 use crate::arguments::from_object;
 use crate::error::Fault;
@@ -21,7 +21,10 @@ use crate::openai_responses::{
 use crate::raw::{Fields, ObjectText, is_list, is_text, list, text};
 
 /// What an item of the assistant's is made of: one part, but for messages.
-pub(super) fn assistant_item(i: usize, raw: &RawValue) -> Result<Vec<AssistantPart>, Fault<'_>> {
+pub(in crate::openai_responses) fn assistant_item(
+    i: usize,
+    raw: &RawValue,
+) -> Result<Vec<AssistantPart>, Fault<'_>> {
     let mut fields = Fields::read(raw)?;
     let kind = item_type(&fields)?;
     fields.take("type");

@@ -16,8 +16,8 @@ use interleaf_model::{
 };
 
 use super::content;
-use super::media::{Note, note_part, opaque_part, text_part};
 use super::own::Own;
+use super::parts::{Note, note_part, opaque_part, text_part};
 use super::reasoning::summary;
 use super::settings;
 use super::user::{is_custom_call, is_item};

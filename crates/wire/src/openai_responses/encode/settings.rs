@@ -15,7 +15,7 @@ use crate::names::Alphabet;
 use crate::openai_responses::wire::{
     Format, Function, Raw, ReasoningSettings, Tail, TextSettings, Tool, ToolChoice,
 };
-use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, strict};
+use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::raw::{Fields, ObjectText};
 use crate::turns::Turns;
 use crate::{Error, Family, Options};
@@ -50,7 +50,7 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
         }
         let parameters = parameters(tool, &mut cx.changes);
         let mut strict = tool.strict;
-        if strict == Some(true) && !strict::takes(&parameters.to_value()) {
+        if strict == Some(true) && !schema::takes(&parameters.to_value()) {
             let detail = format!("{}: the schema is outside of the strict subset", tool.name);
             cx.changes.add_general(ChangeKind::SchemaChanged, detail);
             strict = Some(false);
@@ -286,7 +286,7 @@ fn format_of<'a>(format: &'a Json, changes: &mut Changes) -> Option<Format<'a>> 
             let schema = inner.peek("schema").filter(|raw| raw.get().starts_with('{'))?;
             let mut strict = inner.take("strict").map(|raw| raw.get() == "true");
             let schema = serde_json::from_str(schema.get()).unwrap_or(Value::Null);
-            if strict == Some(true) && !strict::takes(&schema) {
+            if strict == Some(true) && !schema::takes(&schema) {
                 let detail = "the format is outside of the strict subset";
                 changes.add_general(ChangeKind::SchemaChanged, detail);
                 strict = Some(false);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use interleaf_model::{Body, ContentPart, Entry, Message, Opaque, PartRef, Status, ToolResult};
 
-use super::media::content_part;
 use super::own::Own;
+use super::parts::content_part;
 use super::{PLACEHOLDER, content, message, settings};
 use crate::Error;
 use crate::change::ChangeKind;
@@ -230,5 +230,5 @@ fn mark_error(parts: &mut Vec<Part<'_>>) {
             return;
         }
     }
-    parts.insert(0, super::media::note_part(super::Note("Error:".to_owned()), "input_text"));
+    parts.insert(0, super::parts::note_part(super::Note("Error:".to_owned()), "input_text"));
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Report, rules, text};
 use crate::names::Alphabet;
-use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, strict};
+use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, schema};
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     for name in MOVED_FIELDS {
@@ -61,7 +61,7 @@ fn check_format(body: &Value, report: &mut Report<'_>) {
             match format.get("schema") {
                 Some(schema @ Value::Object(_)) => {
                     if format.get("strict") == Some(&Value::Bool(true)) {
-                        strict::check(schema, &format!("{PLACE}/schema"), report);
+                        schema::check(schema, &format!("{PLACE}/schema"), report);
                     }
                 }
                 _ => report(&rules::TEXT_FORMAT, PLACE.into(), "its `schema` is missing".into()),

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::items::is_name;
+use super::messages::is_name;
 use super::settings::is_given;
 use super::{Report, rules, text};
-use crate::openai_responses::strict;
+use crate::openai_responses::schema;
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     let tools = match body.get("tools") {
@@ -47,7 +47,7 @@ fn check_tool(tool: &Value, place: &str, report: &mut Report<'_>) {
         }
         Some(schema) => {
             if tool.get("strict") == Some(&Value::Bool(true)) {
-                strict::check(schema, &place, report);
+                schema::check(schema, &place, report);
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::calls::Waiting;
 use super::extra;
-use super::form::{Call, Form, Part, Response, media_part, read_part};
+use super::parts::{Call, Form, Part, Response, media_part, read_part};
 use crate::arguments;
 use crate::error::Fault;
 use crate::gemini::GOOGLE;

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 
 use interleaf_model::{AssistantPart, Finish, Json, Usage};
 
-use super::parts::assistant_item;
+use super::decode::assistant_item;
 use crate::error::Fault;
 use crate::raw::{Fields, is_object};
 use crate::reply_builder::ReplyBuilder;

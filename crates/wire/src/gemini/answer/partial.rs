@@ -9,8 +9,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::wire::take;
 use crate::error::Fault;
+use crate::gemini::wire::take;
 use crate::raw::{Fields, list, text};
 
 /// A place in a list that is farther than this is no argument of a call.

@@ -94,7 +94,7 @@ impl Frame<'_> {
 }
 
 /// The words of an exception: its `message`, or all of it.
-pub(super) fn message_of(data: &str) -> String {
+pub(crate) fn message_of(data: &str) -> String {
     let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
     let message = value.as_ref().and_then(|value| {
         ["message", "Message", "originalMessage"]

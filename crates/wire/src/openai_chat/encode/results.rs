@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use interleaf_model::{Body, ContentPart, Entry, Message, Status};
 
-use super::content::{TEXT_FIELDS, content, message_rest, opaque_part, text_part};
 use super::media;
+use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, text_part};
 use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::names::call_id;

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 
 use interleaf_model::{Extra, Finish, Json, Seal, Usage};
 
-use super::extra_of;
+use super::decode::extra_of;
 use crate::anthropic::OWNER;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText};

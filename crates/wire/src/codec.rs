@@ -1,0 +1,45 @@
+//! What a family can do: its table of contents.
+//!
+//! Each family's folder has one [`Codec`], and [`Family::codec`] is the only place that
+//! chooses between families. Whatever works for every family asks the codec.
+
+use serde_json::Value;
+
+use crate::encode::Writer;
+use crate::lint::{Faults, Rule};
+use crate::reply_builder::ReplyBuilder;
+use crate::stream::{Framing, Machine};
+use crate::{
+    Error, Family, Request, Vendor, anthropic, bedrock, gemini, openai_chat, openai_responses,
+};
+
+/// A family's table of contents.
+pub(crate) struct Codec {
+    /// Writes requests.
+    pub(crate) writer: Writer,
+    /// Reads requests.
+    pub(crate) read_request: fn(&str) -> Result<Request, Error>,
+    /// Reads answers that came whole.
+    pub(crate) read_answer: fn(&str) -> Result<ReplyBuilder, Error>,
+    /// How the events of a stream are framed.
+    pub(crate) framing: Framing,
+    /// Reads the events of a stream.
+    pub(crate) machine: fn() -> Box<dyn Machine>,
+    /// Finds what the API will refuse in a request.
+    pub(crate) check: fn(&Value, &Vendor, &mut Faults),
+    /// The rules that `check` knows.
+    pub(crate) rules: &'static [Rule],
+}
+
+impl Family {
+    /// The family's table of contents.
+    pub(crate) const fn codec(self) -> &'static Codec {
+        match self {
+            Self::OpenaiChat => &openai_chat::CODEC,
+            Self::OpenaiResponses => &openai_responses::CODEC,
+            Self::Anthropic => &anthropic::CODEC,
+            Self::Gemini => &gemini::CODEC,
+            Self::Bedrock => &bedrock::CODEC,
+        }
+    }
+}
