@@ -8,7 +8,7 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Prompt;
-use interleaf::wire::{CacheMarks, Change, Encoded, Family, Options, VENDORS, Vendor, encode};
+use interleaf::wire::{Adjustment, CacheMarks, Encoded, Family, Options, VENDORS, Vendor, encode};
 
 pub(crate) use self::tools_file::ToolsFile;
 use crate::arguments::{ByteCount, parse_tokens};
@@ -119,7 +119,7 @@ pub(crate) fn body_text(name: &str, encoded: &Encoded) -> Result<String, Failure
 }
 
 /// What an API could not take as it was, in one line.
-pub(crate) fn change_text(change: &Change) -> String {
+pub(crate) fn change_text(change: &Adjustment) -> String {
     let message = change.message.as_ref().map(|id| printable(id.as_str()));
     let detail = Some(printable(&change.detail)).filter(|detail| !detail.is_empty());
     let pieces: Vec<_> = [message, detail].into_iter().flatten().collect();

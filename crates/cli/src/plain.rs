@@ -1,7 +1,7 @@
 //! A body read, mended and written again, with nothing added and nothing shortened.
 
 use interleaf::assemble::Outcome;
-use interleaf::wire::{Change, Family, Options, Vendor};
+use interleaf::wire::{Adjustment, Family, Options, Vendor};
 
 use crate::api::{self, ToolsFile};
 use crate::assembly::{Made, Recipe};
@@ -26,7 +26,7 @@ pub(crate) struct Body {
     /// What was mended.
     pub(crate) made: Made,
     /// What the API could not take as it was.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<Adjustment>,
 }
 
 impl Plain<'_> {
@@ -53,6 +53,6 @@ impl Plain<'_> {
         let encoded = api::encoded(&loaded.name, prompt, self.vendor, &options)?;
         let mut text = api::body_text(&loaded.name, &encoded)?;
         text.push('\n');
-        Ok(Body { name: loaded.name, text, made, changes: encoded.changes })
+        Ok(Body { name: loaded.name, text, made, changes: encoded.adjustments })
     }
 }

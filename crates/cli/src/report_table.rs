@@ -56,7 +56,7 @@ struct ReportForm<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<&'a [CallId]>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    changes: &'a [wire::Change],
+    changes: &'a [wire::Adjustment],
 }
 
 /// A report cannot go where the request goes.
@@ -71,7 +71,7 @@ pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// The report for programs, with what an API could not take as it was.
-pub(crate) fn to_json(made: &Made, changes: &[wire::Change]) -> String {
+pub(crate) fn to_json(made: &Made, changes: &[wire::Adjustment]) -> String {
     let Report { steps, placement, stable_prefix, breakpoint, tokens } = &made.assembly.report;
     let form = ReportForm {
         steps,
@@ -101,7 +101,7 @@ pub(crate) fn waiting_text(calls: &[CallId]) -> String {
 pub(crate) struct ReportTable<'a> {
     pub(crate) made: &'a Made,
     /// What an API could not take as it was.
-    pub(crate) changes: &'a [wire::Change],
+    pub(crate) changes: &'a [wire::Adjustment],
     pub(crate) palette: Palette,
     pub(crate) width: usize,
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Prompt;
-use interleaf::wire::{Change, Family, Vendor};
+use interleaf::wire::{Adjustment, Family, Vendor};
 
 use crate::api::{self, ApiArguments, ToolsFile};
 use crate::arguments::ByteCount;
@@ -51,7 +51,7 @@ pub(crate) struct Written {
     /// The text, with a line break at its end.
     pub(crate) text: String,
     /// What the API could not take as it was.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<Adjustment>,
     /// Whom it asks; nobody, if it is in neutral form.
     pub(crate) asks: Option<Asked>,
 }
@@ -115,7 +115,7 @@ impl Target<'_> {
         let mut text = api::body_text(&loaded.name, &encoded)?;
         text.push('\n');
         let asks = Asked { vendor: vendor.name, model: options.model.to_string() };
-        Ok(Written { text, changes: encoded.changes, asks: Some(asks) })
+        Ok(Written { text, changes: encoded.adjustments, asks: Some(asks) })
     }
 }
 

@@ -19,9 +19,9 @@ use bytes::Bytes;
 use interleaf_model::{Prompt, Settled};
 use serde::Serialize;
 
-use crate::change::Changes;
+use crate::adjustment::Adjustments;
 use crate::turns::{Turn, Turns};
-use crate::{CacheMarks, Change, Error, ErrorKind, NameMap, Options, Vendor};
+use crate::{Adjustment, CacheMarks, Error, ErrorKind, NameMap, Options, Vendor};
 
 /// A request body, in pieces that go to a socket one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub struct Encoded {
     pub(crate) fragments: Vec<Bytes>,
     /// What the API could not take as it was; without what was changed in the settled
     /// turns that the prompt continues.
-    pub changes: Vec<Change>,
+    pub adjustments: Vec<Adjustment>,
     /// What was changed in the settled turns that the prompt continues.
-    pub settled_changes: Arc<Vec<Change>>,
+    pub settled_adjustments: Arc<Vec<Adjustment>>,
     /// The tool names that were rewritten, for the way back.
     pub names: NameMap,
 }
@@ -43,8 +43,8 @@ impl Encoded {
     }
 
     /// Everything that the API could not take as it was.
-    pub fn all_changes(&self) -> impl Iterator<Item = &Change> {
-        self.settled_changes.iter().chain(&self.changes)
+    pub fn all_adjustments(&self) -> impl Iterator<Item = &Adjustment> {
+        self.settled_adjustments.iter().chain(&self.adjustments)
     }
 
     /// The whole body.
@@ -65,7 +65,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     let turns = Turns::of(prompt);
     let mut context = Context::new(prompt, vendor, options);
     let mut text = (writer.head)(&mut context, &turns)?.into_bytes();
-    foreign::report(turns.system.iter(), vendor.family, &mut context.changes);
+    foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
     let places = Places::of(&turns, prompt, options);
     let start = text.len();
     for (number, &turn) in turns.turns.iter().enumerate() {
@@ -74,9 +74,14 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
         writer.write_turn(&mut context, turn, places.place(number), &mut elements)?;
     }
     text.extend_from_slice((writer.tail)(&mut context, &turns)?.as_bytes());
-    let Context { changes, names, .. } = context;
+    let Context { adjustments, names, .. } = context;
     let fragments = vec![Bytes::from(text)];
-    Ok(Encoded { fragments, changes: changes.0, settled_changes: Arc::default(), names })
+    Ok(Encoded {
+        fragments,
+        adjustments: adjustments.0,
+        settled_adjustments: Arc::default(),
+        names,
+    })
 }
 
 /// What an encoder of a family works with.
@@ -84,14 +89,14 @@ pub(crate) struct Context<'a> {
     pub(crate) prompt: &'a Prompt,
     pub(crate) vendor: &'a Vendor,
     pub(crate) options: &'a Options,
-    pub(crate) changes: Changes,
+    pub(crate) adjustments: Adjustments,
     pub(crate) names: NameMap,
 }
 
 impl<'a> Context<'a> {
     fn new(prompt: &'a Prompt, vendor: &'a Vendor, options: &'a Options) -> Self {
-        let (changes, names) = (Changes::default(), NameMap::default());
-        Self { prompt, vendor, options, changes, names }
+        let (adjustments, names) = (Adjustments::default(), NameMap::default());
+        Self { prompt, vendor, options, adjustments, names }
     }
 
     /// The same vendor and options, another prompt, and nothing changed yet.
@@ -181,7 +186,7 @@ impl Writer {
         elements: &mut Elements<'_>,
     ) -> Result<(), Error> {
         (self.turn)(cx, turn, place, elements)?;
-        foreign::report(session::entries(turn), cx.vendor.family, &mut cx.changes);
+        foreign::report(session::entries(turn), cx.vendor.family, &mut cx.adjustments);
         Ok(())
     }
 }

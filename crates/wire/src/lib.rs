@@ -37,8 +37,8 @@ mod family;
 mod options;
 mod vendors;
 
+mod adjustment;
 mod arguments;
-mod change;
 mod names;
 mod thinking;
 mod turns;
@@ -62,7 +62,7 @@ mod gemini;
 pub mod openai_chat;
 mod openai_responses;
 
-pub use change::{Change, ChangeKind};
+pub use adjustment::{Adjustment, AdjustmentKind};
 pub use decode::{decode_request, decode_response, decode_stream};
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};

@@ -3,7 +3,7 @@
 use interleaf_model::{AssistantPart, Body, Message, Parts, Thinking};
 use smol_str::SmolStr;
 
-use crate::change::{ChangeKind, Changes};
+use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::TurnPlace;
 use crate::{Family, Options};
 
@@ -21,7 +21,7 @@ pub(crate) fn goes_back(
     family: Family,
     options: &Options,
     place: TurnPlace,
-    changes: &mut Changes,
+    adjustments: &mut Adjustments,
 ) -> bool {
     let refused = if place.unbound_from.is_some_and(|from| index >= from) {
         Some("it was made behind another prefix")
@@ -29,7 +29,7 @@ pub(crate) fn goes_back(
         foreign(thinking, family, &options.model)
     };
     if let Some(reason) = refused {
-        changes.add(ChangeKind::ThinkingDropped, &message.id, reason);
+        adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
     }
     refused.is_none()
 }

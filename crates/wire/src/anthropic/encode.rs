@@ -17,7 +17,7 @@ use self::parts::text_block;
 use super::models::Model;
 use super::wire::{Block, Content, Head, Mark, OutputConfig, RawObject, Rest};
 use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Writer, json};
 use crate::raw::Fields;
 use crate::turns::Turns;
@@ -59,7 +59,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
         last.cache_control = Some(mark(options));
     }
     if options.cache_key.is_some() {
-        cx.changes.add_general(ChangeKind::OptionDropped, "cache_key");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "cache_key");
     }
     let head = Head {
         model: &options.model,
@@ -87,7 +87,7 @@ fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let mut text = String::from("]");
     for (name, value) in &options.rest {
         if options.rest_of != Some(Family::Anthropic) {
-            cx.changes.add_general(ChangeKind::OptionDropped, name.as_str());
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
             continue;
         }
         let is_written = WRITTEN.contains(&name.as_str())
@@ -116,7 +116,7 @@ fn system<'a>(cx: &mut Context<'_>, turns: &Turns<'a>) -> Vec<Block<'a>> {
                 SystemPart::Text(text) => blocks.extend(text_block(cx, text, &entry.message)),
                 SystemPart::Opaque(opaque) => {
                     let detail = opaque.owner.as_str();
-                    cx.changes.add(ChangeKind::OpaqueDropped, &entry.message.id, detail);
+                    cx.adjustments.add(AdjustmentKind::OpaqueDropped, &entry.message.id, detail);
                 }
             }
         }

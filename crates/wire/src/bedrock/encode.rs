@@ -12,8 +12,8 @@ pub(super) use self::documents::MOST_DOCUMENTS;
 use self::parts::{assistant_blocks, result_block, said_blocks};
 pub(super) use self::settings::MOST_STOPS;
 use super::wire::{Block, Head, Message, Rest};
+use crate::adjustment::AdjustmentKind;
 use crate::anthropic::refuses_prefill;
-use crate::change::ChangeKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::turns::{Turn, Turns};
 use crate::{CacheMarks, Error};
@@ -44,7 +44,7 @@ fn system<'a>(cx: &mut Context<'_>, entries: &'a [Entry]) -> Vec<Block<'a>> {
         for part in parts.iter() {
             match part {
                 SystemPart::Text(text) if text.is_blank() => {
-                    cx.changes.add(ChangeKind::BlankText, &message.id, "");
+                    cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "");
                 }
                 SystemPart::Text(text) => {
                     let kind = super::wire::Kind::Text((&*text.text).into());
@@ -76,7 +76,7 @@ fn turn(
             elements.push(&assistant_message(cx, said, start, place))?;
             if place.last && refuses_prefill(&cx.options.model) {
                 let detail = "the model does not go on with its own words";
-                cx.changes.add_general(ChangeKind::TurnInserted, detail);
+                cx.adjustments.add_general(AdjustmentKind::TurnInserted, detail);
                 let content = vec![Block::text(GO_ON)];
                 elements.push(&Message { role: "user", content, rest: Rest::NONE })?;
             }
@@ -114,7 +114,7 @@ fn assistant_message<'a>(
         *text = text.trim_end().to_owned().into();
         if let Some(entry) = said.last() {
             let detail = "white space at the end of the last turn";
-            cx.changes.add(ChangeKind::BlankText, &entry.message.id, detail);
+            cx.adjustments.add(AdjustmentKind::BlankText, &entry.message.id, detail);
         }
     }
     fill(cx, &mut content, said);
@@ -154,7 +154,7 @@ fn user_messages<'a>(
     {
         content.push(Block::text(PLACEHOLDER));
         let detail = "a document needs a text beside it";
-        cx.changes.add_general(ChangeKind::BlankText, detail);
+        cx.adjustments.add_general(AdjustmentKind::BlankText, detail);
     }
     if answers.is_empty() || content.is_empty() {
         answers.append(&mut content);
@@ -168,8 +168,8 @@ fn user_messages<'a>(
         return vec![Message { role: "user", content: answers, rest: answers_rest }];
     }
     let bridge = vec![Block::text(PLACEHOLDER)];
-    cx.changes.add_general(
-        ChangeKind::TurnInserted,
+    cx.adjustments.add_general(
+        AdjustmentKind::TurnInserted,
         "an assistant turn between results and what the user said",
     );
     vec![
@@ -195,14 +195,18 @@ fn fill(cx: &mut Context<'_>, content: &mut Vec<Block<'_>>, entries: &[Entry]) {
     if content.is_empty() {
         content.push(Block::text(PLACEHOLDER));
         if let Some(entry) = entries.last() {
-            cx.changes.add(ChangeKind::BlankText, &entry.message.id, "a placeholder stands for it");
+            cx.adjustments.add(
+                AdjustmentKind::BlankText,
+                &entry.message.id,
+                "a placeholder stands for it",
+            );
         }
     }
 }
 
 fn report_merge(cx: &mut Context<'_>, said: &[Entry]) {
     if let [_, .., last] = said {
-        cx.changes.add(ChangeKind::TurnsMerged, &last.message.id, "");
+        cx.adjustments.add(AdjustmentKind::TurnsMerged, &last.message.id, "");
     }
 }
 

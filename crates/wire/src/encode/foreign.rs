@@ -5,13 +5,13 @@ use interleaf_model::{Entry, Extra, Message, PartRef};
 use serde_json::Value;
 
 use crate::Family;
-use crate::change::{ChangeKind, Changes};
+use crate::adjustment::{AdjustmentKind, Adjustments};
 
 /// Reports the fields of these messages that `family` does not take.
 pub(super) fn report<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     family: Family,
-    changes: &mut Changes,
+    adjustments: &mut Adjustments,
 ) {
     for entry in entries {
         let message = &entry.message;
@@ -24,19 +24,19 @@ pub(super) fn report<'a>(
             PartRef::Opaque(_) => None,
         });
         for extra in std::iter::once(&message.extra).chain(parts) {
-            report_one(extra, message, family, changes);
+            report_one(extra, message, family, adjustments);
         }
     }
 }
 
-fn report_one(extra: &Extra, message: &Message, family: Family, changes: &mut Changes) {
+fn report_one(extra: &Extra, message: &Message, family: Family, adjustments: &mut Adjustments) {
     for (owner, fields) in extra.iter().filter(|(owner, _)| !takes(family, owner.as_str())) {
         let names: Vec<String> = match fields.to_value() {
             Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),
             _ => Vec::new(),
         };
         let detail = format!("{owner}'s {}", names.join(", "));
-        changes.add(ChangeKind::FieldsDropped, &message.id, detail);
+        adjustments.add(AdjustmentKind::FieldsDropped, &message.id, detail);
     }
 }
 

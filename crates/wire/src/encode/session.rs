@@ -9,7 +9,7 @@ use interleaf_model::{Entry, Message, Prompt};
 use super::settled::SettledText;
 use super::{Context, Elements, Encoded, Places, TurnPlace, foreign};
 use crate::turns::{Turn, Turns};
-use crate::{Change, Error, Family, NameMap, Options, Vendor};
+use crate::{Adjustment, Error, Family, NameMap, Options, Vendor};
 
 /// An encoder that remembers what it wrote: a turn that did not change since the
 /// last request is not written again. What it gives is the same, byte for byte, as
@@ -31,7 +31,7 @@ struct Written {
     messages: Vec<Arc<Message>>,
     place: TurnPlace,
     text: Bytes,
-    changes: Vec<Change>,
+    adjustments: Vec<Adjustment>,
     names: NameMap,
 }
 
@@ -59,12 +59,12 @@ impl SessionEncoder {
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
         let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];
-        foreign::report(turns.system.iter(), vendor.family, &mut context.changes);
-        let mut settled_changes = Arc::default();
+        foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
+        let mut settled_adjustments = Arc::default();
         if let Some(settled) = prompt.settled() {
             self.settled.update(settled, writer, &context)?;
             fragments.extend_from_slice(self.settled.pieces());
-            settled_changes = self.settled.changes();
+            settled_adjustments = self.settled.adjustments();
             context.names.extend(self.settled.names());
         }
         let mut kept = HashMap::with_capacity(turns.turns.len());
@@ -75,18 +75,18 @@ impl SessionEncoder {
             let written = match self.turns.remove(&address) {
                 Some(written) if written.is(turn, place) => written,
                 _ => {
-                    let outer = std::mem::take(&mut context.changes);
+                    let outer = std::mem::take(&mut context.adjustments);
                     let known = std::mem::take(&mut context.names);
                     let mut text = Vec::new();
                     let mut elements = Elements::behind(&mut text, false);
                     writer.write_turn(&mut context, turn, place, &mut elements)?;
-                    let changes = std::mem::replace(&mut context.changes, outer).0;
+                    let adjustments = std::mem::replace(&mut context.adjustments, outer).0;
                     let names = std::mem::replace(&mut context.names, known);
                     let messages = messages(turn).cloned().collect();
-                    Written { messages, place, text: text.into(), changes, names }
+                    Written { messages, place, text: text.into(), adjustments, names }
                 }
             };
-            context.changes.0.extend(written.changes.iter().cloned());
+            context.adjustments.0.extend(written.adjustments.iter().cloned());
             context.names.extend(&written.names);
             if !written.text.is_empty() {
                 if fragments.len() > 1 {
@@ -98,8 +98,8 @@ impl SessionEncoder {
         }
         self.turns = kept;
         fragments.push(Bytes::from((writer.tail)(&mut context, &turns)?));
-        let Context { changes, names, .. } = context;
-        Ok(Encoded { fragments, changes: changes.0, settled_changes, names })
+        let Context { adjustments, names, .. } = context;
+        Ok(Encoded { fragments, adjustments: adjustments.0, settled_adjustments, names })
     }
 
     /// Forgets what was written for another vendor or other options.

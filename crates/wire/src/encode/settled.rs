@@ -7,7 +7,7 @@ use interleaf_model::Settled;
 
 use super::{Context, Elements, TurnPlace, Writer};
 use crate::turns::Turns;
-use crate::{Change, Error, NameMap};
+use crate::{Adjustment, Error, NameMap};
 
 /// What was written of settled turns so far.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct SettledText {
     /// as long as the next, so there are never more than the logarithm of the length,
     /// and a byte is copied no more often than that.
     pieces: Vec<Bytes>,
-    changes: Arc<Vec<Change>>,
+    adjustments: Arc<Vec<Adjustment>>,
     names: NameMap,
 }
 
@@ -78,9 +78,9 @@ impl SettledText {
             writer.write_turn(&mut own, turn, place, &mut elements)?;
         }
         self.push(text.into());
-        if !own.changes.0.is_empty() {
+        if !own.adjustments.0.is_empty() {
             // Nobody else holds it, unless the last request is still about.
-            Arc::make_mut(&mut self.changes).append(&mut own.changes.0);
+            Arc::make_mut(&mut self.adjustments).append(&mut own.adjustments.0);
         }
         self.names.extend(&own.names);
         self.upto = Some(link.clone());
@@ -103,8 +103,8 @@ impl SettledText {
     }
 
     /// What was changed in them for the API's sake.
-    pub(super) fn changes(&self) -> Arc<Vec<Change>> {
-        self.changes.clone()
+    pub(super) fn adjustments(&self) -> Arc<Vec<Adjustment>> {
+        self.adjustments.clone()
     }
 
     /// The tool names that were rewritten in them.

@@ -14,7 +14,7 @@ use self::parts::{Writing, kept, message_rest};
 use super::GOOGLE;
 use super::wire::{Content, Data, Element, Head, Part, Rest, SystemInstruction};
 use crate::Error;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
 use crate::turns::{Turn, Turns};
@@ -41,12 +41,12 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
         for part in all.iter() {
             match part {
                 SystemPart::Text(text) if text.is_blank() => {
-                    cx.changes.add(ChangeKind::BlankText, &message.id, "left out");
+                    cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
                 }
                 SystemPart::Text(text) => parts.push(Element::Part(said(text))),
                 SystemPart::Opaque(opaque) => {
                     let reason = format!("a part of {} in the system text", opaque.owner);
-                    cx.changes.add(ChangeKind::OpaqueDropped, &message.id, reason);
+                    cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, reason);
                 }
             }
         }
@@ -69,7 +69,7 @@ fn turn(
         Turn::Assistant { said, start } => {
             elements.push(&model(cx, said, start, place))?;
             if place.last {
-                cx.changes.add_general(ChangeKind::TurnInserted, "a user turn at the end");
+                cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a user turn at the end");
                 let parts = vec![plain(GO_ON)];
                 elements.push(&Content { role: "user", parts, rest: Rest::default() })?;
             }
@@ -159,7 +159,7 @@ impl<'a> Writing<'a, '_, '_> {
     fn content(&mut self, part: &'a ContentPart, message: &'a Message) {
         match part {
             ContentPart::Text(text) if text.is_blank() => {
-                self.cx.changes.add(ChangeKind::BlankText, &message.id, "left out");
+                self.cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
             }
             ContentPart::Text(text) => self.parts.push(Element::Part(said(text))),
             ContentPart::Image(image) => self.image(image, message, true),
@@ -185,7 +185,7 @@ impl<'a> Writing<'a, '_, '_> {
                     part.thought_signature = None;
                 }
                 if text.is_blank() && part.thought_signature.is_none() {
-                    self.cx.changes.add(ChangeKind::BlankText, &message.id, "left out");
+                    self.cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
                 } else {
                     self.parts.push(Element::Part(part));
                 }

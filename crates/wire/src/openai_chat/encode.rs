@@ -16,7 +16,7 @@ use interleaf_model::{Body, Entry};
 use self::parts::{PLACEHOLDER, content, message_rest, user_parts};
 use super::wire::{Content, Message, Part, Rest};
 use crate::Error;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::turns::{Turn, Turns};
 
@@ -79,7 +79,7 @@ fn user_turn<'a>(
         match users.last_mut() {
             Some((before, rest_before)) if quirks.strict_alternation => {
                 let detail = "it follows another message of the user's";
-                cx.changes.add(ChangeKind::TurnsMerged, &message.id, detail);
+                cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.extend(parts);
                 rest_before.merge(rest);
             }
@@ -94,7 +94,7 @@ fn user_turn<'a>(
         && !users.is_empty()
     {
         let detail = "an answer between the results and what the user said";
-        cx.changes.add(ChangeKind::TurnInserted, &last.message.id, detail);
+        cx.adjustments.add(AdjustmentKind::TurnInserted, &last.message.id, detail);
         messages.push(Message::new("assistant", Content::Text(BRIDGE.into())));
     }
     messages.extend(users.into_iter().map(|(mut parts, rest)| {

@@ -14,7 +14,7 @@ use self::parts::{Note, text_part};
 use super::wire::{Content, Head, Message, Part, Raw};
 use super::{CHAT_OWNER, OWNER};
 use crate::Error;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::turns::{Turn, Turns};
 
@@ -39,7 +39,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
         items.extend(system_item(cx, entry));
     }
     if settings::must_ask_for_json(cx, rest) {
-        cx.changes.add_general(ChangeKind::TurnInserted, "a message that asks for JSON");
+        cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a message that asks for JSON");
         items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Raw::default()));
     }
     // The first turn is the user's, and never empty: what follows is an item.
@@ -85,14 +85,14 @@ fn system_item<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Message<'a>
     for part in system.iter() {
         match part {
             SystemPart::Text(text) if text.is_blank() => {
-                cx.changes.add(ChangeKind::BlankText, message_id, "");
+                cx.adjustments.add(AdjustmentKind::BlankText, message_id, "");
             }
             SystemPart::Text(text) => parts.push(text_part(text, "input_text")),
             SystemPart::Opaque(opaque) => {
                 match parts::opaque_part(opaque, super::lint::Side::Input) {
                     Ok(part) => parts.push(part),
                     Err(Note(detail)) => {
-                        cx.changes.add(ChangeKind::OpaqueDropped, message_id, detail)
+                        cx.adjustments.add(AdjustmentKind::OpaqueDropped, message_id, detail)
                     }
                 }
             }

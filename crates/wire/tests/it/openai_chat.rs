@@ -12,7 +12,7 @@ mod vendors;
 use std::sync::Arc;
 
 use interleaf_model::{Entry, Message, Prompt, Provenance, Role, Tool};
-use interleaf_wire::{Change, Encoded, Options, Request, Vendor, encode};
+use interleaf_wire::{Adjustment, Encoded, Options, Request, Vendor, encode};
 
 /// The messages as a prompt: system messages are hoisted, further ones are a summary.
 pub(crate) fn prompt(messages: &[Message], tools: Vec<Tool>) -> Prompt {
@@ -35,7 +35,7 @@ pub(crate) fn vendor(name: &str) -> &'static Vendor {
 }
 
 /// A chat body, read and written again for a vendor.
-pub(crate) fn rewritten(body: &str, vendor_name: &str) -> (String, Vec<Change>) {
+pub(crate) fn rewritten(body: &str, vendor_name: &str) -> (String, Vec<Adjustment>) {
     let Request { messages, tools, options } =
         interleaf_wire::openai_chat::decode_request(body).unwrap();
     written(&messages, tools, &options, vendor_name)
@@ -46,9 +46,9 @@ pub(crate) fn written(
     tools: Vec<Tool>,
     options: &Options,
     vendor_name: &str,
-) -> (String, Vec<Change>) {
+) -> (String, Vec<Adjustment>) {
     let encoded = encode(&prompt(messages, tools), vendor(vendor_name), options).unwrap();
-    (text(&encoded), encoded.changes)
+    (text(&encoded), encoded.adjustments)
 }
 
 pub(crate) fn text(encoded: &Encoded) -> String {

@@ -10,11 +10,11 @@ use interleaf_model::{
 
 use super::media::{file_block, image_block};
 use super::{fields, raw_object, rest, settings};
+use crate::adjustment::AdjustmentKind;
 use crate::anthropic::wire::{
     Block, CallBlock, Content, RedactedBlock, Rest, ResultBlock, TextBlock, ThinkingBlock,
 };
 use crate::anthropic::{MARK, OWNER, PLACEHOLDER, base64, is_blank};
-use crate::change::ChangeKind;
 use crate::encode::{Context, TurnPlace};
 use crate::raw::text;
 use crate::{Family, Options, arguments, names, thinking};
@@ -34,7 +34,7 @@ pub(super) fn text_block<'a>(
     message: &Message,
 ) -> Option<Block<'a>> {
     if is_blank(&text.text) {
-        cx.changes.add(ChangeKind::BlankText, &message.id, "");
+        cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "");
         return None;
     }
     Some(Block::Text(TextBlock {
@@ -67,7 +67,7 @@ pub(super) fn content_block<'a>(
 
 /// What stands for a picture or file that cannot be sent.
 pub(super) fn left_out(cx: &mut Context<'_>, message: &Message, note: String) -> Block<'static> {
-    cx.changes.add(ChangeKind::MediaDropped, &message.id, note.as_str());
+    cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, note.as_str());
     plain(note)
 }
 
@@ -86,7 +86,7 @@ pub(super) fn result_block<'a>(cx: &mut Context<'_>, message: &'a Message) -> Op
     let is_error = result.status == Status::Error;
     if is_error && content.is_empty() {
         // A failure must be told in words.
-        cx.changes.add(ChangeKind::BlankText, &message.id, "a failed result needs a text");
+        cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "a failed result needs a text");
         content.push(plain(PLACEHOLDER));
     }
     let written = ["type", "tool_use_id", "content", "is_error", IN_MESSAGE];
@@ -110,15 +110,15 @@ pub(super) fn call_block<'a>(
     let id = names::call_id(&call.id, &cx.vendor.quirks.call_ids);
     if let Cow::Owned(id) = &id {
         let detail = format!("{} to {id}", call.id);
-        cx.changes.add(ChangeKind::CallIdRewritten, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, detail);
     }
     let name = cx.names.write(&call.name, &cx.vendor.quirks.tool_names);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} to {name}", call.name);
-        cx.changes.add(ChangeKind::ToolNameRewritten, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, detail);
     }
     if let Arguments::Invalid(_) = call.arguments {
-        cx.changes.add(ChangeKind::ArgumentsWrapped, &message.id, call.id.as_str());
+        cx.adjustments.add(AdjustmentKind::ArgumentsWrapped, &message.id, call.id.as_str());
     }
     let written = ["type", "id", "name", "input"];
     let rest = rest(&call.extra, &written, cx.options.cache);
@@ -145,7 +145,8 @@ pub(super) fn thinking_block<'a>(
     seen: &mut Vec<&'a str>,
 ) -> Option<Block<'a>> {
     let family = Family::Anthropic;
-    if !thinking::goes_back(thought, message, index, family, cx.options, place, &mut cx.changes) {
+    if !thinking::goes_back(thought, message, index, family, cx.options, place, &mut cx.adjustments)
+    {
         return None;
     }
     let refused = match &thought.seal {
@@ -174,7 +175,7 @@ pub(super) fn thinking_block<'a>(
         }
         None => "it has no signature",
     };
-    cx.changes.add(ChangeKind::ThinkingDropped, &message.id, refused);
+    cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, refused);
     None
 }
 
@@ -194,7 +195,7 @@ pub(super) fn opaque_block<'a>(
         }
         _ => {
             let detail = opaque.owner.as_str();
-            cx.changes.add(ChangeKind::OpaqueDropped, &message.id, detail);
+            cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, detail);
             None
         }
     }

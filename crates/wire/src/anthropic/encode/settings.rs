@@ -10,11 +10,11 @@ use interleaf_model::{AssistantPart, Body, Entry, Json, ToolName};
 use super::parts::thinking_block;
 use super::turn::is_paused;
 use super::{fields, raw, rest_object};
+use crate::adjustment::AdjustmentKind;
 use crate::anthropic::models::Model;
 use crate::anthropic::schema::{Tally, faults_of_subset, restrict};
 use crate::anthropic::wire::{Choice, Format, Rest};
 use crate::anthropic::{is_blank, sampling_fault};
-use crate::change::ChangeKind;
 use crate::encode::{Context, TurnPlace};
 use crate::raw::{Fields, text};
 use crate::turns::{Turn, Turns};
@@ -64,7 +64,7 @@ pub(super) fn thinking<'a>(
         None => "it has no type",
         Some("enabled") if !modes.enabled => {
             let detail = "thinking.budget_tokens: the model decides itself how much it thinks";
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             return RawValue::from_string(r#"{"type":"adaptive"}"#.to_owned()).ok().map(Cow::Owned);
         }
         Some("enabled") if budget.is_none_or(|budget| budget < LEAST_BUDGET) => {
@@ -83,7 +83,7 @@ pub(super) fn thinking<'a>(
         }
         Some(_) => return raw(json).map(Cow::Borrowed),
     };
-    cx.changes.add_general(ChangeKind::OptionDropped, format!("thinking: {refused}"));
+    cx.adjustments.add_general(AdjustmentKind::OptionDropped, format!("thinking: {refused}"));
     None
 }
 
@@ -153,7 +153,7 @@ fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry], start: usize) -> bo
         unbound_from,
     };
     // What is found here is reported when the turn is written.
-    let before = std::mem::take(&mut cx.changes);
+    let before = std::mem::take(&mut cx.adjustments);
     let mut opens = false;
     'parts: for (index, entry) in (start..).zip(said) {
         let Body::Assistant(parts) = &entry.message.body else { continue };
@@ -171,7 +171,7 @@ fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry], start: usize) -> bo
             }
         }
     }
-    cx.changes = before;
+    cx.adjustments = before;
     opens
 }
 
@@ -191,7 +191,7 @@ pub(super) fn sampling<'a>(
             None => Some(value),
             Some(fault) => {
                 let detail = format!("{name}: {fault}");
-                cx.changes.add_general(ChangeKind::OptionDropped, detail);
+                cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
                 None
             }
         }
@@ -209,7 +209,7 @@ pub(super) fn stop_sequences<'a>(cx: &mut Context<'a>) -> Vec<&'a str> {
     let mut kept = Vec::new();
     for text in &options.stop {
         if is_blank(text) {
-            cx.changes.add_general(ChangeKind::OptionDropped, "stop: a blank text");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "stop: a blank text");
         } else {
             kept.push(text.as_str());
         }
@@ -226,7 +226,7 @@ pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
     let schema = inner.and_then(|inner| inner.peek("schema"));
     let (Some("json_schema"), Some(schema)) = (kind.as_deref(), schema) else {
         if kind.as_deref() != Some("text") {
-            cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
         }
         return None;
     };
@@ -237,12 +237,12 @@ pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
     match restricted {
         Some(schema) => {
             let detail = "response_format: constraints that cannot be held were left out";
-            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
             Some(Format { schema: Cow::Owned(schema) })
         }
         None => {
             let detail = "response_format: the model cannot be held to this schema";
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             None
         }
     }
@@ -262,7 +262,7 @@ pub(super) fn output_rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
         name != "format" || cx.options.response_format.is_none() && is_form(value)
     });
     if rest.0.len() < n_before {
-        cx.changes.add_general(ChangeKind::OptionDropped, "output_config.format");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "output_config.format");
     }
     rest
 }
@@ -292,11 +292,12 @@ pub(super) fn tool_choice<'a>(
     let is_single = options.parallel_tool_calls == Some(false);
     if names.is_empty() {
         if options.tool_choice.is_some() {
-            cx.changes.add_general(ChangeKind::OptionDropped, "tool_choice: there are no tools");
+            cx.adjustments
+                .add_general(AdjustmentKind::OptionDropped, "tool_choice: there are no tools");
         }
         if is_single {
             let detail = "parallel_tool_calls: there are no tools";
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
         }
         return None;
     }
@@ -321,7 +322,8 @@ pub(super) fn tool_choice<'a>(
         None
     };
     if let Some(refused) = refused {
-        cx.changes.add_general(ChangeKind::OptionDropped, format!("tool_choice: {refused}"));
+        cx.adjustments
+            .add_general(AdjustmentKind::OptionDropped, format!("tool_choice: {refused}"));
     }
     let (kind, name) = match &options.tool_choice {
         None if is_single => ("auto", None),

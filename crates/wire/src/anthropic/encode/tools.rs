@@ -7,10 +7,10 @@ use interleaf_model::{Extra, Tool};
 
 use super::{fields, mark, raw_object, rest, rest_of};
 use crate::CacheMarks;
+use crate::adjustment::AdjustmentKind;
 use crate::anthropic::schema::{Tally, faults_of_subset, object_schema};
 use crate::anthropic::wire::{Declared, RawObject, Rest, ToolForm};
 use crate::anthropic::{DEFER, MARK, MOST_STRICT_TOOLS, OWNER};
-use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::raw::{Fields, text};
 
@@ -25,7 +25,7 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> (Vec<Declared<'a>>, HashSet<Str
             declared.push(Declared::Tool(form));
         } else {
             let detail = format!("{}: a tool of this name stands before it", tool.name);
-            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         }
     }
     undefer(cx, &mut declared);
@@ -55,7 +55,7 @@ fn hosted<'a>(cx: &mut Context<'a>, names: &mut HashSet<String>) -> Vec<Declared
             }
             None => {
                 let detail = format!("a tool of {}", opaque.owner);
-                cx.changes.add_general(ChangeKind::OptionDropped, detail);
+                cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             }
         }
     }
@@ -73,17 +73,17 @@ fn tool_form<'a>(cx: &mut Context<'a>, tool: &'a Tool, strict: &mut Strict) -> T
     let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} to {name}", tool.name);
-        cx.changes.add_general(ChangeKind::ToolNameRewritten, detail);
+        cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, detail);
     }
     let input_schema = object_schema(tool.parameters.as_ref());
     if let (Cow::Owned(_), Some(_)) = (&input_schema, &tool.parameters) {
         let detail = format!("{}: its top level is one object", tool.name);
-        cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+        cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
     }
     let is_strict = match tool.strict {
         Some(true) if !is_held(&input_schema, strict) => {
             let detail = format!("{}: the model cannot be held to its schema", tool.name);
-            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
             None
         }
         said => said,
@@ -148,6 +148,7 @@ fn undefer(cx: &mut Context<'_>, tools: &mut [Declared<'_>]) {
                 }
             }
         }
-        cx.changes.add_general(ChangeKind::OptionDropped, "defer_loading: no tool would be left");
+        cx.adjustments
+            .add_general(AdjustmentKind::OptionDropped, "defer_loading: no tool would be left");
     }
 }

@@ -12,9 +12,9 @@ use super::parts::{
     text_block, thinking_block,
 };
 use super::{fields, mark, rest, settings};
+use crate::adjustment::AdjustmentKind;
 use crate::anthropic::wire::{Block, Content, Mark, Message as MessageForm, Rest, TextBlock};
 use crate::anthropic::{MARK, OWNER, PLACEHOLDER, is_legal_id, is_server_id};
-use crate::change::ChangeKind;
 use crate::encode::{Context, Elements, TurnPlace};
 use crate::raw::{Fields, text};
 use crate::turns::Turn;
@@ -173,7 +173,7 @@ fn assistant<'a, 'p: 'a>(
                     if settings::hides_thinking(cx, place, ending == Ending::Prefill) =>
                 {
                     let detail = "thinking is off";
-                    cx.changes.add(ChangeKind::ThinkingDropped, &message.id, detail);
+                    cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, detail);
                     None
                 }
                 AssistantPart::Thinking(thought) => {
@@ -211,7 +211,8 @@ fn assistant<'a, 'p: 'a>(
     }
     let mut messages = vec![blocks.message("assistant")];
     if ending == Ending::Closed {
-        cx.changes.add_general(ChangeKind::TurnInserted, "the model does not speak after itself");
+        cx.adjustments
+            .add_general(AdjustmentKind::TurnInserted, "the model does not speak after itself");
         let list = vec![plain(GO_ON)];
         messages.push(Blocks { list, ..Blocks::default() }.message("user"));
     }
@@ -221,14 +222,14 @@ fn assistant<'a, 'p: 'a>(
 fn placeholder(cx: &mut Context<'_>, said: &[Entry]) -> Block<'static> {
     if let Some(entry) = said.last() {
         let detail = "a placeholder stands in its place";
-        cx.changes.add(ChangeKind::BlankText, &entry.message.id, detail);
+        cx.adjustments.add(AdjustmentKind::BlankText, &entry.message.id, detail);
     }
     plain(PLACEHOLDER)
 }
 
 fn report_merge(cx: &mut Context<'_>, said: &[Entry]) {
     for entry in said.iter().skip(1) {
-        cx.changes.add(ChangeKind::TurnsMerged, &entry.message.id, "");
+        cx.adjustments.add(AdjustmentKind::TurnsMerged, &entry.message.id, "");
     }
 }
 
@@ -336,7 +337,7 @@ fn served_block<'a>(
         return opaque_block(cx, opaque, message, Side::Assistant);
     }
     let detail = "half of a tool that the API ran itself";
-    cx.changes.add(ChangeKind::OpaqueDropped, &message.id, detail);
+    cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, detail);
     None
 }
 

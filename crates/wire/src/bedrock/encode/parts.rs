@@ -8,13 +8,13 @@ use interleaf_model::{
 };
 
 use super::documents::{Documents, format_and_source, sendable};
+use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint;
 use crate::bedrock::media::{self, Format, MediaKind};
 use crate::bedrock::wire::{
     self, AROUND_RESULT, BEHIND_RESULT, Block, KINDS, Kind, Known, Media, OWNER, Reasoning,
     ReasoningText, Rest, S3Location, ToolResult, ToolUse, own_field,
 };
-use crate::change::ChangeKind;
 use crate::encode::{Context, TurnPlace};
 use crate::{CacheMarks, Family, arguments, names, thinking};
 
@@ -38,9 +38,16 @@ pub(super) fn assistant_blocks<'a>(
             AssistantPart::Text(text) => push_text(cx, &text.text, &text.extra, &message.id, out),
             AssistantPart::Thinking(thought) => {
                 let family = Family::Bedrock;
-                let changes = &mut cx.changes;
-                if thinking::goes_back(thought, message, index, family, cx.options, place, changes)
-                {
+                let adjustments = &mut cx.adjustments;
+                if thinking::goes_back(
+                    thought,
+                    message,
+                    index,
+                    family,
+                    cx.options,
+                    place,
+                    adjustments,
+                ) {
                     push_thinking(cx, thought, &message.id, out);
                 }
             }
@@ -104,7 +111,7 @@ pub(super) fn result_block<'a>(
                     let note = format!("[audio {n_moved} of call {} follows]", result.call);
                     content.push(Block::text(note));
                     behind.push(block);
-                    cx.changes.add(ChangeKind::MediaMoved, &message.id, "audio");
+                    cx.adjustments.add(AdjustmentKind::MediaMoved, &message.id, "audio");
                 } else {
                     content.push(block);
                 }
@@ -119,7 +126,11 @@ pub(super) fn result_block<'a>(
     let is_error = result.status == Status::Error;
     if is_error && content.is_empty() {
         content.push(Block::text("error"));
-        cx.changes.add(ChangeKind::BlankText, &message.id, "a failed result must say something");
+        cx.adjustments.add(
+            AdjustmentKind::BlankText,
+            &message.id,
+            "a failed result must say something",
+        );
     }
     let id = call_id(cx, &result.call, &message.id);
     let written = &["toolUseId", "content", "status"];
@@ -167,7 +178,7 @@ pub(super) fn own<'a>(
     } else {
         "the API does not take it here"
     };
-    cx.changes.add(ChangeKind::OpaqueDropped, message, refused);
+    cx.adjustments.add(AdjustmentKind::OpaqueDropped, message, refused);
     None
 }
 
@@ -182,7 +193,7 @@ fn push_own<'a>(
 ) {
     if block.kind() == "document" && !documents.admit_own(&opaque.value) {
         let detail = "too many documents, or two of one name";
-        cx.changes.add(ChangeKind::OpaqueDropped, message, detail);
+        cx.adjustments.add(AdjustmentKind::OpaqueDropped, message, detail);
     } else {
         out.push(block);
     }
@@ -196,7 +207,7 @@ fn push_text<'a>(
     out: &mut Vec<Block<'a>>,
 ) {
     if text.trim().is_empty() {
-        cx.changes.add(ChangeKind::BlankText, message, "");
+        cx.adjustments.add(AdjustmentKind::BlankText, message, "");
     } else {
         out.push(Block::with(Kind::Text(text.into()), extra));
     }
@@ -234,16 +245,16 @@ fn push_thinking<'a>(
         Some(Seal::Encrypted(data)) if media::is_base64(data) => {
             if !thinking.text.is_empty() {
                 let detail = "its readable text, beside the sealed one";
-                cx.changes.add(ChangeKind::ThinkingDropped, message, detail);
+                cx.adjustments.add(AdjustmentKind::ThinkingDropped, message, detail);
             }
             Reasoning::RedactedContent(data)
         }
         Some(Seal::Encrypted(_)) => {
-            cx.changes.add(ChangeKind::ThinkingDropped, message, "its seal is not base64");
+            cx.adjustments.add(AdjustmentKind::ThinkingDropped, message, "its seal is not base64");
             return;
         }
         Some(Seal::Signature(_)) | None => {
-            cx.changes.add(ChangeKind::ThinkingDropped, message, "it has no signature");
+            cx.adjustments.add(AdjustmentKind::ThinkingDropped, message, "it has no signature");
             return;
         }
     };
@@ -254,12 +265,12 @@ fn tool_use<'a>(cx: &mut Context<'_>, call: &'a ToolCall, message: &MessageId) -
     let name = cx.names.write(&call.name, &cx.vendor.quirks.tool_names);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} became {name}", call.name);
-        cx.changes.add(ChangeKind::ToolNameRewritten, message, detail);
+        cx.adjustments.add(AdjustmentKind::ToolNameRewritten, message, detail);
     }
     let input = match &call.arguments {
         Arguments::Object(json) => json.clone(),
         invalid @ Arguments::Invalid(_) => {
-            cx.changes.add(ChangeKind::ArgumentsWrapped, message, call.id.as_str());
+            cx.adjustments.add(AdjustmentKind::ArgumentsWrapped, message, call.id.as_str());
             let object = arguments::as_object(invalid).into_owned();
             Json::parse(object).unwrap_or_else(|_| empty_object())
         }
@@ -284,7 +295,11 @@ fn call_id<'a>(
 ) -> Cow<'a, str> {
     let written = names::call_id(id, &cx.vendor.quirks.call_ids);
     if let Cow::Owned(written) = &written {
-        cx.changes.add(ChangeKind::CallIdRewritten, message, format!("{id} became {written}"));
+        cx.adjustments.add(
+            AdjustmentKind::CallIdRewritten,
+            message,
+            format!("{id} became {written}"),
+        );
     }
     written
 }
@@ -321,7 +336,7 @@ fn file_block<'a>(
             if file.name.as_deref() != Some(&*name) {
                 let before = file.name.as_deref().unwrap_or_default();
                 let detail = format!("{before:?} became {name:?}");
-                cx.changes.add(ChangeKind::FileRenamed, &message.id, detail);
+                cx.adjustments.add(AdjustmentKind::FileRenamed, &message.id, detail);
             }
             let Media { format, source, mut rest } = media_of(format, source, &file.extra);
             rest.0.retain(|(field, _)| field != "name");
@@ -362,6 +377,6 @@ fn why(source: &Source) -> &'static str {
 
 /// The note that stands for what cannot travel.
 fn left_out<'a>(cx: &mut Context<'_>, what: &str, why: &str, message: &MessageId) -> Block<'a> {
-    cx.changes.add(ChangeKind::MediaDropped, message, format!("{what}: {why}"));
+    cx.adjustments.add(AdjustmentKind::MediaDropped, message, format!("{what}: {why}"));
     Block::text(format!("[{what} left out: {why}]"))
 }

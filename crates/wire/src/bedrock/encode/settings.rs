@@ -4,12 +4,12 @@ use interleaf_model::Json;
 use serde_json::value::RawValue;
 
 use super::json;
+use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint;
 use crate::bedrock::wire::{
     InferenceConfig, JsonSchema, ModelFields, OutputConfig, Rest, Structure, Tail, TextFormat,
     object, raw,
 };
-use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::raw::{Fields, is_object, text};
 use crate::turns::Turns;
@@ -37,10 +37,10 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         rest: rest(cx),
     };
     if options.parallel_tool_calls == Some(false) {
-        cx.changes.add_general(ChangeKind::OptionDropped, "parallel_tool_calls");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "parallel_tool_calls");
     }
     if options.cache_key.is_some() {
-        cx.changes.add_general(ChangeKind::OptionDropped, "cache_key");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "cache_key");
     }
     let fields = json(&tail)?;
     let comma = if fields.len() > 2 { "," } else { "" };
@@ -57,7 +57,7 @@ fn inference_config<'a>(cx: &mut Context<'a>) -> InferenceConfig<'a> {
     let options = cx.options;
     let max_tokens = options.max_tokens.filter(|&most| most > 0);
     if max_tokens != options.max_tokens {
-        cx.changes.add_general(ChangeKind::OptionDropped, "max_tokens 0");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "max_tokens 0");
     }
     let temperature = in_unit(cx, "temperature", options.temperature.as_ref());
     let top_p = in_unit(cx, "top_p", options.top_p.as_ref());
@@ -66,7 +66,7 @@ fn inference_config<'a>(cx: &mut Context<'a>) -> InferenceConfig<'a> {
         stops.filter(|stop| !stop.trim().is_empty()).take(MOST_STOPS).collect();
     if stop_sequences.len() != options.stop.len() {
         let detail = "stop: blank ones, or more than 2500";
-        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
     let written = [
         ("maxTokens", max_tokens.is_some()),
@@ -91,7 +91,7 @@ fn in_unit(cx: &mut Context<'_>, name: &str, number: Option<&Json>) -> Option<Js
     };
     let instead = nearest.as_ref().map_or("nothing", Json::as_str);
     let detail = format!("{name} {}: the API takes 0 to 1, {instead} is sent", number.as_str());
-    cx.changes.add_general(ChangeKind::OptionDropped, detail);
+    cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     nearest
 }
 
@@ -100,7 +100,7 @@ fn output_config<'a>(cx: &mut Context<'a>) -> OutputConfig<'a> {
     let text_format = options.response_format.as_ref().and_then(|format| {
         let written = text_format(format);
         if written.is_none() && !is_plain_text(format) {
-            cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
         }
         written
     });
@@ -108,7 +108,7 @@ fn output_config<'a>(cx: &mut Context<'a>) -> OutputConfig<'a> {
         .and_then(|config| Fields::read(config).ok()?.peek("textFormat"));
     let is_refused = own.is_some_and(|format| !lint::takes_text_format(format));
     if is_refused {
-        cx.changes.add_general(ChangeKind::OptionDropped, "outputConfig.textFormat");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "outputConfig.textFormat");
     }
     let is_written = text_format.is_some() || is_refused;
     let written: &[&str] = if is_written { &["textFormat"] } else { &[] };
@@ -138,7 +138,7 @@ fn rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
     let mut rest = Rest::NONE;
     for (name, value) in &options.rest {
         if options.rest_of != Some(Family::Bedrock) {
-            cx.changes.add_general(ChangeKind::OptionDropped, name.as_str());
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
         } else if !SHARED.contains(&&**name)
             && !ELSEWHERE.contains(&&**name)
             && let Some(value) = raw(value)

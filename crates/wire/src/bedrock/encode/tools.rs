@@ -6,11 +6,11 @@ use interleaf_model::{Json, PartRef, Tool, ToolName};
 
 use super::parts::Place;
 use super::settings::own_object;
+use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint;
 use crate::bedrock::wire::{
     self, CachePoint, Choice, InputSchema, OWNER, Rest, ToolConfig, ToolEntry, ToolSpec, object,
 };
-use crate::change::ChangeKind;
 use crate::encode::Context;
 use crate::raw::{Fields, ObjectText};
 use crate::{CacheMarks, Error, ErrorKind, ToolChoice};
@@ -26,7 +26,7 @@ pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<
         let name = tool_name(cx, &tool.name);
         if names.contains(&name) {
             let detail = format!("the second tool of the name {name}");
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             continue;
         }
         names.push(name.clone());
@@ -41,7 +41,7 @@ pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<
             tools.push(ToolEntry::Own(&hosted.value));
         } else if !is_mark {
             let detail = format!("hosted tool of {}", hosted.owner);
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
         }
     }
     if tools.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<
     let own = own_object(options, "toolConfig");
     if tools.is_empty() {
         if own.is_some() {
-            cx.changes.add_general(ChangeKind::OptionDropped, "toolConfig");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "toolConfig");
         }
         return Ok(None);
     }
@@ -69,7 +69,7 @@ fn tool_name<'a>(cx: &mut Context<'_>, name: &'a ToolName) -> Cow<'a, str> {
     let written = cx.names.write(name, &cx.vendor.quirks.tool_names);
     if let Cow::Owned(written) = &written {
         let detail = format!("{name} became {written}");
-        cx.changes.add_general(ChangeKind::ToolNameRewritten, detail);
+        cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, detail);
     }
     written
 }
@@ -85,7 +85,7 @@ fn tool_entry<'a>(
             None => schema.clone(),
             Some(changed) => {
                 let detail = format!("the schema of {name} must be of type object");
-                cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+                cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
                 changed
             }
         },
@@ -144,7 +144,7 @@ fn declare_from_history<'a>(
         tools.push(ToolEntry::Spec { tool_spec, rest: Rest::NONE });
     }
     if !tools.is_empty() {
-        cx.changes.add_general(ChangeKind::ToolsDeclared, names.join(", "));
+        cx.adjustments.add_general(AdjustmentKind::ToolsDeclared, names.join(", "));
     }
     Ok(())
 }
@@ -191,7 +191,7 @@ fn tool_choice<'a>(
             ToolChoice::Required => "tool_choice required".to_owned(),
             ToolChoice::None => "tool_choice none".to_owned(),
         };
-        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
     written
 }

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::media::{Carried, carried};
 use super::{fields, plain};
+use crate::adjustment::AdjustmentKind;
 use crate::arguments;
-use crate::change::ChangeKind;
 use crate::encode::{Context, TurnPlace};
 use crate::gemini::wire::{
     DATA, Data, Element, FileData, FunctionCall, FunctionResponse, InlineData, Part, Response,
@@ -83,7 +83,7 @@ pub(super) fn kept<'a>(
     } else {
         return Some(Element::Kept(&opaque.value));
     };
-    cx.changes.add(ChangeKind::OpaqueDropped, &message.id, reason);
+    cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, reason);
     None
 }
 
@@ -98,13 +98,17 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
 
     pub(super) fn report_placeholder(&mut self, said: &[Entry]) {
         if let Some(entry) = said.last() {
-            self.cx.changes.add(ChangeKind::BlankText, &entry.message.id, "something must stand");
+            self.cx.adjustments.add(
+                AdjustmentKind::BlankText,
+                &entry.message.id,
+                "something must stand",
+            );
         }
     }
 
     pub(super) fn report_merged(&mut self, said: &[Entry]) {
         for entry in said.iter().skip(1) {
-            self.cx.changes.add(ChangeKind::TurnsMerged, &entry.message.id, "");
+            self.cx.adjustments.add(AdjustmentKind::TurnsMerged, &entry.message.id, "");
         }
     }
 
@@ -132,7 +136,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         });
         if is_foreign && has_signatures {
             let reason = "the signatures of another model";
-            self.cx.changes.add(ChangeKind::ThinkingDropped, &message.id, reason);
+            self.cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
         }
         !is_foreign
     }
@@ -144,8 +148,16 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         index: usize,
         place: TurnPlace,
     ) {
-        let Context { options, changes, .. } = &mut *self.cx;
-        if !thinking::goes_back(thought, message, index, Family::Gemini, options, place, changes) {
+        let Context { options, adjustments, .. } = &mut *self.cx;
+        if !thinking::goes_back(
+            thought,
+            message,
+            index,
+            Family::Gemini,
+            options,
+            place,
+            adjustments,
+        ) {
             return;
         }
         let is_googles = thought.producer.as_ref().is_some_and(|p| p.vendor.as_str() == GOOGLE);
@@ -154,8 +166,8 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
                 Some(Cow::Borrowed(&**signature))
             }
             Some(Seal::Signature(_) | Seal::Encrypted(_)) => {
-                changes.add(
-                    ChangeKind::ThinkingDropped,
+                adjustments.add(
+                    AdjustmentKind::ThinkingDropped,
                     &message.id,
                     "a seal that is not Google's",
                 );
@@ -164,7 +176,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             None => None,
         };
         if thought.text.trim().is_empty() && signature.is_none() {
-            changes.add(ChangeKind::BlankText, &message.id, "thinking without a text");
+            adjustments.add(AdjustmentKind::BlankText, &message.id, "thinking without a text");
             return;
         }
         self.parts.push(Element::Part(Part {
@@ -190,21 +202,33 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             && place.current
             && models::is_gemini_3(&self.cx.options.model)
         {
-            self.cx.changes.add(ChangeKind::SignatureStandIn, &message.id, call.id.as_str());
+            self.cx.adjustments.add(
+                AdjustmentKind::SignatureStandIn,
+                &message.id,
+                call.id.as_str(),
+            );
             signature = Some(Cow::Borrowed(STAND_IN));
         }
         let id = self.id(call);
         if matches!(id, Some(Cow::Owned(_))) {
-            self.cx.changes.add(ChangeKind::CallIdRewritten, &message.id, call.id.as_str());
+            self.cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, call.id.as_str());
         }
         let name = self.cx.names.write(&call.name, &self.cx.vendor.quirks.tool_names);
         if let Cow::Owned(_) = name {
-            self.cx.changes.add(ChangeKind::ToolNameRewritten, &message.id, call.name.as_str());
+            self.cx.adjustments.add(
+                AdjustmentKind::ToolNameRewritten,
+                &message.id,
+                call.name.as_str(),
+            );
         }
         let args = match &call.arguments {
             Arguments::Object(json) => json.clone(),
             invalid @ Arguments::Invalid(_) => {
-                self.cx.changes.add(ChangeKind::ArgumentsWrapped, &message.id, call.id.as_str());
+                self.cx.adjustments.add(
+                    AdjustmentKind::ArgumentsWrapped,
+                    &message.id,
+                    call.id.as_str(),
+                );
                 Json::parse(arguments::as_object(invalid)).unwrap_or_else(|_| empty_object())
             }
         };
@@ -280,7 +304,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             let carried = match part {
                 // The only text of a result is its output, blank or not.
                 ContentPart::Text(text) if text.is_blank() && n_texts > 1 => {
-                    self.cx.changes.add(ChangeKind::BlankText, &message.id, "left out");
+                    self.cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
                     continue;
                 }
                 ContentPart::Text(text) => {
@@ -323,7 +347,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
     fn carry_image(&mut self, image: &'a Image, message: &Message) -> Result<Carried<'a>, String> {
         let carried = carried(&image.source, image.media_type.as_deref(), None, true);
         carried.map_err(|reason| {
-            self.cx.changes.add(ChangeKind::MediaDropped, &message.id, reason);
+            self.cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, reason);
             format!("[an image is left out: {reason}]")
         })
     }
@@ -335,7 +359,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             inner.is_some_and(|inner| peek(&inner, "displayName").is_some())
         });
         if let Some(name) = file.name.as_deref().filter(|_| !is_kept) {
-            self.cx.changes.add(ChangeKind::FileNameDropped, &message.id, name);
+            self.cx.adjustments.add(AdjustmentKind::FileNameDropped, &message.id, name);
         }
     }
 
@@ -346,7 +370,7 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             self.report_name(file, message);
         }
         carried.map_err(|reason| {
-            self.cx.changes.add(ChangeKind::MediaDropped, &message.id, reason);
+            self.cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, reason);
             match name {
                 Some(name) => format!("[the file {name} is left out: {reason}]"),
                 None => format!("[a file is left out: {reason}]"),

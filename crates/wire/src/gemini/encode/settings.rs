@@ -7,7 +7,7 @@ use interleaf_model::{Json, ToolName};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::gemini::schema::to_json_schema;
 use crate::gemini::wire::{
@@ -58,7 +58,7 @@ struct Kept<'p> {
 }
 
 fn drop_option(cx: &mut Context<'_>, name: &str) {
-    cx.changes.add_general(ChangeKind::OptionDropped, name);
+    cx.adjustments.add_general(AdjustmentKind::OptionDropped, name);
 }
 
 /// Settings that the API does not have.

@@ -6,7 +6,7 @@ use interleaf_model::{Json, Tool};
 use serde_json::value::RawValue;
 
 use super::fields;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::gemini::wire::{FunctionDeclaration, FunctionGroup, Rest, ToolGroup};
 use crate::gemini::{GOOGLE, lint, schema};
@@ -31,7 +31,7 @@ pub(super) fn groups<'p>(cx: &mut Context<'p>) -> Result<Vec<ToolGroup<'p>>, Err
             groups.push(ToolGroup::Hosted(&hosted.value));
         } else {
             let detail = format!("a tool of {}", hosted.owner);
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
         }
     }
     Ok(groups)
@@ -40,11 +40,11 @@ pub(super) fn groups<'p>(cx: &mut Context<'p>) -> Result<Vec<ToolGroup<'p>>, Err
 fn declaration<'p>(cx: &mut Context<'p>, tool: &'p Tool) -> FunctionDeclaration<'p> {
     let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
     if let Cow::Owned(_) = name {
-        cx.changes.add_general(ChangeKind::ToolNameRewritten, tool.name.as_str());
+        cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, tool.name.as_str());
     }
     if tool.strict == Some(true) {
         let detail = format!("strict of {}", tool.name);
-        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
     let own = fields(&tool.extra);
     let (parameters, parameters_json_schema) = schemas(cx, tool, own.as_ref());
@@ -77,7 +77,7 @@ fn schemas(
     }
     if !schema.is_object() {
         let detail = format!("the schema of {} is no object", tool.name);
-        cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+        cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         return (None, None);
     }
     let value = schema.to_value();
@@ -88,6 +88,6 @@ fn schemas(
         return (Some(schema.clone()), None);
     }
     let detail = format!("the schema of {} is in JSON Schema's words", tool.name);
-    cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+    cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
     (None, Some(schema::to_json_schema(schema)))
 }

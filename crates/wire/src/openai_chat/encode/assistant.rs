@@ -6,7 +6,7 @@ use interleaf_model::{Arguments, AssistantPart, Body, Entry, Message, Opaque, Th
 
 use super::media;
 use super::parts::{PLACEHOLDER, content, message_rest, opaque_part, own_type, text_part};
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, TurnPlace};
 use crate::names::call_id;
 use crate::openai_chat::OPENAI;
@@ -62,14 +62,18 @@ pub(super) fn turn<'a>(
         match drafts.last_mut() {
             Some((_, before)) if cx.vendor.quirks.strict_alternation => {
                 let detail = "it follows another message of the assistant's";
-                cx.changes.add(ChangeKind::TurnsMerged, &message.id, detail);
+                cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.append(draft);
             }
             _ => drafts.push((message, draft)),
         }
     }
     if let ([], Some(entry)) = (drafts.as_slice(), said.last()) {
-        cx.changes.add(ChangeKind::BlankText, &entry.message.id, "a placeholder stands for it");
+        cx.adjustments.add(
+            AdjustmentKind::BlankText,
+            &entry.message.id,
+            "a placeholder stands for it",
+        );
         let parts = vec![Part::text(PLACEHOLDER)];
         drafts.push((&entry.message, Draft { parts, ..Draft::default() }));
     }
@@ -146,11 +150,11 @@ fn replays(
         _ => None,
     };
     if let Some(reason) = reason {
-        cx.changes.add(ChangeKind::ThinkingDropped, &message.id, reason);
+        cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
         return false;
     }
     let family = Family::OpenaiChat;
-    goes_back(thinking, message, index, family, cx.options, place, &mut cx.changes)
+    goes_back(thinking, message, index, family, cx.options, place, &mut cx.adjustments)
         && !thinking.text.trim().is_empty()
 }
 
@@ -168,7 +172,7 @@ fn add_opaque<'a>(
                     draft.refusals.push(text.to_owned().into())
                 }
                 Some(text) => draft.parts.push(Part::text(text.to_owned())),
-                None => cx.changes.add(ChangeKind::BlankText, &message.id, "left out"),
+                None => cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out"),
             }
         }
         Ok("image_url") => draft.parts.push(media::note(cx, message, "image", "the model made it")),
@@ -184,12 +188,12 @@ fn written_call<'a>(cx: &mut Context<'_>, message: &Message, call: &'a ToolCall)
     let id = call_id(&call.id, &quirks.call_ids);
     if let Cow::Owned(id) = &id {
         let detail = format!("{} is {id}", call.id);
-        cx.changes.add(ChangeKind::CallIdRewritten, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, detail);
     }
     let name = cx.names.write(&call.name, &quirks.tool_names);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} is {name}", call.name);
-        cx.changes.add(ChangeKind::ToolNameRewritten, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, detail);
     }
     let mut rest = Rest::of(&call.extra, OPENAI, &["id"]);
     let kind = rest.take("type");
@@ -200,7 +204,11 @@ fn written_call<'a>(cx: &mut Context<'_>, message: &Message, call: &'a ToolCall)
         CallForm::Custom { custom: CustomCall { name, input, rest: custom } }
     } else {
         if let Arguments::Invalid(_) = call.arguments {
-            cx.changes.add(ChangeKind::ArgumentsWrapped, &message.id, format!("of {}", call.id));
+            cx.adjustments.add(
+                AdjustmentKind::ArgumentsWrapped,
+                &message.id,
+                format!("of {}", call.id),
+            );
         }
         let arguments = arguments::as_object(&call.arguments);
         CallForm::Function { function: FunctionCall { name, arguments, rest: function } }
@@ -227,7 +235,7 @@ fn written<'a>(cx: &mut Context<'_>, message: &Message, draft: Draft<'a>) -> wir
     let must_think = quirks.reasoning_with_calls && !calls.is_empty() && !is_off(cx);
     if must_think && thought.is_none() {
         let detail = "an empty thought stands beside the calls";
-        cx.changes.add(ChangeKind::SignatureStandIn, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::SignatureStandIn, &message.id, detail);
     }
     let thought = thought.or_else(|| must_think.then_some("".into()));
     let (reasoning_content, reasoning) = match quirks.reasoning {

@@ -3,7 +3,7 @@
 use interleaf_model::{File, Image, Message, Source};
 
 use super::parts::part_rest;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{self, ImageUrl, InputAudio, Part};
@@ -39,7 +39,7 @@ pub(super) fn note<'a>(
     what: &str,
     reason: &str,
 ) -> Part<'a> {
-    cx.changes.add(ChangeKind::MediaDropped, &message.id, format!("{what}: {reason}"));
+    cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, format!("{what}: {reason}"));
     Part::text(format!("[{what} left out: {reason}]"))
 }
 

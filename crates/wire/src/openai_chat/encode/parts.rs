@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::media;
 use crate::Quirks;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{Content, Part, Rest};
@@ -46,7 +46,7 @@ pub(super) fn message_rest<'a>(cx: &mut Context<'_>, message: &'a Message) -> Re
     for (name, takes) in only_theirs {
         if !takes && rest.take(name).is_some() {
             let detail = format!("`{name}`, which only another vendor takes");
-            cx.changes.add(ChangeKind::OpaqueDropped, &message.id, detail);
+            cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, detail);
         }
     }
     rest
@@ -63,7 +63,7 @@ pub(super) fn part_rest<'a>(
     if rest.get("prompt_cache_breakpoint").is_some_and(|mark| !is_cache_mark(mark)) {
         rest.take("prompt_cache_breakpoint");
         let detail = "a cache breakpoint that this API does not know";
-        cx.changes.add(ChangeKind::OptionDropped, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::OptionDropped, &message.id, detail);
     }
     rest
 }
@@ -82,13 +82,13 @@ pub(super) fn text_part<'a>(
     taken: &[&str],
 ) -> Option<Part<'a>> {
     if text.is_blank() {
-        cx.changes.add(ChangeKind::BlankText, &message.id, "left out");
+        cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
         return None;
     }
     let mut rest = part_rest(cx, message, &text.extra, taken);
     if cx.vendor.quirks.plain_content && !rest.is_empty() {
         let detail = "fields of a text: the content must be a plain string";
-        cx.changes.add(ChangeKind::OpaqueDropped, &message.id, detail);
+        cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, detail);
         rest = Rest::default();
     }
     Some(Part::Text { text: (&*text.text).into(), rest })
@@ -132,7 +132,7 @@ pub(super) fn opaque_part<'a>(
         Ok(_) => None,
     };
     if let Some(reason) = refused {
-        cx.changes.add(ChangeKind::OpaqueDropped, &message.id, reason);
+        cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, reason);
         return None;
     }
     Some(Part::Raw(&opaque.value))

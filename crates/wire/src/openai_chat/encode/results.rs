@@ -6,7 +6,7 @@ use interleaf_model::{Body, ContentPart, Entry, Message, Status};
 
 use super::media;
 use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, text_part};
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::names::call_id;
 use crate::openai_chat::wire::{self, Content, Part};
@@ -75,7 +75,7 @@ fn parts<'a>(
             list.push(moved);
             continue;
         }
-        cx.changes.add(ChangeKind::MediaMoved, &message.id, format!("{what} of call {id}"));
+        cx.adjustments.add(AdjustmentKind::MediaMoved, &message.id, format!("{what} of call {id}"));
         list.push(Part::text(format!("[{what} of call {id} follows]")));
         media.push(Part::text(format!("[{what} of call {id}]")));
         media.push(moved);
@@ -94,7 +94,7 @@ fn mark_failed(cx: &mut Context<'_>, message: &Message, parts: &mut Vec<Part<'_>
         Some(text) => *text = Cow::Owned(format!("Error: {text}")),
         None => parts.insert(0, Part::text("Error: the tool failed")),
     }
-    cx.changes.add(ChangeKind::ErrorInText, &message.id, "");
+    cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
 }
 
 fn says_error(text: &str) -> bool {

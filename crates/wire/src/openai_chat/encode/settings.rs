@@ -6,7 +6,7 @@ use interleaf_model::{Json, Tool};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::lint::{Facts, hosted_tool, setting_fault};
@@ -36,7 +36,7 @@ pub(super) fn head<'a>(cx: &mut Context<'a>) -> Result<Head<'a>, Error> {
             Ok(_) => tools.push(wire::Tool::Hosted(&tool.value)),
             Err(reason) => {
                 let detail = format!("a hosted tool: {reason}");
-                cx.changes.add_general(ChangeKind::OptionDropped, detail);
+                cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             }
         }
     }
@@ -48,11 +48,11 @@ fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'a> {
     let name = cx.names.write(&tool.name, &quirks.tool_names);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} is {name}", tool.name);
-        cx.changes.add_general(ChangeKind::ToolNameRewritten, detail);
+        cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, detail);
     }
     let mut changed = |detail: &str| {
         let detail = format!("of {}: {detail}", tool.name);
-        cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+        cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
     };
     let mut parameters = tool.parameters.as_ref().map(Cow::Borrowed);
     if parameters.as_ref().is_some_and(|schema| !schema::describes_object(schema)) {
@@ -186,7 +186,7 @@ fn response_format<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<Cow<'a, Js
     let format = match schema::loosened(format) {
         Some((reason, loosened)) => {
             let detail = format!("of the answer: it is not held to it, because {reason}");
-            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
             Cow::Owned(loosened)
         }
         None => Cow::Borrowed(format),
@@ -213,5 +213,5 @@ fn admitted<T: Serialize>(
 }
 
 fn dropped(cx: &mut Context<'_>, name: &str, reason: &str) {
-    cx.changes.add_general(ChangeKind::OptionDropped, format!("{name}: {reason}"));
+    cx.adjustments.add_general(AdjustmentKind::OptionDropped, format!("{name}: {reason}"));
 }

@@ -4,7 +4,7 @@ use interleaf_model::{Body, Entry, SystemPart};
 
 use super::media;
 use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, own_type, text_part};
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{Message, Part, Rest};
@@ -30,7 +30,7 @@ pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Mes
         match said.last_mut() {
             Some((_, before, rest_before)) if quirks.one_system => {
                 let detail = "there may be one system message only";
-                cx.changes.add(ChangeKind::TurnsMerged, &message.id, detail);
+                cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.extend(parts);
                 rest_before.merge(rest);
             }
@@ -38,7 +38,8 @@ pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Mes
         }
     }
     if quirks.native && asks_for_json(cx) && !says_json(cx) {
-        cx.changes.add_general(ChangeKind::TurnInserted, "a system message that asks for JSON");
+        cx.adjustments
+            .add_general(AdjustmentKind::TurnInserted, "a system message that asks for JSON");
         said.push(("system", vec![Part::text(ASK_FOR_JSON)], Rest::default()));
     }
     let message =

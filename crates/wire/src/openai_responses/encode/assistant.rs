@@ -21,8 +21,8 @@ use super::parts::{Note, note_part, opaque_part, text_part};
 use super::reasoning::summary;
 use super::settings;
 use super::user::{is_custom_call, is_item};
+use crate::adjustment::AdjustmentKind;
 use crate::arguments::as_object;
-use crate::change::ChangeKind;
 use crate::encode::{Context, Elements, TurnPlace};
 use crate::names::call_id;
 use crate::openai_responses::lint::{Side, is_sealed, takes_item};
@@ -74,7 +74,7 @@ pub(super) fn write(
     if let Some(last) = said.last() {
         for _ in &turn.waiting {
             let why = "nothing follows that it led to";
-            cx.changes.add(ChangeKind::ThinkingDropped, &last.message.id, why);
+            cx.adjustments.add(AdjustmentKind::ThinkingDropped, &last.message.id, why);
         }
     }
     Ok(())
@@ -127,7 +127,7 @@ impl<'a> Turn<'a, '_, '_> {
             && (self.reasoned || !self.must_reason)
             && self.used.insert(id.clone().into_owned());
         if !is_legal {
-            cx.changes.add(ChangeKind::ItemIdDropped, &message.id, &*id);
+            cx.adjustments.add(AdjustmentKind::ItemIdDropped, &message.id, &*id);
         }
         is_legal.then_some(id)
     }
@@ -143,7 +143,7 @@ impl<'a> Turn<'a, '_, '_> {
             self.close(cx, message)?;
         }
         if text.is_blank() {
-            cx.changes.add(ChangeKind::BlankText, &message.id, "");
+            cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "");
             return Ok(());
         }
         let open = self.open.get_or_insert(OpenMessage { item, parts: Vec::new() });
@@ -153,7 +153,7 @@ impl<'a> Turn<'a, '_, '_> {
 
     /// Says in the message what cannot be sent.
     fn note(&mut self, cx: &mut Context<'_>, message: &Message, note: String) {
-        cx.changes.add(ChangeKind::MediaDropped, &message.id, note.clone());
+        cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, note.clone());
         let open = self.open.get_or_insert(OpenMessage { item: None, parts: Vec::new() });
         open.parts.push(note_part(Note(note), "output_text"));
     }
@@ -183,7 +183,7 @@ impl<'a> Turn<'a, '_, '_> {
         (index, place): (usize, TurnPlace),
     ) {
         let family = Family::OpenaiResponses;
-        if !goes_back(thinking, message, index, family, cx.options, place, &mut cx.changes) {
+        if !goes_back(thinking, message, index, family, cx.options, place, &mut cx.adjustments) {
             self.lost = true;
             return;
         }
@@ -209,7 +209,7 @@ impl<'a> Turn<'a, '_, '_> {
             None
         };
         if let Some(why) = refused {
-            cx.changes.add(ChangeKind::ThinkingDropped, &message.id, why);
+            cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, why);
             self.lost = true;
             return;
         }
@@ -234,11 +234,11 @@ impl<'a> Turn<'a, '_, '_> {
         let quirks = &cx.vendor.quirks;
         let call_id = call_id(&call.id, &quirks.call_ids);
         if matches!(call_id, Cow::Owned(_)) {
-            cx.changes.add(ChangeKind::CallIdRewritten, &message.id, call.id.as_str());
+            cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, call.id.as_str());
         }
         let name = cx.names.write(&call.name, &quirks.tool_names);
         if matches!(name, Cow::Owned(_)) {
-            cx.changes.add(ChangeKind::ToolNameRewritten, &message.id, call.name.as_str());
+            cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, call.name.as_str());
         }
         let mut own = Own::of(&call.extra, OWNER);
         let id = own.take_text("id");
@@ -259,7 +259,7 @@ impl<'a> Turn<'a, '_, '_> {
             item.input = Some(written.unwrap_or(Cow::Borrowed(call.arguments.as_str())));
         } else {
             if matches!(call.arguments, Arguments::Invalid(_)) {
-                cx.changes.add(ChangeKind::ArgumentsWrapped, &message.id, call.id.as_str());
+                cx.adjustments.add(AdjustmentKind::ArgumentsWrapped, &message.id, call.id.as_str());
             }
             item.id = self.id(cx, message, id, "fc_");
             item.arguments = Some(as_object(&call.arguments));
@@ -315,7 +315,7 @@ impl<'a> Turn<'a, '_, '_> {
             }
         };
         if let Some(why) = refused {
-            cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why);
+            cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, why);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use interleaf_model::{ContentPart, File, Image, MessageId, Opaque, Source, Text};
 
 use super::own::Own;
-use crate::change::{ChangeKind, Changes};
+use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::openai_responses::lint::{Side, is_address, takes_part};
 use crate::openai_responses::wire::{self, Part, Raw};
 use crate::openai_responses::{
@@ -18,34 +18,34 @@ use crate::openai_responses::{
 pub(super) struct Note(pub(super) String);
 
 /// The parts of a user message or of a result; what has no place here is told in
-/// the changes. Items of the vendor's own are not among them.
+/// the adjustments. Items of the vendor's own are not among them.
 pub(super) fn content_part<'a>(
     part: &'a ContentPart,
     message: &MessageId,
-    changes: &mut Changes,
+    adjustments: &mut Adjustments,
 ) -> Option<Part<'a>> {
-    let dropped = |note: Note, changes: &mut Changes| {
-        changes.add(ChangeKind::MediaDropped, message, note.0.clone());
+    let dropped = |note: Note, adjustments: &mut Adjustments| {
+        adjustments.add(AdjustmentKind::MediaDropped, message, note.0.clone());
         Some(note_part(note, "input_text"))
     };
     match part {
         ContentPart::Text(text) if text.is_blank() => {
-            changes.add(ChangeKind::BlankText, message, "");
+            adjustments.add(AdjustmentKind::BlankText, message, "");
             None
         }
         ContentPart::Text(text) => Some(text_part(text, "input_text")),
         ContentPart::Image(image) => match image_part(image) {
             Ok(part) => Some(part),
-            Err(note) => dropped(note, changes),
+            Err(note) => dropped(note, adjustments),
         },
         ContentPart::File(file) => match file_part(file) {
             Ok(part) => Some(part),
-            Err(note) => dropped(note, changes),
+            Err(note) => dropped(note, adjustments),
         },
         ContentPart::Opaque(opaque) => match opaque_part(opaque, Side::Input) {
             Ok(part) => Some(part),
             Err(Note(detail)) => {
-                changes.add(ChangeKind::OpaqueDropped, message, detail);
+                adjustments.add(AdjustmentKind::OpaqueDropped, message, detail);
                 None
             }
         },

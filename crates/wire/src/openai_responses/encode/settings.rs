@@ -9,7 +9,7 @@ use interleaf_model::{Entry, Json, Opaque, Role};
 
 use super::json;
 use super::own::Own;
-use crate::change::{ChangeKind, Changes};
+use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::Context;
 use crate::names::Alphabet;
 use crate::openai_responses::wire::{
@@ -46,13 +46,13 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
     for tool in cx.prompt.tools() {
         let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
         if matches!(name, Cow::Owned(_)) {
-            cx.changes.add_general(ChangeKind::ToolNameRewritten, tool.name.as_str());
+            cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, tool.name.as_str());
         }
-        let parameters = parameters(tool, &mut cx.changes);
+        let parameters = parameters(tool, &mut cx.adjustments);
         let mut strict = tool.strict;
         if strict == Some(true) && !schema::takes(&parameters.to_value()) {
             let detail = format!("{}: the schema is outside of the strict subset", tool.name);
-            cx.changes.add_general(ChangeKind::SchemaChanged, detail);
+            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
             strict = Some(false);
         }
         tools.push(Tool::Function(Function {
@@ -75,7 +75,7 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
             tools.push(Tool::Hosted(&hosted.value));
         } else {
             let detail = format!("hosted tool of {}", hosted.owner);
-            cx.changes.add_general(ChangeKind::OptionDropped, detail);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
         }
     }
     Ok(tools)
@@ -89,7 +89,7 @@ fn is_sent(tool: &Opaque) -> bool {
 
 /// The schema of a tool's arguments, of type object with properties: the API
 /// insists on both.
-fn parameters(tool: &interleaf_model::Tool, changes: &mut Changes) -> Json {
+fn parameters(tool: &interleaf_model::Tool, adjustments: &mut Adjustments) -> Json {
     let empty = || Json::from(&serde_json::json!({"type": "object", "properties": {}}));
     let Some(schema) = &tool.parameters else { return empty() };
     let value = schema.to_value();
@@ -97,7 +97,7 @@ fn parameters(tool: &interleaf_model::Tool, changes: &mut Changes) -> Json {
     if has_type && value.get("properties").is_some() {
         return schema.clone();
     }
-    changes.add_general(ChangeKind::SchemaChanged, tool.name.as_str());
+    adjustments.add_general(AdjustmentKind::SchemaChanged, tool.name.as_str());
     let fields = serde_json::from_str::<&RawValue>(schema.as_str()).ok();
     let Some(fields) = fields.and_then(|raw| Fields::read(raw).ok()) else { return empty() };
     let mut mended = ObjectText::default();
@@ -119,24 +119,24 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     let n_tools = cx.prompt.tools().len() + n_hosted;
     tail.tool_choice = if n_tools > 0 { tool_choice(cx) } else { None };
     if options.tool_choice.is_some() && tail.tool_choice.is_none() {
-        cx.changes.add_general(ChangeKind::OptionDropped, "tool_choice");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "tool_choice");
     }
     tail.parallel_tool_calls = options.parallel_tool_calls.filter(|_| n_tools > 0);
     if options.parallel_tool_calls.is_some() && tail.parallel_tool_calls.is_none() {
-        cx.changes.add_general(ChangeKind::OptionDropped, "parallel_tool_calls");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "parallel_tool_calls");
     }
     tail.max_output_tokens = options.max_tokens.map(|n| n.max(FEWEST_OUTPUT_TOKENS));
     if tail.max_output_tokens != options.max_tokens {
         let detail = format!("max_tokens: raised to {FEWEST_OUTPUT_TOKENS}");
-        cx.changes.add_general(ChangeKind::OptionDropped, detail);
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
     for (name, is_given) in [("top_k", options.top_k.is_some()), ("stop", !options.stop.is_empty())]
     {
         if is_given {
-            cx.changes.add_general(ChangeKind::OptionDropped, name);
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name);
         }
     }
-    tail.reasoning = reasoning(options, &mut cx.changes);
+    tail.reasoning = reasoning(options, &mut cx.adjustments);
     tail.prompt_cache_key = options.cache_key.as_deref().map(cache_key);
     tail.stream = options.stream.then_some(true);
     tail.text = text_settings(cx);
@@ -168,7 +168,7 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     }
     tail.rest = Raw(rest);
     for name in dropped {
-        cx.changes.add_general(ChangeKind::OptionDropped, name.as_str());
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
     }
     let body = json(&tail)?;
     let separator = if body == "{}" { "" } else { "," };
@@ -211,7 +211,7 @@ fn tool_choice<'a>(cx: &mut Context<'a>) -> Option<ToolChoice<'a>> {
 }
 
 /// How hard the model is to think, from Anthropic's settings.
-fn reasoning(options: &Options, changes: &mut Changes) -> Option<ReasoningSettings> {
+fn reasoning(options: &Options, adjustments: &mut Adjustments) -> Option<ReasoningSettings> {
     let thinking = options.thinking.as_ref()?.to_value();
     let n_tokens = thinking.get("budget_tokens").and_then(Value::as_u64);
     let effort = match (thinking.get("type").and_then(Value::as_str), n_tokens) {
@@ -221,7 +221,7 @@ fn reasoning(options: &Options, changes: &mut Changes) -> Option<ReasoningSettin
         (Some("enabled" | "adaptive"), None) => "medium",
         // No word for it is taken by every model.
         _ => {
-            changes.add_general(ChangeKind::OptionDropped, "thinking");
+            adjustments.add_general(AdjustmentKind::OptionDropped, "thinking");
             return None;
         }
     };
@@ -243,15 +243,15 @@ fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
     let others = options.rest.iter().find(|(name, _)| is_ours && name == "text");
     let others = others.map(|(_, others)| others);
     let format = options.response_format.as_ref().and_then(|format| {
-        let written = format_of(format, &mut cx.changes);
+        let written = format_of(format, &mut cx.adjustments);
         if written.is_none() {
-            cx.changes.add_general(ChangeKind::OptionDropped, "response_format");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
         }
         written
     });
     let is_bare = others.is_some_and(has_bare_format);
     if is_bare {
-        cx.changes.add_general(ChangeKind::OptionDropped, "text.format: it has no `type`");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "text.format: it has no `type`");
     }
     let extra = others.map(|others| Own::of_json(others).rest(&["format"])).unwrap_or_default();
     let is_written = format.is_some() || is_bare && !extra.0.is_empty();
@@ -264,7 +264,7 @@ fn has_bare_format(text: &Json) -> bool {
     format.is_some_and(|format| Own::of_raw(format).peek_text("type").is_none())
 }
 
-fn format_of<'a>(format: &'a Json, changes: &mut Changes) -> Option<Format<'a>> {
+fn format_of<'a>(format: &'a Json, adjustments: &mut Adjustments) -> Option<Format<'a>> {
     let mut own = Own::of_json(format);
     let kind = own.take_text("type")?;
     match &*kind {
@@ -279,7 +279,7 @@ fn format_of<'a>(format: &'a Json, changes: &mut Changes) -> Option<Format<'a>> 
                 let written = Alphabet::NAME.write(&given).into_owned();
                 if written != given {
                     let detail = format!("the name {given:?} of the format");
-                    changes.add_general(ChangeKind::SchemaChanged, detail);
+                    adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
                 }
                 written
             };
@@ -288,7 +288,7 @@ fn format_of<'a>(format: &'a Json, changes: &mut Changes) -> Option<Format<'a>> 
             let schema = serde_json::from_str(schema.get()).unwrap_or(Value::Null);
             if strict == Some(true) && !schema::takes(&schema) {
                 let detail = "the format is outside of the strict subset";
-                changes.add_general(ChangeKind::SchemaChanged, detail);
+                adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
                 strict = Some(false);
             }
             let extra = inner.rest(&["type"]);

@@ -8,7 +8,7 @@ use super::own::Own;
 use super::parts::content_part;
 use super::{PLACEHOLDER, content, message, settings};
 use crate::Error;
-use crate::change::ChangeKind;
+use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace};
 use crate::names::call_id;
 use crate::openai_responses::lint::takes_item;
@@ -62,14 +62,14 @@ fn write_user(
                         let is_update = |item: &str| kind_of(item) == "configuration_update";
                         if is_update(opaque.value.as_str()) && items.pop_if(is_update) {
                             let why = "another follows";
-                            cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why);
+                            cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, why);
                         }
                         items.push(&opaque.value)?;
                     }
-                    Err(why) => cx.changes.add(ChangeKind::OpaqueDropped, &message.id, why),
+                    Err(why) => cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, why),
                 }
             }
-            _ => written.extend(content_part(part, &message.id, &mut cx.changes)),
+            _ => written.extend(content_part(part, &message.id, &mut cx.adjustments)),
         }
     }
     say(cx, message, written, items)
@@ -88,7 +88,7 @@ fn say(
     let id = own.take_text("id").filter(|id| {
         let is_legal = id.starts_with("msg_") && id.chars().count() <= LONGEST_ITEM_ID;
         if !is_legal {
-            cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id.to_string());
+            cx.adjustments.add(AdjustmentKind::ItemIdDropped, &message.id, id.to_string());
         }
         is_legal
     });
@@ -109,7 +109,7 @@ fn write_continued(
 ) -> Result<(), Error> {
     let mut own = Own::of_json(&opaque.value);
     let Some(id) = own.take_text("id") else { return items.push(&opaque.value) };
-    cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id);
+    cx.adjustments.add(AdjustmentKind::ItemIdDropped, &message.id, id);
     items.push(&own.rest(&[]))
 }
 
@@ -159,13 +159,13 @@ fn output<'a>(
 ) -> Output<'a> {
     let id = call_id(&result.call, &cx.vendor.quirks.call_ids);
     if matches!(id, Cow::Owned(_)) {
-        cx.changes.add(ChangeKind::CallIdRewritten, &message.id, result.call.as_str());
+        cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, result.call.as_str());
     }
     let mut own = Own::of(&message.extra, OWNER);
     let is_custom = own.take_text("type").as_deref() == Some("custom_tool_call_output")
         || calls_custom(cx, result, start);
     if let Some(id) = own.take_text("id") {
-        cx.changes.add(ChangeKind::ItemIdDropped, &message.id, id);
+        cx.adjustments.add(AdjustmentKind::ItemIdDropped, &message.id, id);
     }
     let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
     let output = payload(cx, message, result);
@@ -194,7 +194,7 @@ fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) 
         && Own::of(&text.extra, OWNER).rest(&[]).0.is_empty()
     {
         if failed && !says_error(&text.text) {
-            cx.changes.add(ChangeKind::ErrorInText, &message.id, "");
+            cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
             return Content::Text(Cow::Owned(format!("Error: {}", text.text)));
         }
         return Content::Text(Cow::Borrowed(&text.text));
@@ -202,7 +202,7 @@ fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) 
     let mut parts: Vec<Part<'_>> = result
         .parts
         .iter()
-        .filter_map(|part| content_part(part, &message.id, &mut cx.changes))
+        .filter_map(|part| content_part(part, &message.id, &mut cx.adjustments))
         .collect();
     if failed {
         let first = message.parts().find_map(|part| match part {
@@ -210,7 +210,7 @@ fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) 
             _ => None,
         });
         if !first.is_some_and(says_error) {
-            cx.changes.add(ChangeKind::ErrorInText, &message.id, "");
+            cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
             mark_error(&mut parts);
         }
     }

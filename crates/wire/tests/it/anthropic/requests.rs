@@ -6,7 +6,7 @@ use interleaf_model::{
 };
 use interleaf_wire::lint::lint;
 use interleaf_wire::{
-    CacheMarks, ChangeKind, ErrorKind, Family, Options, ToolChoice, decode_request, encode,
+    AdjustmentKind, CacheMarks, ErrorKind, Family, Options, ToolChoice, decode_request, encode,
 };
 use serde_json::{Value, json};
 
@@ -27,8 +27,8 @@ fn body(messages: Vec<Message>, options: &Options) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-fn kinds(messages: Vec<Message>, options: &Options) -> Vec<ChangeKind> {
-    encode_all(messages, options).changes.iter().map(|change| change.kind).collect()
+fn kinds(messages: Vec<Message>, options: &Options) -> Vec<AdjustmentKind> {
+    encode_all(messages, options).adjustments.iter().map(|it| it.kind).collect()
 }
 
 fn assistant(parts: Vec<AssistantPart>) -> Message {
@@ -121,15 +121,15 @@ fn a_tool_conversation_with_every_kind_of_part() {
     let body: Value = serde_json::from_str(&body).unwrap();
     let pretty = format!("{}\n", serde_json::to_string_pretty(&body).unwrap());
     assert_eq!(pretty, exchange("every-part.request.json"));
-    let changes: Vec<ChangeKind> = encoded.changes.iter().map(|change| change.kind).collect();
+    let adjustments: Vec<AdjustmentKind> = encoded.adjustments.iter().map(|it| it.kind).collect();
     assert_eq!(
-        changes,
+        adjustments,
         [
-            ChangeKind::ToolNameRewritten,
-            ChangeKind::CallIdRewritten,
-            ChangeKind::ToolNameRewritten,
-            ChangeKind::ArgumentsWrapped,
-            ChangeKind::TurnsMerged,
+            AdjustmentKind::ToolNameRewritten,
+            AdjustmentKind::CallIdRewritten,
+            AdjustmentKind::ToolNameRewritten,
+            AdjustmentKind::ArgumentsWrapped,
+            AdjustmentKind::TurnsMerged,
         ]
     );
 }
@@ -270,7 +270,7 @@ fn the_last_word_is_the_users_where_the_model_wants_it() {
     ] {
         let new = body(messages(), &options(model));
         assert_eq!(new["messages"][2], json!({"role": "user", "content": "Continue."}), "{model}");
-        assert_eq!(kinds(messages(), &options(model)), [ChangeKind::TurnInserted]);
+        assert_eq!(kinds(messages(), &options(model)), [AdjustmentKind::TurnInserted]);
     }
 }
 
@@ -291,7 +291,7 @@ fn thinking_without_a_proper_signature_is_left_out() {
         said("b"),
     ];
     let messages = vec![Message::user("a"), assistant(parts), Message::user("c")];
-    assert_eq!(kinds(messages.clone(), &options("m")), [ChangeKind::ThinkingDropped; 4]);
+    assert_eq!(kinds(messages.clone(), &options("m")), [AdjustmentKind::ThinkingDropped; 4]);
     let body = body(messages, &options("m"));
     assert_eq!(body["messages"][1]["content"][0]["thinking"], "mine");
 }
@@ -380,7 +380,7 @@ fn alternatives_at_the_top_of_a_schema_become_one_object() {
     });
     let prompt = prompt(vec![Message::user("a")], vec![tool("t", Some(schema))]);
     let encoded = encode(&prompt, vendor(), &options("m")).unwrap();
-    assert_eq!(encoded.changes[0].kind, ChangeKind::SchemaChanged);
+    assert_eq!(encoded.adjustments[0].kind, AdjustmentKind::SchemaChanged);
     let body: Value = serde_json::from_str(&text_of(&encoded)).unwrap();
     assert_eq!(
         body["tools"][0]["input_schema"],
@@ -405,7 +405,7 @@ fn a_form_for_the_answer_is_written_and_read() {
     let options =
         Options { response_format: Some(json_text(format)), ..options("claude-sonnet-4-5") };
     let encoded = encode_all(vec![Message::user("a")], &options);
-    assert_eq!(encoded.changes[0].kind, ChangeKind::SchemaChanged);
+    assert_eq!(encoded.adjustments[0].kind, AdjustmentKind::SchemaChanged);
     let text = text_of(&encoded);
     assert_eq!(lint(vendor(), &text).unwrap(), []);
     let body: Value = serde_json::from_str(&text).unwrap();
@@ -428,7 +428,7 @@ fn media_that_can_not_travel_leave_a_note() {
         Message::user("b"),
     ];
     let body = body(messages.clone(), &options("m"));
-    assert_eq!(kinds(messages, &options("m")), [ChangeKind::MediaDropped; 3]);
+    assert_eq!(kinds(messages, &options("m")), [AdjustmentKind::MediaDropped; 3]);
     let texts = body["messages"][0]["content"].as_array().unwrap();
     let texts: Vec<&str> = texts.iter().map(|block| block["text"].as_str().unwrap()).collect();
     assert_eq!(
@@ -457,7 +457,7 @@ fn half_of_a_tool_that_the_api_ran_does_not_go_alone() {
     assert_eq!(body(both, &options("m"))["messages"][1]["content"][1], used);
     for alone in [used.clone(), found] {
         let messages = messages(vec![said("c"), half(alone)]);
-        assert_eq!(kinds(messages, &options("m")), [ChangeKind::OpaqueDropped]);
+        assert_eq!(kinds(messages, &options("m")), [AdjustmentKind::OpaqueDropped]);
     }
     // A turn that the API paused is sent back as it is.
     let paused = vec![Message::user("a"), assistant(vec![half(used)])];
@@ -479,7 +479,7 @@ fn settings_without_a_word_here_are_reported() {
         ..options("m")
     };
     let encoded = encode_all(vec![Message::user("a")], &options);
-    let details: Vec<&str> = encoded.changes.iter().map(|change| change.detail.as_str()).collect();
+    let details: Vec<&str> = encoded.adjustments.iter().map(|it| it.detail.as_str()).collect();
     assert_eq!(
         details,
         ["a tool of openai", "tool_choice: there are no tools", "cache_key", "seed"]

@@ -5,7 +5,8 @@ use interleaf_model::{
     Parts, Producer, Seal, Source, Status, Text, Thinking, ToolName, VendorName, notation,
 };
 use interleaf_wire::{
-    CacheMarks, ChangeKind, Encoded, Family, Options, ToolChoice, decode_request, decode_response,
+    AdjustmentKind, CacheMarks, Encoded, Family, Options, ToolChoice, decode_request,
+    decode_response,
 };
 use serde_json::{Value, json};
 
@@ -15,8 +16,8 @@ fn messages(lines: &str) -> Vec<Message> {
     notation::parse(lines).unwrap()
 }
 
-fn kinds(encoded: &Encoded) -> Vec<ChangeKind> {
-    let mut kinds: Vec<ChangeKind> = encoded.changes.iter().map(|change| change.kind).collect();
+fn kinds(encoded: &Encoded) -> Vec<AdjustmentKind> {
+    let mut kinds: Vec<AdjustmentKind> = encoded.adjustments.iter().map(|it| it.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -109,7 +110,7 @@ fn a_whole_conversation_with_every_kind_of_part() {
     let expected: Value =
         serde_json::from_str(&fixture("exchanges/bedrock/every-part.request.json")).unwrap();
     assert_eq!(format!("{body:#}"), format!("{expected:#}"));
-    assert_eq!(kinds(&encoded), [ChangeKind::TurnsMerged, ChangeKind::FileRenamed]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::TurnsMerged, AdjustmentKind::FileRenamed]);
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn results_of_a_turn_stand_in_one_user_message_with_what_follows() {
             {"toolResult": {"toolUseId": "c2", "content": [{"text": "no such folder"}], "status": "error"}},
             {"text": "go on"}]})
     );
-    assert_eq!(encoded.changes, []);
+    assert_eq!(encoded.adjustments, []);
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn llama_and_mistral_get_a_turn_between_results_and_the_user() {
         assert_eq!(body["messages"][2]["content"].as_array().unwrap().len(), 2);
         assert_eq!(body["messages"][3], json!({"role": "assistant", "content": [{"text": "."}]}));
         assert_eq!(body["messages"][4], json!({"role": "user", "content": [{"text": "go on"}]}));
-        assert_eq!(kinds(&encoded), [ChangeKind::TurnInserted]);
+        assert_eq!(kinds(&encoded), [AdjustmentKind::TurnInserted]);
     }
 }
 
@@ -149,7 +150,8 @@ fn a_document_beside_results_gets_a_turn_of_its_own_on_every_model() {
     let last = &body["messages"][4]["content"];
     assert_eq!(last[0]["document"]["format"], "md");
     assert_eq!(last[1], json!({"text": "."}));
-    let expected = [ChangeKind::BlankText, ChangeKind::TurnInserted, ChangeKind::FileRenamed];
+    let expected =
+        [AdjustmentKind::BlankText, AdjustmentKind::TurnInserted, AdjustmentKind::FileRenamed];
     assert_eq!(kinds(&encoded), expected);
 }
 
@@ -161,7 +163,7 @@ fn tools_are_declared_from_the_history() {
         json!({"tools": [{"toolSpec": {"name": "ls",
             "inputSchema": {"json": {"type": "object", "properties": {}}}}}]})
     );
-    assert_eq!(kinds(&encoded), [ChangeKind::ToolsDeclared]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::ToolsDeclared]);
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn there_is_no_choice_of_none_and_none_of_an_unknown_tool() {
         let options = Options { tool_choice: Some(choice), ..Options::default() };
         let (body, encoded) = body(&prompt(messages(LOOP), vec![tool("ls")]), &options);
         assert_eq!(body["toolConfig"]["toolChoice"], expected);
-        assert_eq!(!encoded.changes.is_empty(), is_dropped);
+        assert_eq!(!encoded.adjustments.is_empty(), is_dropped);
     }
 }
 
@@ -194,7 +196,7 @@ fn names_and_ids_are_rewritten_and_mapped_back() {
         body["messages"][1]["content"][0]["toolUse"]["toolUseId"],
         body["messages"][2]["content"][0]["toolResult"]["toolUseId"]
     );
-    let expected = [ChangeKind::CallIdRewritten, ChangeKind::ToolNameRewritten];
+    let expected = [AdjustmentKind::CallIdRewritten, AdjustmentKind::ToolNameRewritten];
     assert_eq!(kinds(&encoded), expected);
     let answer = json!({"output": {"message": {"role": "assistant", "content": [
         {"toolUse": {"toolUseId": "t1", "name": written, "input": {}}}]}}, "stopReason": "tool_use"});
@@ -224,7 +226,7 @@ fn what_is_blank_is_left_out_or_gets_a_placeholder() {
         .map(|block| &block["text"])
         .collect();
     assert_eq!(texts, ["hi", ".", ".", "prefix"]);
-    assert_eq!(kinds(&encoded), [ChangeKind::BlankText]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::BlankText]);
 }
 
 #[test]
@@ -262,7 +264,7 @@ fn media_that_can_not_travel_becomes_a_note() {
             {"video": {"format": "mp4", "source": {"bytes": "AAAAGGZ0"}}},
             {"image": {"format": "gif", "source": {"bytes": "R0lGODlh"}}}])
     );
-    assert_eq!(kinds(&encoded), [ChangeKind::MediaDropped]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::MediaDropped]);
 }
 
 #[test]
@@ -273,7 +275,7 @@ fn a_sound_in_a_result_follows_behind_all_results() {
     let note = json!([{"text": "[audio 1 of call c1 follows]"}]);
     assert_eq!(body["messages"][2]["content"][0]["toolResult"]["content"], note);
     assert_eq!(body["messages"][4]["content"][0]["audio"]["format"], "wav");
-    assert_eq!(kinds(&encoded), [ChangeKind::MediaMoved, ChangeKind::TurnInserted]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::MediaMoved, AdjustmentKind::TurnInserted]);
 }
 
 #[test]
@@ -292,7 +294,7 @@ fn documents_have_legal_names_of_their_own_and_are_five_at_most() {
     }
     assert_eq!(names.len(), 5);
     assert_eq!(blocks[6]["text"], "[sixth left out: there are too many documents]");
-    assert_eq!(kinds(&encoded), [ChangeKind::MediaDropped, ChangeKind::FileRenamed]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::MediaDropped, AdjustmentKind::FileRenamed]);
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn thinking_goes_back_to_its_producer_only() {
         let (body, encoded) = body(&prompt(all, vec![]), &options);
         let n_blocks = body["messages"][1]["content"].as_array().unwrap().len();
         assert_eq!(n_blocks, if goes { 2 } else { 1 }, "{shown}");
-        assert_eq!(encoded.changes.is_empty(), goes, "{shown}");
+        assert_eq!(encoded.adjustments.is_empty(), goes, "{shown}");
     }
 }
 
@@ -392,7 +394,7 @@ fn options_are_mapped_and_what_the_api_lacks_is_reported() {
                 "structure": {"jsonSchema": {"schema": "{\"type\": \"object\"}", "name": "a"}}}}
         })
     );
-    let dropped: Vec<&str> = encoded.changes.iter().map(|change| change.detail.as_str()).collect();
+    let dropped: Vec<&str> = encoded.adjustments.iter().map(|it| it.detail.as_str()).collect();
     assert_eq!(
         dropped,
         [
@@ -420,7 +422,7 @@ fn a_schema_is_of_type_object() {
         let (_, encoded) = body(&prompt, &Options::default());
         let written = super::text(&encoded);
         assert!(written.contains(&format!(r#""inputSchema":{{"json":{expected}}}"#)), "{written}");
-        assert_eq!(!encoded.changes.is_empty(), is_changed);
+        assert_eq!(!encoded.adjustments.is_empty(), is_changed);
     }
 }
 

@@ -224,10 +224,10 @@ proptest! {
 
     #[test]
     fn a_body_with_any_value_anywhere_is_read_or_refused(
-        changes in prop::collection::vec((any::<Index>(), json()), 1..4),
+        adjustments in prop::collection::vec((any::<Index>(), json()), 1..4),
     ) {
         let mut body: Value = serde_json::from_str(&fixture(EVERY_FIELD)).unwrap();
-        for (at, value) in changes {
+        for (at, value) in adjustments {
             let places = all(&body);
             *body.pointer_mut(&places[at.index(places.len())]).unwrap() = value.to_value();
         }
@@ -247,7 +247,7 @@ fn round_trip(body: &str) -> Value {
     let request = decode_request(Family::Bedrock, body).unwrap();
     let options = request.options.clone();
     let encoded = encode(&again(request), vendor(), &options).unwrap();
-    assert_eq!(encoded.changes, []);
+    assert_eq!(encoded.adjustments, []);
     serde_json::from_str(&text(&encoded)).unwrap()
 }
 

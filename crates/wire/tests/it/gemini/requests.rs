@@ -7,7 +7,7 @@ use interleaf_model::{
 };
 use interleaf_wire::lint::lint;
 use interleaf_wire::{
-    ChangeKind, Encoded, Family, Options, SessionEncoder, ToolChoice, Vendor, decode_request,
+    AdjustmentKind, Encoded, Family, Options, SessionEncoder, ToolChoice, Vendor, decode_request,
     encode,
 };
 use serde_json::{Value, json};
@@ -61,8 +61,8 @@ fn image(source: Source, media_type: Option<&str>) -> ContentPart {
     ContentPart::Image(Image { source, media_type, extra: Extra::NONE })
 }
 
-fn kinds(encoded: &Encoded) -> Vec<ChangeKind> {
-    encoded.changes.iter().map(|change| change.kind).collect()
+fn kinds(encoded: &Encoded) -> Vec<AdjustmentKind> {
+    encoded.adjustments.iter().map(|it| it.kind).collect()
 }
 
 /// A conversation with every kind of part.
@@ -132,7 +132,7 @@ fn a_conversation_of_all_kinds_is_written_so() {
     // Byte for byte, but for the numbers that the parser rounds.
     let bytes = String::from_utf8(encoded.to_bytes()).unwrap();
     assert_eq!(bytes.replace("1e2", "100.0").replace("0.70", "0.7"), expected.to_string());
-    assert_eq!(encoded.changes, []);
+    assert_eq!(encoded.adjustments, []);
     assert_eq!(lint(google(), &bytes).unwrap(), []);
 }
 
@@ -196,11 +196,11 @@ fn signatures_of_another_model_are_left_out() {
     assert_eq!(signature(own, "gemini-3-pro"), (Some("QUJD".into()), vec![]));
     assert_eq!(
         signature(own, "gemini-2.5-pro"),
-        (None, vec![ChangeKind::ThinkingDropped, ChangeKind::ThinkingDropped])
+        (None, vec![AdjustmentKind::ThinkingDropped, AdjustmentKind::ThinkingDropped])
     );
-    let (stand_in, changes) = signature(("anthropic", None), "gemini-3-pro");
+    let (stand_in, adjustments) = signature(("anthropic", None), "gemini-3-pro");
     assert_eq!(stand_in.as_deref(), Some("skip_thought_signature_validator"));
-    assert!(changes.contains(&ChangeKind::SignatureStandIn), "{changes:?}");
+    assert!(adjustments.contains(&AdjustmentKind::SignatureStandIn), "{adjustments:?}");
 }
 
 #[test]
@@ -227,7 +227,11 @@ fn thinking_goes_back_to_google_alone() {
     );
     assert_eq!(
         kinds(&encoded),
-        [ChangeKind::ThinkingDropped, ChangeKind::ThinkingDropped, ChangeKind::BlankText]
+        [
+            AdjustmentKind::ThinkingDropped,
+            AdjustmentKind::ThinkingDropped,
+            AdjustmentKind::BlankText
+        ]
     );
 }
 
@@ -296,7 +300,7 @@ fn what_can_not_travel_is_told_in_a_note() {
     assert_eq!(body["contents"][0]["parts"][0]["text"], note);
     let said = &body["contents"][2]["parts"][0]["functionResponse"]["response"]["output"];
     assert_eq!(*said, format!("see\n{note}"));
-    assert_eq!(kinds(&encoded), [ChangeKind::MediaDropped, ChangeKind::MediaDropped]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::MediaDropped, AdjustmentKind::MediaDropped]);
 }
 
 #[test]
@@ -352,7 +356,7 @@ fn a_schema_goes_out_in_the_words_it_is_in() {
         let prompt = prompt(vec![Message::user("go")], vec![tool(schema)]);
         let encoded = encode(&prompt, google(), &Options::default()).unwrap();
         let declared = body(&encoded)["tools"][0]["functionDeclarations"][0].clone();
-        (declared, encoded.changes.len())
+        (declared, encoded.adjustments.len())
     };
     let json_schema = r#"{"type":"object","properties":{"a":{"const":1}}}"#;
     let value: Value = serde_json::from_str(json_schema).unwrap();
@@ -422,7 +426,7 @@ fn unknown_fields_survive_at_every_level() {
     let prompt = prompt(request.messages, request.tools);
     let encoded = encode(&prompt, google(), &request.options).unwrap();
     assert_eq!(super::body(&encoded), expected);
-    assert_eq!(encoded.changes, []);
+    assert_eq!(encoded.adjustments, []);
 }
 
 #[test]
@@ -442,9 +446,9 @@ fn parts_and_fields_of_other_vendors_stay_behind() {
     let encoded = encode(&prompt(messages, vec![]), google(), &Options::default()).unwrap();
     let expected = json!([{"text": "hi"}, {"executableCode": {"code": "1"}}]);
     assert_eq!(body(&encoded)["contents"][0]["parts"], expected);
-    let dropped = ChangeKind::OpaqueDropped;
-    assert_eq!(kinds(&encoded), [dropped, dropped, dropped, ChangeKind::FieldsDropped]);
-    assert_eq!(encoded.changes[3].detail, "openai's x");
+    let dropped = AdjustmentKind::OpaqueDropped;
+    assert_eq!(kinds(&encoded), [dropped, dropped, dropped, AdjustmentKind::FieldsDropped]);
+    assert_eq!(encoded.adjustments[3].detail, "openai's x");
 }
 
 #[test]
@@ -476,7 +480,7 @@ fn settings_without_a_place_are_reported() {
     let encoded = encode(&prompt, google(), &options).unwrap();
     let expected = json!({"contents": [{"role": "user", "parts": [{"text": "go"}]}]});
     assert_eq!(body(&encoded), expected);
-    assert_eq!(kinds(&encoded), [ChangeKind::OptionDropped; 5]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::OptionDropped; 5]);
 }
 
 #[test]
@@ -537,6 +541,6 @@ fn a_session_writes_the_same_as_from_scratch() {
         let kept = session.encode(&prompt, google(), &options).unwrap();
         let anew = encode(&prompt, google(), &options).unwrap();
         assert_eq!(kept.to_bytes(), anew.to_bytes());
-        assert_eq!((kept.changes, kept.names), (anew.changes, anew.names));
+        assert_eq!((kept.adjustments, kept.names), (anew.adjustments, anew.names));
     }
 }

@@ -4,7 +4,7 @@ use interleaf_model::{
 };
 use interleaf_wire::openai_chat::decode_request;
 use interleaf_wire::{
-    Change, ChangeKind, ErrorKind, Family, Options, ToolChoice, encode, lint::lint,
+    Adjustment, AdjustmentKind, ErrorKind, Family, Options, ToolChoice, encode, lint::lint,
 };
 
 use super::{messages_of, prompt, rewritten, text, vendor, written};
@@ -55,8 +55,8 @@ fn tool(name: &str, parameters: &str) -> Tool {
     }
 }
 
-fn kinds(changes: &[Change]) -> Vec<ChangeKind> {
-    changes.iter().map(|change| change.kind).collect()
+fn kinds(adjustments: &[Adjustment]) -> Vec<AdjustmentKind> {
+    adjustments.iter().map(|it| it.kind).collect()
 }
 
 /// Every kind of part once.
@@ -106,7 +106,7 @@ fn conversation() -> Vec<Message> {
 #[test]
 fn a_conversation_with_every_kind_of_part_becomes_this_body() {
     let options = Options { model: "gpt-4.1".into(), ..Options::default() };
-    let (body, changes) = written(&conversation(), Vec::new(), &options, "openai");
+    let (body, adjustments) = written(&conversation(), Vec::new(), &options, "openai");
     let expected = [
         r#"{"model":"gpt-4.1","messages":["#,
         r#"{"role":"system","content":"Be brief."},"#,
@@ -130,7 +130,7 @@ fn a_conversation_with_every_kind_of_part_becomes_this_body() {
         r#"{"role":"assistant","content":"It is a tree."}]}"#,
     ];
     assert_eq!(body, expected.concat());
-    use ChangeKind::*;
+    use AdjustmentKind::*;
     let expected = [
         MediaDropped,
         OpaqueDropped,
@@ -140,7 +140,7 @@ fn a_conversation_with_every_kind_of_part_becomes_this_body() {
         ErrorInText,
         BlankText,
     ];
-    assert_eq!(kinds(&changes), expected);
+    assert_eq!(kinds(&adjustments), expected);
     assert_eq!(lint(vendor("openai"), &body).unwrap(), []);
 }
 
@@ -177,7 +177,7 @@ fn settings_stand_behind_the_messages() {
         ..Options::default()
     };
     let tools = vec![tool("ls", r#"{"type": "object"}"#)];
-    let (body, changes) = written(&[Message::user("hi")], tools, &options, "openai");
+    let (body, adjustments) = written(&[Message::user("hi")], tools, &options, "openai");
     let expected = [
         r#"{"model":"gpt-4.1","tools":["#,
         r#"{"type":"function","function":{"name":"ls","description":"does it","parameters":{"type": "object"}}},"#,
@@ -189,7 +189,7 @@ fn settings_stand_behind_the_messages() {
         r#""prompt_cache_key":"k","seed":7}"#,
     ];
     assert_eq!(body, expected.concat());
-    let dropped: Vec<_> = changes.iter().map(|change| change.detail.as_str()).collect();
+    let dropped: Vec<_> = adjustments.iter().map(|it| it.detail.as_str()).collect();
     assert_eq!(
         dropped,
         [
@@ -210,10 +210,10 @@ fn fields_of_another_api_are_left_out_and_named() {
         rest_of: Some(Family::Anthropic),
         ..Options::default()
     };
-    let (body, changes) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
+    let (body, adjustments) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
     assert_eq!(body, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
-    assert_eq!(kinds(&changes), [ChangeKind::OptionDropped]);
-    assert_eq!(changes[0].detail, "top_a: it came from another API");
+    assert_eq!(kinds(&adjustments), [AdjustmentKind::OptionDropped]);
+    assert_eq!(adjustments[0].detail, "top_a: it came from another API");
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_message_that_says_nothing_is_left_out_but_a_turn_is_not() {
         Message::user("well?"),
         blank(""),
     ];
-    let (body, changes) = written(&messages, Vec::new(), &Options::default(), "openai");
+    let (body, adjustments) = written(&messages, Vec::new(), &Options::default(), "openai");
     let expected = [
         r#"{"role":"user","content":"hi"}"#,
         r#"{"role":"assistant","content":"yes"}"#,
@@ -282,7 +282,7 @@ fn a_message_that_says_nothing_is_left_out_but_a_turn_is_not() {
         r#"{"role":"assistant","content":"."}"#,
     ];
     assert_eq!(messages_of(&body).lines().collect::<Vec<_>>(), expected);
-    assert_eq!(kinds(&changes), [ChangeKind::BlankText; 3]);
+    assert_eq!(kinds(&adjustments), [AdjustmentKind::BlankText; 3]);
 }
 
 #[test]
@@ -291,9 +291,9 @@ fn a_schema_that_can_not_be_strict_is_sent_without_that() {
     ls.strict = Some(true);
     let format = r#"{"type":"json_schema","json_schema":{"name":"x","strict":true,"schema":{"type":"object"}}}"#;
     let options = Options { response_format: Json::parse(format).ok(), ..Options::default() };
-    let (body, changes) = written(&[Message::user("hi")], vec![ls], &options, "openai");
+    let (body, adjustments) = written(&[Message::user("hi")], vec![ls], &options, "openai");
     assert!(!body.contains("strict"), "{body}");
-    assert_eq!(kinds(&changes), [ChangeKind::SchemaChanged; 2]);
+    assert_eq!(kinds(&adjustments), [AdjustmentKind::SchemaChanged; 2]);
     assert_eq!(lint(vendor("openai"), &body).unwrap(), []);
 }
 
@@ -316,13 +316,13 @@ fn tools_and_effort_keep_out_of_each_others_way() {
 fn json_is_asked_for_where_nobody_does() {
     let format = Json::parse(r#"{"type":"json_object"}"#).ok();
     let options = Options { response_format: format, ..Options::default() };
-    let (body, changes) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
+    let (body, adjustments) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
     assert!(body.contains("Answer in JSON."), "{body}");
-    assert_eq!(kinds(&changes), [ChangeKind::TurnInserted]);
-    let (body, changes) =
+    assert_eq!(kinds(&adjustments), [AdjustmentKind::TurnInserted]);
+    let (body, adjustments) =
         written(&[Message::user("as Json, please")], Vec::new(), &options, "openai");
     assert!(!body.contains("Answer in JSON."), "{body}");
-    assert_eq!(changes, []);
+    assert_eq!(adjustments, []);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use interleaf_wire::lint::lint;
-use interleaf_wire::{ChangeKind, Family, VENDORS};
+use interleaf_wire::{AdjustmentKind, Family, VENDORS};
 
 use super::{messages_of, rewritten, vendor};
 
@@ -68,7 +68,7 @@ fn deepseek_gets_its_reasoning_back_beside_every_call() {
 
 #[test]
 fn mistral_gets_short_ids_a_bridge_and_a_prefix() {
-    let (body, changes) = rewritten(BODY, "mistral");
+    let (body, adjustments) = rewritten(BODY, "mistral");
     let body: serde_json::Value = serde_json::from_str(&body).unwrap();
     let list = body["messages"].as_array().unwrap();
     let roles: Vec<_> = list.iter().map(|message| message["role"].as_str().unwrap()).collect();
@@ -79,7 +79,7 @@ fn mistral_gets_short_ids_a_bridge_and_a_prefix() {
     assert_eq!(list[5]["tool_calls"][0]["id"].as_str().map(str::len), Some(9));
     assert_eq!(list[5]["tool_calls"][0]["id"], list[6]["tool_call_id"]);
     assert_eq!(list[11]["prefix"], true);
-    assert!(changes.iter().any(|change| change.kind == ChangeKind::TurnInserted));
+    assert!(adjustments.iter().any(|it| it.kind == AdjustmentKind::TurnInserted));
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn thinking_is_switched_in_each_vendors_way() {
     for (name, expected) in table {
         assert!(rewritten(&off, name).0.contains(expected), "{name}");
     }
-    let (openai, changes) = rewritten(&off, "openai");
+    let (openai, adjustments) = rewritten(&off, "openai");
     assert!(!openai.contains("thinking"));
-    assert_eq!(changes[0].kind, ChangeKind::OptionDropped);
+    assert_eq!(adjustments[0].kind, AdjustmentKind::OptionDropped);
 }
 
 #[test]
@@ -136,18 +136,18 @@ fn definitions_are_inlined_for_those_who_do_not_look_them_up() {
     let body = r##"{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f",
         "parameters":{"type":"object","properties":{"a":{"$ref":"#/$defs/a","description":"x"},"b":{"$ref":"#/$defs/b"}},
         "$defs":{"a":{"type":"string"},"b":{"type":"array","items":{"$ref":"#/$defs/b"}}}}}}]}"##;
-    let (glm, changes) = rewritten(body, "glm");
+    let (glm, adjustments) = rewritten(body, "glm");
     assert!(glm.contains(r#""a":{"type":"string","description":"x"}"#), "{glm}");
     assert!(!glm.contains("$"), "{glm}");
-    assert_eq!(changes[0].kind, ChangeKind::SchemaChanged);
+    assert_eq!(adjustments[0].kind, AdjustmentKind::SchemaChanged);
     assert!(rewritten(body, "openai").0.contains("$defs"));
 }
 
 #[test]
 fn pictures_by_address_are_left_out_where_the_server_fetches_none() {
     let body = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"this?"},{"type":"image_url","image_url":{"url":"https://example.org/a.png"}}]}]}"#;
-    let (ollama, changes) = rewritten(body, "ollama");
-    assert_eq!(changes[0].kind, ChangeKind::MediaDropped);
+    let (ollama, adjustments) = rewritten(body, "ollama");
+    assert_eq!(adjustments[0].kind, AdjustmentKind::MediaDropped);
     assert_eq!(
         messages_of(&ollama),
         "{\"role\":\"user\",\"content\":\"this?\\n[image left out: it is at https://example.org/a.png, and pictures must be inline]\"}\n"
@@ -158,8 +158,8 @@ fn pictures_by_address_are_left_out_where_the_server_fetches_none() {
 fn details_of_reasoning_go_back_with_it_to_the_one_who_takes_them() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","index":0}],"content":"yes"}]}"#;
     let details = r#""reasoning_details":[{"type":"reasoning.text","index":0}]"#;
-    let (openrouter, changes) = rewritten(body, "openrouter");
+    let (openrouter, adjustments) = rewritten(body, "openrouter");
     assert!(openrouter.contains(r#""reasoning":"Hm.""#) && openrouter.contains(details));
-    assert_eq!(changes, []);
+    assert_eq!(adjustments, []);
     assert!(!rewritten(body, "openai").0.contains("reasoning"));
 }

@@ -182,7 +182,7 @@ fn an_answer_goes_back_item_by_item() {
         messages.push(Message::user("on"));
         let options = Options { model: model.into(), ..Options::default() };
         let encoded = encoded(messages, &options);
-        assert_eq!(encoded.changes, [], "{name}");
+        assert_eq!(encoded.adjustments, [], "{name}");
         let body: serde_json::Value = serde_json::from_str(&body_of(&encoded)).unwrap();
         let came: serde_json::Value =
             serde_json::from_str(&exchange(&format!("{name}.json"))).unwrap();

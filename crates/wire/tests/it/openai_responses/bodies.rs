@@ -56,7 +56,7 @@ fn again_with_head(body: &str) -> String {
     entries[1].provenance = interleaf_model::Provenance::Summary;
     let prompt = interleaf_model::Prompt::check(entries, request.tools.into()).unwrap();
     let encoded = interleaf_wire::encode(&prompt, vendor(), &request.options).unwrap();
-    assert_eq!(encoded.changes, []);
+    assert_eq!(encoded.adjustments, []);
     body_of(&encoded)
 }
 

@@ -6,7 +6,7 @@ use interleaf_model::{
     ToolCall, ToolName, ToolResult, VendorName,
 };
 use interleaf_wire::lint::lint;
-use interleaf_wire::{ChangeKind, Encoded, Options, ToolChoice, encode};
+use interleaf_wire::{AdjustmentKind, Encoded, Options, ToolChoice, encode};
 
 use super::{OWNER, body_of, encoded, prompt, vendor};
 
@@ -37,8 +37,8 @@ fn thought(text: &str, seal: Option<Seal>, item_id: &str) -> AssistantPart {
     })
 }
 
-fn kinds(encoded: &Encoded) -> Vec<ChangeKind> {
-    encoded.changes.iter().map(|change| change.kind).collect()
+fn kinds(encoded: &Encoded) -> Vec<AdjustmentKind> {
+    encoded.adjustments.iter().map(|it| it.kind).collect()
 }
 
 fn image(source: Source) -> Image {
@@ -154,7 +154,7 @@ fn a_whole_tool_conversation() {
     assert_eq!(body, expected.concat().replace("NAME", &name));
     assert_eq!(encoded.names.original(&name), ToolName::new("list files"));
     assert_eq!(lint(vendor(), &body).unwrap(), []);
-    use ChangeKind::{
+    use AdjustmentKind::{
         ArgumentsWrapped, ErrorInText, OpaqueDropped, OptionDropped, SchemaChanged,
         ToolNameRewritten,
     };
@@ -180,7 +180,7 @@ fn a_thought_needs_what_it_led_to() {
     let messages = vec![Message::user("a"), alone, Message::user("b")];
     let encoded = encoded(messages, &Options::default());
     assert!(!body_of(&encoded).contains("reasoning"), "{}", body_of(&encoded));
-    assert_eq!(kinds(&encoded), [ChangeKind::ThinkingDropped]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::ThinkingDropped]);
 }
 
 #[test]
@@ -207,7 +207,10 @@ fn thoughts_of_others_and_thoughts_without_an_id_stay_behind() {
         let encoded = encoded(vec![Message::user("a"), message], &Options::default());
         let body = r#"{"input":[{"type":"message","role":"user","content":"a"},{"type":"message","role":"assistant","content":"b"}]}"#;
         assert_eq!(body_of(&encoded), body);
-        assert_eq!(kinds(&encoded), [ChangeKind::ThinkingDropped, ChangeKind::ItemIdDropped]);
+        assert_eq!(
+            kinds(&encoded),
+            [AdjustmentKind::ThinkingDropped, AdjustmentKind::ItemIdDropped]
+        );
     }
 }
 
@@ -269,7 +272,7 @@ fn media_that_can_not_travel_is_told() {
     );
     let picture = AssistantPart::Image(image(Source::Base64("AAAA".into())));
     let encoded = encoded(vec![user.into(), assistant(vec![picture])], &Options::default());
-    assert_eq!(kinds(&encoded), [ChangeKind::MediaDropped; 4]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::MediaDropped; 4]);
     assert_eq!(lint(vendor(), &body_of(&encoded)).unwrap(), []);
 }
 
@@ -282,7 +285,7 @@ fn an_illegal_call_id_is_rewritten_on_both_sides() {
         Message::tool(id(&long), Status::Ok, ""),
     ];
     let encoded = encoded(messages, &Options::default());
-    assert_eq!(kinds(&encoded), [ChangeKind::CallIdRewritten; 2]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::CallIdRewritten; 2]);
     assert_eq!(lint(vendor(), &body_of(&encoded)).unwrap(), []);
 }
 
@@ -292,7 +295,7 @@ fn blank_messages_are_left_out_and_a_blank_conversation_has_a_placeholder() {
     let encoded = encoded(blank, &Options::default());
     let body = r#"{"input":[{"type":"message","role":"user","content":"."}]}"#;
     assert_eq!(body_of(&encoded), body);
-    assert_eq!(kinds(&encoded), [ChangeKind::BlankText; 2]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::BlankText; 2]);
 }
 
 #[test]
@@ -309,7 +312,7 @@ fn settings_of_another_family_are_left_out() {
         ..Options::default()
     };
     let encoded = encoded(vec![Message::user("a")], &options);
-    assert_eq!(kinds(&encoded), [ChangeKind::OptionDropped; 4]);
+    assert_eq!(kinds(&encoded), [AdjustmentKind::OptionDropped; 4]);
     let body = r#"{"input":[{"type":"message","role":"user","content":"a"}]}"#;
     assert_eq!(body_of(&encoded), body);
 }
@@ -319,15 +322,15 @@ fn who_wants_json_says_so() {
     let json_object = Some(Json::parse(r#"{"type":"json_object"}"#).unwrap());
     let options = Options { response_format: json_object, ..Options::default() };
     let asked = encoded(vec![Message::user("as Json, please")], &options);
-    assert_eq!(asked.changes, []);
+    assert_eq!(asked.adjustments, []);
     let silent = encoded(vec![Message::user("hi")], &options);
-    assert_eq!(kinds(&silent), [ChangeKind::TurnInserted]);
+    assert_eq!(kinds(&silent), [AdjustmentKind::TurnInserted]);
     assert_eq!(lint(vendor(), &body_of(&silent)).unwrap(), []);
 }
 
 #[test]
-fn changes_name_the_message() {
+fn adjustments_name_the_message() {
     let blank = Message::user("").with_id(MessageId::new("m7"));
     let encoded = encoded(vec![Message::user("a"), blank], &Options::default());
-    assert_eq!(encoded.changes[0].message, Some(MessageId::new("m7")));
+    assert_eq!(encoded.adjustments[0].message, Some(MessageId::new("m7")));
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 /// One thing that was changed for an API's sake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct Adjustment {
     /// What.
-    pub kind: ChangeKind,
+    pub kind: AdjustmentKind,
     /// In which message, if in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<MessageId>,
@@ -22,7 +22,7 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum ChangeKind {
+pub enum AdjustmentKind {
     /// A call id that the API refuses was rewritten.
     CallIdRewritten,
     /// A tool name that the API refuses was rewritten; the reply is mapped back.
@@ -65,7 +65,7 @@ pub enum ChangeKind {
     ItemIdDropped,
 }
 
-impl ChangeKind {
+impl AdjustmentKind {
     /// The kind's name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl ChangeKind {
     }
 }
 
-impl fmt::Display for ChangeKind {
+impl fmt::Display for AdjustmentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -101,15 +101,20 @@ impl fmt::Display for ChangeKind {
 
 /// Where an encoder puts what it changed.
 #[derive(Debug, Default)]
-pub(crate) struct Changes(pub(crate) Vec<Change>);
+pub(crate) struct Adjustments(pub(crate) Vec<Adjustment>);
 
-impl Changes {
-    pub(crate) fn add(&mut self, kind: ChangeKind, message: &MessageId, detail: impl Into<String>) {
-        self.0.push(Change { kind, message: Some(message.clone()), detail: detail.into() });
+impl Adjustments {
+    pub(crate) fn add(
+        &mut self,
+        kind: AdjustmentKind,
+        message: &MessageId,
+        detail: impl Into<String>,
+    ) {
+        self.0.push(Adjustment { kind, message: Some(message.clone()), detail: detail.into() });
     }
 
     /// Of the request as a whole.
-    pub(crate) fn add_general(&mut self, kind: ChangeKind, detail: impl Into<String>) {
-        self.0.push(Change { kind, message: None, detail: detail.into() });
+    pub(crate) fn add_general(&mut self, kind: AdjustmentKind, detail: impl Into<String>) {
+        self.0.push(Adjustment { kind, message: None, detail: detail.into() });
     }
 }
