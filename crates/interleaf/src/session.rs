@@ -24,7 +24,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use interleaf_conversation::Conversation;
 use interleaf_model::Timestamp;
-use interleaf_store::{ForkPoint, Head, LastBody, NewSession, Record, Records, SessionId, Store};
+use interleaf_store::{
+    ForkPoint, Head, LastBody, NewSession, Record, RecordFilter, SessionId, Store,
+};
 
 use crate::Error;
 
@@ -149,7 +151,7 @@ impl Session {
     ///
     /// # Errors
     /// If the store refuses.
-    pub async fn records(&self, which: Records) -> Result<Vec<Record>, Error> {
+    pub async fn records(&self, which: RecordFilter) -> Result<Vec<Record>, Error> {
         self.store.records(self.id(), which).await.map_err(Error::store)
     }
 

@@ -9,6 +9,11 @@
 //!   postgres://…       any number of nodes; notices tell them what changed
 //! ```
 //!
+//! SQLite comes with the feature `sqlite`, which is on unless it is turned off, and
+//! PostgreSQL with the feature `postgres`. The traits are sealed: what a store must
+//! hold (one transaction on the expected number, records as of any event, words that all
+//! stores find alike) is held by one contract that all three are tested against.
+//!
 //! All that is written goes through [`Log::commit`], one transaction on the expected
 //! sequence number: of two writers one wins, and the other is told how far the session
 //! is and has written nothing. The database is the truth; nothing in memory is.
@@ -34,6 +39,11 @@
 //! # }).unwrap();
 //! ```
 
+#![cfg_attr(
+    not(all(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "each database uses a part of its own")
+)]
+
 mod error;
 
 mod event;
@@ -47,28 +57,28 @@ mod page;
 mod search;
 mod store;
 
-mod copy;
-
 mod lineage;
 mod url;
 mod words;
 
 mod memory;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod migrations;
+#[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 
 pub use commit::{Append, Commit, Committed};
-pub use copy::copy_session;
 pub use error::{Error, ErrorKind};
 pub use event::{EVENT_VERSION, NewEvent, StoredEvent};
 pub use notice::{Notice, Notices};
 pub use page::Page;
-pub use record::{Expect, Kind, Record, RecordChange, Records};
+pub use record::{Expect, Record, RecordChange, RecordFilter, RecordKind};
 pub use request::{LastBody, NewRequest, RequestUsage, SentRequest, StoredBody};
 pub use search::{Found, Search};
 pub use session::{ForkPoint, Head, ListSessions, NewSession, SessionId};
-pub use store::{Answer, Log, Sessions, Store};
+pub use store::{Log, Sessions, Store, StoreFuture};
 pub use url::default_url;
 
 use std::sync::Arc;
@@ -77,15 +87,38 @@ use std::time::Duration;
 use url::Address;
 
 /// How a store is used.
+///
+/// ```
+/// # use std::time::Duration;
+/// use interleaf_store::OpenOptions;
+///
+/// let options = OpenOptions::default().patience(Duration::from_secs(1)).connections(2);
+/// # assert_eq!(options.connections, 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+#[non_exhaustive]
+pub struct OpenOptions {
     /// How long to wait for a lock, a connection, or a server that does not answer.
     pub patience: Duration,
     /// How many connections are open at most: to PostgreSQL, or to read from SQLite.
     pub connections: usize,
 }
 
-impl Default for Settings {
+impl OpenOptions {
+    /// With this patience.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// With at most this number of connections.
+    pub fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections;
+        self
+    }
+}
+
+impl Default for OpenOptions {
     fn default() -> Self {
         Self { patience: Duration::from_secs(5), connections: 8 }
     }
@@ -97,17 +130,29 @@ impl Default for Settings {
 /// If the URL is wrong, the store cannot be reached or written to, was written by a
 /// newer version, or is damaged. It is left as it was then.
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, Error> {
-    open_with(url, Settings::default()).await
+    open_with(url, OpenOptions::default()).await
 }
 
 /// Opens the store at a URL.
 ///
 /// # Errors
 /// As [`open`].
-pub async fn open_with(url: &str, settings: Settings) -> Result<Arc<dyn Store>, Error> {
-    Ok(match Address::parse(url)? {
-        Address::Memory => Arc::new(memory::Memory::new()),
-        Address::Sqlite(path) => Arc::new(sqlite::Sqlite::open(path, settings).await?),
-        Address::Postgres(url) => Arc::new(postgres::Postgres::open(&url, settings).await?),
-    })
+pub async fn open_with(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
+    match Address::parse(url)? {
+        Address::Memory => Ok(Arc::new(memory::Memory::new())),
+        #[cfg(feature = "sqlite")]
+        Address::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path, options).await?)),
+        #[cfg(not(feature = "sqlite"))]
+        Address::Sqlite(_) => Err(not_built("SQLite", "sqlite", options)),
+        #[cfg(feature = "postgres")]
+        Address::Postgres(url) => Ok(Arc::new(postgres::Postgres::open(&url, options).await?)),
+        #[cfg(not(feature = "postgres"))]
+        Address::Postgres(_) => Err(not_built("PostgreSQL", "postgres", options)),
+    }
+}
+
+#[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+fn not_built(database: &str, feature: &str, _: OpenOptions) -> Error {
+    let message = format!("this program is built without {database} (feature `{feature}`)");
+    Error::invalid(message)
 }

@@ -9,8 +9,8 @@ use crate::notice::Bell;
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
 use crate::{
-    Answer, Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
-    Page, Record, Records, Search, SentRequest, SessionId, Sessions, StoredEvent,
+    Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices, Page,
+    Record, RecordFilter, Search, SentRequest, SessionId, Sessions, StoreFuture, StoredEvent,
 };
 
 pub(crate) struct Memory {
@@ -196,48 +196,48 @@ impl Memory {
 }
 
 impl Sessions for Memory {
-    fn create(&self, session: NewSession) -> Answer<'_, Head> {
+    fn create(&self, session: NewSession) -> StoreFuture<'_, Head> {
         Box::pin(ready(self.create_now(session)))
     }
 
-    fn head(&self, session: SessionId) -> Answer<'_, Head> {
+    fn head(&self, session: SessionId) -> StoreFuture<'_, Head> {
         Box::pin(ready(find(&self.sessions(), session).map(|row| row.head.clone())))
     }
 
-    fn list(&self, list: ListSessions) -> Answer<'_, Vec<Head>> {
+    fn list(&self, list: ListSessions) -> StoreFuture<'_, Vec<Head>> {
         Box::pin(ready(Ok(self.list_now(list))))
     }
 
-    fn remove(&self, session: SessionId) -> Answer<'_, ()> {
+    fn remove(&self, session: SessionId) -> StoreFuture<'_, ()> {
         Box::pin(ready(self.remove_now(session)))
     }
 
-    fn search(&self, search: Search) -> Answer<'_, Vec<Found>> {
+    fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
         Box::pin(ready(self.search_now(&search)))
     }
 
-    fn watch(&self) -> Answer<'_, Notices> {
+    fn watch(&self) -> StoreFuture<'_, Notices> {
         Box::pin(ready(Ok(self.bell.listen())))
     }
 }
 
 impl Log for Memory {
-    fn commit(&self, commit: Commit) -> Answer<'_, Committed> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
         Box::pin(ready(self.commit_now(commit)))
     }
 
-    fn events(&self, session: SessionId, page: Page) -> Answer<'_, Vec<StoredEvent>> {
+    fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>> {
         Box::pin(ready(self.events_now(session, page)))
     }
 
-    fn records(&self, session: SessionId, which: Records) -> Answer<'_, Vec<Record>> {
+    fn records(&self, session: SessionId, which: RecordFilter) -> StoreFuture<'_, Vec<Record>> {
         let sessions = self.sessions();
         let rows = lineage(&sessions, session).map(|l| records(&sessions, &l, which.as_of));
         let wanted = |row: &RecordRow| which.kind.is_none_or(|kind| kind == row.kind);
         Box::pin(ready(rows.map(|rows| standing(rows.into_iter().filter(wanted)))))
     }
 
-    fn requests(&self, session: SessionId, page: Page) -> Answer<'_, Vec<SentRequest>> {
+    fn requests(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<SentRequest>> {
         let sessions = self.sessions();
         let requests = find(&sessions, session).map(|row| {
             let nos = page.seqs(row.head.next_request);

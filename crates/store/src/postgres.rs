@@ -19,8 +19,9 @@ use tokio_postgres::Config;
 use crate::error::Failure;
 use crate::notice::Bell;
 use crate::{
-    Answer, Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
-    Page, Record, Records, Search, SentRequest, SessionId, Sessions, Settings, StoredEvent,
+    Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
+    OpenOptions, Page, Record, RecordFilter, Search, SentRequest, SessionId, Sessions, StoreFuture,
+    StoredEvent,
 };
 
 use listen::Listener;
@@ -35,13 +36,13 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    pub(crate) async fn open(url: &str, settings: Settings) -> Result<Self, Error> {
-        let config = connect::config(url, &settings)?;
+    pub(crate) async fn open(url: &str, options: OpenOptions) -> Result<Self, Error> {
+        let config = connect::config(url, &options)?;
         let place = connect::place(&config);
         let opening = |failure: Failure| {
             failure.0.while_doing(format_args!("cannot open the database {place}"))
         };
-        let pool = connect::pool(&config, &settings).map_err(opening)?;
+        let pool = connect::pool(&config, &options).map_err(opening)?;
         schema::migrate(&pool).await.map_err(opening)?;
         Ok(Self {
             notifier: Notifier::start(pool.clone()),
@@ -68,19 +69,19 @@ macro_rules! answer {
 }
 
 impl Sessions for Postgres {
-    fn create(&self, session: NewSession) -> Answer<'_, Head> {
+    fn create(&self, session: NewSession) -> StoreFuture<'_, Head> {
         answer!(commit::create(&mut self.client().await?, session).await)
     }
 
-    fn head(&self, session: SessionId) -> Answer<'_, Head> {
+    fn head(&self, session: SessionId) -> StoreFuture<'_, Head> {
         answer!(read::head(&self.client().await?, session).await)
     }
 
-    fn list(&self, list: ListSessions) -> Answer<'_, Vec<Head>> {
+    fn list(&self, list: ListSessions) -> StoreFuture<'_, Vec<Head>> {
         answer!(read::list(&self.client().await?, list).await)
     }
 
-    fn remove(&self, session: SessionId) -> Answer<'_, ()> {
+    fn remove(&self, session: SessionId) -> StoreFuture<'_, ()> {
         answer!({
             commit::remove(&mut self.client().await?, session).await?;
             self.notifier.send(Notice::Removed { session });
@@ -88,11 +89,11 @@ impl Sessions for Postgres {
         })
     }
 
-    fn search(&self, search: Search) -> Answer<'_, Vec<Found>> {
+    fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
         answer!(read::search(&self.client().await?, &search).await)
     }
 
-    fn watch(&self) -> Answer<'_, Notices> {
+    fn watch(&self) -> StoreFuture<'_, Notices> {
         answer!({
             let notices = self.bell.listen();
             self.listener.get_or_try_init(|| Listener::start(&self.config, &self.bell)).await?;
@@ -102,7 +103,7 @@ impl Sessions for Postgres {
 }
 
 impl Log for Postgres {
-    fn commit(&self, commit: Commit) -> Answer<'_, Committed> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
         answer!({
             commit.check()?;
             let done = commit::commit(&mut self.client().await?, &commit).await?;
@@ -112,15 +113,15 @@ impl Log for Postgres {
         })
     }
 
-    fn events(&self, session: SessionId, page: Page) -> Answer<'_, Vec<StoredEvent>> {
+    fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>> {
         answer!(read::events(&self.client().await?, session, page).await)
     }
 
-    fn records(&self, session: SessionId, which: Records) -> Answer<'_, Vec<Record>> {
+    fn records(&self, session: SessionId, which: RecordFilter) -> StoreFuture<'_, Vec<Record>> {
         answer!(read::records(&self.client().await?, session, which).await)
     }
 
-    fn requests(&self, session: SessionId, page: Page) -> Answer<'_, Vec<SentRequest>> {
+    fn requests(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<SentRequest>> {
         answer!(read::requests(&self.client().await?, session, page).await)
     }
 }

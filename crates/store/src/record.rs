@@ -1,4 +1,4 @@
-//! Records: what a session keeps beside its conversation, by kind and key.
+//! RecordFilter: what a session keeps beside its conversation, by kind and key.
 //!
 //! Nothing is rewritten: a change is a new row with the next number of the session.
 //! So the records as of any sequence number can be read, and a fork has those of its
@@ -17,7 +17,7 @@ use crate::{Error, ErrorKind, SessionId};
 /// What a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum RecordKind {
     /// A summary, with its state in its body.
     Summary,
     /// A TODO item.
@@ -36,7 +36,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// What it is.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Its name among those of its kind.
     pub key: String,
     /// The number of its last change; another change can be made to depend on it.
@@ -53,7 +53,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordChange {
     /// What it is.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Its name among those of its kind.
     pub key: String,
     /// What it says from now on; nothing removes it.
@@ -76,14 +76,14 @@ pub enum Expect {
 
 /// Which records to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Records {
+pub struct RecordFilter {
     /// Only of this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<RecordKind>,
     /// As they were when the session had so many events.
     pub as_of: Option<u64>,
 }
 
-impl Kind {
+impl RecordKind {
     /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Summary, Self::Todo, Self::Info, Self::Note, Self::FileRead, Self::PlanRun];
@@ -103,12 +103,12 @@ impl Kind {
 
 impl RecordChange {
     /// Sets a record, whatever it was.
-    pub fn put(kind: Kind, key: impl Into<String>, body: Json) -> Self {
+    pub fn put(kind: RecordKind, key: impl Into<String>, body: Json) -> Self {
         Self { kind, key: key.into(), body: Some(body), expect: Expect::Any }
     }
 
     /// Removes a record, whatever it was.
-    pub fn remove(kind: Kind, key: impl Into<String>) -> Self {
+    pub fn remove(kind: RecordKind, key: impl Into<String>) -> Self {
         Self { kind, key: key.into(), body: None, expect: Expect::Any }
     }
 
@@ -141,7 +141,7 @@ impl RecordChange {
 /// A row of the table: a record, or that it was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordRow {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecordKind,
     pub(crate) key: String,
     pub(crate) no: u64,
     pub(crate) seq: u64,
@@ -151,7 +151,7 @@ pub(crate) struct RecordRow {
 
 /// The newest row of each record is the record.
 pub(crate) fn standing(rows: impl IntoIterator<Item = RecordRow>) -> Vec<Record> {
-    let mut newest: BTreeMap<(Kind, String), RecordRow> = BTreeMap::new();
+    let mut newest: BTreeMap<(RecordKind, String), RecordRow> = BTreeMap::new();
     for row in rows {
         let key = (row.kind, row.key.clone());
         if newest.get(&key).is_none_or(|known| known.no < row.no) {
@@ -165,13 +165,13 @@ pub(crate) fn standing(rows: impl IntoIterator<Item = RecordRow>) -> Vec<Record>
     newest.into_values().filter_map(record).collect()
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RecordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for RecordKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {

@@ -15,8 +15,9 @@ use std::path::PathBuf;
 
 use crate::notice::Bell;
 use crate::{
-    Answer, Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
-    Page, Record, Records, Search, SentRequest, SessionId, Sessions, Settings, StoredEvent,
+    Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
+    OpenOptions, Page, Record, RecordFilter, Search, SentRequest, SessionId, Sessions, StoreFuture,
+    StoredEvent,
 };
 
 use readers::Readers;
@@ -29,31 +30,31 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    pub(crate) async fn open(path: PathBuf, settings: Settings) -> Result<Self, Error> {
+    pub(crate) async fn open(path: PathBuf, options: OpenOptions) -> Result<Self, Error> {
         let open = {
-            let (path, patience) = (path.clone(), settings.patience);
+            let (path, patience) = (path.clone(), options.patience);
             tokio::task::spawn_blocking(move || schema::open(&path, patience))
         };
         let connection = open.await.map_err(|_| Error::stopped())??;
         let writer = Writer::start(connection)?;
-        Ok(Self { writer, readers: Readers::new(path, settings), bell: Bell::new() })
+        Ok(Self { writer, readers: Readers::new(path, options), bell: Bell::new() })
     }
 }
 
 impl Sessions for Sqlite {
-    fn create(&self, session: NewSession) -> Answer<'_, Head> {
+    fn create(&self, session: NewSession) -> StoreFuture<'_, Head> {
         Box::pin(self.writer.write(move |connection| commit::create(connection, session)))
     }
 
-    fn head(&self, session: SessionId) -> Answer<'_, Head> {
+    fn head(&self, session: SessionId) -> StoreFuture<'_, Head> {
         Box::pin(self.readers.read(move |connection| read::head(connection, session)))
     }
 
-    fn list(&self, list: ListSessions) -> Answer<'_, Vec<Head>> {
+    fn list(&self, list: ListSessions) -> StoreFuture<'_, Vec<Head>> {
         Box::pin(self.readers.read(move |connection| read::list(connection, list)))
     }
 
-    fn remove(&self, session: SessionId) -> Answer<'_, ()> {
+    fn remove(&self, session: SessionId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.writer.write(move |connection| commit::remove(connection, session)).await?;
             self.bell.ring(Notice::Removed { session });
@@ -61,17 +62,17 @@ impl Sessions for Sqlite {
         })
     }
 
-    fn search(&self, search: Search) -> Answer<'_, Vec<Found>> {
+    fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
         Box::pin(self.readers.read(move |connection| read::search(connection, &search)))
     }
 
-    fn watch(&self) -> Answer<'_, Notices> {
+    fn watch(&self) -> StoreFuture<'_, Notices> {
         Box::pin(std::future::ready(Ok(self.bell.listen())))
     }
 }
 
 impl Log for Sqlite {
-    fn commit(&self, commit: Commit) -> Answer<'_, Committed> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
         Box::pin(async move {
             commit.check()?;
             let session = commit.session;
@@ -82,15 +83,15 @@ impl Log for Sqlite {
         })
     }
 
-    fn events(&self, session: SessionId, page: Page) -> Answer<'_, Vec<StoredEvent>> {
+    fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>> {
         Box::pin(self.readers.read(move |connection| read::events(connection, session, page)))
     }
 
-    fn records(&self, session: SessionId, which: Records) -> Answer<'_, Vec<Record>> {
+    fn records(&self, session: SessionId, which: RecordFilter) -> StoreFuture<'_, Vec<Record>> {
         Box::pin(self.readers.read(move |connection| read::records(connection, session, which)))
     }
 
-    fn requests(&self, session: SessionId, page: Page) -> Answer<'_, Vec<SentRequest>> {
+    fn requests(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<SentRequest>> {
         Box::pin(self.readers.read(move |connection| read::requests(connection, session, page)))
     }
 }

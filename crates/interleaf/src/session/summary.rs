@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::Summary;
 use interleaf_model::{Json, MessageId};
-use interleaf_store::{Expect, Kind, Record, RecordChange, Records};
+use interleaf_store::{Expect, Record, RecordChange, RecordFilter, RecordKind};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
@@ -44,7 +44,7 @@ impl Session {
     /// If the store refuses, or one is damaged.
     pub async fn summaries(&self) -> Result<Vec<KeptSummary>, Error> {
         Ok(self
-            .kept_summaries(Records::default())
+            .kept_summaries(RecordFilter::default())
             .await?
             .into_iter()
             .map(|(_, kept)| kept)
@@ -56,7 +56,7 @@ impl Session {
     /// # Errors
     /// If the store refuses, or one is damaged.
     pub async fn active_summary(&self) -> Result<Option<Summary>, Error> {
-        Ok(self.kept_summaries(Records::default()).await?.into_iter().find_map(active))
+        Ok(self.kept_summaries(RecordFilter::default()).await?.into_iter().find_map(active))
     }
 
     /// The summary that was sent when the session had so many events.
@@ -64,7 +64,7 @@ impl Session {
     /// # Errors
     /// If the store refuses, or one is damaged.
     pub async fn active_summary_at(&self, seq: u64) -> Result<Option<Summary>, Error> {
-        let then = Records { as_of: Some(seq), ..Records::default() };
+        let then = RecordFilter { as_of: Some(seq), ..RecordFilter::default() };
         Ok(self.kept_summaries(then).await?.into_iter().find_map(active))
     }
 
@@ -74,7 +74,7 @@ impl Session {
     /// # Errors
     /// If another writer was first, to the conversation or to its summaries.
     pub async fn summarise(&mut self, summary: Summary) -> Result<(), Error> {
-        let known = self.kept_summaries(Records::default()).await?;
+        let known = self.kept_summaries(RecordFilter::default()).await?;
         let key = format!("{:06}", known.len());
         let mut changes = retire(known, SummaryState::Superseded)?;
         let Summary { text, start, covers } = summary;
@@ -88,13 +88,16 @@ impl Session {
     /// # Errors
     /// If another writer was first, to the conversation or to its summaries.
     pub async fn invalidate_summary(&mut self) -> Result<(), Error> {
-        let known = self.kept_summaries(Records::default()).await?;
+        let known = self.kept_summaries(RecordFilter::default()).await?;
         let changes = retire(known, SummaryState::Invalid)?;
         self.change_records(changes).await
     }
 
-    async fn kept_summaries(&self, which: Records) -> Result<Vec<(Record, KeptSummary)>, Error> {
-        let which = Records { kind: Some(Kind::Summary), ..which };
+    async fn kept_summaries(
+        &self,
+        which: RecordFilter,
+    ) -> Result<Vec<(Record, KeptSummary)>, Error> {
+        let which = RecordFilter { kind: Some(RecordKind::Summary), ..which };
         let mut kept = vec![];
         for record in self.records(which).await? {
             let summary = serde_json::from_str(record.body.as_str());
@@ -128,5 +131,5 @@ fn retire(
 
 fn put(key: &str, kept: &KeptSummary) -> Result<RecordChange, Error> {
     let body = serde_json::to_string(kept).map_err(Error::damaged)?;
-    Ok(RecordChange::put(Kind::Summary, key, Json::parse(body).map_err(Error::form)?))
+    Ok(RecordChange::put(RecordKind::Summary, key, Json::parse(body).map_err(Error::form)?))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use interleaf::assemble::{Context, Input, Outcome, Summary, assemble};
 use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
 use interleaf::model::{ContextKind, Json, Message, Role, Usage};
-use interleaf::store::{self, Kind, Page, RecordChange, Records, Store};
+use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
 use interleaf::wire::{Family, Options, Vendor, encode};
 use interleaf::{ErrorKind, Next, Requests, Sent, Session, SummaryState};
 use interleaf_samples::generate::agent_session;
@@ -121,7 +121,7 @@ async fn a_fork_shares_what_was_said_and_the_records_and_goes_its_own_way() {
         for text in ["a", "b", "c"] {
             root.append(Message::user(text)).await.unwrap();
         }
-        let todo = RecordChange::put(Kind::Todo, "1", Json::parse("{}").unwrap());
+        let todo = RecordChange::put(RecordKind::Todo, "1", Json::parse("{}").unwrap());
         root.change_records(vec![todo]).await.unwrap();
         let mut now = root.fork("now").await.unwrap();
         let mut then = root.fork_at(1, "then").await.unwrap();
@@ -134,7 +134,7 @@ async fn a_fork_shares_what_was_said_and_the_records_and_goes_its_own_way() {
             let texts: Vec<_> =
                 opened.conversation().log().map(|m| m.text().into_owned()).collect();
             assert_eq!(texts.join(" "), said);
-            assert_eq!(fork.records(Records::default()).await.unwrap().len(), n_records);
+            assert_eq!(fork.records(RecordFilter::default()).await.unwrap().len(), n_records);
         }
     }
 }

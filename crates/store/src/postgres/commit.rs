@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::record::standing;
 use crate::{
     Commit, Committed, Error, Expect, Head, NewEvent, NewRequest, NewSession, RecordChange,
-    Records, RequestUsage, SessionId,
+    RecordFilter, RequestUsage, SessionId,
 };
 
 /// Takes the numbers and writes the events: one statement, and nothing at all if the
@@ -38,7 +38,7 @@ pub(crate) async fn create(client: &mut Client, new: NewSession) -> Result<Head,
     if let Some(fork) = new.parent {
         let lineage = lineage(&transaction, fork.session).await?;
         fork.check(lineage.len())?;
-        let as_of = Records { kind: None, as_of: Some(fork.seq) };
+        let as_of = RecordFilter { kind: None, as_of: Some(fork.seq) };
         let rows = record_rows(&transaction, &lineage, as_of).await?;
         next_seq = fork.seq;
         records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
@@ -169,7 +169,7 @@ async fn insert_record(
     change: &RecordChange,
 ) -> Result<(), Failure> {
     if change.expect != Expect::Any {
-        let which = Records { kind: Some(change.kind), as_of: None };
+        let which = RecordFilter { kind: Some(change.kind), as_of: None };
         let visible = record_rows(client, &lineage(client, id).await?, which).await?;
         let visible = standing(visible).into_iter().find(|record| record.key == change.key);
         change.check_expected(id, visible.map(|record| record.no))?;

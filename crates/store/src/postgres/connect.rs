@@ -7,10 +7,10 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Config, NoTls};
 
 use crate::error::Failure;
-use crate::{Error, Settings};
+use crate::{Error, OpenOptions};
 
 /// Reads the URL.
-pub(crate) fn config(url: &str, settings: &Settings) -> Result<Config, Error> {
+pub(crate) fn config(url: &str, options: &OpenOptions) -> Result<Config, Error> {
     // The driver's message does not repeat the URL, which may hold a password.
     let wrong = |e| Error::invalid("the address of the PostgreSQL server is wrong").caused_by(e);
     let mut config: Config = url.parse().map_err(wrong)?;
@@ -22,10 +22,10 @@ pub(crate) fn config(url: &str, settings: &Settings) -> Result<Config, Error> {
     }
     config.ssl_mode(SslMode::Disable);
     config.application_name("interleaf");
-    config.connect_timeout(settings.patience);
+    config.connect_timeout(options.patience);
     // A server that is gone without a word is noticed.
     config.keepalives_idle(Duration::from_secs(30));
-    config.tcp_user_timeout(settings.patience.saturating_mul(4));
+    config.tcp_user_timeout(options.patience.saturating_mul(4));
     Ok(config)
 }
 
@@ -40,20 +40,20 @@ pub(crate) fn place(config: &Config) -> String {
     format!("{} on {host}", config.get_dbname().unwrap_or("(unnamed)"))
 }
 
-pub(crate) fn pool(config: &Config, settings: &Settings) -> Result<Pool, Failure> {
+pub(crate) fn pool(config: &Config, options: &OpenOptions) -> Result<Pool, Failure> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config.clone(), NoTls, recycling);
     // A row that another holds is not waited for for ever.
-    let limit = format!("SET lock_timeout = {}", settings.patience.as_millis().max(1));
+    let limit = format!("SET lock_timeout = {}", options.patience.as_millis().max(1));
     let limit = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
         let limit = limit.clone();
         Box::pin(async move { client.batch_execute(&limit).await.map_err(HookError::Backend) })
     });
     let pool = Pool::builder(manager)
         .post_create(limit)
-        .max_size(settings.connections.max(1))
+        .max_size(options.connections.max(1))
         .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(settings.patience))
-        .create_timeout(Some(settings.patience));
+        .wait_timeout(Some(options.patience))
+        .create_timeout(Some(options.patience));
     Ok(pool.build()?)
 }

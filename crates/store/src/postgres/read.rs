@@ -12,7 +12,7 @@ use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
 use crate::{
-    Error, ForkPoint, Found, Head, ListSessions, Page, Record, Records, Search, SentRequest,
+    Error, ForkPoint, Found, Head, ListSessions, Page, Record, RecordFilter, Search, SentRequest,
     SessionId, StoredBody, StoredEvent,
 };
 
@@ -105,7 +105,7 @@ pub(crate) async fn events(
 pub(crate) async fn records(
     client: &Client,
     id: SessionId,
-    which: Records,
+    which: RecordFilter,
 ) -> Result<Vec<Record>, Failure> {
     let lineage = lineage(client, id).await?;
     Ok(standing(record_rows(client, &lineage, which).await?))
@@ -115,7 +115,7 @@ pub(crate) async fn records(
 pub(crate) async fn record_rows(
     client: &impl GenericClient,
     lineage: &Lineage<Uuid>,
-    which: Records,
+    which: RecordFilter,
 ) -> Result<Vec<RecordRow>, Failure> {
     let sql = "SELECT DISTINCT ON (kind, key) kind, key, no, seq, at, body
                FROM interleaf.records

@@ -7,7 +7,7 @@ use super::read::{head, lineage, record_rows};
 use crate::error::Failure;
 use crate::record::standing;
 use crate::{
-    Commit, Committed, Error, Head, NewEvent, NewRequest, NewSession, RecordChange, Records,
+    Commit, Committed, Error, Head, NewEvent, NewRequest, NewSession, RecordChange, RecordFilter,
     RequestUsage, SessionId,
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
     if let Some(fork) = new.parent {
         let lineage = lineage(connection, fork.session)?;
         fork.check(lineage.len())?;
-        let as_of = Records { kind: None, as_of: Some(fork.seq) };
+        let as_of = RecordFilter { kind: None, as_of: Some(fork.seq) };
         let rows = record_rows(connection, &lineage, as_of)?;
         parent = Some(number(connection, fork.session)?);
         next_seq = fork.seq;
@@ -155,7 +155,7 @@ fn insert_record(
     change: &RecordChange,
 ) -> Result<(), Failure> {
     if change.expect != crate::Expect::Any {
-        let which = Records { kind: Some(change.kind), as_of: None };
+        let which = RecordFilter { kind: Some(change.kind), as_of: None };
         let visible = standing(record_rows(connection, &lineage(connection, id)?, which)?);
         let visible = visible.iter().find(|record| record.key == change.key);
         change.check_expected(id, visible.map(|record| record.no))?;

@@ -12,7 +12,7 @@ use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
 use crate::{
-    Error, ForkPoint, Found, Head, ListSessions, Page, Record, Records, Search, SentRequest,
+    Error, ForkPoint, Found, Head, ListSessions, Page, Record, RecordFilter, Search, SentRequest,
     SessionId, StoredBody, StoredEvent,
 };
 
@@ -100,7 +100,7 @@ pub(crate) fn events(
 pub(crate) fn records(
     connection: &Connection,
     id: SessionId,
-    which: Records,
+    which: RecordFilter,
 ) -> Result<Vec<Record>, Failure> {
     let lineage = lineage(connection, id)?;
     Ok(standing(record_rows(connection, &lineage, which)?))
@@ -110,7 +110,7 @@ pub(crate) fn records(
 pub(crate) fn record_rows(
     connection: &Connection,
     lineage: &Lineage<i64>,
-    which: Records,
+    which: RecordFilter,
 ) -> Result<Vec<RecordRow>, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT kind, key, max(no), seq, at, body FROM records

@@ -8,19 +8,19 @@ use tokio::sync::Semaphore;
 
 use super::schema;
 use crate::error::Failure;
-use crate::{Error, Settings};
+use crate::{Error, OpenOptions};
 
 pub(crate) struct Readers {
     path: PathBuf,
-    settings: Settings,
+    options: OpenOptions,
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Semaphore,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf, settings: Settings) -> Self {
-        let permits = Semaphore::new(settings.connections.max(1));
-        Self { path, settings, idle: Arc::default(), permits }
+    pub(crate) fn new(path: PathBuf, options: OpenOptions) -> Self {
+        let permits = Semaphore::new(options.connections.max(1));
+        Self { path, options, idle: Arc::default(), permits }
     }
 
     /// Reads one state of the database, however many statements it takes.
@@ -29,7 +29,7 @@ impl Readers {
         work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Error> {
         let _permit = self.permits.acquire().await.map_err(|_| Error::stopped())?;
-        let (path, patience, idle) = (self.path.clone(), self.settings.patience, self.idle.clone());
+        let (path, patience, idle) = (self.path.clone(), self.options.patience, self.idle.clone());
         let read = move || {
             let spare = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut connection = match spare {

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use interleaf_store::{Commit, ErrorKind, Settings, default_url, open, open_with};
+use interleaf_store::{Commit, ErrorKind, OpenOptions, default_url, open, open_with};
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 
 use crate::fixture::{at, child, new_session, postgres, said, say, server, sqlite, texts};
 
 async fn refusal(url: &str) -> (ErrorKind, String) {
-    let settings = Settings { patience: Duration::from_millis(300), connections: 2 };
-    let error = open_with(url, settings).await.err().unwrap();
+    let options = OpenOptions::default().patience(Duration::from_millis(300)).connections(2);
+    let error = open_with(url, options).await.err().unwrap();
     (error.kind(), error.to_string())
 }
 
@@ -64,8 +64,8 @@ async fn a_wrong_password_and_an_unknown_database_are_told_apart() {
 #[tokio::test]
 async fn a_database_that_another_program_holds_is_busy_and_nothing_is_lost() {
     let backend = sqlite().await.unwrap();
-    let settings = Settings { patience: Duration::from_millis(100), connections: 2 };
-    let store = open_with(&backend.url, settings).await.unwrap();
+    let options = OpenOptions::default().patience(Duration::from_millis(100)).connections(2);
+    let store = open_with(&backend.url, options).await.unwrap();
     let session = new_session(&*store).await.id;
     say(&*store, session, 0, &["before"]).await;
     let other = Connection::open(backend.url.strip_prefix("sqlite:").unwrap()).unwrap();
@@ -84,8 +84,8 @@ async fn a_database_that_another_program_holds_is_busy_and_nothing_is_lost() {
 #[tokio::test]
 async fn a_row_that_another_program_holds_is_busy_and_nothing_is_lost() {
     let Some(backend) = postgres().await else { return };
-    let settings = Settings { patience: Duration::from_millis(200), connections: 2 };
-    let store = open_with(&backend.url, settings).await.unwrap();
+    let options = OpenOptions::default().patience(Duration::from_millis(200)).connections(2);
+    let store = open_with(&backend.url, options).await.unwrap();
     let session = new_session(&*store).await.id;
     let (other, connection) = tokio_postgres::connect(&backend.url, NoTls).await.unwrap();
     tokio::spawn(connection);

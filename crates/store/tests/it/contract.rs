@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use interleaf_conversation::Event;
 use interleaf_model::{AgentName, Message};
 use interleaf_store::{
-    Commit, ErrorKind, ForkPoint, ListSessions, NewEvent, NewSession, Notice, Page, Records,
+    Commit, ErrorKind, ForkPoint, ListSessions, NewEvent, NewSession, Notice, Page, RecordFilter,
     Search, SessionId, Store,
 };
 use tokio::time::{Duration, timeout};
@@ -54,7 +54,7 @@ on_every_store! {
     what_is_not_there_is_said_not_to_be_there
 }
 
-async fn kind_of<T: std::fmt::Debug>(answer: interleaf_store::Answer<'_, T>) -> ErrorKind {
+async fn kind_of<T: std::fmt::Debug>(answer: interleaf_store::StoreFuture<'_, T>) -> ErrorKind {
     answer.await.unwrap_err().kind()
 }
 
@@ -258,7 +258,7 @@ async fn what_is_not_there_is_said_not_to_be_there(store: &dyn Store) {
     assert_eq!(kind_of(store.head(id)).await, gone);
     assert_eq!(kind_of(store.remove(id)).await, gone);
     assert_eq!(kind_of(store.events(id, Page::newest(1))).await, gone);
-    assert_eq!(kind_of(store.records(id, Records::default())).await, gone);
+    assert_eq!(kind_of(store.records(id, RecordFilter::default())).await, gone);
     assert_eq!(kind_of(store.requests(id, Page::newest(1))).await, gone);
     let commit = Commit::new(id, at(0));
     assert_eq!(kind_of(store.commit(commit.clone())).await, gone);

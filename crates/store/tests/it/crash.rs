@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::time::Duration;
 
-use interleaf_store::{Commit, ErrorKind, Page, SessionId, Settings, Store, open, open_with};
+use interleaf_store::{Commit, ErrorKind, OpenOptions, Page, SessionId, Store, open, open_with};
 
 use crate::fixture::child::{all_bodies, start};
 use crate::fixture::{at, new_session, postgres, said, server, sqlite};
@@ -79,8 +79,8 @@ async fn a_cut_connection_loses_nothing_that_postgres_acknowledged() {
     // Only this user's connections are cut, so that what is there can be read.
     server::execute(&backend.url, "CREATE ROLE appender SUPERUSER LOGIN").await;
     let appender = backend.url.replace("interleaf@", "appender@");
-    let settings = Settings { connections: 2, ..Settings::default() };
-    let store = open_with(&appender, settings).await.unwrap();
+    let options = OpenOptions::default().connections(2);
+    let store = open_with(&appender, options).await.unwrap();
     let url = backend.url.clone();
     let cutter = tokio::spawn(async move {
         let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity

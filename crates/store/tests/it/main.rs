@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod contract;
-mod copy;
 mod fixture;
 mod oracle;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use interleaf_conversation::{Conversation, Event};
 use interleaf_model::Json;
 use interleaf_store::{
-    Commit, ErrorKind, Kind, ListSessions, Page, RecordChange, Records, Search, SessionId, Store,
-    StoredEvent, open,
+    Commit, ErrorKind, ListSessions, Page, RecordChange, RecordFilter, RecordKind, Search,
+    SessionId, Store, StoredEvent, open,
 };
 use rusqlite::{Connection, params};
 
@@ -80,11 +80,11 @@ async fn check_old_session(store: &dyn Store) {
     assert_eq!(events.iter().map(|event| event.body.as_str()).collect::<Vec<_>>(), BODIES);
     assert_eq!(store.search(Search::new("old")).await.unwrap().len(), 1);
     assert_eq!(texts(store, fork).await, ["an old word"]);
-    let change = RecordChange::put(Kind::Todo, "a", Json::parse("1").unwrap());
+    let change = RecordChange::put(RecordKind::Todo, "a", Json::parse("1").unwrap());
     let commit = Commit::new(session, at(1)).append(2, vec![said("new")]).record(change);
     store.commit(commit).await.unwrap();
-    assert_eq!(store.records(session, Records::default()).await.unwrap().len(), 1);
-    assert_eq!(store.records(fork, Records::default()).await.unwrap().len(), 0);
+    assert_eq!(store.records(session, RecordFilter::default()).await.unwrap().len(), 1);
+    assert_eq!(store.records(fork, RecordFilter::default()).await.unwrap().len(), 0);
 }
 
 #[tokio::test]

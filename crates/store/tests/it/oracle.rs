@@ -2,8 +2,8 @@
 
 use interleaf_model::{Json, Usage};
 use interleaf_store::{
-    Commit, Error, Expect, ForkPoint, Kind, ListSessions, NewRequest, NewSession, Page,
-    RecordChange, Records, RequestUsage, Search, SessionId, Store, StoredBody,
+    Commit, Error, Expect, ForkPoint, ListSessions, NewRequest, NewSession, Page, RecordChange,
+    RecordFilter, RecordKind, RequestUsage, Search, SessionId, Store, StoredBody,
 };
 
 use crate::fixture::{self, Backend, at, said};
@@ -51,7 +51,7 @@ enum Command {
     Commit(Box<Commit>),
     Remove(SessionId),
     Events(SessionId, Page),
-    Records(SessionId, Records),
+    RecordFilter(SessionId, RecordFilter),
     Requests(SessionId, Page),
     Search(Search),
     List(ListSessions),
@@ -70,7 +70,7 @@ async fn answer(store: &dyn Store, command: &Command) -> String {
         Command::Commit(commit) => shown(store.commit((**commit).clone()).await),
         Command::Remove(id) => shown(store.remove(*id).await),
         Command::Events(id, page) => shown(store.events(*id, *page).await),
-        Command::Records(id, which) => shown(store.records(*id, *which).await),
+        Command::RecordFilter(id, which) => shown(store.records(*id, *which).await),
         Command::Requests(id, page) => shown(store.requests(*id, *page).await),
         Command::Search(search) => shown(store.search(search.clone()).await),
         Command::List(list) => shown(store.list(*list).await),
@@ -103,7 +103,7 @@ fn commands(dice: &mut Dice, ids: &mut Vec<SessionId>, step: u64) -> Vec<Command
     let as_of = (dice.roll(2) == 0).then(|| dice.roll(20));
     let question = match dice.roll(5) {
         0 => Command::Events(id, page),
-        1 => Command::Records(id, Records { kind: None, as_of }),
+        1 => Command::RecordFilter(id, RecordFilter { kind: None, as_of }),
         2 => Command::Requests(id, page),
         3 => {
             let session = (dice.roll(2) == 0).then_some(id);
@@ -129,7 +129,7 @@ fn commit(dice: &mut Dice, id: SessionId, step: u64) -> Commit {
     }
     for _ in 0..dice.roll(3) {
         let body = Json::parse(format!("{{\"step\": {step}}}")).unwrap();
-        let (kind, key) = (Kind::ALL[dice.roll(6) as usize], format!("k{}", dice.roll(2)));
+        let (kind, key) = (RecordKind::ALL[dice.roll(6) as usize], format!("k{}", dice.roll(2)));
         let change = match dice.roll(4) {
             0 => RecordChange::remove(kind, key),
             _ => RecordChange::put(kind, key, body),

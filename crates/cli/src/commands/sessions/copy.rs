@@ -30,7 +30,7 @@ pub(super) use reader::Reader;
 pub(super) use writer::{Done, Writer};
 
 use interleaf::model::{AgentName, Json, Timestamp};
-use interleaf::store::{Kind, SentRequest, SessionId, StoredEvent};
+use interleaf::store::{RecordKind, SentRequest, SessionId, StoredEvent};
 use serde::{Deserialize, Serialize};
 
 /// So many events are read and written at once.
@@ -83,7 +83,7 @@ impl Item {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordItem {
-    pub(super) kind: Kind,
+    pub(super) kind: RecordKind,
     pub(super) key: String,
     pub(super) seq: u64,
     pub(super) at: Timestamp,

@@ -7,7 +7,7 @@ mod server;
 use std::fs;
 
 use interleaf::model::{Json, Message, Usage};
-use interleaf::store::{Kind, RecordChange};
+use interleaf::store::{RecordChange, RecordKind};
 use interleaf::{Sent, Session, store};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ async fn fill(url: &str) {
     let store = store::open(url).await.unwrap();
     let mut session = Session::create(store.clone(), "Nebel, наш туман \"1\"\n").await.unwrap();
     session.append(Message::user("Is the fóg gone? 🌫")).await.unwrap();
-    let put = RecordChange::put(Kind::Todo, "1", json(r#"{"text": "mend the horn"}"#));
+    let put = RecordChange::put(RecordKind::Todo, "1", json(r#"{"text": "mend the horn"}"#));
     session.change_records(vec![put]).await.unwrap();
     for (i, text) in ["No.", "Soon. ä", "Soon. ö", "Now."].into_iter().enumerate() {
         session.append(Message::assistant(text)).await.unwrap();
@@ -38,13 +38,16 @@ async fn fill(url: &str) {
     }
     let fork = session.fork_at(3, "a fork").await.unwrap();
     let mut fork = Session::open(store.clone(), fork.id()).await.unwrap();
-    let done =
-        RecordChange::put(Kind::Todo, "1", json(r#"{"text": "mend the horn", "done": true}"#));
+    let done = RecordChange::put(
+        RecordKind::Todo,
+        "1",
+        json(r#"{"text": "mend the horn", "done": true}"#),
+    );
     fork.change_records(vec![done]).await.unwrap();
     fork.append(Message::user("What if not?")).await.unwrap();
     session.fork_at(5, "a fork that inherits").await.unwrap();
     fork.fork("a fork of a fork").await.unwrap();
-    session.change_records(vec![RecordChange::remove(Kind::Todo, "1")]).await.unwrap();
+    session.change_records(vec![RecordChange::remove(RecordKind::Todo, "1")]).await.unwrap();
     session.mark(0, "pinned").await.unwrap();
     session.reset().await.unwrap();
 }

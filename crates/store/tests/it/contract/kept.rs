@@ -2,7 +2,7 @@
 
 use interleaf_model::{Json, Usage};
 use interleaf_store::{
-    Commit, ErrorKind, Expect, Kind, LastBody, NewRequest, Page, RecordChange, Records,
+    Commit, ErrorKind, Expect, LastBody, NewRequest, Page, RecordChange, RecordFilter, RecordKind,
     RequestUsage, Search, Store, StoredBody,
 };
 
@@ -18,33 +18,36 @@ pub(super) async fn records_are_read_as_they_stand_and_as_they_were(store: &dyn 
     let put = |kind, key: &str, body: &str| RecordChange::put(kind, key, json(body));
     let first = Commit::new(session, at(1))
         .append(0, vec![said("one")])
-        .record(put(Kind::Todo, "b", r#"{"x":1.0}"#))
-        .record(put(Kind::Todo, "a", "1"))
-        .record(put(Kind::Note, "/src", "\"note\""));
+        .record(put(RecordKind::Todo, "b", r#"{"x":1.0}"#))
+        .record(put(RecordKind::Todo, "a", "1"))
+        .record(put(RecordKind::Note, "/src", "\"note\""));
     store.commit(first).await.unwrap();
     let second = Commit::new(session, at(2))
         .append(1, vec![said("two")])
-        .record(put(Kind::Todo, "a", "2"))
-        .record(RecordChange::remove(Kind::Todo, "b"));
+        .record(put(RecordKind::Todo, "a", "2"))
+        .record(RecordChange::remove(RecordKind::Todo, "b"));
     store.commit(second).await.unwrap();
     let shown = async |kind, as_of| {
-        let records = store.records(session, Records { kind, as_of }).await.unwrap();
+        let records = store.records(session, RecordFilter { kind, as_of }).await.unwrap();
         let shown =
             |r: interleaf_store::Record| format!("{} {} {}", r.kind, r.key, r.body.as_str());
         records.into_iter().map(shown).collect::<Vec<_>>()
     };
-    assert_eq!(shown(Some(Kind::Todo), None).await, ["todo a 2"]);
+    assert_eq!(shown(Some(RecordKind::Todo), None).await, ["todo a 2"]);
     assert_eq!(shown(None, None).await, ["todo a 2", "note /src \"note\""]);
-    assert_eq!(shown(Some(Kind::Todo), Some(1)).await, ["todo a 1", r#"todo b {"x":1.0}"#]);
+    assert_eq!(shown(Some(RecordKind::Todo), Some(1)).await, ["todo a 1", r#"todo b {"x":1.0}"#]);
     assert_eq!(shown(None, Some(0)).await, [""; 0]);
     // What was removed can be there again.
-    store.commit(Commit::new(session, at(3)).record(put(Kind::Todo, "b", "3"))).await.unwrap();
-    assert_eq!(shown(Some(Kind::Todo), None).await, ["todo a 2", "todo b 3"]);
+    store
+        .commit(Commit::new(session, at(3)).record(put(RecordKind::Todo, "b", "3")))
+        .await
+        .unwrap();
+    assert_eq!(shown(Some(RecordKind::Todo), None).await, ["todo a 2", "todo b 3"]);
 }
 
 pub(super) async fn a_fork_keeps_the_records_of_its_parent_as_they_were(store: &dyn Store) {
     let root = new_session(store).await.id;
-    let put = |key: &str, body: &str| RecordChange::put(Kind::Todo, key, json(body));
+    let put = |key: &str, body: &str| RecordChange::put(RecordKind::Todo, key, json(body));
     say(store, root, 0, &["one"]).await;
     store.commit(Commit::new(root, at(1)).record(put("a", "1"))).await.unwrap();
     let child = fork_at(store, root, 1).await;
@@ -56,7 +59,7 @@ pub(super) async fn a_fork_keeps_the_records_of_its_parent_as_they_were(store: &
         .unwrap();
     store.commit(Commit::new(child, at(3)).record(put("c", "3"))).await.unwrap();
     let shown = async |session| {
-        let records = store.records(session, Records::default()).await.unwrap();
+        let records = store.records(session, RecordFilter::default()).await.unwrap();
         records.iter().map(|r| format!("{}={}", r.key, r.body.as_str())).collect::<Vec<_>>()
     };
     assert_eq!(shown(root).await, ["a=2", "b=2"]);
@@ -64,7 +67,7 @@ pub(super) async fn a_fork_keeps_the_records_of_its_parent_as_they_were(store: &
     assert_eq!(shown(before).await, [""; 0]);
     let grandchild = fork_at(store, child, 1).await;
     store
-        .commit(Commit::new(child, at(4)).record(RecordChange::remove(Kind::Todo, "a")))
+        .commit(Commit::new(child, at(4)).record(RecordChange::remove(RecordKind::Todo, "a")))
         .await
         .unwrap();
     assert_eq!(shown(child).await, ["c=3"]);
@@ -76,11 +79,11 @@ pub(super) async fn a_summary_is_superseded_in_the_transaction_that_brings_the_n
 ) {
     let session = new_session(store).await.id;
     let put = |key: &str, state: &str| {
-        RecordChange::put(Kind::Summary, key, json(&format!(r#"{{"state":"{state}"}}"#)))
+        RecordChange::put(RecordKind::Summary, key, json(&format!(r#"{{"state":"{state}"}}"#)))
     };
     let first = put("s1", "active").expecting(Expect::Absent);
     store.commit(Commit::new(session, at(1)).record(first)).await.unwrap();
-    let no = store.records(session, Records::default()).await.unwrap()[0].no;
+    let no = store.records(session, RecordFilter::default()).await.unwrap()[0].no;
     // Two compactions at once: both read s1 as active, one wins.
     let replace = |with: &str| {
         Commit::new(session, at(2))
@@ -89,7 +92,7 @@ pub(super) async fn a_summary_is_superseded_in_the_transaction_that_brings_the_n
     };
     store.commit(replace("s2")).await.unwrap();
     assert_eq!(kind_of(store.commit(replace("s3"))).await, ErrorKind::Conflict);
-    let records = store.records(session, Records::default()).await.unwrap();
+    let records = store.records(session, RecordFilter::default()).await.unwrap();
     let shown: Vec<_> = records.iter().map(|r| (r.key.as_str(), r.body.as_str())).collect();
     assert_eq!(shown, [("s1", r#"{"state":"superseded"}"#), ("s2", r#"{"state":"active"}"#)]);
 }
@@ -98,7 +101,7 @@ pub(super) async fn a_commit_whose_condition_fails_leaves_nothing(store: &dyn St
     let session = new_session(store).await.id;
     say(store, session, 0, &["one"]).await;
     let before = store.head(session).await.unwrap();
-    let change = RecordChange::put(Kind::Info, "a", json("1"));
+    let change = RecordChange::put(RecordKind::Info, "a", json("1"));
     let failing = |commit: Commit| commit.append(1, vec![said("phantom")]).record(change.clone());
     let impossible = change.clone().expecting(Expect::No(77));
     let mut unsent = failing(Commit::new(session, at(50)));
@@ -110,7 +113,7 @@ pub(super) async fn a_commit_whose_condition_fails_leaves_nothing(store: &dyn St
         store.commit(commit).await.unwrap_err();
         assert_eq!(store.head(session).await.unwrap(), before);
         assert_eq!(texts(store, session).await, ["one"]);
-        assert_eq!(store.records(session, Records::default()).await.unwrap(), []);
+        assert_eq!(store.records(session, RecordFilter::default()).await.unwrap(), []);
         assert_eq!(store.search(Search::new("phantom")).await.unwrap(), []);
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use interleaf::model::Timestamp;
-use interleaf::store::{Kind, Record, Records, SessionId};
+use interleaf::store::{Record, RecordFilter, RecordKind, SessionId};
 
 use super::RecordItem;
 use crate::failure::Failure;
@@ -18,11 +18,11 @@ const STATES: u64 = 64;
 const CLOSE: u64 = 16;
 
 /// The records at one event.
-pub(super) type State = BTreeMap<(Kind, String), Record>;
+pub(super) type State = BTreeMap<(RecordKind, String), Record>;
 
 /// The records as they were when the session had so many events.
 pub(super) fn state(kept: &Kept, id: SessionId, seq: u64) -> Result<State, Failure> {
-    let which = Records { kind: None, as_of: Some(seq) };
+    let which = RecordFilter { kind: None, as_of: Some(seq) };
     let records = kept.ask(kept.store.records(id, which))?;
     Ok(records.into_iter().map(|record| ((record.kind, record.key.clone()), record)).collect())
 }

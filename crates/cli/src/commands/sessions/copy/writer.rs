@@ -8,7 +8,7 @@ use interleaf::conversation::Conversation;
 use interleaf::model::Timestamp;
 use interleaf::store::{
     Commit, ErrorKind, ForkPoint, NewEvent, NewRequest, NewSession, Page, Record, RecordChange,
-    Records, RequestUsage, SentRequest, StoredEvent,
+    RecordFilter, RequestUsage, SentRequest, StoredEvent,
 };
 
 use super::{Head, Item, PAGE, RecordItem};
@@ -160,7 +160,7 @@ impl<'a> Writer<'a> {
         }
         self.flush()?;
         let RecordItem { kind, key, at, body, .. } = item;
-        let which = Records { kind: Some(kind), as_of: None };
+        let which = RecordFilter { kind: Some(kind), as_of: None };
         let there = self.kept.ask(self.kept.store.records(self.head.id, which))?;
         let there: Option<Record> = there.into_iter().find(|record| record.key == key);
         let same = there.as_ref().map(|record| &record.body) == body.as_ref();
