@@ -45,6 +45,7 @@ mod blocks;
 mod prompt;
 mod reply;
 mod requirements;
+mod secret;
 mod settled;
 mod tool;
 
@@ -63,6 +64,7 @@ pub use prompt::{ContextKind, Entry, Law, Prompt, Provenance, Violation};
 pub use ranges::Ranges;
 pub use reply::{Finish, Reply};
 pub use requirements::Requirements;
+pub use secret::Secret;
 pub use settled::Settled;
 pub use time::Timestamp;
 pub use tool::Tool;

@@ -25,6 +25,20 @@ impl Timestamp {
         }
     }
 
+    /// Reads a date as HTTP headers write it, such as `Sun, 15 Nov 2026 10:00:00 GMT`.
+    ///
+    /// # Errors
+    /// If the text is no such date.
+    pub fn from_http_date(text: &str) -> Result<Self, Error> {
+        match jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text.trim()) {
+            Ok(instant) => Ok(Self(instant.as_microsecond())),
+            Err(_) => {
+                let rule = format!("{text:?} is not a date as HTTP writes it");
+                Err(Error::new(ErrorKind::Syntax, rule))
+            }
+        }
+    }
+
     /// Microseconds since 1970.
     pub fn as_microseconds(self) -> i64 {
         self.0

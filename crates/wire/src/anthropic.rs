@@ -41,6 +41,7 @@ mod answer;
 mod base64;
 mod decode;
 mod encode;
+mod error;
 mod lint;
 mod models;
 
@@ -59,6 +60,7 @@ pub(crate) static CODEC: Codec = Codec {
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
+    errors: error::READER,
     check: lint::check,
     rules: lint::RULES,
 };

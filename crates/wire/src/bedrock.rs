@@ -29,6 +29,7 @@
 mod answer;
 mod decode;
 mod encode;
+mod error;
 mod lint;
 mod media;
 mod stream;
@@ -44,6 +45,7 @@ pub(crate) static CODEC: Codec = Codec {
     read_answer: answer::decode_response,
     framing: Framing::EventStream,
     machine: stream::machine,
+    errors: error::READER,
     check: lint::check,
     rules: lint::RULES,
 };

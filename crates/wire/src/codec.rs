@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::api_error::ErrorReader;
 use crate::encode::Writer;
 use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
@@ -25,6 +26,8 @@ pub(crate) struct Codec {
     pub(crate) framing: Framing,
     /// Reads the events of a stream.
     pub(crate) machine: fn() -> Box<dyn Machine>,
+    /// Reads what the API says instead of an answer.
+    pub(crate) errors: ErrorReader,
     /// Finds what the API will refuse in a request.
     pub(crate) check: fn(&Value, &Vendor, &mut Faults),
     /// The rules that `check` knows.

@@ -5,6 +5,8 @@ use std::fmt;
 use interleaf_model::Place;
 use serde_json::value::RawValue;
 
+use crate::{ApiError, Family};
+
 /// Why a text was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Repr>);
@@ -14,6 +16,7 @@ struct Repr {
     kind: ErrorKind,
     place: Place,
     rule: String,
+    api: Option<ApiError>,
 }
 
 /// What a caller can act on.
@@ -30,13 +33,27 @@ pub enum ErrorKind {
     Corrupt,
     /// A stream ended before its message did.
     Cut,
-    /// The API answered with an error of its own; the text is the API's.
+    /// The API answered with an error of its own: see [`Error::api_error`].
     Api,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, rule: impl Into<String>) -> Self {
-        Self(Box::new(Repr { kind, place: Place::default(), rule: rule.into() }))
+        Self::at(kind, Place::default(), rule.into())
+    }
+
+    fn at(kind: ErrorKind, place: Place, rule: String) -> Self {
+        Self(Box::new(Repr { kind, place, rule, api: None }))
+    }
+
+    /// What an API of this family says instead of an answer.
+    pub(crate) fn api(family: Family, body: &str) -> Self {
+        ApiError::inside(family, body).into()
+    }
+
+    /// The error of the API's, if this is one: what to do about it is its kind.
+    pub fn api_error(&self) -> Option<&ApiError> {
+        self.0.api.as_ref()
     }
 
     /// The kind to branch on.
@@ -64,7 +81,7 @@ impl Error {
         let start = if error.is_eof() { whole.len() } else { wrong.map_or(0, |(start, _)| start) };
         let line_column = line_and_column(whole, start);
         let place = Place { path: String::new(), line_column };
-        Self(Box::new(Repr { kind: ErrorKind::Syntax, place, rule: sentence(error) }))
+        Self::at(ErrorKind::Syntax, place, sentence(error))
     }
 }
 
@@ -83,6 +100,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<ApiError> for Error {
+    fn from(error: ApiError) -> Self {
+        let (kind, rule) = (ErrorKind::Api, error.to_string());
+        Self(Box::new(Repr { kind, place: Place::default(), rule, api: Some(error) }))
+    }
+}
 
 /// An error on its way out: it still points into the text, so that lines are
 /// counted once, and only when something is wrong.
@@ -131,7 +155,7 @@ impl<'a> Fault<'a> {
             line_and_column(whole, start)
         });
         let place = Place { path: self.path, line_column };
-        Error(Box::new(Repr { kind: self.kind, place, rule: self.rule }))
+        Error::at(self.kind, place, self.rule)
     }
 }
 

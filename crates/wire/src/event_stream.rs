@@ -11,7 +11,7 @@
 //! frame only when so many bytes have come. Tests decode what AWS's encoder wrote.
 
 use crate::sse::Event;
-use crate::{Error, ErrorKind};
+use crate::{ApiError, Error, ErrorKind, Family};
 
 /// The largest frame of the protocol.
 const LARGEST_FRAME: usize = 24 * 1024 * 1024;
@@ -80,28 +80,14 @@ impl Frame<'_> {
             corrupt(format!("the payload of a frame is not UTF-8: {shown:?}"))
         })?;
         match self.message_type {
-            "exception" => Err(Error::new(
-                ErrorKind::Api,
-                format!("{}: {}", self.exception_type, message_of(data)),
-            )),
-            "error" => Err(Error::new(
-                ErrorKind::Api,
-                format!("{}: {}", self.error_code, self.error_message),
-            )),
+            "exception" => Err(ApiError::named(Family::Bedrock, self.exception_type, data).into()),
+            "error" => {
+                let (code, message) = (self.error_code, self.error_message);
+                Err(ApiError::named(Family::Bedrock, code, message).into())
+            }
             _ => Ok(Event { name: self.event_type.to_owned(), data: data.to_owned() }),
         }
     }
-}
-
-/// The words of an exception: its `message`, or all of it.
-pub(crate) fn message_of(data: &str) -> String {
-    let value: Option<serde_json::Value> = serde_json::from_str(data).ok();
-    let message = value.as_ref().and_then(|value| {
-        ["message", "Message", "originalMessage"]
-            .into_iter()
-            .find_map(|key| value.get(key)?.as_str())
-    });
-    message.unwrap_or(data).to_owned()
 }
 
 /// The frame at the head of `bytes` and its length, if it is whole.

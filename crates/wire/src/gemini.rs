@@ -40,6 +40,7 @@
 mod answer;
 mod decode;
 mod encode;
+mod error;
 mod lint;
 mod models;
 mod schema;
@@ -56,6 +57,7 @@ pub(crate) static CODEC: Codec = Codec {
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
+    errors: error::READER,
     check: lint::check,
     rules: lint::RULES,
 };

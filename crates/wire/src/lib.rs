@@ -30,6 +30,7 @@
 //! # Ok::<(), interleaf_wire::Error>(())
 //! ```
 
+mod api_error;
 mod codec;
 mod error;
 mod event_stream;
@@ -63,6 +64,7 @@ pub mod openai_chat;
 mod openai_responses;
 
 pub use adjustment::{Adjustment, AdjustmentKind};
+pub use api_error::{ApiError, ApiErrorKind, decode_error};
 pub use decode::{decode_request, decode_response, decode_stream};
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};

@@ -46,6 +46,7 @@
 mod answer;
 mod decode;
 mod encode;
+mod error;
 mod lint;
 mod models;
 mod schema;
@@ -62,6 +63,7 @@ pub(crate) static CODEC: Codec = Codec {
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
+    errors: error::READER,
     check: lint::check,
     rules: lint::RULES,
 };

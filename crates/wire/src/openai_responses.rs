@@ -36,6 +36,7 @@
 mod answer;
 mod decode;
 mod encode;
+mod error;
 mod lint;
 mod schema;
 mod stream;
@@ -51,6 +52,7 @@ pub(crate) static CODEC: Codec = Codec {
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
+    errors: error::READER,
     check: lint::check,
     rules: lint::RULES,
 };

@@ -10,7 +10,7 @@ use crate::anthropic::OWNER;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText};
 use crate::reply_builder::ReplyBuilder;
-use crate::{Error, ErrorKind};
+use crate::{Error, Family};
 
 /// Reads an answer that came whole.
 ///
@@ -18,8 +18,8 @@ use crate::{Error, ErrorKind};
 /// If the text is no message, or is an error of the API's.
 pub(crate) fn decode_response(text: &str) -> Result<ReplyBuilder, Error> {
     let whole: &RawValue = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
-    if let Some(error) = Fields::read(whole).ok().and_then(|mut fields| api_error(&mut fields)) {
-        return Err(error);
+    if Fields::read(whole).is_ok_and(|fields| is_error(&fields)) {
+        return Err(Error::api(Family::Anthropic, text));
     }
     read_answer(whole).map_err(|fault| fault.locate(text))
 }
@@ -45,23 +45,10 @@ fn read_answer(whole: &RawValue) -> Result<ReplyBuilder, Fault<'_>> {
     Ok(reply)
 }
 
-/// The error that an answer or an event is, if it is one.
-pub(in crate::anthropic) fn api_error(fields: &mut Fields<'_>) -> Option<Error> {
+/// Whether an answer is an error.
+fn is_error(fields: &Fields<'_>) -> bool {
     let is_error = fields.peek("type").is_some_and(|kind| kind.get() == r#""error""#);
-    let at = fields.peek("error");
-    if !is_error && (at.is_none() || fields.peek("content").is_some()) {
-        return None;
-    }
-    let rule = match fields.take_object("error") {
-        Ok(Some(mut error)) => {
-            let kind = error.take_text("type").ok().flatten();
-            let message = error.take_text("message").ok().flatten().unwrap_or_default();
-            kind.map_or_else(|| message.to_string(), |kind| format!("{kind}: {message}"))
-        }
-        Ok(None) => "the API reported an error".to_owned(),
-        Err(_) => at.map_or("the API reported an error", RawValue::get).to_owned(),
-    };
-    Some(Error::new(ErrorKind::Api, rule))
+    is_error || (fields.peek("error").is_some() && fields.peek("content").is_none())
 }
 
 /// Adds a block to a reply. `input` is what a stream said of a call's arguments.

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use super::answer::{Tokens, api_error, finish, read_block};
+use super::answer::{Tokens, finish, read_block};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
-use crate::{Delta, Error, ErrorKind};
+use crate::{Delta, Error, ErrorKind, Family};
 
 /// A machine for the events of one answer.
 pub(crate) fn machine() -> Box<dyn Machine> {
@@ -53,8 +53,7 @@ impl Machine for Blocks {
         let kind = fields.take_text("type").ok().flatten();
         let kind = kind.as_deref().unwrap_or(&event.name);
         if kind == "error" {
-            let error = api_error(&mut Fields::read(raw).map_err(|_| corrupt("no object"))?);
-            return Err(error.unwrap_or_else(|| Error::new(ErrorKind::Api, event.data.as_str())));
+            return Err(Error::api(Family::Anthropic, &event.data));
         }
         let known = self.known(kind, &mut fields, reply, deltas);
         let is_known = known.map_err(|fault| corrupt(fault.locate(&event.data).message()))?;

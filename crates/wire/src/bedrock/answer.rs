@@ -7,35 +7,25 @@ use interleaf_model::{AssistantPart, Finish, Usage};
 
 use super::decode::{assistant_part, each, own};
 use crate::error::Fault;
-use crate::event_stream::message_of;
-use crate::raw::{Fields, ObjectText, text, wrong_type};
+use crate::raw::{Fields, ObjectText, wrong_type};
 use crate::reply_builder::ReplyBuilder;
-use crate::{Error, ErrorKind};
+use crate::{Error, Family};
 
 /// Reads an answer that came whole.
 pub(crate) fn decode_response(whole: &str) -> Result<ReplyBuilder, Error> {
     let raw = serde_json::from_str(whole).map_err(|e| Error::syntax(&e, whole))?;
-    if let Some(error) = api_error(raw, whole) {
-        return Err(error);
+    if is_error(raw) {
+        return Err(Error::api(Family::Bedrock, whole));
     }
     read_response(raw).map_err(|fault| fault.locate(whole))
 }
 
-/// What the API says instead of an answer: `{"message": "…"}`, perhaps with its type.
-fn api_error(raw: &RawValue, whole: &str) -> Option<Error> {
-    let fields = Fields::read(raw).ok()?;
-    let is_error = ["message", "Message", "__type"].iter().any(|name| fields.peek(name).is_some());
-    if fields.peek("output").is_some() || !is_error {
-        return None;
-    }
-    let kind = fields.peek("__type").and_then(|kind| text(kind).ok()).unwrap_or_default();
-    let message = message_of(whole);
-    // The type may be a whole shape id, `namespace#Name`.
-    let rule = match kind.rsplit('#').next() {
-        Some(kind) if !kind.is_empty() => format!("{kind}: {message}"),
-        _ => message,
-    };
-    Some(Error::new(ErrorKind::Api, rule))
+/// Whether this is what the API says instead of an answer: `{"message": "…"}`, perhaps
+/// with its type.
+fn is_error(raw: &RawValue) -> bool {
+    let Ok(fields) = Fields::read(raw) else { return false };
+    let has = |name: &str| fields.peek(name).is_some();
+    !has("output") && ["message", "Message", "__type"].into_iter().any(has)
 }
 
 fn read_response(whole: &RawValue) -> Result<ReplyBuilder, Fault<'_>> {

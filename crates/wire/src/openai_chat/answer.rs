@@ -26,7 +26,7 @@ use super::decode::source_of_url;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_object, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;
-use crate::{Delta, Error, ErrorKind};
+use crate::{Delta, Error, Family};
 
 const THOUGHT: u64 = 0;
 const TEXT: u64 = 1;
@@ -47,8 +47,8 @@ pub(super) enum Piece {
 pub(super) enum Read {
     /// A piece of an answer.
     Answer,
-    /// An error, in the API's words.
-    Error(String),
+    /// An error of the API's.
+    Error(Error),
     /// Something else.
     Unknown,
 }
@@ -70,7 +70,7 @@ pub(crate) fn decode_response(whole: &str) -> Result<ReplyBuilder, Error> {
     let read = answer.read(raw, Piece::Whole, &mut reply, &mut Vec::new());
     match read.map_err(|fault| fault.locate(whole))? {
         Read::Answer => Ok(reply),
-        Read::Error(message) => Err(Error::new(ErrorKind::Api, message)),
+        Read::Error(error) => Err(error),
         Read::Unknown => {
             Err(Fault::form(raw, "an answer needs `choices` with one choice").locate(whole))
         }
@@ -87,8 +87,8 @@ impl Answer {
         deltas: &mut Vec<Delta>,
     ) -> Result<Read, Fault<'a>> {
         let mut fields = Fields::read(raw)?;
-        if let Some(error) = fields.take("error") {
-            return Ok(Read::Error(api_message(error)));
+        if fields.peek("error").is_some() {
+            return Ok(Read::Error(Error::api(Family::OpenaiChat, raw.get())));
         }
         let choices = fields.peek("choices").filter(|choices| is_list(choices));
         let Some(choices) = choices else {
@@ -100,13 +100,14 @@ impl Answer {
         set_once(&mut reply.model, &mut fields, "model");
         let mut found = false;
         for choice in list(choices)? {
-            let mut choice = Fields::read(choice).map_err(|fault| fault.under("choices"))?;
+            let raw = choice;
+            let mut choice = Fields::read(raw).map_err(|fault| fault.under("choices"))?;
             if choice.peek("index").is_some_and(|index| index.get() != "0") {
                 continue;
             }
             found = true;
-            if let Some(error) = choice.take("error") {
-                return Ok(Read::Error(api_message(error)));
+            if choice.peek("error").is_some() {
+                return Ok(Read::Error(Error::api(Family::OpenaiChat, raw.get())));
             }
             let place = if piece == Piece::Whole { "message" } else { "delta" };
             if let Some(message) = choice.take_object(place)? {
@@ -297,24 +298,11 @@ fn read_other(
     deltas: &mut Vec<Delta>,
 ) -> Read {
     let is_error = fields.peek("object").is_some_and(|object| object.get() == r#""error""#);
-    if is_error || fields.peek("message").is_some_and(is_text) {
-        return Read::Error(api_message(raw));
-    }
-    if let Some(detail) = fields.peek("detail") {
-        return Read::Error(api_message(detail));
+    let is_told = fields.peek("message").is_some_and(is_text) || fields.peek("detail").is_some();
+    if is_error || is_told {
+        return Read::Error(Error::api(Family::OpenaiChat, raw.get()));
     }
     if usage::read(fields, reply, deltas) { Read::Answer } else { Read::Unknown }
-}
-
-/// The words of an error, or all of it where there are none.
-fn api_message(error: &RawValue) -> String {
-    let words = match Fields::read(error) {
-        Ok(mut fields) => fields.take_text("message").ok().flatten(),
-        Err(_) => text(error).ok(),
-    };
-    words
-        .filter(|words| !words.trim().is_empty())
-        .map_or_else(|| error.get().to_owned(), Cow::into_owned)
 }
 
 fn set_once(slot: &mut Option<SmolStr>, fields: &mut Fields<'_>, name: &str) {

@@ -58,7 +58,7 @@ impl Machine for Chunks {
         };
         match read {
             Read::Answer => {}
-            Read::Error(message) => return Err(Error::new(ErrorKind::Api, message)),
+            Read::Error(error) => return Err(error),
             Read::Unknown => {
                 let Event { name, data } = event.clone();
                 deltas.push(Delta::Unknown { event: name, data });

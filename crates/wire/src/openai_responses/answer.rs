@@ -10,7 +10,7 @@ use super::decode::assistant_item;
 use crate::error::Fault;
 use crate::raw::{Fields, is_object};
 use crate::reply_builder::ReplyBuilder;
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Family};
 
 /// How many bits of a part's key say which part of its item it is.
 const PART_BITS: u32 = 20;
@@ -60,7 +60,7 @@ pub(in crate::openai_responses) fn outcome(
         (_, Some("content_filter")) => Finish::ContentFilter,
         (_, Some(reason)) => Finish::Other(SmolStr::new(reason)),
         (Some("failed"), None) => {
-            return Err(Error::new(ErrorKind::Api, "the answer failed, without a reason"));
+            return Err(failed());
         }
         (Some(status @ ("queued" | "in_progress")), None) => {
             let rule = format!("the answer is not whole: its status is {status:?}");
@@ -134,16 +134,12 @@ pub(in crate::openai_responses) fn output_idx_of(part_key: u64) -> u64 {
     part_key >> PART_BITS
 }
 
-/// An error in the API's words.
+/// The error of the API's that stands in a field `error`.
 pub(in crate::openai_responses) fn api_error(raw: &RawValue) -> Error {
-    let told = || {
-        let mut fields = Fields::read(raw).ok()?;
-        let message = fields.take_text("message").ok()??.into_owned();
-        let code = fields.take_text("code").ok().flatten();
-        Some(match code {
-            Some(code) if !message.contains(&*code) => format!("{message} ({code})"),
-            _ => message,
-        })
-    };
-    Error::new(ErrorKind::Api, told().unwrap_or_else(|| raw.get().to_owned()))
+    Error::api(Family::OpenaiResponses, &format!(r#"{{"error":{}}}"#, raw.get()))
+}
+
+/// An answer that failed and does not say why.
+pub(in crate::openai_responses) fn failed() -> Error {
+    Error::api(Family::OpenaiResponses, r#"{"error":"the answer failed, without a reason"}"#)
 }

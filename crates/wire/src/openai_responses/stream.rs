@@ -18,13 +18,13 @@ use serde_json::value::RawValue;
 
 use interleaf_model::Finish;
 
-use super::answer::{api_error, outcome, output_idx_of, part_key, put_item};
+use super::answer::{api_error, failed, outcome, output_idx_of, part_key, put_item};
 use crate::error::Fault;
 use crate::raw::Fields;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
-use crate::{Delta, Error, ErrorKind};
+use crate::{Delta, Error, ErrorKind, Family};
 
 pub(crate) fn machine() -> Box<dyn Machine> {
     Box::new(Responses::default())
@@ -95,7 +95,7 @@ impl Machine for Responses {
             "response.failed" => Err(failure(fields, event)),
             "error" => Err(match fields.peek("error") {
                 Some(error) => api_error(error),
-                None => api_error(raw),
+                None => Error::api(Family::OpenaiResponses, raw.get()),
             }),
             "response.created"
             | "response.in_progress"
@@ -241,7 +241,7 @@ fn failure(mut event: Fields<'_>, whole: &Event) -> Error {
     match event.take_object("response") {
         Ok(Some(response)) => match response.peek("error") {
             Some(error) => api_error(error),
-            None => Error::new(ErrorKind::Api, "the answer failed, without a reason"),
+            None => failed(),
         },
         _ => corrupt(whole),
     }

@@ -1,5 +1,6 @@
 //! What holds for the wire formats.
 
+mod api_errors;
 mod definitions;
 mod effect;
 mod examples;

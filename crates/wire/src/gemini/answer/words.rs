@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 use crate::error::Fault;
 use crate::gemini::wire::peek;
 use crate::raw::Fields;
-use crate::{Error, ErrorKind};
+use crate::{Error, Family};
 
 /// Numbers of tokens, as far as they were told.
 #[derive(Debug, Default)]
@@ -61,9 +61,7 @@ pub(super) fn finish(reason: &str) -> Finish {
     }
 }
 
-/// The API's own error, in its words.
+/// The error of the API's that stands in a field `error`.
 pub(super) fn refusal(raw: &RawValue) -> Error {
-    let words = Fields::read(raw).ok().and_then(|mut fields| fields.take_text("message").ok()?);
-    let words = words.map(Into::into);
-    Error::new(ErrorKind::Api, words.unwrap_or_else(|| raw.get().to_owned()))
+    Error::api(Family::Gemini, &format!(r#"{{"error":{}}}"#, raw.get()))
 }

@@ -125,7 +125,7 @@ fn a_blocked_prompt_is_an_answer_that_says_nothing() {
 fn an_error_is_told_in_the_words_of_the_api() {
     let error = whole("error.response").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Api);
-    assert_eq!(error.to_string(), "Please use a valid role: user, model.");
+    assert_eq!(error.to_string(), "INVALID_ARGUMENT: Please use a valid role: user, model.");
     let mut decoder = StreamDecoder::new(Family::Gemini, NameMap::default());
     let event = b"data: {\"error\": {\"code\": 503, \"message\": \"overloaded\"}}\n\n";
     assert_eq!(decoder.push(event).unwrap_err().kind(), ErrorKind::Api);

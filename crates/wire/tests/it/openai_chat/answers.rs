@@ -177,14 +177,14 @@ fn an_error_is_told_in_the_words_of_the_api() {
         (error.kind(), error.message().to_owned())
     };
     let words = |text: &str| (ErrorKind::Api, text.to_owned());
-    assert_eq!(told(whole("error")), words("Incorrect API key provided."));
-    let expected = words("The server had an error while processing your request.");
+    assert_eq!(told(whole("error")), words("invalid_api_key: Incorrect API key provided."));
+    let expected = words("server_error: The server had an error while processing your request.");
     assert_eq!(told(streamed(&recorded("error.sse"))), expected);
     let other_forms = [
-        (r#"{"object":"error","message":"no","code":3230}"#, "no"),
+        (r#"{"object":"error","message":"no","code":3230}"#, "3230: no"),
         (r#"{"error":"no"}"#, "no"),
-        (r#"{"error":{"code":7}}"#, r#"{"code":7}"#),
-        (r#"{"detail":[{"msg":"no"}]}"#, r#"[{"msg":"no"}]"#),
+        (r#"{"error":{"code":7}}"#, "7: the API answered with an error and no message"),
+        (r#"{"detail":[{"msg":"no"}]}"#, "no"),
         (r#"{"choices":[{"index":0,"error":{"message":"no"}}]}"#, "no"),
     ];
     for (text, expected) in other_forms {

@@ -148,12 +148,12 @@ fn failures_are_told_in_the_words_of_the_api() {
         (error.kind(), error.message().to_owned())
     };
     let api = |text: &str| (ErrorKind::Api, text.to_owned());
-    assert_eq!(stream("failed.sse"), api("The model had an error. (server_error)"));
-    assert_eq!(stream("rate-limit.sse"), api("Slow down. (rate_limit_exceeded)"));
+    assert_eq!(stream("failed.sse"), api("server_error: The model had an error."));
+    assert_eq!(stream("rate-limit.sse"), api("rate_limit_exceeded: Slow down."));
     assert_eq!(stream("broken-off.sse").0, ErrorKind::Cut);
     let refused = exchange("refused.json");
     let error = decode_response(FAMILY, &refused, &NameMap::default()).unwrap_err();
-    let text = "No tool output found for function call call_ls.";
+    let text = "invalid_request_error: No tool output found for function call call_ls.";
     assert_eq!((error.kind(), error.message().to_owned()), api(text));
     let running = r#"{"status":"in_progress","output":[]}"#;
     let error = decode_response(FAMILY, running, &NameMap::default()).unwrap_err();

@@ -1,0 +1,60 @@
+//! A key that does not show up in a log.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A text that must not be printed: an API key, or a header that holds one.
+///
+/// `Debug` and `Display` print `***`, and it cannot be serialized; only
+/// [`expose`](Self::expose) gives the text.
+///
+/// ```
+/// use interleaf_model::Secret;
+///
+/// let key = Secret::new("sk-live-123");
+/// assert_eq!(format!("{key} {key:?}"), "*** ***");
+/// assert_eq!(key.expose(), "sk-live-123");
+/// ```
+#[derive(Clone)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// Hides a text.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the place where it is sent.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

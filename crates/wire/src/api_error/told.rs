@@ -1,0 +1,156 @@
+//! What an error says, from whatever form its body has.
+//!
+//! | body | read as |
+//! |---|---|
+//! | the family's own form | its reader says where the words are |
+//! | `{"error": {…}}`, `{"error": "…"}` | the error |
+//! | `{"message": …}`, `{"detail": …}`, `{"msg": …}`, `{"errors": […]}` | the same, of imitators |
+//! | `<html>…` | the title of a proxy's page |
+//! | other text | its first words |
+//! | nothing | the status |
+
+use std::time::Duration;
+
+use serde_json::Value;
+use smol_str::SmolStr;
+
+use super::ErrorReader;
+use super::length::Figures;
+
+/// The longest sentence of an API that is kept, in characters.
+const LONGEST_MESSAGE: usize = 1000;
+
+/// What an error says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Told {
+    /// The API's words for it, the most exact first.
+    pub(crate) codes: Vec<SmolStr>,
+    /// Its sentence.
+    pub(crate) message: String,
+    /// What of the request it blames.
+    pub(crate) param: Option<SmolStr>,
+    pub(crate) request_id: Option<SmolStr>,
+    /// How long to wait.
+    pub(crate) wait: Option<Duration>,
+    /// The request is too long, and by how much.
+    pub(crate) length: Option<Figures>,
+}
+
+impl Told {
+    pub(super) fn read(reader: &ErrorReader, body: &str, status: Option<u16>) -> Self {
+        let value: Option<Value> = serde_json::from_str(body).ok();
+        // Google sends a list where a stream was asked for.
+        let value = match value {
+            Some(Value::Array(list)) => list.into_iter().next(),
+            value => value,
+        };
+        let value = value.filter(Value::is_object);
+        let own = value.as_ref().and_then(|value| (reader.read)(value));
+        let any = || value.as_ref().and_then(any_form);
+        let mut told = own.or_else(any).unwrap_or_else(|| Self::from_text(body));
+        if told.message.trim().is_empty() {
+            told.message = match status {
+                Some(status) => format!("the API answered with status {status} and no message"),
+                None => "the API answered with an error and no message".to_owned(),
+            };
+        }
+        told.message = masked(&capped(&told.message));
+        told.codes.retain(|code| !code.is_empty());
+        told
+    }
+
+    /// A text that is no JSON object: a page, or plain words.
+    fn from_text(body: &str) -> Self {
+        let body = body.trim();
+        let lower = body.to_ascii_lowercase();
+        let title = lower.find("<title>").zip(lower.find("</title>"));
+        let message = match title {
+            Some((start, end)) => body.get(start + "<title>".len()..end).unwrap_or_default(),
+            None => body,
+        };
+        Self { message: message.trim().to_owned(), ..Self::default() }
+    }
+
+    /// The status that a code is.
+    pub(super) fn status(&self) -> Option<u16> {
+        let statuses = self.codes.iter().filter_map(|code| code.parse().ok());
+        statuses.into_iter().find(|status| (400..600).contains(status))
+    }
+}
+
+/// The text or number in a field.
+pub(crate) fn text_at(value: &Value, field: &str) -> Option<SmolStr> {
+    match value.get(field)? {
+        Value::String(text) if !text.is_empty() => Some(SmolStr::new(text)),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    }
+}
+
+/// The forms in which those who imitate an API tell their errors.
+fn any_form(value: &Value) -> Option<Told> {
+    let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+    if let Value::String(message) = inner {
+        let codes = [text_at(value, "code"), text_at(value, "type")];
+        let codes = codes.into_iter().flatten().collect();
+        return Some(Told { codes, message: message.clone(), ..Told::default() });
+    }
+    const WORDS: [&str; 6] = ["message", "Message", "detail", "msg", "error_description", "errors"];
+    let words = WORDS.into_iter().find_map(|name| inner.get(name).filter(|word| !word.is_null()));
+    let message = match words {
+        Some(Value::String(message)) => message.clone(),
+        Some(other) => first_sentence(other).unwrap_or_else(|| other.to_string()),
+        None => inner.to_string(),
+    };
+    let codes = ["code", "type", "status", "__type"].map(|name| text_at(inner, name));
+    let codes = codes.into_iter().flatten().collect();
+    Some(Told { codes, message, param: text_at(inner, "param"), ..Told::default() })
+}
+
+/// The first sentence in a list of faults, as servers in Python tell them.
+fn first_sentence(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => list.first().and_then(first_sentence),
+        Value::Object(fields) => ["msg", "message", "detail"]
+            .into_iter()
+            .find_map(|name| first_sentence(fields.get(name)?)),
+        _ => None,
+    }
+}
+
+fn capped(message: &str) -> String {
+    let mut chars = message.trim().chars();
+    let mut text: String = chars.by_ref().take(LONGEST_MESSAGE).collect();
+    if chars.next().is_some() {
+        text.push('…');
+    }
+    text
+}
+
+/// The text with anything that looks like a key cut to its first letters: some servers
+/// repeat the key that they refuse.
+fn masked(message: &str) -> String {
+    const KEYS: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "ABSK", "AKIA"];
+    const SHORTEST: usize = 16;
+    let is_key =
+        |word: &str| word.len() >= SHORTEST && KEYS.iter().any(|key| word.starts_with(key));
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*');
+    let mut out = String::with_capacity(message.len());
+    let mut rest = message;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        match word.get(..4).filter(|_| is_key(word)) {
+            Some(head) => {
+                out.push_str(head);
+                out.push_str("***");
+            }
+            None => out.push_str(word),
+        }
+        let between = after.find(is_letter).unwrap_or(after.len());
+        out.push_str(&after[..between]);
+        rest = &after[between..];
+    }
+    out
+}
