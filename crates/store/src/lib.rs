@@ -46,6 +46,7 @@
 
 mod error;
 
+mod body;
 mod event;
 mod record;
 mod request;
@@ -69,13 +70,14 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use body::{LastBody, StoredBody};
 pub use commit::{Append, Commit, Committed};
 pub use error::{Error, ErrorKind};
 pub use event::{EVENT_VERSION, NewEvent, StoredEvent};
 pub use notice::{Notice, Notices};
 pub use page::Page;
 pub use record::{Expect, Record, RecordChange, RecordFilter, RecordKind};
-pub use request::{LastBody, NewRequest, RequestUsage, SentRequest, StoredBody};
+pub use request::{NewRequest, RequestUsage, SentRequest};
 pub use search::{Found, Search};
 pub use session::{ForkPoint, Head, ListSessions, NewSession, SessionId};
 pub use store::{Log, Sessions, Store, StoreFuture};

@@ -2,12 +2,12 @@
 
 use interleaf_assemble::Report;
 use interleaf_model::{Json, Usage};
-use interleaf_store::{LastBody, NewRequest, Page, RequestUsage, SentRequest, StoredBody};
+use interleaf_store::{LastBody, NewRequest, Page, RequestUsage, SentRequest};
 
 use super::Session;
 use crate::Error;
 
-/// So many requests are read at once when one is rebuilt.
+/// So many requests are read at once when one is looked for.
 const PAGE: usize = 32;
 
 /// A request that is about to be sent.
@@ -30,12 +30,10 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let no = self.head.next_request;
-        let last = match self.last_body.take() {
-            None if no > 0 => Some(self.rebuilt(no - 1).await?),
-            last => last,
-        };
-        let body = StoredBody::after(last.as_ref(), sent.body);
-        let kept = LastBody::of(sent.body.to_vec(), &body);
+        if self.last_body.is_none() && no > 0 {
+            self.last_body = Some(self.read_body(no - 1).await?);
+        }
+        let (body, kept) = LastBody::after(self.last_body.as_ref(), [sent.body.to_vec()]);
         let report = serde_json::to_string(sent.report).map_err(Error::damaged)?;
         let mut conversation = self.conversation.clone();
         let event = conversation.begin_request().map_err(Error::conversation)?;
@@ -101,24 +99,10 @@ impl Session {
     /// # Errors
     /// If there is no such request, or what is stored does not have the hash.
     pub async fn rebuild(&self, no: u64) -> Result<Vec<u8>, Error> {
-        Ok(self.rebuilt(no).await?.into_bytes())
+        Ok(self.read_body(no).await?.to_bytes())
     }
 
-    async fn rebuilt(&self, no: u64) -> Result<LastBody, Error> {
-        let mut chain: Vec<SentRequest> = vec![];
-        let mut before = no.saturating_add(1);
-        while !chain.first().is_some_and(|first| first.body.whole) {
-            let mut page = self.requests(Page::before(before, PAGE)).await?;
-            let whole = page.iter().rposition(|request| request.body.whole);
-            page.drain(..whole.unwrap_or(0));
-            let Some(first) = page.first() else { break };
-            before = first.no;
-            page.append(&mut chain);
-            chain = page;
-        }
-        if chain.last().is_none_or(|last| last.no != no) {
-            chain.clear();
-        }
-        LastBody::rebuilt(&chain).map_err(Error::store)
+    async fn read_body(&self, no: u64) -> Result<LastBody, Error> {
+        LastBody::read(&*self.store, self.id(), no).await.map_err(Error::store)
     }
 }

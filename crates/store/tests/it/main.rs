@@ -7,6 +7,7 @@ mod fixture;
 mod oracle;
 
 mod bad_input;
+mod bodies;
 mod crash;
 mod migrations;
 mod writers;

@@ -2,8 +2,8 @@
 
 use interleaf_model::{Json, Usage};
 use interleaf_store::{
-    Commit, Error, Expect, ForkPoint, ListSessions, NewRequest, NewSession, Page, RecordChange,
-    RecordFilter, RecordKind, RequestUsage, Search, SessionId, Store, StoredBody,
+    Commit, Error, Expect, ForkPoint, LastBody, ListSessions, NewRequest, NewSession, Page,
+    RecordChange, RecordFilter, RecordKind, RequestUsage, Search, SessionId, Store,
 };
 
 use crate::fixture::{self, Backend, at, said};
@@ -145,7 +145,7 @@ fn commit(dice: &mut Dice, id: SessionId, step: u64) -> Commit {
             no: dice.roll(3),
             model: "m".to_owned(),
             vendor: "v".to_owned(),
-            body: StoredBody::after(None, format!("body {step}").as_bytes()),
+            body: LastBody::after(None, [format!("body {step}")]).0,
             report: Json::parse("[ ]").unwrap(),
         });
     }

@@ -3,7 +3,7 @@
 use interleaf_model::{Json, Usage};
 use interleaf_store::{
     Commit, ErrorKind, Expect, LastBody, NewRequest, Page, RecordChange, RecordFilter, RecordKind,
-    RequestUsage, Search, Store, StoredBody,
+    RequestUsage, Search, Store,
 };
 
 use super::{fork_at, kind_of};
@@ -107,7 +107,7 @@ pub(super) async fn a_commit_whose_condition_fails_leaves_nothing(store: &dyn St
     let mut unsent = failing(Commit::new(session, at(50)));
     unsent.usage = Some(RequestUsage { no: 0, usage: Usage::default() });
     let mut renumbered = failing(Commit::new(session, at(50)));
-    renumbered.request = Some(request(9, None, b"{}"));
+    renumbered.request = Some(request(9, "{}"));
     renumbered.title = Some("never".to_owned());
     for commit in [failing(Commit::new(session, at(50))).record(impossible), unsent, renumbered] {
         store.commit(commit).await.unwrap_err();
@@ -118,12 +118,12 @@ pub(super) async fn a_commit_whose_condition_fails_leaves_nothing(store: &dyn St
     }
 }
 
-fn request(no: u64, last: Option<&LastBody>, body: &[u8]) -> NewRequest {
+fn request(no: u64, body: &str) -> NewRequest {
     NewRequest {
         no,
         model: "a-model".to_owned(),
         vendor: "openai".to_owned(),
-        body: StoredBody::after(last, body),
+        body: LastBody::after(None, [body.to_owned()]).0,
         report: json(r#"{"steps": [] }"#),
     }
 }
@@ -136,8 +136,9 @@ pub(super) async fn requests_are_rebuilt_byte_for_byte_and_proven(store: &dyn St
     for no in 0..40 {
         history.push_str(&format!(r#"{{"content":"message {no} of some length, 😀"}},"#));
         let body = format!(r#"{{"messages":[{history}{{"todo":{no}}}],"tools":["many","tools"]}}"#);
-        let new = request(no, last.as_ref(), body.as_bytes());
-        last = Some(LastBody::of(body.clone().into_bytes(), &new.body));
+        let (stored, next) = LastBody::after(last.as_ref(), [body.clone()]);
+        last = Some(next);
+        let new = NewRequest { body: stored, ..request(no, "") };
         let mut commit = Commit::new(session, at(1)).append(no, vec![said("sent")]);
         commit.request = Some(new);
         assert_eq!(store.commit(commit).await.unwrap().next_request, no + 1);
@@ -146,9 +147,8 @@ pub(super) async fn requests_are_rebuilt_byte_for_byte_and_proven(store: &dyn St
     let requests = store.requests(session, Page::from(0, 100)).await.unwrap();
     assert_eq!(requests.len(), 40);
     for (no, body) in bodies.iter().enumerate() {
-        let whole = requests[..=no].iter().rposition(|request| request.body.whole).unwrap();
-        let rebuilt = LastBody::rebuilt(&requests[whole..=no]).unwrap();
-        assert_eq!(rebuilt.bytes(), body.as_bytes());
+        let read = LastBody::read(store, session, no as u64).await.unwrap();
+        assert_eq!(read.to_bytes(), body.as_bytes());
         assert!(requests[no].body.is(body.as_bytes()) && !requests[no].body.is(b"other"));
         assert_eq!(requests[no].seq, no as u64);
         assert_eq!(requests[no].report.as_str(), r#"{"steps": [] }"#);
@@ -156,18 +156,19 @@ pub(super) async fn requests_are_rebuilt_byte_for_byte_and_proven(store: &dyn St
     let stored: usize = requests.iter().map(|request| request.body.middle.len()).sum();
     let sent: usize = bodies.iter().map(String::len).sum();
     assert!(stored * 5 < sent, "{stored} bytes are stored of {sent}");
-    let mut damaged = requests[39].clone();
-    damaged.body.hash[0] ^= 1;
-    let chain: Vec<_> = requests[..39].iter().chain([&damaged]).collect();
-    let whole = chain.iter().rposition(|request| request.body.whole).unwrap();
-    let error = LastBody::rebuilt(chain[whole..].iter().copied()).unwrap_err();
+    let none = LastBody::read(store, session, 40).await.unwrap_err();
+    assert_eq!(none.kind(), ErrorKind::NotFound);
+    let whole = requests.iter().rposition(|request| request.body.whole).unwrap();
+    let mut damaged = requests[whole..].to_vec();
+    damaged.last_mut().unwrap().body.hash[0] ^= 1;
+    let error = LastBody::rebuilt(damaged).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
 }
 
 pub(super) async fn usage_is_noted_on_the_request_that_it_belongs_to(store: &dyn Store) {
     let session = new_session(store).await.id;
     let mut commit = Commit::new(session, at(1));
-    commit.request = Some(request(0, None, b"{}"));
+    commit.request = Some(request(0, "{}"));
     store.commit(commit).await.unwrap();
     let usage = Usage { prompt: 10, completion: 2, ..Usage::default() };
     let mut commit = Commit::new(session, at(1));

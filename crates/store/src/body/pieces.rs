@@ -1,0 +1,153 @@
+//! Bytes in pieces that bodies share.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+/// This many bytes are compared at once before the first difference is looked for.
+const BLOCK: usize = 256;
+
+/// Bytes in pieces; none is empty.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pieces {
+    pieces: Vec<Bytes>,
+    len: u64,
+}
+
+/// From which end two bodies are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Front,
+    Back,
+}
+
+impl FromIterator<Bytes> for Pieces {
+    fn from_iter<I: IntoIterator<Item = Bytes>>(pieces: I) -> Self {
+        let pieces: Vec<Bytes> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        let len = pieces.iter().map(|piece| piece.len() as u64).sum();
+        Self { pieces, len }
+    }
+}
+
+impl Pieces {
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// How many bytes at one end are those of another body, up to a limit. Memory that
+    /// the two share is not looked at.
+    pub(super) fn shared(&self, other: &Self, end: End, limit: u64) -> u64 {
+        let (mut ours, mut theirs) = (self.from(end), other.from(end));
+        let (mut a, mut b): (&[u8], &[u8]) = (&[], &[]);
+        let mut shared = 0;
+        while shared < limit {
+            if a.is_empty() {
+                let Some(next) = ours.next() else { break };
+                a = next;
+            }
+            if b.is_empty() {
+                let Some(next) = theirs.next() else { break };
+                b = next;
+            }
+            let n = a.len().min(b.len()).min(usize::try_from(limit - shared).unwrap_or(usize::MAX));
+            let (near_a, near_b);
+            ((near_a, a), (near_b, b)) = (end.split(a, n), end.split(b, n));
+            if near_a.as_ptr() != near_b.as_ptr() && near_a != near_b {
+                return shared + end.n_equal(near_a, near_b) as u64;
+            }
+            shared += n as u64;
+        }
+        shared
+    }
+
+    fn from(&self, end: End) -> impl Iterator<Item = &[u8]> {
+        let n = self.pieces.len();
+        let at = move |i: usize| match end {
+            End::Front => i,
+            End::Back => n - 1 - i,
+        };
+        (0..n).map(move |i| &*self.pieces[at(i)])
+    }
+
+    /// The bytes of a range, as slices.
+    pub(super) fn slices(&self, range: Range<u64>) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.pieces.iter().filter_map(move |piece| {
+            let first = start;
+            start += piece.len() as u64;
+            let from = range.start.max(first);
+            let upto = range.end.min(start);
+            (from < upto).then(|| &piece[(from - first) as usize..(upto - first) as usize])
+        })
+    }
+
+    /// The bytes of a range, in one piece.
+    pub(super) fn copy(&self, range: Range<u64>) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
+        self.slices(range).for_each(|slice| bytes.extend_from_slice(slice));
+        bytes
+    }
+
+    /// Puts bytes in the place of all but the first `prefix` and the last `suffix` bytes.
+    /// It costs what is replaced, in pieces. Nothing, if there are fewer bytes than that.
+    pub(super) fn replace(&mut self, prefix: u64, suffix: u64, middle: Bytes) -> Option<()> {
+        let gone = self.len.checked_sub(prefix)?.checked_sub(suffix)?;
+        let kept = self.take_back(suffix);
+        self.take_back(gone);
+        let added = std::iter::once(middle).filter(|middle| !middle.is_empty());
+        for piece in added.chain(kept.into_iter().rev()) {
+            self.len += piece.len() as u64;
+            self.pieces.push(piece);
+        }
+        Some(())
+    }
+
+    /// Takes bytes off the end: pieces, the last one first.
+    fn take_back(&mut self, mut n: u64) -> Vec<Bytes> {
+        let mut taken = vec![];
+        while n > 0 {
+            let Some(mut piece) = self.pieces.pop() else { break };
+            let len = piece.len() as u64;
+            if len > n {
+                let back = piece.split_off((len - n) as usize);
+                self.pieces.push(piece);
+                piece = back;
+            }
+            n -= piece.len() as u64;
+            self.len -= piece.len() as u64;
+            taken.push(piece);
+        }
+        taken
+    }
+}
+
+impl End {
+    /// The `n` bytes at this end, and the others.
+    fn split(self, bytes: &[u8], n: usize) -> (&[u8], &[u8]) {
+        match self {
+            Self::Front => bytes.split_at(n),
+            Self::Back => {
+                let (others, near) = bytes.split_at(bytes.len() - n);
+                (near, others)
+            }
+        }
+    }
+
+    /// How many bytes at this end of two slices of one length are equal.
+    fn n_equal(self, mut a: &[u8], mut b: &[u8]) -> usize {
+        let len = a.len();
+        while a.len() > BLOCK {
+            let ((near_a, rest_a), (near_b, rest_b)) = (self.split(a, BLOCK), self.split(b, BLOCK));
+            if near_a != near_b {
+                break;
+            }
+            (a, b) = (rest_a, rest_b);
+        }
+        let pairs = a.iter().zip(b);
+        let more = match self {
+            Self::Front => pairs.take_while(|(a, b)| a == b).count(),
+            Self::Back => pairs.rev().take_while(|(a, b)| a == b).count(),
+        };
+        len - a.len() + more
+    }
+}
