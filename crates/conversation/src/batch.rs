@@ -1,7 +1,9 @@
 //! Batches: the stretches between operations that change the view.
 
-use imbl::Vector;
-use interleaf_model::Usage;
+use imbl::{OrdMap, Vector};
+use interleaf_model::{AgentName, Usage};
+
+use crate::marks::Marks;
 
 /// A stretch of the conversation, begun by an operation (the first: by the start).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +20,10 @@ pub struct Batch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) view: Vector<u32>,
+    pub(crate) marks: Marks,
     pub(crate) cumulative: Usage,
+    /// The same of each sub-agent.
+    pub(crate) agents: OrdMap<AgentName, Usage>,
 }
 
 impl Batch {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use imbl::Vector;
-use interleaf_model::{Message, Role, Usage};
+use imbl::{OrdMap, Vector};
+use interleaf_model::{AgentName, Message, Origin, Role, Usage};
 
 use crate::batch::End;
 use crate::marks::Marks;
@@ -31,6 +31,8 @@ pub struct Conversation {
     pub(crate) marks: Marks,
     pub(crate) batches: Vector<Batch>,
     pub(crate) usage: Counters,
+    /// The counters of sub-agents.
+    pub(crate) agents: OrdMap<AgentName, Counters>,
 }
 
 impl Default for Conversation {
@@ -49,6 +51,7 @@ impl Conversation {
             marks: Marks::default(),
             batches: Vector::unit(Batch::first()),
             usage: Counters::default(),
+            agents: OrdMap::new(),
         }
     }
 
@@ -119,22 +122,31 @@ impl Conversation {
         self.record(Event::Unmarked { index, mark: mark.to_owned() })
     }
 
-    /// Takes the view back to the end of a batch, exactly. That opens a batch of its
-    /// own, so that a roll back can be rolled back. The current batch has not ended:
-    /// going back to it changes nothing and gives no event.
+    /// Takes the view and the marks back to the end of a batch, exactly. That opens a
+    /// batch of its own, so that a roll back can be rolled back. The current batch has
+    /// not ended: going back to it changes nothing and gives no event.
     ///
     /// # Errors
     /// If there is no such batch.
-    pub fn roll_back(&mut self, batch: u32) -> Result<Option<Event>, Error> {
+    pub fn roll_back(&mut self, batch: u32) -> Result<Vec<Event>, Error> {
         let count = self.batches.len();
         if batch as usize >= count {
             let rule = format!("there is no batch {batch}; the newest is {}", count - 1);
             return Err(Error::out_of_range("batch", rule));
         }
-        if batch as usize + 1 == count {
-            return Ok(None);
-        }
-        self.record(Event::RolledBack { batch }).map(Some)
+        let Some(end) = self.batches.get(batch as usize).and_then(|batch| batch.end.as_ref())
+        else {
+            return Ok(Vec::new());
+        };
+        // The marks go back by events of their own: what an event means never changes.
+        let unmark = |(mark, index): (&str, u32)| Event::Unmarked { index, mark: mark.to_owned() };
+        let mark = |(mark, index): (&str, u32)| Event::Marked { index, mark: mark.to_owned() };
+        let events: Vec<Event> = std::iter::once(Event::RolledBack { batch })
+            .chain(self.marks.minus(&end.marks).map(unmark))
+            .chain(end.marks.minus(&self.marks).map(mark))
+            .collect();
+        events.iter().try_for_each(|event| self.apply(event))?;
+        Ok(events)
     }
 
     /// Hides everything and starts counting tokens anew. The log, the marks and the
@@ -146,21 +158,22 @@ impl Conversation {
         self.record(Event::Reset {})
     }
 
-    /// Notes that a request is made from the view as it is now.
+    /// Notes that a request is made from the view as it is now, by the main agent or by
+    /// a sub-agent.
     ///
     /// # Errors
     /// None that a caller could cause.
-    pub fn begin_request(&mut self) -> Result<Event, Error> {
-        self.record(Event::RequestBegan {})
+    pub fn begin_request(&mut self, agent: Option<&AgentName>) -> Result<Event, Error> {
+        self.record(Event::RequestBegan { agent: agent.cloned() })
     }
 
-    /// Notes what the API reports of the current request: all of it so far, not
+    /// Notes what the API reports of an agent's current request: all of it so far, not
     /// what was added. A stream may report many times.
     ///
     /// # Errors
     /// None that a caller could cause.
-    pub fn note_usage(&mut self, usage: Usage) -> Result<Event, Error> {
-        self.record(Event::UsageNoted { usage })
+    pub fn note_usage(&mut self, usage: Usage, agent: Option<&AgentName>) -> Result<Event, Error> {
+        self.record(Event::UsageNoted { usage, agent: agent.cloned() })
     }
 
     fn record(&mut self, event: Event) -> Result<Event, Error> {
@@ -212,13 +225,19 @@ impl Conversation {
                 };
                 self.start_batch("roll_back", end.view);
                 self.usage.cumulative = end.cumulative;
+                self.each_agent(|name, counters| {
+                    counters.cumulative = end.agents.get(name).copied().unwrap_or_default();
+                });
             }
-            Event::RequestBegan {} => self.usage.begin(self.log.len() as u32),
-            Event::UsageNoted { usage } => self.usage.note(*usage),
+            Event::RequestBegan { agent } => {
+                let log_len = self.log.len() as u32;
+                self.counters_mut(agent.as_ref()).begin(log_len);
+            }
+            Event::UsageNoted { usage, agent } => self.counters_mut(agent.as_ref()).note(*usage),
             Event::Reset {} => {
                 self.start_batch("reset", Vector::new());
-                self.usage.current = Usage::default();
-                self.usage.cumulative = Usage::default();
+                self.usage.rewind();
+                self.each_agent(|_, counters| counters.rewind());
             }
         }
         Ok(())
@@ -240,13 +259,37 @@ impl Conversation {
     fn start_batch(&mut self, cause: &str, indices: Vector<u32>) {
         let view = View::new(indices, &self.log);
         let old = std::mem::replace(&mut self.view, view);
-        let end = End { view: old.indices().clone(), cumulative: self.usage.cumulative };
+        let end = End {
+            view: old.indices().clone(),
+            marks: self.marks.clone(),
+            cumulative: self.usage.cumulative,
+            agents: self.agents.iter().map(|(name, c)| (name.clone(), c.cumulative)).collect(),
+        };
         if let Some(current) = self.batches.back_mut() {
             current.end = Some(end);
         }
         let boundary = self.view.boundary();
         self.batches.push_back(Batch { cause: cause.to_owned(), boundary, end: None });
         self.usage.request_log_len = None;
+        self.each_agent(|_, counters| counters.request_log_len = None);
+    }
+
+    /// The counters of the main agent, or of a sub-agent.
+    fn counters_mut(&mut self, agent: Option<&AgentName>) -> &mut Counters {
+        match agent {
+            None => &mut self.usage,
+            Some(name) => self.agents.entry(name.clone()).or_default(),
+        }
+    }
+
+    fn each_agent(&mut self, change: impl Fn(&AgentName, &mut Counters)) {
+        // There are few, and most conversations have none.
+        let changed = |(name, counters): (&AgentName, &Counters)| {
+            let mut counters = *counters;
+            change(name, &mut counters);
+            (name.clone(), counters)
+        };
+        self.agents = self.agents.iter().map(changed).collect();
     }
 
     fn check_room(&self, more: usize) -> Result<(), Error> {
@@ -339,23 +382,49 @@ impl Conversation {
         self.batches.iter()
     }
 
-    /// The token counters.
+    /// The batch that has not ended.
+    pub fn current_batch(&self) -> u32 {
+        // There is always one.
+        self.batches.len().saturating_sub(1) as u32
+    }
+
+    /// The token counters of the main agent.
     pub fn usage(&self) -> &Counters {
         &self.usage
     }
 
-    /// How full the window is, judged from the last request; `None` if no request
-    /// was counted, or an operation has changed the view since.
+    /// The token counters of a sub-agent; `None` if it never made a request.
+    pub fn usage_of(&self, agent: &AgentName) -> Option<&Counters> {
+        self.agents.get(agent)
+    }
+
+    /// The sub-agents that made requests, and their token counters.
+    pub fn agents(&self) -> impl Iterator<Item = (&AgentName, &Counters)> {
+        self.agents.iter()
+    }
+
+    /// How full the main agent's window is, judged from its last request; `None` if no
+    /// request was counted, or an operation has changed the view since.
     pub fn fill(&self) -> Option<Fill<'_>> {
-        let since = self.usage.request_log_len?;
-        if self.usage.current.prompt == 0 {
+        self.filled(&self.usage, &Origin::Main)
+    }
+
+    /// How full a sub-agent's window is, judged in the same way.
+    pub fn fill_of(&self, agent: &AgentName) -> Option<Fill<'_>> {
+        self.filled(self.agents.get(agent)?, &Origin::SubAgent(agent.clone()))
+    }
+
+    fn filled(&self, counters: &Counters, origin: &Origin) -> Option<Fill<'_>> {
+        let since = counters.request_log_len?;
+        if counters.current.prompt == 0 {
             return None;
         }
         // Since the request nothing but appends has touched the view.
         let added = self.view.indices().iter().rev().take_while(|&&index| index >= since);
-        let mut added: Vec<_> = added.filter_map(|&index| self.message(index)).collect();
+        let added = added.filter_map(|&index| self.message(index));
+        let mut added: Vec<_> = added.filter(|message| message.origin == *origin).collect();
         added.reverse();
-        Some(Fill { prompt: self.usage.current.prompt, added })
+        Some(Fill { prompt: counters.current.prompt, added })
     }
 
     pub(crate) fn hit(&self, scope: Scope, place: u32) -> Option<Hit<'_>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{Message, Ranges, Usage};
+use interleaf_model::{AgentName, Message, Ranges, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::Operation;
@@ -47,11 +47,18 @@ pub enum Event {
         batch: u32,
     },
     /// A request was made.
-    RequestBegan {},
+    RequestBegan {
+        /// By this sub-agent; absent for the main agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<AgentName>,
+    },
     /// The API reported what the current request has cost so far.
     UsageNoted {
         /// All of it, not what was added.
         usage: Usage,
+        /// The sub-agent that made it; absent for the main agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<AgentName>,
     },
     /// The view was emptied and the counters set to zero, except lifetime's.
     Reset {},

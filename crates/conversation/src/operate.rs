@@ -261,7 +261,7 @@ fn truncated_span(truncate: &Truncate, count: usize) -> Result<impl Fn(usize) ->
     } else {
         let Span { start, end } = range.unwrap_or(Span { start: 0, end: 0 });
         if start > end {
-            let rule = format!("it starts at {start}, behind its end {end}");
+            let rule = format!("it starts at {start}, after its end {end}");
             return Err(Error::settings("truncate.range", rule));
         }
         if end > count {

@@ -1,9 +1,12 @@
 //! Questions to a conversation.
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
-use interleaf_model::{Message, Role, Timestamp};
+use interleaf_model::{CallId, Message, Role, Timestamp, ToolName};
 
+use crate::role_index::RoleIndex;
 use crate::{Conversation, Error};
 
 /// A question: which messages, and how many of them.
@@ -22,6 +25,11 @@ pub struct Query {
     pub until: Option<Timestamp>,
     /// Carrying every one of these marks.
     pub marks: Vec<String>,
+    /// Calling one of these tools, or a result of such a call; any, if the list is empty.
+    pub tools: Vec<ToolName>,
+    /// In these turns of the scope. A turn is a user message and all that follows, up to
+    /// the next; what comes before the first user message is in none.
+    pub turns: Pick,
     /// How many.
     pub pick: Pick,
 }
@@ -98,6 +106,17 @@ impl Query {
         self
     }
 
+    /// Of these, only calls of this tool and their results.
+    pub fn tool(mut self, name: impl Into<ToolName>) -> Self {
+        self.tools.push(name.into());
+        self
+    }
+
+    /// Of these, only what was said in these turns.
+    pub fn turns(self, turns: Pick) -> Self {
+        Self { turns, ..self }
+    }
+
     /// The same question to the whole log.
     pub fn in_log(self) -> Self {
         Self { scope: Scope::Log, ..self }
@@ -106,7 +125,10 @@ impl Query {
     /// Whether only positions and roles are asked for, so that nothing has to be
     /// looked at one by one.
     fn is_positional(&self) -> bool {
-        self.since.is_none() && self.until.is_none() && self.marks.is_empty()
+        self.since.is_none()
+            && self.until.is_none()
+            && self.marks.is_empty()
+            && self.tools.is_empty()
     }
 }
 
@@ -115,14 +137,8 @@ pub(crate) fn answer<'a>(
     conversation: &'a Conversation,
     query: &Query,
 ) -> Result<Vec<Hit<'a>>, Error> {
-    if let Pick::Range(start, end) = query.pick
-        && start > end
-    {
-        return Err(Error::settings(
-            "range",
-            format!("it starts at {start}, behind its end {end}"),
-        ));
-    }
+    check_range("range", query.pick)?;
+    check_range("turns", query.turns)?;
     let every = Role::ALL;
     let roles = if query.roles.is_empty() { &every[..] } else { &query.roles };
     let places = match query.scope {
@@ -130,27 +146,69 @@ pub(crate) fn answer<'a>(
         Scope::Log => &conversation.log_roles,
     };
     let hit = |place: u32| conversation.hit(query.scope, place);
+    let within = turn_places(places, query.turns)?;
     if query.is_positional() {
-        let count = roles_count(conversation, query.scope, roles);
         // A role may be named twice, so their number says nothing.
         if every.iter().all(|role| roles.contains(role)) {
-            return pick(0..count as u32, |range, n| range.start += n as u32, count, query, hit);
+            let count = within.len();
+            return pick(within, |range, n| range.start += n as u32, count, query, hit);
         }
-        let merged = places.merged(roles);
+        let merged = places.merged(roles).between(&within);
+        let count = merged.len();
         return pick(merged, |merged, n| merged.skip_front(n), count, query, hit);
     }
+    let calls = calls_of(conversation, &query.tools);
     if let Some(places) = marked_places(conversation, query) {
         let carries_all =
             |hit: &Hit<'_>| query.marks.iter().all(|mark| conversation.marks.has(mark, hit.index));
-        let hits = places.into_iter().filter_map(hit).filter(carries_all);
-        return pick_matching(hits, query, roles);
+        let places = places.into_iter().filter(|place| within.contains(place));
+        let hits = places.filter_map(hit).filter(carries_all);
+        return pick_matching(hits, query, roles, &calls);
     }
-    pick_matching(places.merged(roles).filter_map(hit), query, roles)
+    let hits = places.merged(roles).between(&within).filter_map(hit);
+    pick_matching(hits, query, roles, &calls)
 }
 
-fn roles_count(conversation: &Conversation, scope: Scope, roles: &[Role]) -> usize {
-    let counted = Role::ALL.into_iter().filter(|role| roles.contains(role));
-    counted.map(|role| conversation.count(scope, role)).sum()
+/// The places of these turns.
+fn turn_places(places: &RoleIndex, turns: Pick) -> Result<Range<u32>, Error> {
+    let count = places.count(Role::User);
+    let end = places.len();
+    let start_of = |turn: usize| places.nth(Role::User, turn).unwrap_or(end);
+    Ok(match turns {
+        Pick::All => 0..end,
+        Pick::First(n) => start_of(0)..start_of(n),
+        Pick::Last(n) => start_of(count.saturating_sub(n))..end,
+        Pick::Range(start, stop) => {
+            if start > count {
+                let rule = format!("they start at {start}, but there are only {count}");
+                return Err(Error::out_of_range("turns", rule));
+            }
+            start_of(start)..start_of(stop)
+        }
+    })
+}
+
+/// The ids of the calls of these tools.
+fn calls_of<'a>(conversation: &'a Conversation, tools: &[ToolName]) -> HashSet<&'a CallId> {
+    if tools.is_empty() {
+        return HashSet::new();
+    }
+    let assistant = conversation.log_roles.merged(&[Role::Assistant]);
+    let messages = assistant.filter_map(|index| conversation.message(index));
+    let calls = messages.flat_map(|message| message.calls());
+    calls.filter(|call| tools.contains(&call.name)).map(|call| &call.id).collect()
+}
+
+/// Whether a message calls one of these tools, or is the result of such a call. A result
+/// that does not name its tool is told by the id of its call.
+fn concerns(message: &Message, tools: &[ToolName], calls: &HashSet<&CallId>) -> bool {
+    match message.as_result() {
+        None => message.calls().any(|call| tools.contains(&call.name)),
+        Some(result) => match &result.name {
+            Some(name) => tools.contains(name),
+            None => calls.contains(&result.call),
+        },
+    }
 }
 
 /// The places that carry the rarest of the marks asked for, in the order of the
@@ -195,14 +253,17 @@ fn pick_matching<'a>(
     hits: impl DoubleEndedIterator<Item = Hit<'a>>,
     query: &Query,
     roles: &[Role],
+    calls: &HashSet<&CallId>,
 ) -> Result<Vec<Hit<'a>>, Error> {
+    let of_tool =
+        |message: &Message| query.tools.is_empty() || concerns(message, &query.tools, calls);
     let matches = |hit: &Hit<'_>| {
         let timed = query.since.is_some() || query.until.is_some();
         let in_time = hit.message.at.map_or(!timed, |at| {
             query.since.is_none_or(|since| at >= since)
                 && query.until.is_none_or(|until| at < until)
         });
-        in_time && roles.contains(&hit.message.role())
+        in_time && roles.contains(&hit.message.role()) && of_tool(hit.message)
     };
     let hits = hits.filter(matches);
     Ok(match query.pick {
@@ -215,6 +276,15 @@ fn pick_matching<'a>(
             hits.split_off(start)
         }
     })
+}
+
+fn check_range(field: &str, pick: Pick) -> Result<(), Error> {
+    match pick {
+        Pick::Range(start, end) if start > end => {
+            Err(Error::settings(field, format!("it starts at {start}, after its end {end}")))
+        }
+        Pick::All | Pick::First(_) | Pick::Last(_) | Pick::Range(..) => Ok(()),
+    }
 }
 
 fn check_start(start: usize, count: usize) -> Result<(), Error> {

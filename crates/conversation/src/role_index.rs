@@ -1,5 +1,7 @@
 //! Where the messages of each role stand.
 
+use std::ops::Range;
+
 use imbl::Vector;
 use interleaf_model::Role;
 
@@ -19,6 +21,16 @@ impl RoleIndex {
 
     pub(crate) fn count(&self, role: Role) -> usize {
         self.places[role as usize].len()
+    }
+
+    /// The place of the nth message of a role, counted from 0.
+    pub(crate) fn nth(&self, role: Role, n: usize) -> Option<u32> {
+        self.places[role as usize].get(n).copied()
+    }
+
+    /// How many places there are, whatever the role.
+    pub(crate) fn len(&self) -> u32 {
+        self.places.iter().map(Vector::len).sum::<usize>() as u32
     }
 
     /// The places of these roles together, in order, from either end.
@@ -61,6 +73,16 @@ impl Remaining<'_> {
 }
 
 impl Merged<'_> {
+    /// Leaves out what is not in this range.
+    pub(crate) fn between(mut self, range: &Range<u32>) -> Self {
+        for list in &mut self.lists {
+            let (skipped, kept) = (list.before(range.start), list.before(range.end));
+            list.end = list.start + kept;
+            list.start += skipped;
+        }
+        self
+    }
+
     /// Leaves out the first n without walking past them.
     pub(crate) fn skip_front(&mut self, n: usize) {
         let n = n.min(self.len());

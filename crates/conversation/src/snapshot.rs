@@ -1,11 +1,10 @@
 //! A conversation as a transcript, and back.
 
-use std::collections::BTreeMap;
-
 use imbl::Vector;
 use interleaf_model::{BatchRecord, Ranges, Transcript, UsageRecord};
 
 use crate::batch::End;
+use crate::marks::Marks;
 use crate::view::View;
 use crate::{Batch, Conversation, Counters, Error};
 
@@ -14,30 +13,44 @@ impl Conversation {
     pub fn to_transcript(&self) -> Transcript {
         let everything = (0..self.log.len() as u32).collect::<Ranges>();
         let view = self.view().collect::<Ranges>();
-        let marks = self.marks().map(|(mark, indices)| (mark.to_owned(), indices.collect()));
-        let batch = |batch: &Batch| BatchRecord {
-            cause: batch.cause.clone(),
-            boundary: batch.boundary,
-            end: batch.end.as_ref().map(|end| end.view.iter().copied().collect()),
-            cumulative: batch.end.as_ref().map(|end| end.cumulative).unwrap_or_default(),
-        };
-        let usage = UsageRecord {
-            current: self.usage.current,
-            cumulative: self.usage.cumulative,
-            lifetime: self.usage.lifetime,
-            request_log_len: self.usage.request_log_len,
-        };
+        let agents = self.agents.iter().map(|(name, counters)| (name.clone(), counters.record()));
+        let usage = UsageRecord { agents: agents.collect(), ..self.usage.record() };
         Transcript {
             messages: self.log.iter().cloned().collect(),
             view: (view != everything).then_some(view),
-            marks: marks.collect::<BTreeMap<_, _>>(),
+            marks: self.marks.to_map(),
             batches: if self.batches().eq([&Batch::first()]) {
                 vec![]
             } else {
-                self.batches().map(batch).collect()
+                self.batch_records()
             },
             usage: (usage != UsageRecord::default()).then_some(usage),
         }
+    }
+
+    fn batch_records(&self) -> Vec<BatchRecord> {
+        let record = |batch: &Batch| BatchRecord {
+            cause: batch.cause.clone(),
+            boundary: batch.boundary,
+            ..BatchRecord::default()
+        };
+        let mut later = &self.marks;
+        let mut records: Vec<BatchRecord> = Vec::with_capacity(self.batches.len());
+        for batch in self.batches.iter().rev() {
+            records.push(match &batch.end {
+                None => record(batch),
+                Some(end) => BatchRecord {
+                    end: Some(end.view.iter().copied().collect()),
+                    marks: (end.marks != *later).then(|| end.marks.to_map()),
+                    cumulative: end.cumulative,
+                    agents: end.agents.iter().map(|(name, &used)| (name.clone(), used)).collect(),
+                    ..record(batch)
+                },
+            });
+            later = batch.end.as_ref().map_or(later, |end| &end.marks);
+        }
+        records.reverse();
+        records
     }
 
     /// The conversation that a transcript describes.
@@ -58,31 +71,58 @@ impl Conversation {
             None => (0..conversation.log.len() as u32).collect(),
         };
         conversation.view = View::new(view, &conversation.log);
-        for (mark, indices) in &transcript.marks {
-            for &index in indices {
-                conversation.marks.add(mark, index);
-            }
-        }
-        let batch = |record: &BatchRecord| Batch {
-            cause: record.cause.clone(),
-            boundary: record.boundary,
-            end: record
-                .end
-                .as_ref()
-                .map(|end| End { view: end.iter().collect(), cumulative: record.cumulative }),
-        };
-        let batches: Vector<Batch> = transcript.batches.iter().map(batch).collect();
+        conversation.marks = Marks::of(&transcript.marks);
+        let batches = batches(&transcript.batches, &conversation.marks);
         if !batches.is_empty() {
             conversation.batches = batches;
         }
         if let Some(usage) = &transcript.usage {
-            conversation.usage = Counters {
-                current: usage.current,
-                cumulative: usage.cumulative,
-                lifetime: usage.lifetime,
-                request_log_len: usage.request_log_len,
-            };
+            conversation.usage = Counters::of(usage);
+            let agents = usage.agents.iter();
+            conversation.agents =
+                agents.map(|(name, usage)| (name.clone(), Counters::of(usage))).collect();
         }
         Ok(conversation)
+    }
+}
+
+/// The batches that these records describe. Marks that are not told are those of the next.
+fn batches(records: &[BatchRecord], now: &Marks) -> Vector<Batch> {
+    let mut later = now.clone();
+    let mut batches = Vector::new();
+    for record in records.iter().rev() {
+        if let Some(marks) = &record.marks {
+            later = Marks::of(marks);
+        }
+        let end = record.end.as_ref().map(|end| End {
+            view: end.iter().collect(),
+            marks: later.clone(),
+            cumulative: record.cumulative,
+            agents: record.agents.iter().map(|(name, &used)| (name.clone(), used)).collect(),
+        });
+        let (cause, boundary) = (record.cause.clone(), record.boundary);
+        batches.push_front(Batch { cause, boundary, end });
+    }
+    batches
+}
+
+impl Counters {
+    fn of(record: &UsageRecord) -> Self {
+        Self {
+            current: record.current,
+            cumulative: record.cumulative,
+            lifetime: record.lifetime,
+            request_log_len: record.request_log_len,
+        }
+    }
+
+    fn record(&self) -> UsageRecord {
+        UsageRecord {
+            current: self.current,
+            cumulative: self.cumulative,
+            lifetime: self.lifetime,
+            request_log_len: self.request_log_len,
+            ..UsageRecord::default()
+        }
     }
 }

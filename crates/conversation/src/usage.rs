@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, Usage};
 
-/// The three counters of a conversation (A12).
+/// The three counters of an agent (A12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// The running request, or the last one. What a stream reports replaces it.
@@ -32,6 +32,12 @@ impl Counters {
     pub(crate) fn begin(&mut self, log_len: u32) {
         self.current = Usage::default();
         self.request_log_len = Some(log_len);
+    }
+
+    /// Starts counting anew, but for what never rewinds.
+    pub(crate) fn rewind(&mut self) {
+        self.current = Usage::default();
+        self.cumulative = Usage::default();
     }
 
     /// Takes what the API reports of the current request so far. Only the difference

@@ -53,7 +53,7 @@ pub(crate) fn rebase(error: Error, whole: &str, fragment: &str) -> Error {
 ///
 /// The parser counts bytes. Of a value that has the wrong type it has read either
 /// everything or nothing; in the second case the place moves on to where it starts.
-/// Where the text ends too early, the place is behind its end.
+/// Where the text ends too early, the place is after its end.
 fn place_of(error: &serde_json::Error, text: &str) -> (usize, usize) {
     let lines_before = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     let mut n_read = lines_before.map(str::len).sum::<usize>() + error.column();

@@ -41,6 +41,7 @@ mod form;
 mod ranges;
 mod transcript;
 
+mod answered;
 mod blocks;
 mod prompt;
 mod reply;
@@ -51,6 +52,7 @@ mod tool;
 
 pub mod notation;
 
+pub use answered::{Answered, ENGINE};
 pub use blocks::Blocks;
 pub use error::{Error, ErrorKind, Place};
 pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};

@@ -13,6 +13,15 @@ use crate::{
 };
 
 /// One message of a conversation.
+///
+/// ```
+/// use interleaf_model::{Image, Message, Role};
+///
+/// let asked = Message::user("What is this?");
+/// let shown = Message::user_parts(["And this?".into(), Image::base64("image/png", "aGk=").into()])?;
+/// assert_eq!((asked.role(), shown.parts().count()), (Role::User, 2));
+/// # Ok::<(), interleaf_model::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Its name for ever; unassigned until it is appended.
@@ -164,6 +173,24 @@ impl FromStr for Role {
     }
 }
 
+impl ToolCall {
+    /// What the tool answered to this call.
+    pub fn result(&self, text: &str) -> Message {
+        self.answered(Status::Ok, text)
+    }
+
+    /// Why the tool could not do what this call asks for.
+    pub fn failure(&self, text: &str) -> Message {
+        self.answered(Status::Error, text)
+    }
+
+    fn answered(&self, status: Status, text: &str) -> Message {
+        let parts = Parts::one(ContentPart::Text(Text::new(text)));
+        let (call, name) = (self.id.clone(), Some(self.name.clone()));
+        Body::Tool(ToolResult { call, name, status, parts }).into()
+    }
+}
+
 impl From<Body> for Message {
     fn from(body: Body) -> Self {
         Self { id: MessageId::default(), at: None, origin: Origin::Main, body, extra: Extra::NONE }
@@ -181,6 +208,14 @@ impl Message {
         Body::User(Parts::one(ContentPart::Text(Text::new(text)))).into()
     }
 
+    /// A user message of several parts: text, pictures, files.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn user_parts(parts: impl IntoIterator<Item = ContentPart>) -> Result<Self, Error> {
+        Ok(Body::User(Parts::new(parts.into_iter().collect())?).into())
+    }
+
     /// An assistant message of one text.
     pub fn assistant(text: &str) -> Self {
         Body::Assistant(Parts::one(AssistantPart::Text(Text::new(text)))).into()
@@ -195,6 +230,12 @@ impl Message {
     /// The same message under another name.
     pub fn with_id(mut self, id: MessageId) -> Self {
         self.id = id;
+        self
+    }
+
+    /// The same message, as part of another conversation.
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
         self
     }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use smol_str::SmolStr;
 
-use crate::{CallId, Error, Json, ToolName, VendorName};
+use crate::{CallId, Error, Json, ToolName, VendorName, fragment};
 
 /// A run of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,6 +139,31 @@ impl Arguments {
         Self::Object(Json::from(&serde_json::Value::Object(serde_json::Map::new())))
     }
 
+    /// The arguments as a Rust value.
+    ///
+    /// ```
+    /// use interleaf_model::Arguments;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Debug, Deserialize)]
+    /// struct ReadFile {
+    ///     path: String,
+    /// }
+    ///
+    /// let read: ReadFile = Arguments::from_text(r#"{"path": "a.rs"}"#).parse()?;
+    /// assert_eq!(read.path, "a.rs");
+    /// let error = Arguments::from_text("{}").parse::<ReadFile>().unwrap_err();
+    /// assert_eq!(error.message(), "missing field `path`");
+    /// # Ok::<(), interleaf_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If they are no JSON object, or one of another form; the error says where, in words
+    /// that can be told to the model.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        fragment::parse(self.as_str()).map_err(|error| error.under("arguments"))
+    }
+
     /// The text as it was written.
     pub fn as_str(&self) -> &str {
         match self {
@@ -184,6 +210,16 @@ impl Extra {
             return Err(Error::rule(format!("the extra fields of {owner:?} must be an object")));
         }
         Ok(if map.is_empty() { Self::NONE } else { Self(Some(Arc::new(map))) })
+    }
+
+    /// The same, with the fields of one owner set to these.
+    ///
+    /// # Errors
+    /// If `fields` is not a JSON object.
+    pub fn with(self, owner: VendorName, fields: Json) -> Result<Self, Error> {
+        let mut map = self.0.map_or_else(BTreeMap::new, Arc::unwrap_or_clone);
+        map.insert(owner, fields);
+        Self::from_map(map)
     }
 
     /// Whether nothing is attached.
@@ -250,6 +286,45 @@ impl Text {
     /// Whether there is nothing but white space.
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
+    }
+}
+
+impl Image {
+    /// A picture whose bytes are here, in base64.
+    pub fn base64(media_type: &str, data: impl Into<Arc<str>>) -> Self {
+        let media_type = Some(SmolStr::new(media_type));
+        Self { source: Source::Base64(data.into()), media_type, extra: Extra::NONE }
+    }
+
+    /// A picture at an address.
+    pub fn url(url: impl Into<Arc<str>>) -> Self {
+        Self { source: Source::Url(url.into()), media_type: None, extra: Extra::NONE }
+    }
+}
+
+impl File {
+    /// A file whose bytes are here, in base64.
+    pub fn base64(media_type: &str, data: impl Into<Arc<str>>) -> Self {
+        let media_type = Some(SmolStr::new(media_type));
+        Self { source: Source::Base64(data.into()), media_type, name: None, extra: Extra::NONE }
+    }
+}
+
+impl From<&str> for ContentPart {
+    fn from(text: &str) -> Self {
+        Self::Text(Text::new(text))
+    }
+}
+
+impl From<Image> for ContentPart {
+    fn from(image: Image) -> Self {
+        Self::Image(image)
+    }
+}
+
+impl From<File> for ContentPart {
+    fn from(file: File) -> Self {
+        Self::File(file)
     }
 }
 

@@ -2,12 +2,19 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smol_str::SmolStr;
 
 use crate::{Message, Usage};
 
 /// A model's answer.
+///
+/// ```
+/// use interleaf_model::{Finish, Message, Reply};
+///
+/// let reply = Reply::new(Message::assistant("Hello."), Finish::Stop);
+/// assert!(!reply.message.has_calls() && reply.usage.is_none());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// What it said: always an assistant message. It says nothing if the model did
@@ -40,6 +47,13 @@ pub enum Finish {
     Other(SmolStr),
 }
 
+impl Reply {
+    /// An answer of which no more is known.
+    pub fn new(message: Message, finish: Finish) -> Self {
+        Self { message, finish, usage: None, model: None, id: None }
+    }
+}
+
 impl Finish {
     /// The reason's name.
     pub fn as_str(&self) -> &str {
@@ -63,5 +77,14 @@ impl fmt::Display for Finish {
 impl Serialize for Finish {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Finish {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let reason = SmolStr::deserialize(deserializer)?;
+        let known = [Self::Stop, Self::Length, Self::ToolCalls, Self::ContentFilter, Self::Paused];
+        let known = known.into_iter().find(|finish| finish.as_str() == reason);
+        Ok(known.unwrap_or(Self::Other(reason)))
     }
 }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::form::read_message;
 use crate::fragment::{parse, parse_object, rebase};
-use crate::{Error, ErrorKind, Message, MessageId, Ranges, Usage};
+use crate::{AgentName, Error, ErrorKind, Message, MessageId, Ranges, Usage};
 
 /// The version of the format that this crate writes, and the newest that it reads.
 pub const TRANSCRIPT_VERSION: u32 = 1;
@@ -32,7 +32,7 @@ pub struct Transcript {
 }
 
 /// One batch of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRecord {
     /// What began it, such as `truncate`.
@@ -43,9 +43,16 @@ pub struct BatchRecord {
     /// The view at its end; absent while it is the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Ranges>,
+    /// The marks at its end, if they are not those at the end of the next batch, or of the
+    /// transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<BTreeMap<String, Vec<u32>>>,
     /// The tokens used up to its end.
     #[serde(default)]
     pub cumulative: Usage,
+    /// The tokens that each sub-agent used up to its end.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<AgentName, Usage>,
 }
 
 /// The token counters of a conversation.
@@ -62,6 +69,9 @@ pub struct UsageRecord {
     /// been changed by an operation since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_log_len: Option<u32>,
+    /// The counters of each sub-agent, which are not part of these.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<AgentName, UsageRecord>,
 }
 
 #[derive(Deserialize)]
@@ -222,6 +232,9 @@ fn check_batch(batch: &BatchRecord, is_last: bool, len: usize) -> Result<(), Err
         end.check_view_of(len).map_err(|e| e.under("end"))?;
     }
     check_indices(batch.boundary.as_slice(), len).map_err(|e| e.under("boundary"))?;
+    for (mark, indices) in batch.marks.iter().flatten() {
+        check_indices(indices, len).map_err(|e| e.under(&format!("marks.{mark}")))?;
+    }
     match (is_last, &batch.end) {
         (true, Some(_)) => Err(Error::rule("the last batch is the current one and has no `end`")),
         (false, None) => Err(Error::rule("a batch that was followed by another needs its `end`")),
@@ -230,6 +243,13 @@ fn check_batch(batch: &BatchRecord, is_last: bool, len: usize) -> Result<(), Err
 }
 
 fn check_usage(usage: &UsageRecord, len: usize) -> Result<(), Error> {
+    for (name, used) in &usage.agents {
+        let under = |e: Error| e.under(&format!("agents.{name}"));
+        if !used.agents.is_empty() {
+            return Err(under(Error::rule("a sub-agent's counters have none of others")));
+        }
+        check_usage(used, len).map_err(under)?;
+    }
     match usage.request_log_len {
         Some(then) if then as usize > len => {
             let rule = format!("the log of {len} messages cannot have been {then} long before");

@@ -123,7 +123,7 @@ fn messages(event: &Event) -> impl Iterator<Item = &Message> {
         Event::Marked { .. }
         | Event::Unmarked { .. }
         | Event::RolledBack { .. }
-        | Event::RequestBegan {}
+        | Event::RequestBegan { .. }
         | Event::UsageNoted { .. }
         | Event::Reset {} => (None, &[]),
     };

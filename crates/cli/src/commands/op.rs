@@ -137,8 +137,8 @@ pub(crate) fn apply(loaded: &mut Loaded, changes: Vec<Change>) -> Result<Outcome
     let (mut events, mut notes) = (Vec::new(), Vec::new());
     for change in changes {
         let applied = change.apply(&mut loaded.conversation);
-        let (event, more) = applied.map_err(|e| Failure::conversation(&loaded.name, &e))?;
-        events.extend(event);
+        let (made, more) = applied.map_err(|e| Failure::conversation(&loaded.name, &e))?;
+        events.extend(made);
         notes.extend(more);
     }
     let after: Vec<u32> = loaded.conversation.view().collect();

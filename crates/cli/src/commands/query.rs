@@ -96,6 +96,7 @@ pub(crate) fn print(loaded: &Loaded, criteria: Criteria, output: &mut Output) ->
         until: criteria.until,
         marks: criteria.mark,
         pick,
+        ..Query::default()
     };
     let hits = loaded.conversation.query(&query);
     let hits = hits.map_err(|e| Failure::conversation(&loaded.name, &e))?;

@@ -7,8 +7,8 @@ use interleaf_conversation::{
     Clear, Filter, Insert, Operation, Others, Pick, Query, Replace, Scope, Span, Truncate,
 };
 use interleaf_model::{
-    Arguments, AssistantPart, Body, CallId, Extra, Message, MessageId, Parts, Role, Status, Text,
-    Timestamp, ToolCall, ToolName, Usage,
+    AgentName, Arguments, AssistantPart, Body, CallId, Extra, Message, MessageId, Parts, Role,
+    Status, Text, Timestamp, ToolCall, ToolName, Usage,
 };
 use interleaf_samples::strategy;
 use proptest::collection::vec;
@@ -43,8 +43,8 @@ pub(crate) enum Command {
     RollBack(Place),
     Reset,
     Fork { goes_on: Branch },
-    BeginRequest,
-    NoteUsage(Usage),
+    BeginRequest(Option<AgentName>),
+    NoteUsage(Usage, Option<AgentName>),
 }
 
 /// Which of two conversations the next commands go to.
@@ -151,9 +151,14 @@ pub(crate) fn command() -> impl Strategy<Value = Command> {
         1 => Just(Command::Reset),
         2 => select(&[Branch::Original, Branch::Fork][..])
             .prop_map(|goes_on| Command::Fork { goes_on }),
-        2 => Just(Command::BeginRequest),
-        3 => usage().prop_map(Command::NoteUsage),
+        2 => agent().prop_map(Command::BeginRequest),
+        3 => (usage(), agent()).prop_map(|(usage, agent)| Command::NoteUsage(usage, agent)),
     ]
+}
+
+/// The main agent, or a sub-agent.
+fn agent() -> impl Strategy<Value = Option<AgentName>> {
+    option::weighted(0.3, select(&["scout", "tester"][..]).prop_map(AgentName::new))
 }
 
 /// Messages with which a conversation begins.
@@ -209,14 +214,24 @@ pub(crate) fn question() -> impl Strategy<Value = Question> {
     ];
     let time = || option::weighted(0.25, instant());
     let places = option::weighted(0.4, (place(), place()));
-    (scope, vec(role(), 0..5), time(), time(), marks, pick, places).prop_map(
-        |(scope, roles, since, until, marks, pick, places)| Question {
+    let turns = prop_oneof![
+        5 => Just(Pick::All),
+        1 => (0..4_usize).prop_map(Pick::First),
+        1 => (0..4_usize).prop_map(Pick::Last),
+        1 => (0..4_usize, 0..9_usize).prop_map(|(start, end)| Pick::Range(start, end)),
+    ];
+    let tools = option::weighted(0.3, select(&["ls", "cat", "read_file", "none"][..]));
+    let narrowed = (turns, tools);
+    (scope, vec(role(), 0..5), time(), time(), marks, pick, places, narrowed).prop_map(
+        |(scope, roles, since, until, marks, pick, places, (turns, tools))| Question {
             query: Query {
                 scope,
                 roles,
                 since,
                 until,
                 marks: marks.into_iter().map(str::to_owned).collect(),
+                tools: tools.into_iter().map(ToolName::new).collect(),
+                turns,
                 pick,
             },
             places,

@@ -63,8 +63,14 @@ proptest! {
         let run = run(&history, &commands, &[]);
         for (batch, ended) in run.oracle.ended.iter().enumerate() {
             let mut back = run.conversation.fork();
-            let event = back.roll_back(batch as u32).unwrap();
-            prop_assert_eq!(event, Some(Event::RolledBack { batch: batch as u32 }));
+            let events = back.roll_back(batch as u32).unwrap();
+            prop_assert_eq!(&events[0], &Event::RolledBack { batch: batch as u32 });
+            let mut marks: Vec<_> = back.marks().flat_map(on_each).collect();
+            let mut then: Vec<_> =
+                ended.marks.iter().map(|(index, mark)| (mark.as_str(), *index as u32)).collect();
+            marks.sort_unstable();
+            then.sort_unstable();
+            prop_assert_eq!(marks, then);
             prop_assert_eq!(back.view().collect::<Vec<_>>(), as_u32(&ended.view));
             prop_assert_eq!(back.usage().cumulative, ended.cumulative);
             prop_assert_eq!(back.usage().lifetime, run.oracle.lifetime);
@@ -150,4 +156,10 @@ fn messages_of_every_kind_are_stored_as_they_came() {
             prop_assert!(!message.id.is_unassigned(), "message {index} has an id");
         }
     });
+}
+
+fn on_each<'a>(
+    (mark, on): (&'a str, impl Iterator<Item = u32> + 'a),
+) -> impl Iterator<Item = (&'a str, u32)> + 'a {
+    on.map(move |index| (mark, index))
 }

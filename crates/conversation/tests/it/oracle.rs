@@ -1,10 +1,12 @@
 //! A conversation that is too simple to be wrong: plain vectors, searched from end
 //! to end, copied whole. It follows the mission's text, not the crate's code.
 
+use std::collections::BTreeMap;
+
 use interleaf_conversation::{
     Clear, Filter, Insert, Operation, Others, PINNED, Pick, Query, Replace, Scope, Truncate,
 };
-use interleaf_model::{Message, MessageId, Role, Usage};
+use interleaf_model::{AgentName, Message, MessageId, Origin, Role, ToolName, Usage};
 
 /// Everything that is known of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,6 +22,8 @@ pub(crate) struct Oracle {
     pub(crate) current: Usage,
     pub(crate) cumulative: Usage,
     pub(crate) lifetime: Usage,
+    /// Current, cumulative and lifetime of each sub-agent.
+    pub(crate) agents: BTreeMap<AgentName, [Usage; 3]>,
     /// The view when the last request was made, unless an operation changed it since.
     pub(crate) requested: Option<Vec<usize>>,
 }
@@ -29,7 +33,9 @@ pub(crate) struct Ended {
     pub(crate) cause: Option<&'static str>,
     pub(crate) boundary: Option<usize>,
     pub(crate) view: Vec<usize>,
+    pub(crate) marks: Vec<(usize, String)>,
     pub(crate) cumulative: Usage,
+    pub(crate) agents: BTreeMap<AgentName, [Usage; 3]>,
 }
 
 /// The settings or the message are not acceptable.
@@ -119,9 +125,14 @@ impl Oracle {
         if batch > self.ended.len() {
             return Err(Refused);
         }
-        if let Some(Ended { view, cumulative, .. }) = self.ended.get(batch).cloned() {
+        if let Some(Ended { view, marks, cumulative, agents, .. }) = self.ended.get(batch).cloned()
+        {
             self.begin_batch("roll_back", view);
+            self.marks = marks;
             self.cumulative = cumulative;
+            for (name, [_, cumulative, _]) in &mut self.agents {
+                *cumulative = agents.get(name).map(|used| used[1]).unwrap_or_default();
+            }
         }
         Ok(())
     }
@@ -130,14 +141,28 @@ impl Oracle {
         self.begin_batch("reset", Vec::new());
         self.current = Usage::default();
         self.cumulative = Usage::default();
+        for [current, cumulative, _] in self.agents.values_mut() {
+            (*current, *cumulative) = (Usage::default(), Usage::default());
+        }
     }
 
-    pub(crate) fn begin_request(&mut self) {
+    pub(crate) fn begin_request(&mut self, agent: Option<AgentName>) {
+        if let Some(agent) = agent {
+            self.agents.entry(agent).or_default()[0] = Usage::default();
+            return;
+        }
         self.current = Usage::default();
         self.requested = Some(self.view.clone());
     }
 
-    pub(crate) fn note_usage(&mut self, usage: Usage) {
+    pub(crate) fn note_usage(&mut self, usage: Usage, agent: Option<AgentName>) {
+        if let Some(agent) = agent {
+            let [current, cumulative, lifetime] = self.agents.entry(agent).or_default();
+            *cumulative = instead(*cumulative, *current, usage);
+            *lifetime = instead(*lifetime, *current, usage);
+            *current = usage;
+            return;
+        }
         self.cumulative = instead(self.cumulative, self.current, usage);
         self.lifetime = instead(self.lifetime, self.current, usage);
         self.current = usage;
@@ -156,7 +181,9 @@ impl Oracle {
             cause: self.cause,
             boundary: self.boundary,
             view: std::mem::replace(&mut self.view, view),
+            marks: self.marks.clone(),
             cumulative: self.cumulative,
+            agents: self.agents.clone(),
         });
         self.cause = Some(cause);
         self.boundary = self.view.iter().copied().min();
@@ -192,23 +219,49 @@ impl Oracle {
         for mark in &query.marks {
             found.retain(|&(i, _)| self.has_mark(i, mark));
         }
-        let count = found.len();
-        match query.pick {
-            Pick::All => Ok(found),
-            Pick::First(n) => Ok(found[..n.min(count)].to_vec()),
-            Pick::Last(n) => Ok(found[count - n.min(count)..].to_vec()),
-            Pick::Range(start, end) if start <= end && start <= count => {
-                Ok(found[start..end.min(count)].to_vec())
-            }
-            Pick::Range(..) => Err(Refused),
+        if !query.tools.is_empty() {
+            found.retain(|&(i, _)| self.concerns(i, &query.tools));
         }
+        let wanted = picked(self.turn_starts(query.scope), query.turns)?;
+        if query.turns != Pick::All {
+            let place = |(i, position): (usize, Option<usize>)| position.unwrap_or(i);
+            found.retain(|&hit| wanted.iter().any(|turn| turn.contains(&place(hit))));
+        }
+        picked(found, query.pick)
+    }
+
+    /// Whether a message calls one of the tools, or answers such a call.
+    fn concerns(&self, index: usize, tools: &[ToolName]) -> bool {
+        let message = &self.log[index];
+        let calls = message.calls().any(|call| tools.contains(&call.name));
+        let Some(result) = message.as_result() else { return calls };
+        let mut said = self.log.iter().flat_map(|message| message.calls());
+        match &result.name {
+            Some(name) => tools.contains(name),
+            None => said.any(|call| call.id == result.call && tools.contains(&call.name)),
+        }
+    }
+
+    /// The places of each turn.
+    fn turn_starts(&self, scope: Scope) -> Vec<std::ops::Range<usize>> {
+        let messages: Vec<&Message> = match scope {
+            Scope::View => self.visible().collect(),
+            Scope::Log => self.log.iter().collect(),
+        };
+        let starts = (0..messages.len()).filter(|&place| messages[place].role() == Role::User);
+        let mut turns: Vec<std::ops::Range<usize>> = starts.map(|at| at..messages.len()).collect();
+        for next in 1..turns.len() {
+            turns[next - 1].end = turns[next].start;
+        }
+        turns
     }
 
     /// The prompt of the last request and what came since, if that says something
     /// of the next request.
     pub(crate) fn fill(&self) -> Option<(u64, Vec<&Message>)> {
         let requested = self.requested.as_ref()?;
-        let added = self.visible().skip(requested.len()).collect();
+        let added = self.visible().skip(requested.len());
+        let added = added.filter(|message| message.origin == Origin::Main).collect();
         (self.current.prompt > 0).then_some((self.current.prompt, added))
     }
 
@@ -415,5 +468,19 @@ fn instead(sum: Usage, old: Usage, new: Usage) -> Usage {
         cache_write: field(|usage| usage.cache_write),
         completion: field(|usage| usage.completion),
         reasoning: field(|usage| usage.reasoning),
+    }
+}
+
+/// What is taken of a list.
+fn picked<T: Clone>(found: Vec<T>, pick: Pick) -> Result<Vec<T>, Refused> {
+    let count = found.len();
+    match pick {
+        Pick::All => Ok(found),
+        Pick::First(n) => Ok(found[..n.min(count)].to_vec()),
+        Pick::Last(n) => Ok(found[count - n.min(count)..].to_vec()),
+        Pick::Range(start, end) if start <= end && start <= count => {
+            Ok(found[start..end.min(count)].to_vec())
+        }
+        Pick::Range(..) => Err(Refused),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf_conversation::{Conversation, Event, Operated, Operation, Query, Reason};
-use interleaf_model::{BatchRecord, Message, Ranges, Role, Usage};
+use interleaf_model::{BatchRecord, Message, Ranges, Role};
 
 use crate::command::{Branch, Command, Question};
 use crate::oracle::{Oracle, Outcome, Refused};
@@ -46,17 +46,18 @@ impl Run {
         let Self { conversation, oracle, events, left } = self;
         let before = conversation.fork();
         let old = oracle.clone();
+        let one = |event: Event| vec![event];
         let (done, expected) = match command.clone() {
             Command::Append(message) => {
-                (conversation.append(message.clone()).map(Some), oracle.append(&message))
+                (conversation.append(message.clone()).map(one), oracle.append(&message))
             }
             Command::Mark(index, mark) => {
                 let index = index.near(oracle.log.len());
-                (conversation.mark(index as u32, mark).map(Some), oracle.mark(index, mark))
+                (conversation.mark(index as u32, mark).map(one), oracle.mark(index, mark))
             }
             Command::Unmark(index, mark) => {
                 let index = index.near(oracle.log.len());
-                (conversation.unmark(index as u32, mark).map(Some), oracle.unmark(index, mark))
+                (conversation.unmark(index as u32, mark).map(one), oracle.unmark(index, mark))
             }
             Command::RollBack(batch) => {
                 let batch = batch.near(oracle.ended.len());
@@ -64,15 +65,17 @@ impl Run {
             }
             Command::Reset => {
                 oracle.reset();
-                (conversation.reset().map(Some), Ok(()))
+                (conversation.reset().map(one), Ok(()))
             }
-            Command::BeginRequest => {
-                oracle.begin_request();
-                (conversation.begin_request().map(Some), Ok(()))
+            Command::BeginRequest(agent) => {
+                let done = conversation.begin_request(agent.as_ref()).map(one);
+                oracle.begin_request(agent);
+                (done, Ok(()))
             }
-            Command::NoteUsage(usage) => {
-                oracle.note_usage(usage);
-                (conversation.note_usage(usage).map(Some), Ok(()))
+            Command::NoteUsage(usage, agent) => {
+                let done = conversation.note_usage(usage, agent.as_ref()).map(one);
+                oracle.note_usage(usage, agent);
+                (done, Ok(()))
             }
             Command::Fork { goes_on } => {
                 let mut other = conversation.fork();
@@ -81,18 +84,18 @@ impl Run {
                     std::mem::swap(&mut other, conversation);
                 }
                 left.push((other, oracle.clone()));
-                (Ok(None), Ok(()))
+                (Ok(vec![]), Ok(()))
             }
             Command::Truncate(_)
             | Command::Insert { .. }
             | Command::Replace { .. }
             | Command::Clear { .. }
-            | Command::Filter(_) => (Ok(None), Ok(())),
+            | Command::Filter(_) => (Ok(vec![]), Ok(())),
         };
         assert_eq!(done.as_ref().err().map(|_| Refused), expected.err(), "{command:?}: {done:?}");
         match done {
-            Ok(Some(event)) => events.push(event),
-            Ok(None) | Err(_) => {
+            Ok(new) if !new.is_empty() => events.extend(new),
+            Ok(_) | Err(_) => {
                 assert_eq!(*conversation, before, "without an event nothing changes");
                 assert_eq!(*oracle, old);
             }
@@ -202,6 +205,9 @@ pub(crate) fn assert_same(conversation: &Conversation, oracle: &Oracle) {
     assert_eq!(usage.current, oracle.current);
     assert_eq!(usage.cumulative, oracle.cumulative);
     assert_eq!(usage.lifetime, oracle.lifetime);
+    let agents =
+        conversation.agents().map(|(name, c)| (name, [c.current, c.cumulative, c.lifetime]));
+    assert!(agents.eq(oracle.agents.iter().map(|(name, &used)| (name, used))), "sub-agents");
     let fill = conversation.fill();
     let fill = fill.map(|fill| (fill.prompt, fill.added.into_iter().map(|m| &**m).collect()));
     assert_eq!(fill, oracle.fill());
@@ -219,7 +225,7 @@ fn assert_answer(conversation: &Conversation, oracle: &Oracle, query: &Query) ->
             hits.len()
         }
         (Err(error), Err(Refused)) => {
-            assert_eq!(error.field(), "range");
+            assert!(["range", "turns"].contains(&error.field()), "{error}");
             0
         }
         (found, expected) => panic!("{query:?} gave {found:?}, but {expected:?} is right"),
@@ -252,7 +258,8 @@ fn batches(conversation: &Conversation) -> Vec<BatchRecord> {
         (record.cause.clone(), record.boundary, record.end.as_ref().map(Ranges::len))
     });
     assert_eq!(listed, recorded.collect::<Vec<_>>());
-    records
+    // That the marks of each batch are there is shown by going back to it.
+    records.into_iter().map(|record| BatchRecord { marks: None, ..record }).collect()
 }
 
 /// None at all before the first operation.
@@ -260,8 +267,7 @@ fn expected_batches(oracle: &Oracle) -> Vec<BatchRecord> {
     let record = |cause: Option<&str>, boundary: Option<usize>| BatchRecord {
         cause: cause.unwrap_or("start").to_owned(),
         boundary: boundary.map(|index| index as u32),
-        end: None,
-        cumulative: Usage::default(),
+        ..BatchRecord::default()
     };
     let mut records: Vec<BatchRecord> = oracle
         .ended
@@ -269,6 +275,7 @@ fn expected_batches(oracle: &Oracle) -> Vec<BatchRecord> {
         .map(|ended| BatchRecord {
             end: Some(as_u32(&ended.view).into_iter().collect()),
             cumulative: ended.cumulative,
+            agents: ended.agents.iter().map(|(name, used)| (name.clone(), used[1])).collect(),
             ..record(ended.cause, ended.boundary)
         })
         .collect();

@@ -36,7 +36,7 @@ impl Session {
         let (body, kept) = LastBody::after(self.last_body.as_ref(), [sent.body.to_vec()]);
         let report = serde_json::to_string(sent.report).map_err(Error::damaged)?;
         let mut conversation = self.conversation.clone();
-        let event = conversation.begin_request().map_err(Error::conversation)?;
+        let event = conversation.begin_request(None).map_err(Error::conversation)?;
         let mut commit = self.commit_of(&[event])?;
         commit.request = Some(NewRequest {
             no,
@@ -60,7 +60,7 @@ impl Session {
         let mut conversation = self.conversation.clone();
         let mut events = vec![];
         if no + 1 == self.head.next_request {
-            events.push(conversation.note_usage(usage).map_err(Error::conversation)?);
+            events.push(conversation.note_usage(usage, None).map_err(Error::conversation)?);
         }
         let mut commit = self.commit_of(&events)?;
         commit.usage = Some(RequestUsage { no, usage });

@@ -57,7 +57,7 @@ impl Session {
     /// # Errors
     /// If there is no such message, or another writer was first.
     pub async fn mark(&mut self, index: u32, mark: &str) -> Result<(), Error> {
-        self.change(|conversation| conversation.mark(index, mark).map(Some)).await
+        self.change(|conversation| conversation.mark(index, mark).map(one)).await
     }
 
     /// Takes a mark off the message at a log index.
@@ -65,7 +65,7 @@ impl Session {
     /// # Errors
     /// If there is no such message, or another writer was first.
     pub async fn unmark(&mut self, index: u32, mark: &str) -> Result<(), Error> {
-        self.change(|conversation| conversation.unmark(index, mark).map(Some)).await
+        self.change(|conversation| conversation.unmark(index, mark).map(one)).await
     }
 
     /// Takes the view back to the end of a batch.
@@ -81,7 +81,7 @@ impl Session {
     /// # Errors
     /// If another writer was first.
     pub async fn reset(&mut self) -> Result<(), Error> {
-        self.change(|conversation| conversation.reset().map(Some)).await
+        self.change(|conversation| conversation.reset().map(one)).await
     }
 
     /// Takes in events that were made elsewhere, such as by an export, in one
@@ -122,11 +122,11 @@ impl Session {
 
     async fn change(
         &mut self,
-        change: impl FnOnce(&mut Conversation) -> Result<Option<Event>, interleaf_conversation::Error>,
+        change: impl FnOnce(&mut Conversation) -> Result<Vec<Event>, interleaf_conversation::Error>,
     ) -> Result<(), Error> {
         let mut conversation = self.conversation.clone();
-        let event = change(&mut conversation).map_err(Error::conversation)?;
-        self.write(conversation, event.as_slice()).await
+        let events = change(&mut conversation).map_err(Error::conversation)?;
+        self.write(conversation, &events).await
     }
 
     async fn write(&mut self, changed: Conversation, events: &[Event]) -> Result<(), Error> {
@@ -154,4 +154,8 @@ impl Session {
         self.head.changed = self.head.changed.max(at);
         Ok(())
     }
+}
+
+fn one(event: Event) -> Vec<Event> {
+    vec![event]
 }

@@ -7,7 +7,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 
-use interleaf_model::{BatchRecord, MessageId, Ranges, Transcript, Usage, UsageRecord};
+use interleaf_model::{AgentName, BatchRecord, MessageId, Ranges, Transcript, Usage, UsageRecord};
 
 use super::message::message;
 use super::text::name;
@@ -62,7 +62,7 @@ fn batches(len: u32) -> impl Strategy<Value = Vec<BatchRecord>> {
     let boundary = option::of(index(len)).prop_map(move |index| index.filter(|_| len > 0));
     let batch =
         (name(), boundary, view(len), tokens()).prop_map(|(cause, boundary, end, cumulative)| {
-            BatchRecord { cause, boundary, end: Some(end), cumulative }
+            BatchRecord { cause, boundary, end: Some(end), cumulative, ..BatchRecord::default() }
         });
     vec(batch, 0..3).prop_map(|mut batches| {
         if let Some(last) = batches.last_mut() {
@@ -74,12 +74,18 @@ fn batches(len: u32) -> impl Strategy<Value = Vec<BatchRecord>> {
 }
 
 fn usage(len: u32) -> impl Strategy<Value = UsageRecord> {
+    let agents = btree_map(name().prop_map(AgentName::new), counters(len), 0..3);
+    (counters(len), agents).prop_map(|(main, agents)| UsageRecord { agents, ..main })
+}
+
+fn counters(len: u32) -> impl Strategy<Value = UsageRecord> {
     (tokens(), tokens(), tokens(), option::of(0..=len)).prop_map(
         |(current, cumulative, lifetime, request_log_len)| UsageRecord {
             current,
             cumulative,
             lifetime,
             request_log_len,
+            ..UsageRecord::default()
         },
     )
 }

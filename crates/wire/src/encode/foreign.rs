@@ -1,7 +1,7 @@
 //! Fields that another vendor attached: they go back to their owner only, and whoever
 //! sends a message elsewhere is told.
 
-use interleaf_model::{Entry, Extra, Message, PartRef};
+use interleaf_model::{ENGINE, Entry, Extra, Message, PartRef};
 use serde_json::Value;
 
 use crate::Family;
@@ -40,7 +40,10 @@ fn report_one(extra: &Extra, message: &Message, family: Family, adjustments: &mu
     }
 }
 
-/// The ids and forms of OpenAI's two families mean the same in both.
+/// The ids and forms of OpenAI's two families mean the same in both; what the engine keeps
+/// for itself is no one's loss.
 fn takes(family: Family, owner: &str) -> bool {
-    owner == family.owner() || (family == Family::OpenaiResponses && owner == "openai")
+    owner == ENGINE
+        || owner == family.owner()
+        || (family == Family::OpenaiResponses && owner == "openai")
 }

@@ -108,19 +108,20 @@ impl Change {
         }
     }
 
-    /// Makes the change, and gives the event that says so, if anything changed, and
+    /// Makes the change, and gives the events that say so, if anything changed, and
     /// where the outcome differs from the letter.
     pub(crate) fn apply(
         self,
         conversation: &mut Conversation,
-    ) -> Result<(Option<Event>, Vec<Note>), Error> {
-        let plain = |event| (event, vec![]);
+    ) -> Result<(Vec<Event>, Vec<Note>), Error> {
+        let plain = |events| (events, vec![]);
+        let one = |event| (vec![event], vec![]);
         let operation = match self {
             Self::Mark(index, mark) => {
-                return conversation.mark(index, &mark).map(Some).map(plain);
+                return conversation.mark(index, &mark).map(one);
             }
             Self::Unmark(index, mark) => {
-                return conversation.unmark(index, &mark).map(Some).map(plain);
+                return conversation.unmark(index, &mark).map(one);
             }
             Self::RollBack(batch) => return conversation.roll_back(batch).map(plain),
             Self::Operate(operation) => operation,
@@ -130,7 +131,9 @@ impl Change {
                 Operation::Truncate(Truncate { range: Some(Span { start, end }), ..truncate })
             }
         };
-        conversation.operate(operation).map(|operated| (operated.event, operated.notes))
+        conversation
+            .operate(operation)
+            .map(|operated| (operated.event.into_iter().collect(), operated.notes))
     }
 }
 

@@ -125,7 +125,7 @@ fn messages(event: &Event) -> u32 {
         Event::Marked { .. }
         | Event::Unmarked { .. }
         | Event::RolledBack { .. }
-        | Event::RequestBegan {}
+        | Event::RequestBegan { .. }
         | Event::UsageNoted { .. }
         | Event::Reset {} => 0,
     }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use interleaf_conversation::{
-    Clear, Conversation, ErrorKind, Filter, Insert, Note, Operation, PINNED, Query, Reason,
+    Clear, Conversation, ErrorKind, Filter, Insert, Note, Operation, PINNED, Pick, Query, Reason,
     Replace, Scope, Truncate,
 };
-use interleaf_model::{CallId, Message, MessageId, Role, Timestamp, Transcript};
+use interleaf_model::{
+    AgentName, CallId, Message, MessageId, Origin, Role, Timestamp, Transcript, Usage,
+};
 
 use super::{conversation, eight_turns, five, found, keep_last, one_block, shown, truncate, view};
 
@@ -188,7 +190,7 @@ fn a5_a_range_may_end_behind_what_matches_but_not_start_there() {
     assert_eq!(error.to_string(), "range: it starts at 3, but only 2 messages match");
     assert_eq!(error.kind(), ErrorKind::OutOfRange);
     let error = conversation.query(&query.range(2, 1)).unwrap_err();
-    assert_eq!(error.to_string(), "range: it starts at 2, behind its end 1");
+    assert_eq!(error.to_string(), "range: it starts at 2, after its end 1");
     assert_eq!(error.kind(), ErrorKind::Settings);
 }
 
@@ -272,4 +274,42 @@ fn a6_a_mark_needs_a_message_and_a_name() {
     assert_eq!(error.to_string(), "mark: it must not be empty");
     let error = conversation.unmark(9, "draft").unwrap_err();
     assert_eq!(error.to_string(), "index: there is no message 9 in a log of 5");
+}
+
+#[test]
+fn a5_a_turn_is_a_question_and_all_that_follows_it() {
+    let conversation =
+        conversation("s be kind\nu one\na 1\nu two\na [call c1 ls]\nt c1= src\na 2\n");
+    assert_eq!(found(&conversation, Query::all().turns(Pick::First(1))), ["one", "1"]);
+    let last = Query::role(Role::Assistant).turns(Pick::Last(1));
+    assert_eq!(found(&conversation, last), ["", "2"]);
+    let late = conversation.query(&Query::all().turns(Pick::Range(3, 4))).unwrap_err();
+    assert_eq!(late.to_string(), "turns: they start at 3, but there are only 2");
+}
+
+#[test]
+fn a5_by_tool_name_calls_and_results_are_found_together() {
+    let lines = "u look\na [call c1 ls] [call c2 cat]\nt c1= src\nt c2= text\na [call c3 cat]\nt c3= more\n";
+    let conversation = conversation(lines);
+    assert_eq!(found(&conversation, Query::role(Role::Tool).tool("cat")), ["text", "more"]);
+    assert_eq!(conversation.query(&Query::all().tool("ls")).unwrap().len(), 2);
+    assert_eq!(found(&conversation, Query::all().tool("rm")), [""; 0]);
+}
+
+#[test]
+fn a12_a_sub_agent_counts_for_itself_and_leaves_the_main_agents_fill_alone() {
+    let mut conversation = conversation("u one\n");
+    let scout = AgentName::new("scout");
+    let usage = |prompt| Usage { prompt, ..Usage::default() };
+    conversation.begin_request(None).unwrap();
+    conversation.note_usage(usage(100), None).unwrap();
+    let task = Message::user("look").with_origin(Origin::SubAgent(scout.clone()));
+    conversation.append(task).unwrap();
+    conversation.begin_request(Some(&scout)).unwrap();
+    conversation.note_usage(usage(7), Some(&scout)).unwrap();
+    let fill = conversation.fill().unwrap();
+    assert_eq!((fill.prompt, fill.added.len()), (100, 0));
+    assert_eq!(conversation.usage().lifetime.prompt, 100);
+    assert_eq!(conversation.fill_of(&scout).unwrap().prompt, 7);
+    assert_eq!(conversation.usage_of(&scout).unwrap().lifetime.prompt, 7);
 }

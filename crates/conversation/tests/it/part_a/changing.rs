@@ -108,7 +108,7 @@ fn a7_a_contradictory_truncate_is_refused_by_field() {
         ),
         (
             Truncate { range: span(3, 1), ..none() },
-            "truncate.range: it starts at 3, behind its end 1".to_owned(),
+            "truncate.range: it starts at 3, after its end 1".to_owned(),
         ),
         (
             Truncate { others: Some(Others::Keep), ..keep_last(1) },
@@ -339,7 +339,7 @@ fn a10_a_roll_back_to_the_current_batch_changes_nothing_and_to_no_batch_is_refus
     let mut conversation = five();
     truncate(&mut conversation, keep_last(2));
     let before = conversation.fork();
-    assert_eq!(conversation.roll_back(1).unwrap(), None);
+    assert_eq!(conversation.roll_back(1).unwrap(), []);
     let error = conversation.roll_back(2).unwrap_err();
     assert_eq!(error.to_string(), "batch: there is no batch 2; the newest is 1");
     assert_eq!(error.kind(), ErrorKind::OutOfRange);
@@ -363,7 +363,7 @@ fn a11_a_fork_shares_its_messages_and_goes_its_own_way() {
 fn a11_a_reset_hides_everything_and_can_be_rolled_back() {
     let mut conversation = five();
     conversation.mark(0, PINNED).unwrap();
-    conversation.note_usage(Usage { prompt: 7, ..Usage::default() }).unwrap();
+    conversation.note_usage(Usage { prompt: 7, ..Usage::default() }, None).unwrap();
     assert_eq!(conversation.reset().unwrap(), Event::Reset {});
     assert_eq!(conversation.view_len(), 0);
     assert_eq!(conversation.usage().cumulative, Usage::default());
@@ -378,8 +378,8 @@ fn a11_a_reset_hides_everything_and_can_be_rolled_back() {
 fn a11_a_snapshot_restores_log_view_marks_batches_and_usage() {
     let mut conversation = one_block();
     conversation.mark(1, PINNED).unwrap();
-    conversation.begin_request().unwrap();
-    conversation.note_usage(Usage { prompt: 90, completion: 8, ..Usage::default() }).unwrap();
+    conversation.begin_request(None).unwrap();
+    conversation.note_usage(Usage { prompt: 90, completion: 8, ..Usage::default() }, None).unwrap();
     truncate(&mut conversation, keep_last(2));
     conversation.append(Message::user("more")).unwrap();
     let text = conversation.to_transcript().write();
@@ -432,11 +432,11 @@ fn a11_an_event_that_does_not_fit_is_refused_and_changes_nothing() {
 fn a12_what_a_stream_reports_replaces_and_never_adds_up() {
     let tokens = |prompt, completion| Usage { prompt, completion, ..Usage::default() };
     let mut conversation = five();
-    conversation.begin_request().unwrap();
-    conversation.note_usage(tokens(100, 1)).unwrap();
-    conversation.note_usage(tokens(100, 20)).unwrap();
-    conversation.begin_request().unwrap();
-    conversation.note_usage(tokens(130, 5)).unwrap();
+    conversation.begin_request(None).unwrap();
+    conversation.note_usage(tokens(100, 1), None).unwrap();
+    conversation.note_usage(tokens(100, 20), None).unwrap();
+    conversation.begin_request(None).unwrap();
+    conversation.note_usage(tokens(130, 5), None).unwrap();
     let usage = *conversation.usage();
     assert_eq!(usage.current, tokens(130, 5));
     assert_eq!(usage.cumulative, tokens(230, 25));
@@ -447,16 +447,16 @@ fn a12_what_a_stream_reports_replaces_and_never_adds_up() {
 fn a12_a_roll_back_rewinds_the_cumulative_counter_and_not_the_lifetime() {
     let tokens = |prompt| Usage { prompt, ..Usage::default() };
     let mut conversation = five();
-    conversation.begin_request().unwrap();
-    conversation.note_usage(tokens(100)).unwrap();
+    conversation.begin_request(None).unwrap();
+    conversation.note_usage(tokens(100), None).unwrap();
     truncate(&mut conversation, keep_last(2));
-    conversation.begin_request().unwrap();
-    conversation.note_usage(tokens(40)).unwrap();
+    conversation.begin_request(None).unwrap();
+    conversation.note_usage(tokens(40), None).unwrap();
     conversation.roll_back(0).unwrap();
     assert_eq!(conversation.usage().cumulative, tokens(100));
     assert_eq!(conversation.usage().lifetime, tokens(140));
     // The stream was still running: what it reports now is more of the same request.
-    conversation.note_usage(tokens(45)).unwrap();
+    conversation.note_usage(tokens(45), None).unwrap();
     assert_eq!(conversation.usage().cumulative, tokens(105));
     assert_eq!(conversation.usage().lifetime, tokens(145));
 }
@@ -466,8 +466,8 @@ fn a12_the_fill_is_the_last_prompt_and_what_was_added_since() {
     let mut conversation = five();
     assert!(conversation.fill().is_none());
     for prompt in [100, 120] {
-        conversation.begin_request().unwrap();
-        conversation.note_usage(Usage { prompt, ..Usage::default() }).unwrap();
+        conversation.begin_request(None).unwrap();
+        conversation.note_usage(Usage { prompt, ..Usage::default() }, None).unwrap();
         conversation.append(Message::assistant("answer")).unwrap();
     }
     let fill = conversation.fill().unwrap();

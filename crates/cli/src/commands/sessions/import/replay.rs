@@ -4,6 +4,7 @@
 //! batch. That is enough to tell its past again: within a batch messages were only
 //! appended, and an event of an operation carries the view that it led to.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf::conversation::{
@@ -18,10 +19,29 @@ pub(super) fn events_of(conversation: &Conversation) -> (Vec<Event>, bool) {
     let leads_there = |events: &Vec<Event>| {
         Conversation::replay(events).is_ok_and(|replayed| replayed == *conversation)
     };
-    match Past::new(&transcript).tell().filter(leads_there) {
+    if let Some(events) = Past::new(&transcript).tell().filter(leads_there) {
+        return (events, true);
+    }
+    // A transcript that does not say when its marks were made has made them at the end.
+    let marked_last = Transcript { batches: unmarked(&transcript), ..transcript.clone() };
+    let leads_nearly_there = |events: &Vec<Event>| {
+        Conversation::replay(events).is_ok_and(|replayed| {
+            let replayed = replayed.to_transcript();
+            Transcript { batches: unmarked(&replayed), ..replayed } == marked_last
+        })
+    };
+    let mut past = Past::new(&marked_last);
+    past.marks_come_last = true;
+    match past.tell().filter(leads_nearly_there) {
         Some(events) => (events, true),
         None => (plain(&transcript), false),
     }
+}
+
+/// The batches, without their marks.
+fn unmarked(transcript: &Transcript) -> Vec<BatchRecord> {
+    let batches = transcript.batches.iter().cloned();
+    batches.map(|batch| BatchRecord { marks: None, ..batch }).collect()
 }
 
 /// The messages, what is visible of them, and the marks.
@@ -31,9 +51,14 @@ fn plain(transcript: &Transcript) -> Vec<Event> {
         let operation = Operation::Truncate(Truncate::default());
         events.push(Event::Operated { operation, view: view.clone() });
     }
-    events.extend(marked(transcript));
+    events.extend(marked(&BTreeMap::new(), &transcript.marks));
     events
 }
+
+/// The log indices that carry each mark.
+type Marks = BTreeMap<String, Vec<u32>>;
+
+static NO_MARKS: Marks = Marks::new();
 
 struct Past<'a> {
     transcript: &'a Transcript,
@@ -41,11 +66,15 @@ struct Past<'a> {
     /// How much of the log there is.
     len: u32,
     cumulative: Usage,
+    marks: &'a Marks,
+    marks_come_last: bool,
 }
 
 impl<'a> Past<'a> {
     fn new(transcript: &'a Transcript) -> Self {
-        Self { transcript, events: vec![], len: 0, cumulative: Usage::default() }
+        let (events, cumulative) = (vec![], Usage::default());
+        let (marks, marks_come_last) = (&NO_MARKS, false);
+        Self { transcript, events, len: 0, cumulative, marks, marks_come_last }
     }
 
     /// The events, if there is a past that fits.
@@ -57,12 +86,7 @@ impl<'a> Past<'a> {
             Some(view) => view.iter().collect(),
             None => (0..log).collect(),
         };
-        let only = [BatchRecord {
-            cause: "start".to_owned(),
-            boundary: None,
-            end: None,
-            cumulative: Usage::default(),
-        }];
+        let only = [BatchRecord { cause: "start".to_owned(), ..BatchRecord::default() }];
         let batches = match transcript.batches.as_slice() {
             [] => &only,
             batches => batches,
@@ -77,6 +101,9 @@ impl<'a> Past<'a> {
             let reaches = end.iter().max().map_or(0, |max| max + 1);
             let upto = if i == last { log } else { self.len.max(reaches) };
             if i > 0 {
+                if !self.marks_come_last {
+                    self.mark(marks_at_end(&transcript.batches[i - 1..], transcript));
+                }
                 self.begin(&batches[..i], batch, &end, upto)?;
             }
             let cumulative = if i == last { usage.cumulative } else { batch.cumulative };
@@ -86,8 +113,16 @@ impl<'a> Past<'a> {
             self.spend(cumulative, current, asked_at.is_some())?;
             self.append(upto)?;
         }
-        self.events.extend(marked(transcript));
+        self.mark(&transcript.marks);
         Some(self.events)
+    }
+
+    /// Puts on and takes off marks until there are these.
+    fn mark(&mut self, marks: &'a Marks) {
+        let unmark = |(index, mark)| Event::Unmarked { index, mark };
+        self.events.extend(new_marks(marks, self.marks).map(unmark));
+        self.events.extend(marked(self.marks, marks));
+        self.marks = marks;
     }
 
     /// Begins a batch that ends with this view.
@@ -166,10 +201,10 @@ impl<'a> Past<'a> {
 
     fn request(&mut self, usage: Usage, was_made: bool) {
         if was_made {
-            self.events.push(Event::RequestBegan {});
+            self.events.push(Event::RequestBegan { agent: None });
         }
         if usage != Usage::default() {
-            self.events.push(Event::UsageNoted { usage });
+            self.events.push(Event::UsageNoted { usage, agent: None });
         }
     }
 }
@@ -203,9 +238,21 @@ fn appended(message: &Arc<Message>) -> Event {
     Event::Appended { message: message.clone() }
 }
 
-fn marked(transcript: &Transcript) -> impl Iterator<Item = Event> {
-    let marks = transcript.marks.iter();
-    marks.flat_map(|(mark, indices)| {
-        indices.iter().map(move |&index| Event::Marked { index, mark: mark.clone() })
+/// The marks at the end of the first of these batches.
+fn marks_at_end<'a>(batches: &'a [BatchRecord], transcript: &'a Transcript) -> &'a Marks {
+    batches.iter().find_map(|batch| batch.marks.as_ref()).unwrap_or(&transcript.marks)
+}
+
+/// The events that put on what `after` has and `before` has not.
+fn marked<'a>(before: &'a Marks, after: &'a Marks) -> impl Iterator<Item = Event> + 'a {
+    new_marks(before, after).map(|(index, mark)| Event::Marked { index, mark })
+}
+
+fn new_marks<'a>(before: &'a Marks, after: &'a Marks) -> impl Iterator<Item = (u32, String)> + 'a {
+    let is_new =
+        |mark: &String, index: &u32| !before.get(mark).is_some_and(|on| on.contains(index));
+    after.iter().flat_map(move |(mark, indices)| {
+        let new = indices.iter().filter(move |index| is_new(mark, index));
+        new.map(move |&index| (index, mark.clone()))
     })
 }

@@ -1,0 +1,49 @@
+//! What is known of an answer beside what it says.
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use crate::{Error, Finish, Json, Message, VendorName};
+
+/// Under this name the engine attaches its own fields to a message. No request carries
+/// them.
+pub const ENGINE: &str = "interleaf";
+
+/// What is known of an answer beside what it says. It is kept with the message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Answered {
+    /// The number of the request in its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<u64>,
+    /// Who served the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<SmolStr>,
+    /// Which model answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<SmolStr>,
+    /// The API's name for the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<SmolStr>,
+    /// Why the model stopped; absent if the answer was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<Finish>,
+}
+
+impl Message {
+    /// What is known of the answer that this message is, if it was taken as one.
+    pub fn answered(&self) -> Option<Answered> {
+        serde_json::from_str(self.extra.get(ENGINE)?.as_str()).ok()
+    }
+
+    /// The same message, as the answer to a request.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn with_answered(mut self, answered: &Answered) -> Result<Self, Error> {
+        let fields = serde_json::to_string(answered).map_err(|e| Error::rule(e.to_string()))?;
+        self.extra = self.extra.with(VendorName::new(ENGINE), Json::parse(fields)?)?;
+        Ok(self)
+    }
+}
