@@ -32,6 +32,8 @@ mod encode;
 mod error;
 mod lint;
 mod media;
+mod models;
+mod schema;
 mod stream;
 mod wire;
 

@@ -56,6 +56,23 @@ fn shorten(pointer: &mut String, body: &Value) {
     }
 }
 
+/// The rules of a family, from its name and a row for each: the constant, the rule's
+/// name, its sentence and what the API answers.
+macro_rules! rule_table {
+    ($family:literal $($name:ident $id:literal $sentence:literal $api_text:literal;)*) => {
+        $(pub(in super::super) const $name: $crate::lint::Rule = $crate::lint::Rule {
+            id: concat!($family, "/", $id),
+            sentence: $sentence,
+            api_text: $api_text,
+        };)*
+
+        /// Every rule of the family.
+        pub(in super::super) const RULES: &[$crate::lint::Rule] = &[$($name),*];
+    };
+}
+
+pub(crate) use rule_table;
+
 /// Where a family puts what it found.
 pub(crate) struct Faults {
     found: Vec<Fault>,

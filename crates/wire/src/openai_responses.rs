@@ -38,6 +38,7 @@ mod decode;
 mod encode;
 mod error;
 mod lint;
+mod models;
 mod schema;
 mod stream;
 mod wire;
@@ -123,18 +124,4 @@ fn is_made_by_model(kind: &str) -> bool {
         "mcp_approval_response",
     ];
     !kind.ends_with("_output") && !OTHERS.contains(&kind)
-}
-
-/// Whether a model thinks before every answer, so that whatever it said has its
-/// reasoning item. Later models think only when they like to.
-fn always_reasons(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let of = |family: &str, tail: &[&str]| {
-        name.strip_prefix(family)
-            .is_some_and(|rest| rest.is_empty() || tail.iter().any(|tail| rest.starts_with(tail)))
-    };
-    of("o1", &["-"])
-        || of("o3", &["-"])
-        || of("o4-mini", &["-"])
-        || of("gpt-5", &["-mini", "-nano", "-codex", "-pro", "-20"])
 }

@@ -1,29 +1,33 @@
 //! From a prompt to a request.
 
+mod assistant;
+mod blocks;
 mod media;
 mod parts;
+mod results;
+mod served;
 mod settings;
+mod system;
 mod tools;
-mod turn;
+mod user;
 
+use interleaf_model::{Extra, Json};
 use serde_json::value::RawValue;
 
-use interleaf_model::{Extra, Json, SystemPart};
-
-pub(super) use self::parts::IN_MESSAGE;
-pub(super) use self::settings::LEAST_BUDGET;
-
-use self::parts::text_block;
+use self::system::system;
 use super::models::Model;
 use super::wire::{Block, Content, Head, Mark, OutputConfig, RawObject, Rest};
 use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};
 use crate::adjustment::AdjustmentKind;
-use crate::encode::{Context, Writer, json};
+use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
-use crate::turns::Turns;
+use crate::turns::{Turn, Turns};
 use crate::{CacheMarks, Error, Family, Options};
 
-pub(crate) const WRITER: Writer = Writer { head, turn: turn::turn, tail };
+pub(super) use self::parts::IN_MESSAGE;
+pub(super) use self::settings::LEAST_BUDGET;
+
+pub(crate) const WRITER: Writer = Writer { head, turn, tail };
 
 /// Fields of a body that are written from what we know. A field of the same name in
 /// the rest would be there twice.
@@ -82,6 +86,23 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     Ok(text)
 }
 
+fn turn(
+    cx: &mut Context<'_>,
+    turn: Turn<'_>,
+    place: TurnPlace,
+    elements: &mut Elements<'_>,
+) -> Result<(), Error> {
+    match turn {
+        Turn::User { results, said, start } => {
+            elements.push(&user::turn(cx, results, said, start, place))
+        }
+        Turn::Assistant { said, start } => {
+            let messages = assistant::turn(cx, said, start, place);
+            messages.iter().try_for_each(|message| elements.push(message))
+        }
+    }
+}
+
 fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
     let mut text = String::from("]");
@@ -104,31 +125,6 @@ fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     }
     text.push('}');
     Ok(text)
-}
-
-/// The system prompts and a summary, each text a block of its own.
-fn system<'a>(cx: &mut Context<'_>, turns: &Turns<'a>) -> Vec<Block<'a>> {
-    let mut blocks = Vec::new();
-    for entry in turns.system {
-        let Some(parts) = system_parts(&entry.message) else { continue };
-        for part in parts {
-            match part {
-                SystemPart::Text(text) => blocks.extend(text_block(cx, text, &entry.message)),
-                SystemPart::Opaque(opaque) => {
-                    let detail = opaque.owner.as_str();
-                    cx.adjustments.add(AdjustmentKind::OpaqueDropped, &entry.message.id, detail);
-                }
-            }
-        }
-    }
-    blocks
-}
-
-fn system_parts(message: &interleaf_model::Message) -> Option<&[SystemPart]> {
-    match &message.body {
-        interleaf_model::Body::System(parts) => Some(parts),
-        _ => None,
-    }
 }
 
 /// The mark that we set. Where a request marks its own end, ours are of the same

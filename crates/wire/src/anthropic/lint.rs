@@ -6,6 +6,7 @@
 mod cache;
 mod messages;
 mod pairing;
+mod parts;
 mod rules;
 mod schemas;
 mod settings;
@@ -14,12 +15,12 @@ mod tools;
 
 use serde_json::Value;
 
-pub(crate) use self::rules::RULES;
-
 use self::rules::BODY;
 use super::models::Model;
 use crate::Vendor;
 use crate::lint::{Faults, Rule};
+
+pub(super) use self::rules::RULES;
 
 /// Finds what breaks a rule.
 pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {

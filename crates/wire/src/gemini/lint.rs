@@ -1,21 +1,22 @@
 //! What can be seen in a body that Gemini will refuse.
 
 mod messages;
+mod pairing;
 mod parts;
 mod rules;
 mod settings;
 mod tools;
-
-pub(super) use parts::{is_signature, is_sound_part};
-pub(crate) use rules::RULES;
-pub(super) use settings::{is_sound_format, is_sound_thinking};
-pub(super) use tools::{MOST_FUNCTIONS, is_sound_choice};
 
 use serde_json::Value;
 
 use super::wire::{own_name, snake_case};
 use crate::Vendor;
 use crate::lint::Faults;
+
+pub(super) use self::rules::RULES;
+pub(super) use parts::{is_signature, is_sound_part};
+pub(super) use settings::{is_sound_format, is_sound_thinking};
+pub(super) use tools::{MOST_FUNCTIONS, is_sound_choice};
 
 /// Checks a body.
 pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {

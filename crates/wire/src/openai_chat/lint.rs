@@ -15,7 +15,7 @@ use crate::Vendor;
 use crate::lint::{Faults, Rule};
 
 pub(super) use self::facts::Facts;
-pub(crate) use self::rules::RULES;
+pub(super) use self::rules::RULES;
 pub(super) use self::settings::setting_fault;
 pub(super) use self::tools::hosted_tool;
 

@@ -3,12 +3,12 @@
 mod messages;
 mod parts;
 mod settings;
+mod tools;
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use interleaf_model::{Extra, Message, VendorName};
+use serde_json::value::RawValue;
 
 use super::{CONTINUED, OWNER};
 use crate::error::Fault;
@@ -39,7 +39,7 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
         let continues = CONTINUED.iter().any(|name| fields.peek(name).is_some());
         messages.extend(read_input(input, continues)?);
     }
-    let (tools, hosted_tools) = settings::tools(&mut fields)?;
+    let (tools, hosted_tools) = tools::tools(&mut fields)?;
     let mut options = settings::read(fields)?;
     options.hosted_tools = hosted_tools;
     Ok(Request { messages, tools, options })

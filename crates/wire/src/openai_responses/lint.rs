@@ -2,6 +2,7 @@
 
 mod messages;
 mod pairing;
+mod parts;
 pub(super) mod rules;
 mod settings;
 mod tools;
@@ -11,8 +12,9 @@ use serde_json::Value;
 use crate::Vendor;
 use crate::lint::{Faults, Rule};
 
-pub(super) use self::messages::{is_address, is_sealed};
-pub(crate) use self::rules::RULES;
+pub(super) use self::messages::is_sealed;
+pub(super) use self::parts::is_address;
+pub(super) use self::rules::RULES;
 
 /// Where a check puts what it found: the rule, the place, particulars.
 pub(super) type Report<'r> = dyn FnMut(&'static Rule, String, String) + 'r;
@@ -43,7 +45,7 @@ pub(super) fn takes_item(item: &Value) -> bool {
 /// Whether a content part of the vendor's own can be sent from this side.
 pub(super) fn takes_part(part: &Value, side: Side) -> bool {
     let mut is_legal = true;
-    messages::check_part(part, side, "", &mut |_, _, _| is_legal = false);
+    parts::check_part(part, side, "", &mut |_, _, _| is_legal = false);
     is_legal
 }
 

@@ -2,19 +2,14 @@
 
 use std::borrow::Cow;
 
+use interleaf_model::{Arguments, ContentPart, Message, Opaque, Seal, Text, Thinking, ToolCall};
 use serde_json::value::RawValue;
-
-use interleaf_model::{
-    Arguments, Body, ContentPart, Message, Opaque, Seal, Status, Text, Thinking, ToolCall,
-};
 
 use super::media::{file_block, image_block};
 use super::{fields, raw_object, rest, settings};
 use crate::adjustment::AdjustmentKind;
-use crate::anthropic::wire::{
-    Block, CallBlock, Content, RedactedBlock, Rest, ResultBlock, TextBlock, ThinkingBlock,
-};
-use crate::anthropic::{MARK, OWNER, PLACEHOLDER, base64, is_blank};
+use crate::anthropic::wire::{Block, CallBlock, RedactedBlock, Rest, TextBlock, ThinkingBlock};
+use crate::anthropic::{MARK, OWNER, base64, is_blank};
 use crate::encode::{Context, TurnPlace};
 use crate::raw::text;
 use crate::{Family, Options, arguments, names, thinking};
@@ -69,34 +64,6 @@ pub(super) fn content_block<'a>(
 pub(super) fn left_out(cx: &mut Context<'_>, message: &Message, note: String) -> Block<'static> {
     cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, note.as_str());
     plain(note)
-}
-
-/// The result of a call.
-pub(super) fn result_block<'a>(cx: &mut Context<'_>, message: &'a Message) -> Option<Block<'a>> {
-    let Body::Tool(result) = &message.body else { return None };
-    let tool_use_id = names::call_id(&result.call, &cx.vendor.quirks.call_ids);
-    let mut content = Vec::new();
-    for part in result.parts.iter() {
-        // A tool that said nothing has no content.
-        let is_empty = part.as_text().is_some_and(|text| text.text.is_empty());
-        if !(is_empty && result.parts.len() == 1) {
-            content.extend(content_block(cx, part, message, Side::Result));
-        }
-    }
-    let is_error = result.status == Status::Error;
-    if is_error && content.is_empty() {
-        // A failure must be told in words.
-        cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "a failed result needs a text");
-        content.push(plain(PLACEHOLDER));
-    }
-    let written = ["type", "tool_use_id", "content", "is_error", IN_MESSAGE];
-    Some(Block::Result(ResultBlock {
-        tool_use_id,
-        content: Content(content),
-        is_error,
-        cache_control: None,
-        rest: rest(&message.extra, &written, cx.options.cache),
-    }))
 }
 
 /// The fields of a message that held results only, in the extra of the first result.

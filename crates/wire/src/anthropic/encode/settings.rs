@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use interleaf_model::{AssistantPart, Body, Entry, Json, ToolName};
 use serde_json::value::RawValue;
 
-use interleaf_model::{AssistantPart, Body, Entry, Json, ToolName};
-
 use super::parts::thinking_block;
-use super::turn::is_paused;
+use super::served::is_paused;
 use super::{fields, raw, rest_object};
 use crate::adjustment::AdjustmentKind;
 use crate::anthropic::models::Model;

@@ -1,23 +1,8 @@
 //! The rules, in the order in which a body is read.
 
-use crate::lint::Rule;
+use crate::lint::rule_table;
 
-macro_rules! rules {
-    ($($name:ident $id:literal $sentence:literal $api_text:literal;)*) => {
-        $(
-            pub(super) const $name: Rule = Rule {
-                id: concat!("anthropic/", $id),
-                sentence: $sentence,
-                api_text: $api_text,
-            };
-        )*
-
-        /// Every rule of the family.
-        pub(crate) const RULES: &[Rule] = &[$($name),*];
-    };
-}
-
-rules! {
+rule_table! { "anthropic"
     BODY "body-form"
         "The body is an object with a list of messages and a model that is named, if by a string."
         "messages: Field required";

@@ -2,21 +2,19 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{Json, PartRef, Tool, ToolName};
+use interleaf_model::{PartRef, Tool, ToolName};
 
 use super::parts::Place;
 use super::settings::own_object;
 use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint;
+use crate::bedrock::schema::{NO_ARGUMENTS, constant, object_schema};
 use crate::bedrock::wire::{
     self, CachePoint, Choice, InputSchema, OWNER, Rest, ToolConfig, ToolEntry, ToolSpec, object,
 };
 use crate::encode::Context;
-use crate::raw::{Fields, ObjectText};
-use crate::{CacheMarks, Error, ErrorKind, ToolChoice};
-
-/// What a tool takes that takes nothing.
-const NO_ARGUMENTS: &str = r#"{"type":"object","properties":{}}"#;
+use crate::raw::Fields;
+use crate::{CacheMarks, Error, ToolChoice};
 
 pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<'a>>, Error> {
     let (prompt, options) = (cx.prompt, cx.options);
@@ -105,22 +103,6 @@ fn tool_entry<'a>(
     Ok(ToolEntry::Spec { tool_spec, rest })
 }
 
-/// A schema whose root is an object, if this one's is not.
-fn object_schema(schema: &Json) -> Result<Option<Json>, Error> {
-    let Some(fields) = object(schema) else {
-        return constant(NO_ARGUMENTS).map(Some);
-    };
-    if fields.peek("type").is_some_and(|kind| kind.get() == r#""object""#) {
-        return Ok(None);
-    }
-    let mut changed = ObjectText::default();
-    changed.push("type", r#""object""#);
-    for (name, value) in fields.iter().filter(|(name, _)| *name != "type") {
-        changed.push(name, value.get());
-    }
-    changed.into_json().map_err(|e| Error::new(ErrorKind::Rule, e.to_string()))
-}
-
 /// The API wants `toolConfig` whenever the history has calls: without tools they are
 /// declared by the names in it.
 fn declare_from_history<'a>(
@@ -194,8 +176,4 @@ fn tool_choice<'a>(
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
     written
-}
-
-fn constant(text: &str) -> Result<Json, Error> {
-    Json::parse(text).map_err(|e| Error::new(ErrorKind::Rule, e.to_string()))
 }

@@ -1,21 +1,8 @@
 //! The rules, as they are published.
 
-use crate::lint::Rule;
+use crate::lint::rule_table;
 
-const fn rule(id: &'static str, sentence: &'static str, api_text: &'static str) -> Rule {
-    Rule { id, sentence, api_text }
-}
-
-macro_rules! rules {
-    ($($name:ident $id:literal $sentence:literal $api_text:literal;)*) => {
-        $(pub(super) const $name: Rule = rule(concat!("bedrock/", $id), $sentence, $api_text);)*
-
-        /// Every rule of the family.
-        pub(crate) const RULES: &[Rule] = &[$($name),*];
-    };
-}
-
-rules! {
+rule_table! { "bedrock"
     MESSAGE_SHAPE "message-shape"
         "`messages` is a list of at least one; each has a role, user or assistant, and a list of content blocks."
         "";

@@ -9,9 +9,12 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::Source;
+use interleaf_model::{Extra, File, Image, Message, Source};
 
+use super::parts::{Beside, Writing, beside, plain};
+use crate::adjustment::AdjustmentKind;
 use crate::gemini::GOOGLE;
+use crate::gemini::wire::{Data, Element, FileData, InlineData, Part, Rest, peek};
 
 /// Media in the API's form.
 pub(super) enum Carried<'a> {
@@ -109,4 +112,91 @@ fn by_ending(address: &str) -> Option<&'static str> {
     let (_, ending) = path.rsplit_once('.')?;
     let is_it = |(known, _): &&(&str, &str)| ending.eq_ignore_ascii_case(known);
     ENDINGS.iter().find(is_it).map(|(_, kind)| *kind)
+}
+
+impl<'a> Writing<'a, '_, '_> {
+    pub(super) fn image(&mut self, image: &'a Image, message: &Message, is_signed: bool) {
+        let element = match self.carry_image(image, message) {
+            Ok(carried) => Element::Part(media_part(carried, &image.extra, is_signed)),
+            Err(note) => note_part(note),
+        };
+        self.parts.push(element);
+    }
+
+    pub(super) fn file(&mut self, file: &'a File, message: &Message, is_signed: bool) {
+        let element = match self.carry_file(file, message) {
+            Ok(carried) => Element::Part(media_part(carried, &file.extra, is_signed)),
+            Err(note) => note_part(note),
+        };
+        self.parts.push(element);
+    }
+
+    pub(super) fn carry_image(
+        &mut self,
+        image: &'a Image,
+        message: &Message,
+    ) -> Result<Carried<'a>, String> {
+        let carried = carried(&image.source, image.media_type.as_deref(), None, true);
+        carried.map_err(|reason| {
+            self.cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, reason);
+            format!("[an image is left out: {reason}]")
+        })
+    }
+
+    /// A name that did not come from Google has no place to go.
+    fn report_name(&mut self, file: &File, message: &Message) {
+        let is_kept = ["inlineData", "fileData"].into_iter().any(|field| {
+            let inner = beside(&file.extra, field).inner;
+            inner.is_some_and(|inner| peek(&inner, "displayName").is_some())
+        });
+        if let Some(name) = file.name.as_deref().filter(|_| !is_kept) {
+            self.cx.adjustments.add(AdjustmentKind::FileNameDropped, &message.id, name);
+        }
+    }
+
+    pub(super) fn carry_file(
+        &mut self,
+        file: &'a File,
+        message: &Message,
+    ) -> Result<Carried<'a>, String> {
+        let name = file.name.as_deref();
+        let carried = carried(&file.source, file.media_type.as_deref(), name, false);
+        if carried.is_ok() {
+            self.report_name(file, message);
+        }
+        carried.map_err(|reason| {
+            self.cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, reason);
+            match name {
+                Some(name) => format!("[the file {name} is left out: {reason}]"),
+                None => format!("[a file is left out: {reason}]"),
+            }
+        })
+    }
+}
+
+fn note_part<'a>(note: String) -> Element<'a> {
+    let Element::Part(mut part) = plain("") else {
+        return plain("");
+    };
+    part.data = Data::Text(Cow::Owned(note));
+    Element::Part(part)
+}
+
+pub(super) fn media_part<'a>(carried: Carried<'a>, extra: &'a Extra, is_signed: bool) -> Part<'a> {
+    let (field, known): (_, &[&str]) = match carried {
+        Carried::Inline { .. } => ("inlineData", &["mimeType", "data"]),
+        Carried::File { .. } => ("fileData", &["mimeType", "fileUri"]),
+    };
+    let Beside { signature, inner, rest } = beside(extra, field);
+    let inner = inner.map(|fields| Rest::without(&fields, known)).unwrap_or_default();
+    let data = match carried {
+        Carried::Inline { media_type, data } => {
+            Data::InlineData(InlineData { mime_type: media_type, data, rest: inner })
+        }
+        Carried::File { media_type, uri } => {
+            Data::FileData(FileData { mime_type: media_type, file_uri: uri, rest: inner })
+        }
+    };
+    let thought_signature = signature.filter(|_| is_signed);
+    Part { data, thought: false, thought_signature, rest }
 }

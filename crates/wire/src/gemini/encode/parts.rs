@@ -2,40 +2,27 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{
-    Arguments, AssistantPart, Body, ContentPart, Entry, Extra, File, Image, Json, Message, Opaque,
-    Seal, Status, Thinking, ToolCall, ToolResult,
-};
-use serde_json::value::RawValue;
+use interleaf_model::{ContentPart, Entry, Extra, Message, Opaque, Text};
 
-use super::media::{Carried, carried};
-use super::{fields, plain};
+use super::fields;
 use crate::adjustment::AdjustmentKind;
-use crate::arguments;
-use crate::encode::{Context, TurnPlace};
-use crate::gemini::wire::{
-    DATA, Data, Element, FileData, FunctionCall, FunctionResponse, InlineData, Part, Response,
-    Rest, Said, peek, take,
-};
-use crate::gemini::{GOOGLE, lint, models, schema};
+use crate::encode::Context;
+use crate::gemini::wire::{DATA, Data, Element, Part, Rest, take};
+use crate::gemini::{GOOGLE, lint, schema};
 use crate::raw::{Fields, text};
-use crate::{Family, names, thinking};
-
-/// The signature that Google names for calls whose own is not known.
-const STAND_IN: &str = "skip_thought_signature_validator";
 
 /// The parts of a turn, as they are written.
 pub(super) struct Writing<'a, 'c, 'p> {
     pub(super) cx: &'c mut Context<'p>,
     pub(super) parts: Vec<Element<'a>>,
-    has_call: bool,
+    pub(super) has_call: bool,
 }
 
 /// What Google attached to a part.
 pub(super) struct Beside<'a> {
     pub(super) signature: Option<Cow<'a, str>>,
     /// Fields of the object in the part.
-    inner: Option<Fields<'a>>,
+    pub(super) inner: Option<Fields<'a>>,
     pub(super) rest: Rest<'a>,
 }
 
@@ -47,7 +34,7 @@ pub(super) fn beside<'a>(extra: &'a Extra, inner: &str) -> Beside<'a> {
     }
 }
 
-fn split<'a>(mut fields: Fields<'a>, inner: &str) -> Beside<'a> {
+pub(super) fn split<'a>(mut fields: Fields<'a>, inner: &str) -> Beside<'a> {
     let signature = take(&mut fields, "thoughtSignature").and_then(|raw| text(raw).ok());
     let signature = signature.filter(|signature| lint::is_signature(signature));
     let inner = take(&mut fields, inner).and_then(|raw| Fields::read(raw).ok());
@@ -87,6 +74,23 @@ pub(super) fn kept<'a>(
     None
 }
 
+impl<'a> Writing<'a, '_, '_> {
+    pub(super) fn content(&mut self, part: &'a ContentPart, message: &'a Message) {
+        match part {
+            ContentPart::Text(text) if text.is_blank() => {
+                self.cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
+            }
+            ContentPart::Text(text) => self.parts.push(Element::Part(said(text))),
+            ContentPart::Image(image) => self.image(image, message, true),
+            ContentPart::File(file) => self.file(file, message, true),
+            ContentPart::Opaque(opaque) => {
+                let element = kept(self.cx, opaque, message, true);
+                self.parts.extend(element);
+            }
+        }
+    }
+}
+
 impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
     pub(super) fn new(cx: &'c mut Context<'p>) -> Self {
         Self { cx, parts: Vec::new(), has_call: false }
@@ -111,301 +115,20 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
             self.cx.adjustments.add(AdjustmentKind::TurnsMerged, &entry.message.id, "");
         }
     }
+}
 
-    /// Whether the signatures of a message are its target's own, as far as the thinking
-    /// in it tells; reports it if not.
-    pub(super) fn keeps_signatures(&mut self, message: &Message) -> bool {
-        let Body::Assistant(parts) = &message.body else {
-            return true;
-        };
-        let target = &self.cx.options.model;
-        let is_foreign = parts.iter().any(|part| match part {
-            AssistantPart::Thinking(Thinking { producer: Some(producer), .. }) => {
-                let made_by = producer.model.as_deref().unwrap_or_default();
-                producer.vendor.as_str() != GOOGLE || !models::is_same(made_by, target)
-            }
-            _ => false,
-        });
-        let is_signed = |extra: &Extra| beside(extra, "").signature.is_some();
-        let has_signatures = parts.iter().any(|part| match part {
-            AssistantPart::Text(text) => is_signed(&text.extra),
-            AssistantPart::Call(call) => is_signed(&call.extra),
-            AssistantPart::Image(image) => is_signed(&image.extra),
-            AssistantPart::File(file) => is_signed(&file.extra),
-            AssistantPart::Thinking(_) | AssistantPart::Opaque(_) => false,
-        });
-        if is_foreign && has_signatures {
-            let reason = "the signatures of another model";
-            self.cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
-        }
-        !is_foreign
-    }
-
-    pub(super) fn thinking(
-        &mut self,
-        thought: &'a Thinking,
-        message: &Message,
-        index: usize,
-        place: TurnPlace,
-    ) {
-        let Context { options, adjustments, .. } = &mut *self.cx;
-        if !thinking::goes_back(
-            thought,
-            message,
-            index,
-            Family::Gemini,
-            options,
-            place,
-            adjustments,
-        ) {
-            return;
-        }
-        let is_googles = thought.producer.as_ref().is_some_and(|p| p.vendor.as_str() == GOOGLE);
-        let signature = match &thought.seal {
-            Some(Seal::Signature(signature)) if is_googles && lint::is_signature(signature) => {
-                Some(Cow::Borrowed(&**signature))
-            }
-            Some(Seal::Signature(_) | Seal::Encrypted(_)) => {
-                adjustments.add(
-                    AdjustmentKind::ThinkingDropped,
-                    &message.id,
-                    "a seal that is not Google's",
-                );
-                None
-            }
-            None => None,
-        };
-        if thought.text.trim().is_empty() && signature.is_none() {
-            adjustments.add(AdjustmentKind::BlankText, &message.id, "thinking without a text");
-            return;
-        }
-        self.parts.push(Element::Part(Part {
-            data: Data::Text(Cow::Borrowed(&thought.text)),
-            thought: true,
-            thought_signature: signature,
-            rest: beside(&thought.extra, "").rest,
-        }));
-    }
-
-    pub(super) fn call(
-        &mut self,
-        call: &'a ToolCall,
-        message: &Message,
-        place: TurnPlace,
-        is_signed: bool,
-    ) {
-        let is_first = !std::mem::replace(&mut self.has_call, true);
-        let Beside { signature, inner, rest } = beside(&call.extra, "functionCall");
-        let mut signature = signature.filter(|_| is_signed);
-        if signature.is_none()
-            && is_first
-            && place.current
-            && models::is_gemini_3(&self.cx.options.model)
-        {
-            self.cx.adjustments.add(
-                AdjustmentKind::SignatureStandIn,
-                &message.id,
-                call.id.as_str(),
-            );
-            signature = Some(Cow::Borrowed(STAND_IN));
-        }
-        let id = self.id(call);
-        if matches!(id, Some(Cow::Owned(_))) {
-            self.cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, call.id.as_str());
-        }
-        let name = self.cx.names.write(&call.name, &self.cx.vendor.quirks.tool_names);
-        if let Cow::Owned(_) = name {
-            self.cx.adjustments.add(
-                AdjustmentKind::ToolNameRewritten,
-                &message.id,
-                call.name.as_str(),
-            );
-        }
-        let args = match &call.arguments {
-            Arguments::Object(json) => json.clone(),
-            invalid @ Arguments::Invalid(_) => {
-                self.cx.adjustments.add(
-                    AdjustmentKind::ArgumentsWrapped,
-                    &message.id,
-                    call.id.as_str(),
-                );
-                Json::parse(arguments::as_object(invalid)).unwrap_or_else(|_| empty_object())
-            }
-        };
-        let inner = inner.map(|fields| Rest::without(&fields, &["id", "name", "args"]));
-        let data =
-            Data::FunctionCall(FunctionCall { id, name, args, rest: inner.unwrap_or_default() });
-        let thought_signature = signature;
-        self.parts.push(Element::Part(Part { data, thought: false, thought_signature, rest }));
-    }
-
-    /// The id of a call, if it came with one: a model that gives none must not see one.
-    fn id<'m>(&self, call: &'m ToolCall) -> Option<Cow<'m, str>> {
-        let inner = beside(&call.extra, "functionCall").inner?;
-        inner.peek("id")?;
-        Some(names::call_id(&call.id, &self.cx.vendor.quirks.call_ids))
-    }
-
-    pub(super) fn result(&mut self, message: &'a Message, caller: Option<&'a Message>) {
-        let Some(result) = message.as_result() else {
-            return;
-        };
-        let call = caller.and_then(|caller| caller.calls().find(|call| call.id == result.call));
-        let name = call.map(|call| &call.name).or(result.name.as_ref());
-        let name = match name {
-            Some(name) => self.cx.names.write(name, &self.cx.vendor.quirks.tool_names),
-            None => Cow::Borrowed("unknown"),
-        };
-        let mut own = fields(&message.extra);
-        let mut object = |name| {
-            let raw: Option<&'a RawValue> = own.as_mut().and_then(|own| own.take(name));
-            raw.and_then(|raw| Fields::read(raw).ok())
-        };
-        let beside = object("part").map(|fields| split(fields, ""));
-        let inner = object("functionResponse");
-        let form = inner.as_ref().and_then(|inner| inner.peek("response")).map(RawValue::get);
-        let (parts, mut texts) = self.result_parts(result, message);
-        let text = match texts.len() {
-            1 => texts.remove(0),
-            _ => Cow::Owned(texts.join("\n")),
-        };
-        let response = match (result.status, form) {
-            (Status::Ok, Some(r#""object""#)) => match Json::parse(&*text) {
-                Ok(json) if json.is_object() => Response::Kept(json),
-                _ => Response::Said(Said::Output(text)),
-            },
-            (Status::Ok, Some(r#""result""#)) => Response::Said(Said::Result(text)),
-            (Status::Ok, _) => Response::Said(Said::Output(text)),
-            (Status::Error, _) => Response::Said(Said::Error(text)),
-        };
-        let known = &["id", "name", "response", "parts"];
-        let data = Data::FunctionResponse(FunctionResponse {
-            id: call.and_then(|call| self.id(call)),
-            name,
-            response,
-            parts,
-            rest: inner.map(|fields| Rest::without(&fields, known)).unwrap_or_default(),
-        });
-        let (signature, rest) =
-            beside.map(|beside| (beside.signature, beside.rest)).unwrap_or_default();
-        let part = Part { data, thought: false, thought_signature: signature, rest };
-        self.parts.push(Element::Part(part));
-    }
-
-    /// The media of a result, and its texts with notes for what cannot travel.
-    fn result_parts(
-        &mut self,
-        result: &'a ToolResult,
-        message: &Message,
-    ) -> (Vec<Element<'a>>, Vec<Cow<'a, str>>) {
-        let (mut parts, mut texts) = (Vec::new(), Vec::new());
-        let n_texts = result.parts.iter().filter(|part| part.as_text().is_some()).count();
-        for part in result.parts.iter() {
-            let carried = match part {
-                // The only text of a result is its output, blank or not.
-                ContentPart::Text(text) if text.is_blank() && n_texts > 1 => {
-                    self.cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "left out");
-                    continue;
-                }
-                ContentPart::Text(text) => {
-                    texts.push(Cow::Borrowed(&*text.text));
-                    continue;
-                }
-                ContentPart::Opaque(opaque) => {
-                    parts.extend(kept(self.cx, opaque, message, true));
-                    continue;
-                }
-                ContentPart::Image(image) => (self.carry_image(image, message), &image.extra),
-                ContentPart::File(file) => (self.carry_file(file, message), &file.extra),
-            };
-            match carried {
-                (Ok(carried), extra) => {
-                    parts.push(Element::Part(media_part(carried, extra, false)))
-                }
-                (Err(note), _) => texts.push(Cow::Owned(note)),
-            }
-        }
-        (parts, texts)
-    }
-
-    pub(super) fn image(&mut self, image: &'a Image, message: &Message, is_signed: bool) {
-        let element = match self.carry_image(image, message) {
-            Ok(carried) => Element::Part(media_part(carried, &image.extra, is_signed)),
-            Err(note) => note_part(note),
-        };
-        self.parts.push(element);
-    }
-
-    pub(super) fn file(&mut self, file: &'a File, message: &Message, is_signed: bool) {
-        let element = match self.carry_file(file, message) {
-            Ok(carried) => Element::Part(media_part(carried, &file.extra, is_signed)),
-            Err(note) => note_part(note),
-        };
-        self.parts.push(element);
-    }
-
-    fn carry_image(&mut self, image: &'a Image, message: &Message) -> Result<Carried<'a>, String> {
-        let carried = carried(&image.source, image.media_type.as_deref(), None, true);
-        carried.map_err(|reason| {
-            self.cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, reason);
-            format!("[an image is left out: {reason}]")
-        })
-    }
-
-    /// A name that did not come from Google has no place to go.
-    fn report_name(&mut self, file: &File, message: &Message) {
-        let is_kept = ["inlineData", "fileData"].into_iter().any(|field| {
-            let inner = beside(&file.extra, field).inner;
-            inner.is_some_and(|inner| peek(&inner, "displayName").is_some())
-        });
-        if let Some(name) = file.name.as_deref().filter(|_| !is_kept) {
-            self.cx.adjustments.add(AdjustmentKind::FileNameDropped, &message.id, name);
-        }
-    }
-
-    fn carry_file(&mut self, file: &'a File, message: &Message) -> Result<Carried<'a>, String> {
-        let name = file.name.as_deref();
-        let carried = carried(&file.source, file.media_type.as_deref(), name, false);
-        if carried.is_ok() {
-            self.report_name(file, message);
-        }
-        carried.map_err(|reason| {
-            self.cx.adjustments.add(AdjustmentKind::MediaDropped, &message.id, reason);
-            match name {
-                Some(name) => format!("[the file {name} is left out: {reason}]"),
-                None => format!("[a file is left out: {reason}]"),
-            }
-        })
+/// A text with what Google attached to it.
+pub(super) fn said(text: &Text) -> Part<'_> {
+    let beside = beside(&text.extra, "");
+    Part {
+        data: Data::Text(Cow::Borrowed(&text.text)),
+        thought: false,
+        thought_signature: beside.signature,
+        rest: beside.rest,
     }
 }
 
-fn note_part<'a>(note: String) -> Element<'a> {
-    let Element::Part(mut part) = plain("") else {
-        return plain("");
-    };
-    part.data = Data::Text(Cow::Owned(note));
-    Element::Part(part)
-}
-
-fn media_part<'a>(carried: Carried<'a>, extra: &'a Extra, is_signed: bool) -> Part<'a> {
-    let (field, known): (_, &[&str]) = match carried {
-        Carried::Inline { .. } => ("inlineData", &["mimeType", "data"]),
-        Carried::File { .. } => ("fileData", &["mimeType", "fileUri"]),
-    };
-    let Beside { signature, inner, rest } = beside(extra, field);
-    let inner = inner.map(|fields| Rest::without(&fields, known)).unwrap_or_default();
-    let data = match carried {
-        Carried::Inline { media_type, data } => {
-            Data::InlineData(InlineData { mime_type: media_type, data, rest: inner })
-        }
-        Carried::File { media_type, uri } => {
-            Data::FileData(FileData { mime_type: media_type, file_uri: uri, rest: inner })
-        }
-    };
-    let thought_signature = signature.filter(|_| is_signed);
-    Part { data, thought: false, thought_signature, rest }
-}
-
-fn empty_object() -> Json {
-    Json::from(&serde_json::Value::Object(serde_json::Map::new()))
+pub(super) fn plain(text: &str) -> Element<'_> {
+    let data = Data::Text(Cow::Borrowed(text));
+    Element::Part(Part { data, thought: false, thought_signature: None, rest: Rest::default() })
 }

@@ -1,62 +1,12 @@
 //! The fields of a body beside its items.
 
+use interleaf_model::Json;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use interleaf_model::{Json, Opaque, Tool, ToolName, VendorName};
-
-use super::rest;
 use crate::error::Fault;
-use crate::openai_responses::OWNER;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text};
 use crate::{Family, Options, ToolChoice};
-
-type Tools = (Vec<Tool>, Vec<Opaque>);
-
-/// The functions, and the tools that the vendor runs itself.
-pub(super) fn tools<'a>(body: &mut Fields<'a>) -> Result<Tools, Fault<'a>> {
-    let (mut functions, mut hosted) = (Vec::new(), Vec::new());
-    for (i, raw) in body.take_list("tools")?.into_iter().enumerate() {
-        match function(raw).map_err(|fault| fault.under(&format!("tools[{i}]")))? {
-            Some(function) => functions.push(function),
-            None => {
-                hosted.push(Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) });
-            }
-        }
-    }
-    Ok((functions, hosted))
-}
-
-fn function(raw: &RawValue) -> Result<Option<Tool>, Fault<'_>> {
-    let mut fields = Fields::read(raw)?;
-    if fields.peek("type").is_none_or(|kind| kind.get() != r#""function""#) {
-        return Ok(None);
-    }
-    fields.take("type");
-    // Chat's form is refused by the API, but what it means is plain.
-    if fields.peek("name").is_none()
-        && let Some(mut inner) = fields.take_object("function")?
-    {
-        return read_function(&mut inner).map(Some);
-    }
-    read_function(&mut fields).map(Some)
-}
-
-fn read_function<'a>(fields: &mut Fields<'a>) -> Result<Tool, Fault<'a>> {
-    let name = fields.take_text("name")?;
-    let name = name.ok_or_else(|| fields.incomplete("a function needs `name`"))?;
-    let description = fields.take_text("description")?.map(|text| text.as_ref().into());
-    let parameters = fields.take("parameters").map(Json::from);
-    let strict = match fields.peek("strict").map(RawValue::get) {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => None,
-    };
-    if strict.is_some() {
-        fields.take("strict");
-    }
-    Ok(Tool { name: ToolName::new(name), description, parameters, strict, extra: rest(fields)? })
-}
 
 /// All else; what has no neutral word stays as it is.
 pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {

@@ -7,27 +7,26 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use interleaf_model::{
     Arguments, AssistantPart, Body, Entry, Image, Message, Opaque, Seal, Source, Text, Thinking,
     ToolCall,
 };
+use serde::Serialize;
+use serde_json::value::RawValue;
 
-use super::content;
 use super::own::Own;
-use super::parts::{Note, note_part, opaque_part, text_part};
-use super::reasoning::summary;
-use super::settings;
-use super::user::{is_custom_call, is_item};
+use super::parts::{Note, note_part, opaque_part, summary, text_part};
+use super::results::is_custom_call;
+use super::user::is_item;
+use super::{content, settings};
 use crate::adjustment::AdjustmentKind;
 use crate::arguments::as_object;
 use crate::encode::{Context, Elements, TurnPlace};
 use crate::names::call_id;
 use crate::openai_responses::lint::{Side, is_sealed, takes_item};
+use crate::openai_responses::models::always_reasons;
 use crate::openai_responses::wire::{self, Part, Raw};
-use crate::openai_responses::{CHAT_OWNER, LONGEST_ITEM_ID, OWNER, always_reasons};
+use crate::openai_responses::{CHAT_OWNER, LONGEST_ITEM_ID, OWNER};
 use crate::thinking::goes_back;
 use crate::{Error, Family};
 

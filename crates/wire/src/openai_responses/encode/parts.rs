@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
+use interleaf_model::{ContentPart, MessageId, Opaque, Text};
 use serde_json::value::RawValue;
 
-use interleaf_model::{ContentPart, File, Image, MessageId, Opaque, Source, Text};
-
+use super::media::{file_part, image_part};
 use super::own::Own;
 use crate::adjustment::{AdjustmentKind, Adjustments};
-use crate::openai_responses::lint::{Side, is_address, takes_part};
+use crate::openai_responses::decode::joined;
+use crate::openai_responses::lint::{Side, takes_part};
 use crate::openai_responses::wire::{self, Part, Raw};
-use crate::openai_responses::{
-    CHAT_OWNER, OWNER, UNKNOWN_MEDIA, UNNAMED_FILE, WRAPPED_PART, is_part_type,
-};
+use crate::openai_responses::{OWNER, WRAPPED_PART, is_part_type};
 
 /// What is said in place of something that cannot be sent.
 pub(super) struct Note(pub(super) String);
@@ -68,80 +67,6 @@ pub(super) fn note_part<'a>(note: Note, kind: &'static str) -> Part<'a> {
     Part::Text(wire::Text { r#type: kind, text: Cow::Owned(note.0), annotations, extra })
 }
 
-fn image_part(image: &Image) -> Result<Part<'_>, Note> {
-    let media_type = image.media_type.as_deref().filter(|kind| !kind.is_empty());
-    let (mut image_url, mut file_id) = (None, None);
-    match &image.source {
-        Source::Base64(data) if is_data(data) => {
-            let media_type = media_type.unwrap_or("image/png");
-            image_url = Some(Cow::Owned(format!("data:{media_type};base64,{data}")));
-        }
-        Source::Url(url) if is_address(url) => image_url = Some(Cow::Borrowed(&**url)),
-        Source::Id { owner, id } if is_ours(owner.as_str()) && !id.is_empty() => {
-            file_id = Some(&**id);
-        }
-        _ => return Err(Note("[an image that cannot be sent here]".to_owned())),
-    }
-    // A media type may hold anything, but an address may not.
-    if image_url.as_deref().is_some_and(|url| !is_address(url)) {
-        return Err(Note("[an image of a media type that cannot be sent here]".to_owned()));
-    }
-    let mut own = Own::of(&image.extra, OWNER);
-    let detail = own
-        .take_text("detail")
-        .or_else(|| Own::of(&image.extra, CHAT_OWNER).take_text("detail"))
-        .unwrap_or(Cow::Borrowed("auto"));
-    let extra = own.rest(&["type", "image_url", "file_id"]);
-    Ok(Part::Image(wire::Image { r#type: "input_image", image_url, file_id, detail, extra }))
-}
-
-fn file_part(file: &File) -> Result<Part<'_>, Note> {
-    let media_type = file.media_type.as_deref().filter(|kind| !kind.is_empty());
-    if let Some(media_type) = media_type
-        && (media_type.starts_with("audio/") || media_type.starts_with("video/"))
-    {
-        return Err(Note(format!("[a file of type {media_type} that cannot be sent here]")));
-    }
-    let mut part = wire::File {
-        r#type: "input_file",
-        filename: file.name.as_deref().filter(|name| !name.is_empty()),
-        file_data: None,
-        file_url: None,
-        file_id: None,
-        extra: Own::of(&file.extra, OWNER).rest(&[
-            "type",
-            "filename",
-            "file_data",
-            "file_url",
-            "file_id",
-        ]),
-    };
-    match &file.source {
-        Source::Base64(data) if is_data(data) => {
-            let media_type = media_type.unwrap_or(UNKNOWN_MEDIA);
-            part.file_data = Some(format!("data:{media_type};base64,{data}"));
-            part.filename = part.filename.or(Some(UNNAMED_FILE));
-        }
-        Source::Url(url) if is_address(url) => part.file_url = Some(url),
-        Source::Id { owner, id } if is_ours(owner.as_str()) && !id.is_empty() => {
-            part.file_id = Some(id);
-        }
-        _ => {
-            let name = file.name.as_deref().unwrap_or("a file");
-            return Err(Note(format!("[{name}: it cannot be sent here]")));
-        }
-    }
-    Ok(Part::File(part))
-}
-
-fn is_data(data: &str) -> bool {
-    !data.is_empty() && !data.contains(char::is_whitespace)
-}
-
-fn is_ours(owner: &str) -> bool {
-    owner == OWNER || owner == CHAT_OWNER
-}
-
 /// A content part of the vendor's own, as it came; or why it is left out.
 pub(super) fn opaque_part(opaque: &Opaque, side: Side) -> Result<Part<'_>, Note> {
     if opaque.owner.as_str() != OWNER {
@@ -162,4 +87,16 @@ pub(super) fn opaque_part(opaque: &Opaque, side: Side) -> Result<Part<'_>, Note>
         return Err(Note("the API would refuse it here".to_owned()));
     }
     Ok(Part::Raw(Cow::Borrowed(raw)))
+}
+
+/// The summary as it came, if it still says the same.
+pub(super) fn summary<'a>(own: &mut Own<'a>, said: &'a str) -> wire::Summary<'a> {
+    let kept = own.take("summary").filter(|raw| raw.get().starts_with('['));
+    let content = own.peek("content").map(joined).unwrap_or_default();
+    match kept {
+        Some(kept) if joined(kept) == said || content == said => wire::Summary::Raw(kept),
+        None if !said.is_empty() && content == said => wire::Summary::Empty([]),
+        _ if said.trim().is_empty() => wire::Summary::Empty([]),
+        _ => wire::Summary::One([wire::SummaryText { r#type: "summary_text", text: said }]),
+    }
 }

@@ -1,21 +1,8 @@
 //! The rules, in the order in which they are listed everywhere.
 
-use crate::lint::Rule;
+use crate::lint::rule_table;
 
-macro_rules! rules {
-    ($($name:ident $id:literal $sentence:literal $api:literal;)*) => {
-        $(pub(in crate::openai_responses) const $name: Rule = Rule {
-            id: concat!("openai-responses/", $id),
-            sentence: $sentence,
-            api_text: $api,
-        };)*
-
-        /// All of them.
-        pub(crate) const RULES: &[Rule] = &[$($name),*];
-    };
-}
-
-rules! {
+rule_table! { "openai-responses"
     BODY "body" "A body is a JSON object." "";
     INPUT "input"
         "`input` is a text or a list that is not empty, unless an earlier answer or a stored prompt is continued."

@@ -1,0 +1,83 @@
+//! The blocks of a turn, and where its messages end.
+
+use interleaf_model::{Entry, Message};
+
+use super::parts::plain;
+use super::rest;
+use crate::CacheMarks;
+use crate::adjustment::AdjustmentKind;
+use crate::anthropic::wire::{Block, Content, Mark, Message as MessageForm, Rest};
+use crate::anthropic::{MARK, PLACEHOLDER};
+use crate::encode::Context;
+
+/// Blocks, and behind which of them each message ends.
+#[derive(Default)]
+pub(super) struct Blocks<'a> {
+    pub(super) list: Vec<Block<'a>>,
+    /// For each message, the number of blocks up to its end.
+    ends: Vec<usize>,
+    rest: Rest<'a>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn end_message(&mut self) {
+        self.ends.push(self.list.len());
+    }
+
+    /// Adds to the last message what must stand there.
+    pub(super) fn push_placeholder(&mut self, block: Block<'a>) {
+        self.list.push(block);
+        if let Some(end) = self.ends.last_mut() {
+            *end = self.list.len();
+        }
+    }
+
+    /// Adds fields of the message itself; of two of one name the first counts.
+    pub(super) fn attach(&mut self, fields: Rest<'a>) {
+        for (name, value) in fields.0 {
+            if !self.rest.0.iter().any(|(known, _)| *known == name) {
+                self.rest.0.push((name, value));
+            }
+        }
+    }
+
+    /// Sets the mark behind a message: on its last block that can have one, or on one
+    /// before it.
+    pub(super) fn set_mark(&mut self, message: usize, mark: Mark<'a>) {
+        let end = self.ends.get(message).copied().unwrap_or(self.list.len());
+        for block in self.list[..end].iter_mut().rev() {
+            let place = match block {
+                Block::Text(block) => &mut block.cache_control,
+                Block::Image(block) => &mut block.cache_control,
+                Block::Document(block) => &mut block.cache_control,
+                Block::Call(block) => &mut block.cache_control,
+                Block::Result(block) => &mut block.cache_control,
+                Block::Thinking(_) | Block::Redacted(_) | Block::Opaque(_) => continue,
+            };
+            *place = Some(mark);
+            return;
+        }
+    }
+
+    pub(super) fn message(self, role: &'static str) -> MessageForm<'a> {
+        MessageForm { role, content: Content(self.list), rest: self.rest }
+    }
+}
+
+pub(super) fn placeholder(cx: &mut Context<'_>, said: &[Entry]) -> Block<'static> {
+    if let Some(entry) = said.last() {
+        let detail = "a placeholder stands in its place";
+        cx.adjustments.add(AdjustmentKind::BlankText, &entry.message.id, detail);
+    }
+    plain(PLACEHOLDER)
+}
+
+pub(super) fn report_merge(cx: &mut Context<'_>, said: &[Entry]) {
+    for entry in said.iter().skip(1) {
+        cx.adjustments.add(AdjustmentKind::TurnsMerged, &entry.message.id, "");
+    }
+}
+
+pub(super) fn message_rest(message: &Message, cache: CacheMarks) -> Rest<'_> {
+    rest(&message.extra, &["role", "content", MARK], cache)
+}

@@ -1,0 +1,77 @@
+//! The parts of contents and outputs.
+
+use serde_json::Value;
+
+use super::{Report, Side, rules, text};
+
+pub(super) fn check_parts(parts: &[Value], side: Side, place: &str, report: &mut Report<'_>) {
+    for (i, part) in parts.iter().enumerate() {
+        check_part(part, side, &format!("{place}/{i}"), report);
+    }
+}
+
+pub(super) fn check_part(part: &Value, side: Side, place: &str, report: &mut Report<'_>) {
+    let Some(kind) = text(part, "type") else {
+        return report(&rules::PART_FORM, place.into(), "it has no `type`".into());
+    };
+    let is_wrong = match kind {
+        "input_text" | "input_image" | "input_file" => side == Side::Output,
+        "output_text" | "refusal" => side == Side::Input,
+        // Parts of other APIs.
+        "text" | "image_url" | "image" | "file" | "input_audio" | "tool_use" | "tool_result" => {
+            true
+        }
+        _ => false,
+    };
+    if is_wrong {
+        return report(&rules::PART_DIRECTION, place.into(), format!("it is {kind:?}"));
+    }
+    match kind {
+        "input_text" | "output_text" if text(part, "text").is_none() => {
+            report(&rules::PART_FORM, place.into(), "it has no `text`".into());
+        }
+        "input_image" => check_media(part, &["image_url", "file_id"], place, report),
+        "input_file" => check_media(part, &["file_data", "file_url", "file_id"], place, report),
+        _ => {}
+    }
+    check_breakpoint(part, side, place, report);
+}
+
+fn check_media(part: &Value, sources: &[&str], place: &str, report: &mut Report<'_>) {
+    let given = |name: &&&str| text(part, name).is_some_and(|source| !source.is_empty());
+    if !sources.iter().any(|name| given(&name)) {
+        return report(&rules::MEDIA_SOURCE, place.into(), String::new());
+    }
+    for name in ["image_url", "file_url"] {
+        if let Some(url) = text(part, name)
+            && !is_address(url)
+        {
+            report(&rules::MEDIA_URL, format!("{place}/{name}"), String::new());
+        }
+    }
+}
+
+/// Whether the API can fetch what stands at an address.
+pub(in crate::openai_responses) fn is_address(url: &str) -> bool {
+    let begins = |scheme: &str| {
+        url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    let is_legal = !url.contains(|c: char| c.is_whitespace() || c.is_control());
+    let is_inline = begins("data:")
+        && url
+            .split_once(',')
+            .is_some_and(|(head, data)| head.ends_with(";base64") && !data.is_empty());
+    is_legal && (is_inline || begins("https://") || begins("http://"))
+}
+
+fn check_breakpoint(part: &Value, side: Side, place: &str, report: &mut Report<'_>) {
+    let Some(mark) = part.get("prompt_cache_breakpoint").filter(|mark| !mark.is_null()) else {
+        return;
+    };
+    let place = format!("{place}/prompt_cache_breakpoint");
+    if side == Side::Output {
+        report(&rules::CACHE_BREAKPOINT, place, "it stands on an assistant's part".into());
+    } else if mark.get("ttl").is_some_and(|ttl| !matches!(ttl.as_str(), Some("30m" | "12h"))) {
+        report(&rules::CACHE_BREAKPOINT, place, "its `ttl` is unknown".into());
+    }
+}

@@ -1,0 +1,15 @@
+//! What is known of models, by their names.
+
+/// Whether a model thinks before every answer, so that whatever it said has its
+/// reasoning item. Later models think only when they like to.
+pub(super) fn always_reasons(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let of = |family: &str, tail: &[&str]| {
+        name.strip_prefix(family)
+            .is_some_and(|rest| rest.is_empty() || tail.iter().any(|tail| rest.starts_with(tail)))
+    };
+    of("o1", &["-"])
+        || of("o3", &["-"])
+        || of("o4-mini", &["-"])
+        || of("gpt-5", &["-mini", "-nano", "-codex", "-pro", "-20"])
+}
