@@ -137,6 +137,6 @@ pub(crate) fn family_parser() -> impl TypedValueParser<Value = Family> {
 
 /// A vendor, by its name.
 pub(crate) fn vendor_parser() -> impl TypedValueParser<Value = &'static Vendor> {
-    PossibleValuesParser::new(VENDORS.iter().map(|vendor| vendor.name))
+    PossibleValuesParser::new(VENDORS.iter().map(|vendor| vendor.name.as_str()))
         .try_map(|name| Vendor::named(&name).ok_or("there is no such vendor"))
 }

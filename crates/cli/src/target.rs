@@ -114,7 +114,7 @@ impl Target<'_> {
         let encoded = api::encoded(&loaded.name, prompt, vendor, &options)?;
         let mut text = api::body_text(&loaded.name, &encoded)?;
         text.push('\n');
-        let asks = Asked { vendor: vendor.name, model: options.model.to_string() };
+        let asks = Asked { vendor: &vendor.name, model: options.model.to_string() };
         Ok(Written { text, changes: encoded.adjustments, asks: Some(asks) })
     }
 }

@@ -11,7 +11,8 @@ use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
 use crate::stream::{Framing, Machine};
 use crate::{
-    Error, Family, Request, Vendor, anthropic, bedrock, gemini, openai_chat, openai_responses,
+    Error, Family, Quirks, Request, Vendor, anthropic, bedrock, gemini, openai_chat,
+    openai_responses,
 };
 
 /// A family's table of contents.
@@ -30,6 +31,8 @@ pub(crate) struct Codec {
     pub(crate) errors: ErrorReader,
     /// Finds what the API will refuse in a request.
     pub(crate) check: fn(&Value, &Vendor, &mut Faults),
+    /// What every vendor of the family takes, unless it is known to differ.
+    pub(crate) quirks: Quirks,
     /// The rules that `check` knows.
     pub(crate) rules: &'static [Rule],
 }

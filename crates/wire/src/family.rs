@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer};
+
 use crate::{Error, ErrorKind};
 
 /// A wire format. Many vendors speak one of the five.
@@ -63,5 +65,12 @@ impl FromStr for Family {
             let known = Self::ALL.map(Self::as_str).join(", ");
             Error::new(ErrorKind::Rule, format!("unknown API {text:?}: it must be one of {known}"))
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for Family {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(|error: Error| serde::de::Error::custom(error.message()))
     }
 }

@@ -49,6 +49,7 @@ mod wire;
 
 use crate::codec::Codec;
 use crate::stream::Framing;
+use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
@@ -59,6 +60,7 @@ pub(crate) static CODEC: Codec = Codec {
     machine: stream::machine,
     errors: error::READER,
     check: lint::check,
+    quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::letter_first("_-", 64)),
     rules: lint::RULES,
 };
 

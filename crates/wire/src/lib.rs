@@ -36,7 +36,7 @@ mod error;
 mod event_stream;
 mod family;
 mod options;
-mod vendors;
+mod vendor;
 
 mod adjustment;
 mod arguments;
@@ -72,4 +72,4 @@ pub use family::Family;
 pub use names::{Alphabet, NameMap};
 pub use options::{CacheMarks, Options, Request, ToolChoice};
 pub use stream::{Delta, StreamDecoder};
-pub use vendors::{Auth, Quirks, Reasoning, Switch, VENDORS, Vendor};
+pub use vendor::{Auth, Quirks, Reasoning, Switch, VENDORS, Vendor};

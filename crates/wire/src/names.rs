@@ -4,36 +4,94 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use interleaf_model::{CallId, ToolName};
+use serde::Deserialize;
 use smol_str::SmolStr;
 
-/// Which identifiers an API takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which identifiers an API takes: ASCII letters, digits and some punctuation, up to a
+/// length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "AlphabetForm")]
 pub struct Alphabet {
-    /// Punctuation that it takes beside ASCII letters and digits.
-    pub punctuation: &'static str,
-    /// The most characters.
-    pub longest: usize,
+    /// The ASCII characters that it takes, a bit for each.
+    legal: u128,
+    longest: usize,
     /// Exactly as many as `longest`, neither more nor fewer.
-    pub exact: bool,
-    /// Whether the first character must be a letter or an underscore.
-    pub letter_first: bool,
+    is_exact: bool,
+    /// The first character must be a letter or an underscore.
+    is_letter_first: bool,
+}
+
+/// An alphabet as configuration says it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlphabetForm {
+    #[serde(default)]
+    punctuation: String,
+    longest: usize,
+    #[serde(default)]
+    exact: bool,
+    #[serde(default)]
+    letter_first: bool,
+}
+
+impl From<AlphabetForm> for Alphabet {
+    fn from(form: AlphabetForm) -> Self {
+        let AlphabetForm { punctuation, longest, exact, letter_first } = form;
+        Self { is_exact: exact, is_letter_first: letter_first, ..Self::new(&punctuation, longest) }
+    }
 }
 
 impl Alphabet {
     /// What every API takes as a name: letters, digits, `_` and `-`, at most 64.
-    pub const NAME: Self =
-        Self { punctuation: "_-", longest: 64, exact: false, letter_first: false };
+    pub const NAME: Self = Self::new("_-", 64);
+
+    /// Letters, digits and this punctuation, of which only ASCII counts; at most `longest`
+    /// characters.
+    pub const fn new(punctuation: &str, longest: usize) -> Self {
+        let mut legal = 0;
+        let mut byte = 0_u8;
+        while byte < 128 {
+            if byte.is_ascii_alphanumeric() {
+                legal |= 1 << byte;
+            }
+            byte += 1;
+        }
+        let punctuation = punctuation.as_bytes();
+        let mut at = 0;
+        while at < punctuation.len() {
+            if punctuation[at].is_ascii() {
+                legal |= 1 << punctuation[at];
+            }
+            at += 1;
+        }
+        Self { legal, longest, is_exact: false, is_letter_first: false }
+    }
+
+    /// The same, of exactly `longest` characters.
+    pub const fn exact(punctuation: &str, longest: usize) -> Self {
+        Self { is_exact: true, ..Self::new(punctuation, longest) }
+    }
+
+    /// The same, beginning with a letter or an underscore.
+    pub const fn letter_first(punctuation: &str, longest: usize) -> Self {
+        Self { is_letter_first: true, ..Self::new(punctuation, longest) }
+    }
+
+    /// Whether an identifier may have this many characters. Where the number is fixed, we
+    /// never leave it to the caller.
+    pub(crate) fn admits_length(&self, n_chars: usize) -> bool {
+        !self.is_exact && (1..=self.longest).contains(&n_chars)
+    }
 
     /// Whether an identifier is taken as it is.
     pub fn takes(&self, text: &str) -> bool {
         // All that is legal is ASCII, so bytes are characters.
-        let punctuation = self.punctuation.as_bytes();
-        let legal = |byte: &u8| byte.is_ascii_alphanumeric() || punctuation.contains(byte);
+        let legal = |&byte: &u8| byte.is_ascii() && self.legal & (1 << byte) != 0;
         let starts = |c: char| c.is_ascii_alphabetic() || c == '_';
         (1..=self.longest).contains(&text.len())
-            && (!self.exact || text.len() == self.longest)
+            && (!self.is_exact || text.len() == self.longest)
             && text.as_bytes().iter().all(legal)
-            && (!self.letter_first || text.starts_with(starts))
+            && (!self.is_letter_first || text.starts_with(starts))
     }
 
     /// The identifier itself, or one made from a hash of it.

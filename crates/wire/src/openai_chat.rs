@@ -55,6 +55,7 @@ mod wire;
 
 use crate::codec::Codec;
 use crate::stream::Framing;
+use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
@@ -65,6 +66,11 @@ pub(crate) static CODEC: Codec = Codec {
     machine: stream::machine,
     errors: error::READER,
     check: lint::check,
+    quirks: Quirks {
+        // `null` as content is what most who imitate OpenAI stumble over.
+        empty_content: true,
+        ..Quirks::none(Alphabet::new("_-.:", 40), Alphabet::NAME)
+    },
     rules: lint::RULES,
 };
 

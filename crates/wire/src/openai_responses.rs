@@ -45,6 +45,7 @@ mod wire;
 
 use crate::codec::Codec;
 use crate::stream::Framing;
+use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
@@ -55,6 +56,7 @@ pub(crate) static CODEC: Codec = Codec {
     machine: stream::machine,
     errors: error::READER,
     check: lint::check,
+    quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::NAME),
     rules: lint::RULES,
 };
 

@@ -73,7 +73,7 @@ fn vendor_of(family: Family, rule: &Rule) -> &'static Vendor {
 /// What `lint --fix` makes of the body that breaks a rule, or why it makes nothing.
 pub(crate) fn mended(vendor: &Vendor, rule: &Rule) -> Result<String, String> {
     let path = fixture(rule, "bad");
-    let output = run_with(&["lint", &path, "--vendor", vendor.name, "--fix"], b"");
+    let output = run_with(&["lint", &path, "--vendor", &vendor.name, "--fix"], b"");
     match output.status.code() {
         Some(2) => Err(text(&output.stderr)),
         _ => Ok(text(&output.stdout)),

@@ -158,7 +158,7 @@ async fn h4_every_earlier_request_is_rebuilt_byte_for_byte_and_proven_by_its_has
                 let next = requests.next(&input(n), vendor, &options).unwrap();
                 let Next::Send { body, report } = next else { panic!("it waits") };
                 let body = body.to_bytes();
-                let (model, vendor) = (options.model.as_str(), vendor.name);
+                let (model, vendor) = (options.model.as_str(), vendor.name.as_str());
                 let sent = Sent { model, vendor, body: &body, report: &report };
                 let no = session.note_request(sent).await.unwrap();
                 let usage = Usage { prompt: n as u64, ..Usage::default() };

@@ -108,7 +108,7 @@ impl SessionEncoder {
         if !self.written_for.as_ref().is_some_and(same) {
             self.turns.clear();
             self.settled = SettledText::default();
-            self.written_for = Some((*vendor, options.clone()));
+            self.written_for = Some((vendor.clone(), options.clone()));
         }
     }
 }

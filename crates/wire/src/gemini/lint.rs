@@ -25,7 +25,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
         return;
     }
     let body = Field { value: body, at: String::new() };
-    if vendor.name == "vertex" {
+    if vendor.quirks.vertex {
         misspelled(&body, SPELLED_DEEP, &mut |at, camel| {
             faults.add(&rules::VERTEX_CAMEL_CASE, at, format!("it must be {camel}"));
         });

@@ -7,6 +7,7 @@ mod examples;
 mod faults;
 mod laws;
 mod session;
+mod vendor;
 
 mod anthropic;
 mod bedrock;

@@ -13,8 +13,7 @@ use crate::bedrock::wire::KINDS;
 use crate::names::Alphabet;
 
 /// The ids that the API takes. Those of Anthropic's models are narrower.
-const CALL_ID: Alphabet =
-    Alphabet { punctuation: "_.:-", longest: 64, exact: false, letter_first: false };
+const CALL_ID: Alphabet = Alphabet::new("_.:-", 64);
 
 /// What stands in user messages only.
 const USER_ONLY: &[&str] = &["image", "document", "video", "audio", "toolAddition", "toolRemoval"];

@@ -96,10 +96,6 @@ impl<'a, 'c, 'p> Writing<'a, 'c, 'p> {
         Self { cx, parts: Vec::new(), has_call: false }
     }
 
-    pub(super) fn vendor(&self) -> &'static str {
-        self.cx.vendor.name
-    }
-
     pub(super) fn report_placeholder(&mut self, said: &[Entry]) {
         if let Some(entry) = said.last() {
             self.cx.adjustments.add(

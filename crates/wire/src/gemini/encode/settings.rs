@@ -77,7 +77,7 @@ fn tool_config<'p>(cx: &mut Context<'p>, kept: Option<&'p RawValue>) -> Option<T
     let has_hosted = options.hosted_tools.iter().any(|hosted| hosted.owner.as_str() == GOOGLE);
     // From Gemini 3 on, functions beside tools that Google runs must be asked for.
     let mixes = has_functions && has_hosted && models::is_gemini_3(&options.model);
-    let include = (mixes && cx.vendor.name != "vertex").then_some(true);
+    let include = (mixes && !cx.vendor.quirks.vertex).then_some(true);
     let kept_value = kept.map(|raw| Json::from(raw).to_value());
     let same =
         kept_value.as_ref().is_some_and(|value| decode::tool_choice(value) == options.tool_choice);

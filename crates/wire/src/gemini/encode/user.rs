@@ -1,5 +1,6 @@
 //! The results, then what the user said.
 
+use crate::Quirks;
 use interleaf_model::{Body, Entry};
 
 use super::PLACEHOLDER;
@@ -31,7 +32,7 @@ pub(super) fn turn<'a, 'p: 'a>(
         }
     }
     if !said.is_empty() && writing.parts.len() == n_results {
-        let text = placeholder(writing.vendor(), said, n_results);
+        let text = placeholder(&writing.cx.vendor.quirks, said, n_results);
         writing.parts.push(plain(text));
         writing.report_placeholder(said);
     }
@@ -43,10 +44,10 @@ pub(super) fn turn<'a, 'p: 'a>(
 
 /// What stands for a user turn that says nothing. Google AI takes a blank text; behind
 /// results it must be told from a turn of results alone, and Vertex refuses it.
-fn placeholder<'a>(vendor: &str, said: &'a [Entry], n_results: usize) -> &'a str {
+fn placeholder<'a>(quirks: &Quirks, said: &'a [Entry], n_results: usize) -> &'a str {
     let blank = said.iter().flat_map(|entry| entry.message.texts()).next();
     match blank {
-        Some(blank) if n_results == 0 && vendor != "vertex" => blank,
+        Some(blank) if n_results == 0 && !quirks.vertex => blank,
         _ => PLACEHOLDER,
     }
 }

@@ -61,7 +61,7 @@ impl<'v> Content<'v> {
             Some((Some("user" | "model"), _)) => {}
             Some((Some("system"), at)) => faults.add(&NO_SYSTEM_ROLE, at, ""),
             Some((role, at)) => faults.add(&ROLE, at, format!("{role:?}")),
-            None if vendor.name == "vertex" => faults.add(&VERTEX_ROLE, at.clone(), ""),
+            None if vendor.quirks.vertex => faults.add(&VERTEX_ROLE, at.clone(), ""),
             None => {}
         }
         if self.parts.is_empty() {

@@ -18,7 +18,7 @@ pub(in crate::gemini) fn is_sound_part(part: &Value, vendor: &Vendor) -> bool {
     field.get("functionCall").is_none()
         && field.get("functionResponse").is_none()
         && found(&field).is_empty()
-        && !(vendor.name == "vertex" && is_misspelled(&field))
+        && !(vendor.quirks.vertex && is_misspelled(&field))
 }
 
 /// Whether a text can be a signature: bytes in base64, in either alphabet.

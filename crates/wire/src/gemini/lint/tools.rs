@@ -113,7 +113,7 @@ fn check_choice(
 
 /// Functions beside tools that Google runs; only where the body names its model.
 fn check_mixed(body: &Field<'_>, vendor: &Vendor, groups: &[Field<'_>], faults: &mut Faults) {
-    let Some(name) = named_model(body).filter(|_| vendor.name != "vertex") else {
+    let Some(name) = named_model(body).filter(|_| !vendor.quirks.vertex) else {
         return;
     };
     let has_functions = groups.iter().any(|group| !group.list("functionDeclarations").is_empty());

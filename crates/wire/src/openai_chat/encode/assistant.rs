@@ -14,7 +14,7 @@ use crate::openai_chat::wire::{
     self, Call, CallForm, Content, CustomCall, FunctionCall, Part, Rest,
 };
 use crate::thinking::goes_back;
-use crate::vendors::Reasoning;
+use crate::vendor::Reasoning;
 use crate::{Family, arguments};
 
 /// The fields of a text of the assistant's that have a place of their own, or none.

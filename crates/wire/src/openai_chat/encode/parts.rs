@@ -10,7 +10,7 @@ use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{Content, Part, Rest};
 use crate::raw::{Fields, is_text, text};
-use crate::vendors::Reasoning;
+use crate::vendor::Reasoning;
 
 /// What is said where something must stand.
 pub(super) const PLACEHOLDER: &str = ".";

@@ -11,7 +11,7 @@ use crate::encode::Context;
 use crate::openai_chat::lint::{Facts, setting_fault};
 use crate::openai_chat::schema;
 use crate::openai_chat::wire::{self, FunctionName, StreamOptions, Tail, Thinking};
-use crate::vendors::Switch;
+use crate::vendor::Switch;
 use crate::{Family, ToolChoice};
 
 /// Fields of a body that are made from something else than the settings.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::facts::Facts;
 use super::{pairing, parts, rules};
 use crate::lint::Faults;
-use crate::vendors::Reasoning;
+use crate::vendor::Reasoning;
 
 pub(super) fn check(list: &[Value], facts: &Facts, faults: &mut Faults) {
     for (i, message) in list.iter().enumerate() {

@@ -103,7 +103,7 @@ fn a_template_gets_one_system_message_and_strict_turns() {
 #[test]
 fn what_is_written_for_a_vendor_keeps_all_its_rules() {
     for vendor in VENDORS.iter().filter(|vendor| vendor.family == Family::OpenaiChat) {
-        let (body, _) = rewritten(BODY, vendor.name);
+        let (body, _) = rewritten(BODY, &vendor.name);
         assert_eq!(lint(vendor, &body).unwrap(), [], "{}", vendor.name);
     }
 }

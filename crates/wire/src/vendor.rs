@@ -1,0 +1,136 @@
+//! Providers of models, and in what they differ: data, no code.
+
+mod quirks;
+mod rows;
+
+use serde::Deserialize;
+use smol_str::SmolStr;
+
+use self::quirks::SomeQuirks;
+use crate::Family;
+
+pub use self::quirks::{Quirks, Reasoning, Switch};
+pub use self::rows::VENDORS;
+
+/// A provider of models: a row of [`VENDORS`], or one made at run time.
+///
+/// ```
+/// use interleaf_wire::{Auth, Family, Vendor};
+///
+/// let gateway = Vendor::new("gateway", Family::OpenaiChat)
+///     .base_url("https://models.example/v1")
+///     .auth(Auth::Header("x-key".into()));
+/// assert_eq!(gateway.base_url, "https://models.example/v1");
+///
+/// let told: Vendor = serde_json::from_str(
+///     r#"{"name": "gateway", "family": "openai-chat", "base_url": "https://models.example/v1",
+///         "auth": {"header": "x-key"}, "quirks": {"one_system": true}}"#,
+/// )?;
+/// assert!(told.quirks.one_system);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "VendorForm")]
+#[non_exhaustive]
+pub struct Vendor {
+    /// The vendor's name, as on the command line.
+    pub name: SmolStr,
+    /// What it speaks.
+    pub family: Family,
+    /// Where; empty if every user has an address of their own.
+    pub base_url: SmolStr,
+    /// How a request says who sends it.
+    pub auth: Auth,
+    /// The context window of its usual models, in tokens.
+    pub window: u64,
+    /// In what it differs from its family.
+    pub quirks: Quirks,
+}
+
+/// How a request says who sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Auth {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// The key alone in this header.
+    Header(SmolStr),
+    /// AWS signature version 4, or a bearer key.
+    AwsV4,
+    /// Nothing is asked.
+    None,
+}
+
+/// A vendor as configuration says it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VendorForm {
+    name: SmolStr,
+    family: Family,
+    #[serde(default)]
+    base_url: SmolStr,
+    auth: Option<Auth>,
+    window: Option<u64>,
+    #[serde(default)]
+    quirks: SomeQuirks,
+}
+
+impl From<VendorForm> for Vendor {
+    fn from(form: VendorForm) -> Self {
+        let VendorForm { name, family, base_url, auth, window, quirks } = form;
+        let usual = Self::new(name, family);
+        Self {
+            name: usual.name,
+            family,
+            base_url,
+            auth: auth.unwrap_or(usual.auth),
+            window: window.unwrap_or(usual.window),
+            quirks: quirks.over(usual.quirks),
+        }
+    }
+}
+
+impl Vendor {
+    /// A vendor of this family, without an address: keys travel and windows are as with
+    /// the family's inventor, quirks as with everyone who speaks it.
+    pub fn new(name: impl Into<SmolStr>, family: Family) -> Self {
+        let Self { auth, window, .. } = Self::of(family).clone();
+        let (name, base_url) = (name.into(), SmolStr::default());
+        Self { name, family, base_url, auth, window, quirks: Quirks::of(family) }
+    }
+
+    /// The same vendor at this address.
+    #[must_use]
+    pub fn base_url(self, base_url: impl Into<SmolStr>) -> Self {
+        Self { base_url: base_url.into(), ..self }
+    }
+
+    /// The same vendor, told in this way who sends a request.
+    #[must_use]
+    pub fn auth(self, auth: Auth) -> Self {
+        Self { auth, ..self }
+    }
+
+    /// The same vendor with models of this window, in tokens.
+    #[must_use]
+    pub fn window(self, window: u64) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The same vendor with these quirks.
+    #[must_use]
+    pub fn quirks(self, quirks: Quirks) -> Self {
+        Self { quirks, ..self }
+    }
+
+    /// The vendor of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        VENDORS.iter().find(|vendor| vendor.name == name)
+    }
+
+    /// The inventor of a family.
+    pub fn of(family: Family) -> &'static Self {
+        VENDORS.iter().find(|vendor| vendor.family == family).unwrap_or(&VENDORS[0])
+    }
+}

@@ -1,0 +1,188 @@
+//! The vendors that we know: rows of data, no code.
+
+use smol_str::SmolStr;
+
+use super::{Auth, Quirks, Reasoning, Switch, Vendor};
+use crate::Family;
+use crate::names::Alphabet;
+
+/// OpenAI's own.
+const NATIVE: Quirks =
+    Quirks { empty_content: false, completion_tokens: true, native: true, ..CHAT };
+
+/// Those who imitate it.
+const CHAT: Quirks = Quirks::of(Family::OpenaiChat);
+
+/// What a chat template of an open model takes without complaint. Some of these skip
+/// calls and results when they look whether user and assistant take turns, so a user
+/// message that follows a result needs an answer before it.
+const TEMPLATE: Quirks = Quirks {
+    one_system: true,
+    strict_alternation: true,
+    bridge_after_results: true,
+    plain_content: true,
+    top_k: true,
+    ..CHAT
+};
+
+const fn chat(
+    name: &'static str,
+    base_url: &'static str,
+    auth: Auth,
+    window: u64,
+    quirks: Quirks,
+) -> Vendor {
+    row(name, Family::OpenaiChat, base_url, auth, window, quirks)
+}
+
+const fn own(
+    name: &'static str,
+    family: Family,
+    base_url: &'static str,
+    auth: Auth,
+    window: u64,
+) -> Vendor {
+    row(name, family, base_url, auth, window, Quirks::of(family))
+}
+
+const fn row(
+    name: &'static str,
+    family: Family,
+    base_url: &'static str,
+    auth: Auth,
+    window: u64,
+    quirks: Quirks,
+) -> Vendor {
+    let name = SmolStr::new_static(name);
+    let base_url = SmolStr::new_static(base_url);
+    Vendor { name, family, base_url, auth, window, quirks }
+}
+
+/// Everyone we know. The first of a family is its inventor.
+pub static VENDORS: &[Vendor] = &[
+    chat("openai", "https://api.openai.com/v1", Auth::Bearer, 400_000, NATIVE),
+    own(
+        "openai-responses",
+        Family::OpenaiResponses,
+        "https://api.openai.com/v1",
+        Auth::Bearer,
+        400_000,
+    ),
+    own(
+        "anthropic",
+        Family::Anthropic,
+        "https://api.anthropic.com/v1",
+        Auth::Header(SmolStr::new_static("x-api-key")),
+        200_000,
+    ),
+    own(
+        "google",
+        Family::Gemini,
+        "https://generativelanguage.googleapis.com/v1beta",
+        Auth::Header(SmolStr::new_static("x-goog-api-key")),
+        1_048_576,
+    ),
+    row(
+        "vertex",
+        Family::Gemini,
+        "",
+        Auth::Bearer,
+        1_048_576,
+        Quirks { vertex: true, ..Quirks::of(Family::Gemini) },
+    ),
+    own("bedrock", Family::Bedrock, "", Auth::AwsV4, 200_000),
+    chat("azure", "", Auth::Header(SmolStr::new_static("api-key")), 400_000, NATIVE),
+    chat(
+        "deepseek",
+        "https://api.deepseek.com/v1",
+        Auth::Bearer,
+        128_000,
+        Quirks {
+            reasoning: Reasoning::ReasoningContent,
+            reasoning_with_calls: true,
+            plain_content: true,
+            switch: Switch::Thinking,
+            ..CHAT
+        },
+    ),
+    chat(
+        "mistral",
+        "https://api.mistral.ai/v1",
+        Auth::Bearer,
+        128_000,
+        Quirks {
+            call_ids: Alphabet::exact("", 9),
+            bridge_after_results: true,
+            prefix_last: true,
+            reasoning: Reasoning::Part,
+            stream_usage: false,
+            ..CHAT
+        },
+    ),
+    chat(
+        "qwen",
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        Auth::Bearer,
+        131_072,
+        Quirks {
+            one_system: true,
+            reasoning: Reasoning::ReasoningContent,
+            plain_content: true,
+            top_k: true,
+            switch: Switch::EnableThinking,
+            ..CHAT
+        },
+    ),
+    chat(
+        "kimi",
+        "https://api.moonshot.ai/v1",
+        Auth::Bearer,
+        256_000,
+        Quirks {
+            reasoning: Reasoning::ReasoningContent,
+            reasoning_with_calls: true,
+            plain_content: true,
+            forced_tools: false,
+            switch: Switch::Thinking,
+            ..CHAT
+        },
+    ),
+    chat(
+        "glm",
+        "https://api.z.ai/api/paas/v4",
+        Auth::Bearer,
+        200_000,
+        Quirks {
+            reasoning: Reasoning::ReasoningContent,
+            plain_content: true,
+            inline_definitions: true,
+            switch: Switch::Thinking,
+            ..CHAT
+        },
+    ),
+    chat("xai", "https://api.x.ai/v1", Auth::Bearer, 256_000, CHAT),
+    chat("groq", "https://api.groq.com/openai/v1", Auth::Bearer, 131_072, CHAT),
+    chat(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        Auth::Bearer,
+        200_000,
+        Quirks { reasoning: Reasoning::Reasoning, top_k: true, ..CHAT },
+    ),
+    chat(
+        "ollama",
+        "http://localhost:11434/v1",
+        Auth::None,
+        32_768,
+        Quirks { forced_tools: false, inline_images: true, top_k: false, ..TEMPLATE },
+    ),
+    chat(
+        "vllm",
+        "http://localhost:8000/v1",
+        Auth::None,
+        131_072,
+        Quirks { reasoning: Reasoning::Both, ..TEMPLATE },
+    ),
+    chat("llama-cpp", "http://localhost:8080/v1", Auth::None, 32_768, TEMPLATE),
+    chat("lm-studio", "http://localhost:1234/v1", Auth::None, 32_768, TEMPLATE),
+];

@@ -1,0 +1,65 @@
+//! Vendors that are made at run time.
+
+use interleaf_wire::lint::lint;
+use interleaf_wire::{Auth, Family, Quirks, Vendor};
+
+fn told(json: &str) -> Result<Vendor, String> {
+    serde_json::from_str(json).map_err(|e| e.to_string())
+}
+
+#[test]
+fn configuration_says_what_differs_and_the_family_the_rest() {
+    let vendor = told(
+        r#"{"name": "house", "family": "openai-chat", "base_url": "http://models.local/v1",
+            "auth": {"header": "x-key"}, "window": 32000,
+            "quirks": {"strict_alternation": true, "reasoning": "reasoning_content",
+                       "call_ids": {"punctuation": "_", "longest": 12}}}"#,
+    )
+    .unwrap();
+    let mut quirks = Quirks::of(Family::OpenaiChat);
+    quirks.strict_alternation = true;
+    quirks.reasoning = interleaf_wire::Reasoning::ReasoningContent;
+    quirks.call_ids = interleaf_wire::Alphabet::new("_", 12);
+    let made = Vendor::new("house", Family::OpenaiChat)
+        .base_url("http://models.local/v1")
+        .auth(Auth::Header("x-key".into()))
+        .window(32_000)
+        .quirks(quirks);
+    assert_eq!(vendor, made);
+}
+
+#[test]
+fn a_name_and_a_family_are_enough() {
+    for family in Family::ALL {
+        let vendor = told(&format!(r#"{{"name": "mine", "family": "{family}"}}"#)).unwrap();
+        assert_eq!(vendor, Vendor::new("mine", family));
+        assert_eq!(vendor.auth, Vendor::of(family).auth);
+        assert_eq!(vendor.quirks, Quirks::of(family));
+    }
+}
+
+#[test]
+fn what_is_unknown_is_refused_by_its_name() {
+    let faults = [
+        (r#"{"name": "x", "family": "gemini", "url": "http://y"}"#, "unknown field `url`"),
+        (r#"{"name": "x", "family": "gemini", "quirks": {"odd": 1}}"#, "unknown field `odd`"),
+        (r#"{"name": "x", "family": "gemma"}"#, "unknown API \"gemma\""),
+        (r#"{"name": "x", "family": "gemini", "auth": "cookie"}"#, "unknown variant `cookie`"),
+        (r#"{"family": "gemini"}"#, "missing field `name`"),
+    ];
+    for (json, expected) in faults {
+        let refusal = told(json).unwrap_err();
+        assert!(refusal.contains(expected), "{json}: {refusal}");
+    }
+}
+
+#[test]
+fn vertex_is_a_quirk_and_not_a_name() {
+    let body = r#"{"contents": [{"parts": [{"text": "a"}]}]}"#;
+    let rules = |vendor: &Vendor| -> Vec<&str> {
+        lint(vendor, body).unwrap().iter().map(|fault| fault.rule.id).collect()
+    };
+    let mine = told(r#"{"name": "mine", "family": "gemini", "quirks": {"vertex": true}}"#).unwrap();
+    assert_eq!(rules(&mine), ["gemini/vertex-role"]);
+    assert_eq!(rules(&Vendor::new("vertex", Family::Gemini)), [""; 0]);
+}
