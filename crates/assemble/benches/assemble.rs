@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleaf_assemble::{Bpe, Context, Input, Ledger, assemble};
+use interleaf_assemble::{Bpe, Ledger, Recipe, View, assemble};
 use interleaf_model::{
-    AssistantPart, Body, CallId, ContextKind, Message, MessageId, PartRef, Parts,
+    AssistantPart, Body, CallId, ContextKind, Message, MessageId, PartRef, Parts, Requirements,
 };
 use interleaf_samples::generate::agent_session;
 
@@ -20,32 +20,32 @@ fn main() -> Result<(), Failure> {
     for n in [1_000, 10_000, 100_000] {
         let view = named(agent_session(n));
         let plain = median(|| view.clone());
-        let input = with_context(view.clone());
-        row(&format!("{n} messages"), median(|| assemble(&input)), plain);
+        let reused = View::of(one_call_id(&view)?);
+        let view = View::of(view);
+        let make =
+            |view: &View, recipe: &Recipe| assemble(view, recipe, Requirements::STRICT, None);
+        let recipe = recipe();
+        row(&format!("{n} messages"), median(|| make(&view, &recipe)), plain);
 
-        let ledger = Ledger::new(Arc::new(o200k()?));
-        let counted = Input { ledger: Some(&ledger), ..with_context(view.clone()) };
-        assemble(&counted)?;
-        row(&format!("{n} messages, warm ledger"), median(|| assemble(&counted)), plain);
-
-        let reused = with_context(one_call_id(&view)?);
-        row(&format!("{n} messages, one call id for all"), median(|| assemble(&reused)), plain);
+        let mut counted = recipe.clone();
+        counted.ledger = Some(Arc::new(Ledger::new(Arc::new(o200k()?))));
+        make(&view, &counted)?;
+        row(&format!("{n} messages, warm ledger"), median(|| make(&view, &counted)), plain);
+        let one_id = format!("{n} messages, one call id for all");
+        row(&one_id, median(|| make(&reused, &recipe)), plain);
     }
     println!();
     println!("counting tokens (o200k)                      ledger       tokenizer   ratio");
     count_tokens()
 }
 
-/// The session with four context texts.
-fn with_context(view: Vec<Arc<Message>>) -> Input<'static> {
-    let mut input = Input::of(view);
-    input.context = vec![
-        Context::new(ContextKind::Role, "You are a careful coding agent."),
-        Context::new(ContextKind::Todo, "1. read\n2. write\n3. test"),
-        Context::new(ContextKind::Info, "src/lib.rs, lines 1 to 20"),
-        Context::new(ContextKind::Notes, "src: one file per step"),
-    ];
-    input
+/// Four context texts.
+fn recipe() -> Recipe {
+    Recipe::new()
+        .with_context(ContextKind::Role, "You are a careful coding agent.")
+        .with_context(ContextKind::Todo, "1. read\n2. write\n3. test")
+        .with_context(ContextKind::Info, "src/lib.rs, lines 1 to 20")
+        .with_context(ContextKind::Notes, "src: one file per step")
 }
 
 /// The session of a server that gives every call the same id.

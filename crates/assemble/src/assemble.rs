@@ -1,15 +1,13 @@
 //! The builder: the steps, one after the other.
 
-use std::sync::Arc;
-
-use interleaf_model::{CallId, Entry, Origin, Prompt, Provenance};
+use interleaf_model::{Entry, Prompt, Provenance, Requirements, Role};
 
 use crate::draft::Draft;
 use crate::finding::Findings;
+use crate::order::{Order, is_own};
 use crate::prefix::stable_prefix;
-use crate::steps::filter::own_origin;
 use crate::steps::{STEPS, VALIDATE};
-use crate::{Error, Input, Report, Step, StepReport};
+use crate::{Error, Ledger, OpenCall, Previous, Recipe, Report, Step, StepReport, View};
 
 /// What came of assembling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,16 +24,23 @@ pub enum Outcome {
     /// A valid request.
     Ready(Prompt),
     /// No request: the caller said that results for these calls are still to come.
-    Waiting(Vec<CallId>),
+    Waiting(Vec<OpenCall>),
 }
 
-/// Makes a request of an input.
+/// Makes a request of a view.
+///
+/// `requires` is what the target asks for; [`Requirements::STRICT`] suits every API.
 ///
 /// # Errors
 /// If there is nothing to say, or what must be said does not fit the budget, or a
 /// setting makes no sense. A history that can be mended is never an error.
-pub fn assemble(input: &Input<'_>) -> Result<Assembly, Error> {
-    assemble_observed(input, |_, _| {})
+pub fn assemble(
+    view: &View,
+    recipe: &Recipe,
+    requires: Requirements,
+    previous: Option<&Previous>,
+) -> Result<Assembly, Error> {
+    assemble_observed(view, recipe, requires, previous, |_, _| {})
 }
 
 /// Like [`assemble`], and shows the messages after each step.
@@ -43,71 +48,58 @@ pub fn assemble(input: &Input<'_>) -> Result<Assembly, Error> {
 /// # Errors
 /// As [`assemble`].
 pub fn assemble_observed(
-    input: &Input<'_>,
+    view: &View,
+    recipe: &Recipe,
+    requires: Requirements,
+    previous: Option<&Previous>,
     mut observe: impl FnMut(Step, &[Entry]),
 ) -> Result<Assembly, Error> {
-    assemble_draft(input, Draft::of(&input.view), &mut observe)
-}
-
-/// Takes a draft through the steps.
-pub(crate) fn assemble_draft(
-    input: &Input<'_>,
-    mut draft: Draft,
-    observe: &mut dyn FnMut(Step, &[Entry]),
-) -> Result<Assembly, Error> {
+    let order = Order {
+        recipe,
+        requires,
+        pinned: &view.pinned,
+        has_own: view.messages.iter().any(|message| is_own(&recipe.agent, message)),
+        placement: previous.and_then(|previous| previous.placement.as_ref()),
+        counting: recipe.ledger.as_deref().map(Ledger::counting),
+    };
+    let mut draft = Draft::of(&view.messages);
     let mut report = Report::default();
     for (step, run) in STEPS {
         let before = draft.entries.len();
         let mut findings = Findings::default();
-        draft = run(input, draft, &mut findings)?;
-        log(step, before, &draft.entries, &findings.0);
+        draft = run(&order, draft, &mut findings)?;
         observe(step, &draft.entries);
-        let (after, findings) = (draft.entries.len(), findings.0);
-        report.steps.push(StepReport { step, before, after, findings });
+        report.add(step, before, draft.entries.len(), findings);
     }
-    name_owner(input, &mut draft);
-    report.placement = draft.placement.clone();
     report.tokens = draft.tokens.take();
+    report.placement = draft.placement.take();
     if let Some(placement) = &mut report.placement {
         let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
         placement.index = draft.entries.iter().position(is_context).unwrap_or_default();
+        let before = placement.index.checked_sub(1).and_then(|before| draft.entries.get(before));
+        let before = before.filter(|entry| entry.message.role() != Role::System);
+        placement.after = before.map(|entry| entry.message.id.clone());
     }
-    if let Some(previous) = &input.previous {
-        report.stable_prefix = Some(stable_prefix(previous, &draft.entries, input.ledger));
+    if let Some(previous) = previous {
+        let stable = stable_prefix(&previous.messages, &draft.entries, order.counting.as_ref());
+        report.stable_prefix = Some(stable);
     }
     if !draft.open.is_empty() {
         return Ok(Assembly { outcome: Outcome::Waiting(draft.open), report });
     }
     let n = draft.entries.len();
-    let prompt = VALIDATE(input, draft).map_err(Error::invalid)?;
-    log(Step::Validate, n, prompt.entries(), &[]);
+    let prompt = VALIDATE(&order, draft).map_err(Error::invalid)?;
     observe(Step::Validate, prompt.entries());
-    let step = StepReport { step: Step::Validate, before: n, after: n, findings: Vec::new() };
-    report.steps.push(step);
+    report.add(Step::Validate, n, n, Findings::default());
     report.breakpoint = prompt.breakpoint();
     Ok(Assembly { outcome: Outcome::Ready(prompt), report })
 }
 
-/// Marks what the steps made for a sub-agent as its own, so that it would hear it
-/// again.
-fn name_owner(input: &Input<'_>, draft: &mut Draft) {
-    let origin = own_origin(input);
-    if origin == Origin::Main {
-        return;
+impl Report {
+    /// Adds what a step did, and logs it (B8).
+    fn add(&mut self, step: Step, before: usize, after: usize, findings: Findings) {
+        let n = findings.len();
+        tracing::debug!(step = step.as_str(), before, after, findings = n, "assembled");
+        self.steps.push(StepReport { step, before, after, findings: findings.into_list() });
     }
-    for entry in &mut draft.entries {
-        if entry.message.origin != origin && !matches!(entry.provenance, Provenance::Context(_)) {
-            Arc::make_mut(&mut entry.message).origin = origin.clone();
-        }
-    }
-}
-
-fn log(step: Step, before: usize, entries: &[Entry], findings: &[crate::Finding]) {
-    tracing::debug!(
-        step = step.as_str(),
-        before,
-        after = entries.len(),
-        findings = findings.len(),
-        "assembled"
-    );
 }

@@ -2,9 +2,18 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{CallId, Entry, Message, Provenance, Settled};
+use interleaf_model::{Entry, Message, MessageId, Provenance, ToolCall};
 
 use crate::{Placement, Tokens};
+
+/// A call at the end that was left open for its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCall {
+    /// The message that made it.
+    pub message: MessageId,
+    /// The call.
+    pub call: ToolCall,
+}
 
 /// A request in the making.
 #[derive(Debug, Clone, Default)]
@@ -12,24 +21,11 @@ pub(crate) struct Draft {
     /// The messages so far, each with its provenance.
     pub(crate) entries: Vec<Entry>,
     /// Calls at the end that were left open for their results.
-    pub(crate) open: Vec<CallId>,
+    pub(crate) open: Vec<OpenCall>,
     /// Where the context block went.
     pub(crate) placement: Option<Placement>,
     /// What the parts cost, once they were counted.
     pub(crate) tokens: Option<Tokens>,
-    /// What came before, if the draft holds only what came since.
-    pub(crate) prior: Option<Arc<Prior>>,
-}
-
-/// The beginning of a conversation that has been through the steps.
-#[derive(Debug, Clone)]
-pub(crate) struct Prior {
-    /// Its turns.
-    pub(crate) settled: Arc<Settled>,
-    /// The system messages that stood among them.
-    pub(crate) system: Vec<Entry>,
-    /// What its turns cost, if that was counted.
-    pub(crate) tokens: u64,
 }
 
 impl Draft {

@@ -5,25 +5,80 @@ use std::fmt;
 use interleaf_model::MessageId;
 use serde::Serialize;
 
-/// One thing that a step did to one message.
+/// How many messages of a run are named one by one.
+const NAMED: usize = 12;
+
+/// One thing that a step did to a message, or to each of a run of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// What was done.
-    pub change: Change,
-    /// To which message.
+    pub kind: FindingKind,
+    /// To which message; of a run, the first.
     pub message: MessageId,
+    /// The messages of a run between the first and the last, while there are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<MessageId>,
+    /// The last message of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub through: Option<MessageId>,
+    /// How many messages it is about.
+    #[serde(skip_serializing_if = "is_one")]
+    pub count: usize,
     /// Why.
     pub cause: Cause,
     /// Particulars, such as an id or a count; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// The tokens before and after, if that is its detail: a run has their sums.
+    #[serde(skip)]
+    tokens: Option<(u64, u64)>,
+}
+
+impl Finding {
+    /// The messages that are named: all of a short run, the ends of a long one.
+    pub fn messages(&self) -> impl Iterator<Item = &MessageId> {
+        std::iter::once(&self.message).chain(&self.between).chain(&self.through)
+    }
+
+    /// Takes another finding into the run, if it says the same.
+    fn join(&mut self, next: &Self) -> bool {
+        let is_plain = |finding: &Self| finding.detail.is_empty() || finding.tokens.is_some();
+        let says_the_same = (self.kind, self.cause) == (next.kind, next.cause)
+            && self.tokens.is_some() == next.tokens.is_some()
+            && is_plain(self)
+            && is_plain(next);
+        if !says_the_same {
+            return false;
+        }
+        self.count += next.count;
+        let last = self.through.replace(next.through.as_ref().unwrap_or(&next.message).clone());
+        if self.count > NAMED {
+            self.between.clear();
+        } else {
+            self.between.extend(last);
+            if next.through.is_some() {
+                self.between.push(next.message.clone());
+                self.between.extend_from_slice(&next.between);
+            }
+        }
+        if let (Some((before, after)), Some((more, left))) = (&mut self.tokens, next.tokens) {
+            *before += more;
+            *after += left;
+        }
+        true
+    }
+}
+
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 /// What was done to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Change {
+pub enum FindingKind {
     /// It is not in the request.
     Dropped,
     /// It stands elsewhere.
@@ -67,7 +122,7 @@ pub enum Cause {
     NoCall,
     /// Its call has a result already.
     SecondResult,
-    /// It did not stand at its place behind its call.
+    /// It did not stand at its place after its call.
     NotAtItsCall,
     /// The call has no result.
     NoResult,
@@ -87,7 +142,7 @@ pub enum Cause {
     Budget,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Dropped => "dropped",
@@ -121,7 +176,7 @@ impl fmt::Display for Cause {
             Self::Internal => "it is the program's own note",
             Self::NoCall => "its call is not in the conversation",
             Self::SecondResult => "its call has a result already",
-            Self::NotAtItsCall => "it did not stand at its place behind its call",
+            Self::NotAtItsCall => "it did not stand at its place after its call",
             Self::NoResult => "no result was recorded for the call",
             Self::NoToolName => "the call names no tool",
             Self::CallIdReused => "its call id was used before",
@@ -136,22 +191,58 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Where a step puts what it found.
-#[derive(Debug, Default)]
-pub(crate) struct Findings(pub(crate) Vec<Finding>);
+/// Where a step puts what it found. Neighbours that say the same become one run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Findings(Vec<Finding>);
 
 impl Findings {
-    pub(crate) fn add(&mut self, change: Change, message: &MessageId, cause: Cause) {
-        self.add_with(change, message, cause, String::new());
+    pub(crate) fn add(&mut self, kind: FindingKind, message: &MessageId, cause: Cause) {
+        self.add_with(kind, message, cause, String::new());
     }
 
     pub(crate) fn add_with(
         &mut self,
-        change: Change,
+        kind: FindingKind,
         message: &MessageId,
         cause: Cause,
         detail: String,
     ) {
-        self.0.push(Finding { change, message: message.clone(), cause, detail });
+        self.push(&one(kind, message, cause, detail, None));
     }
+
+    /// A message that takes fewer tokens now.
+    pub(crate) fn add_tokens(&mut self, message: &MessageId, cause: Cause, tokens: (u64, u64)) {
+        self.push(&one(FindingKind::Altered, message, cause, String::new(), Some(tokens)));
+    }
+
+    fn push(&mut self, finding: &Finding) {
+        if !self.0.last_mut().is_some_and(|last| last.join(finding)) {
+            self.0.push(finding.clone());
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The findings, with their particulars in words.
+    pub(crate) fn into_list(mut self) -> Vec<Finding> {
+        for finding in &mut self.0 {
+            if let Some((before, after)) = finding.tokens {
+                finding.detail = format!("{before} tokens, of which {after} stay");
+            }
+        }
+        self.0
+    }
+}
+
+fn one(
+    kind: FindingKind,
+    message: &MessageId,
+    cause: Cause,
+    detail: String,
+    tokens: Option<(u64, u64)>,
+) -> Finding {
+    let message = message.clone();
+    Finding { kind, message, between: Vec::new(), through: None, count: 1, cause, detail, tokens }
 }

@@ -4,7 +4,7 @@ mod layout;
 mod rule;
 
 pub use layout::Layout;
-pub use rule::{CustomRule, Rule};
+pub use rule::{CustomRule, PlacementRule};
 
 use std::fmt;
 
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// Where the context block went, and how that came about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Placement {
     /// The rule that was asked.
     pub rule: String,
@@ -24,6 +25,10 @@ pub struct Placement {
     pub fallback: Option<Fallback>,
     /// Whether the place was inside a tool block and went before it.
     pub before_block: bool,
+    /// The message that the block stands right after; absent if only the system head
+    /// stands before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<MessageId>,
     /// The index of the block in the request.
     pub index: usize,
     /// How many messages it has.
@@ -35,7 +40,7 @@ pub struct Placement {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Behind the last user message.
+    /// After the last user message.
     AfterLastUser,
     /// At the end.
     AtEnd,

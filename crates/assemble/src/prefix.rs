@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interleaf_model::{Entry, Message};
 use serde::Serialize;
 
-use crate::Ledger;
+use crate::tokens::Counting;
 
 /// The leading messages that are the same as in the previous request: what a
 /// prompt cache can reuse.
@@ -23,14 +23,14 @@ pub struct StablePrefix {
 pub(crate) fn stable_prefix(
     previous: &[Arc<Message>],
     entries: &[Entry],
-    ledger: Option<&Ledger>,
+    counting: Option<&Counting<'_>>,
 ) -> StablePrefix {
     let same = entries.iter().zip(previous).take_while(|(entry, old)| same(&entry.message, old));
     let stable: Vec<&Arc<Message>> = same.map(|(entry, _)| &entry.message).collect();
     StablePrefix {
         messages: stable.len(),
         bytes: stable.iter().map(|message| message.neutral_len()).sum(),
-        tokens: ledger.map(|ledger| stable.iter().map(|message| ledger.message(message)).sum()),
+        tokens: counting.map(|counting| stable.iter().map(|m| counting.message(m)).sum()),
     }
 }
 

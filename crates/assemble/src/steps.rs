@@ -1,7 +1,7 @@
 //! The steps, in order. Each takes the draft, gives it back, and says what it did.
 
 mod compress;
-pub(crate) mod filter;
+mod filter;
 mod fit;
 mod place;
 mod repair;
@@ -13,11 +13,12 @@ use std::fmt;
 use interleaf_model::{Prompt, Violation};
 use serde::Serialize;
 
+use crate::Error;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::{Error, Input};
+use crate::order::Order;
 
-type Run = fn(&Input<'_>, Draft, &mut Findings) -> Result<Draft, Error>;
+type Run = fn(&Order<'_>, Draft, &mut Findings) -> Result<Draft, Error>;
 
 /// Every step that works on the draft, in the order in which they run.
 pub(crate) const STEPS: [(Step, Run); 6] = [
@@ -30,7 +31,7 @@ pub(crate) const STEPS: [(Step, Run); 6] = [
 ];
 
 /// The step that makes a prompt of a draft, or refuses.
-pub(crate) const VALIDATE: fn(&Input<'_>, Draft) -> Result<Prompt, Violation> = validate::run;
+pub(crate) const VALIDATE: fn(&Order<'_>, Draft) -> Result<Prompt, Violation> = validate::run;
 
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -40,7 +41,7 @@ pub enum Step {
     Compress,
     /// What says nothing, or is not for this agent, goes (B2).
     Filter,
-    /// Every call gets exactly one result, right behind it (B3).
+    /// Every call gets exactly one result, right after it (B3).
     Repair,
     /// The context block goes in (B4).
     Place,

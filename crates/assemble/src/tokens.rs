@@ -3,10 +3,14 @@
 mod bpe;
 mod estimate;
 mod ledger;
+mod rate;
 
 pub use bpe::Bpe;
 pub use estimate::Estimate;
 pub use ledger::Ledger;
+pub use rate::Rate;
+
+pub(crate) use ledger::Counting;
 
 use std::sync::Arc;
 
@@ -17,8 +21,14 @@ pub trait TokenCounter: Send + Sync {
 
     /// What a count in [`count`](Self::count)'s own unit means for the model. An
     /// estimate corrects itself here, so that remembered counts stay valid.
-    fn scale(&self, counted: u64) -> u64 {
-        counted
+    fn rate(&self) -> Rate {
+        Rate::ONE
+    }
+
+    /// Takes note of what a request really took: `counted` is what its report says,
+    /// `reported` is what the API says. An exact counter has nothing to learn.
+    fn observe(&self, counted: u64, reported: u64) {
+        let _ = (counted, reported);
     }
 
     /// The counter's name; an estimate says that it is one.

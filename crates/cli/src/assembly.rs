@@ -9,11 +9,11 @@ use std::sync::Arc;
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    Agent, Assembly, Budget, Context, Input, Ledger, MissingResult, OpenBlock, Outcome, Rule,
-    Settings, SummaryRole, assemble_observed, counter_for,
+    self, Agent, Assembly, Budget, Context, Ledger, MissingResult, OpenBlock, Outcome,
+    PlacementRule, Previous, SummaryRole, View, assemble_observed, counter_for,
 };
 use interleaf::conversation::PINNED;
-use interleaf::model::{AgentName, ContextKind, Entry, Message, MessageId};
+use interleaf::model::{AgentName, ContextKind, Entry, MessageId, Requirements};
 
 use self::summary::SummaryFile;
 use crate::arguments::{ByteCount, parse_tokens};
@@ -68,7 +68,7 @@ pub(crate) struct AssemblyArguments {
     /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N),
     /// after_system or tail [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
-    place: Option<Rule>,
+    place: Option<PlacementRule>,
 
     /// A summary: {"text": …, "start": ID, "covers": [ID, …] or {"first": ID, "last": ID}}
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
@@ -121,12 +121,10 @@ enum SummaryAs {
 /// default repairs and validates only.
 #[derive(Default)]
 pub(crate) struct Recipe {
-    system: Vec<Arc<str>>,
-    context: Vec<Context>,
+    request: assemble::Recipe,
     summary: Option<SummaryFile>,
-    previous: Option<Vec<Arc<Message>>>,
+    previous: Option<Previous>,
     pins: Vec<MessageId>,
-    settings: Settings,
 }
 
 /// A conversation to make a request of, and the session that it is of.
@@ -179,11 +177,9 @@ impl AssemblyArguments {
 
     /// Reads the files that the flags name.
     pub(crate) fn read(&self, limit: ByteCount) -> Result<Recipe, Failure> {
-        let system = self.system.iter().map(|text| read_text(text, limit));
         let previous = self.previous.as_ref().map(|path| read_previous(path, limit));
         Ok(Recipe {
-            system: system.collect::<Result<_, _>>()?,
-            context: self.contexts(limit)?,
+            request: self.request(limit)?,
             summary: self
                 .summary
                 .as_ref()
@@ -191,7 +187,6 @@ impl AssemblyArguments {
                 .transpose()?,
             previous: previous.transpose()?,
             pins: self.pin.iter().map(MessageId::new).collect(),
-            settings: self.settings()?,
         })
     }
 
@@ -201,8 +196,8 @@ impl AssemblyArguments {
     }
 
     /// What counts the tokens of this conversation's requests.
-    pub(crate) fn ledger(&self, loaded: &Loaded) -> Ledger {
-        Ledger::new(counter_for(self.model.as_deref().unwrap_or(&loaded.options.model)))
+    pub(crate) fn ledger(&self, loaded: &Loaded) -> Arc<Ledger> {
+        Arc::new(Ledger::new(counter_for(self.model.as_deref().unwrap_or(&loaded.options.model))))
     }
 
     fn contexts(&self, limit: ByteCount) -> Result<Vec<Context>, Failure> {
@@ -233,7 +228,7 @@ impl AssemblyArguments {
         Ok(contexts)
     }
 
-    fn settings(&self) -> Result<Settings, Failure> {
+    fn request(&self, limit: ByteCount) -> Result<assemble::Recipe, Failure> {
         let budget = self.window.map(|window| {
             let usual = Budget::of_window(window);
             Budget { reserve: self.reserve.unwrap_or(usual.reserve), ..usual }
@@ -243,60 +238,66 @@ impl AssemblyArguments {
             let rule = format!("a window of {window} less {reserve} for the answer leaves nothing");
             return Err(Failure::new("--reserve", rule));
         }
-        Ok(Settings {
-            agent: match &self.agent {
-                Some(name) => Agent::Sub(AgentName::new(name)),
-                None => Agent::Main,
-            },
-            rule: self.place.clone().unwrap_or_default(),
-            missing_result: match self.missing {
-                Missing::Make => MissingResult::Make,
-                Missing::Drop => MissingResult::DropCall,
-            },
-            open_block: if self.wait { OpenBlock::Wait } else { OpenBlock::Mend },
-            summary_role: match self.summary_role {
-                Some(SummaryAs::User) => SummaryRole::User,
-                Some(SummaryAs::System) | None => SummaryRole::System,
-            },
-            budget,
-        })
+        let mut request = assemble::Recipe::new();
+        let system = self.system.iter().map(|text| read_text(text, limit));
+        request.system = system.collect::<Result<_, _>>()?;
+        request.context = self.contexts(limit)?;
+        if let Some(name) = &self.agent {
+            request.agent = Agent::Sub(AgentName::new(name));
+        }
+        request.rule = self.place.clone().unwrap_or_default();
+        request.missing_result = match self.missing {
+            Missing::Make => MissingResult::Make,
+            Missing::Drop => MissingResult::DropCall,
+        };
+        request.open_block = if self.wait { OpenBlock::Wait } else { OpenBlock::Mend };
+        request.summary_role = match self.summary_role {
+            Some(SummaryAs::User) => SummaryRole::User,
+            Some(SummaryAs::System) | None => SummaryRole::System,
+        };
+        request.budget = budget;
+        Ok(request)
     }
 }
 
 impl Recipe {
     /// Makes the request of a conversation; tokens are counted if there is a ledger.
-    pub(crate) fn make(&self, loaded: &Loaded, ledger: Option<&Ledger>) -> Result<Made, Failure> {
+    pub(crate) fn make(
+        &self,
+        loaded: &Loaded,
+        ledger: Option<&Arc<Ledger>>,
+    ) -> Result<Made, Failure> {
         let conversation = &loaded.conversation;
         let pinned = self.pinned(loaded)?;
         let summary = match &self.summary {
             Some(summary) => Some(summary.over(conversation)?),
             None => loaded.summary.clone(),
         };
-        let input = Input {
-            view: conversation.visible().cloned().collect(),
-            pinned: pinned.clone(),
-            summary,
-            system: self.system.clone(),
-            context: self.context.clone(),
-            tools: loaded.tools.clone(),
-            ledger,
-            previous: self.previous.clone(),
-            settings: self.settings.clone(),
-            ..Input::default()
-        };
-        input.check_agent().map_err(|e| Failure::assembly(&loaded.name, &e))?;
-        let may_wait = self.settings.open_block == OpenBlock::Wait;
+        let mut recipe = self.request.clone();
+        recipe.summary = summary.map(Arc::new);
+        recipe.tools = loaded.tools.clone();
+        recipe.ledger = ledger.cloned();
+        recipe.check_agent().map_err(|e| Failure::assembly(&loaded.name, &e))?;
+        let mut view = View::of(conversation.visible().cloned());
+        view.pinned.clone_from(&pinned);
+        let may_wait = recipe.open_block == OpenBlock::Wait;
         let mut draft = Vec::new();
         let observe = |_, now: &[Entry]| {
             if may_wait {
                 now.clone_into(&mut draft);
             }
         };
-        let assembly =
-            assemble_observed(&input, observe).map_err(|e| Failure::assembly(&loaded.name, &e))?;
-        let limit = self.settings.budget.map(|budget| budget.limit());
+        let assembly = assemble_observed(
+            &view,
+            &recipe,
+            Requirements::STRICT,
+            self.previous.as_ref(),
+            observe,
+        )
+        .map_err(|e| Failure::assembly(&loaded.name, &e))?;
+        let limit = recipe.budget.map(|budget| budget.limit());
         let stable = assembly.report.stable_prefix.map(|stable| stable.messages);
-        let before = self.previous.as_ref().map_or(0, Vec::len);
+        let before = self.previous.as_ref().map_or(0, |previous| previous.messages.len());
         let changed_from = stable.filter(|&stable| stable < before);
         Ok(Made { assembly, draft, pinned, changed_from, limit })
     }
@@ -327,11 +328,11 @@ fn read_text(argument: &str, limit: ByteCount) -> Result<Arc<str>, Failure> {
     }
 }
 
-fn read_previous(path: &Path, limit: ByteCount) -> Result<Vec<Arc<Message>>, Failure> {
+fn read_previous(path: &Path, limit: ByteCount) -> Result<Previous, Failure> {
     let file = input::Input::read_any(path, limit)?;
     let prompt = neutral::read(&file.name, &file.text)
         .map_err(|e| e.hint("--previous takes a request as `interleaf build` printed it"))?;
-    Ok(prompt.messages().cloned().collect())
+    Ok(Previous::of(prompt.messages().cloned()))
 }
 
 fn parse_source(text: &str) -> Result<(String, String), String> {

@@ -20,7 +20,8 @@ use std::path::Path;
 
 use anstyle::Style;
 use interleaf::assemble::{
-    Change, Finding, Outcome, Placement, Report, StablePrefix, Step, StepReport, Tokens,
+    Finding, FindingKind, OpenCall, Outcome, Placement, Report, StablePrefix, Step, StepReport,
+    Tokens,
 };
 use interleaf::model::{CallId, Entry, Provenance, Status, notation};
 use interleaf::wire;
@@ -54,7 +55,7 @@ struct ReportForm<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<&'a Tokens>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<&'a [CallId]>,
+    waiting: Option<Vec<&'a CallId>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     changes: &'a [wire::Adjustment],
 }
@@ -81,7 +82,7 @@ pub(crate) fn to_json(made: &Made, changes: &[wire::Adjustment]) -> String {
         tokens: tokens.as_ref(),
         waiting: match &made.assembly.outcome {
             Outcome::Ready(_) => None,
-            Outcome::Waiting(calls) => Some(calls),
+            Outcome::Waiting(calls) => Some(calls.iter().map(|open| &open.call.id).collect()),
         },
         changes,
     };
@@ -92,8 +93,8 @@ pub(crate) fn to_json(made: &Made, changes: &[wire::Adjustment]) -> String {
 }
 
 /// The calls that a request waits for, in one line.
-pub(crate) fn waiting_text(calls: &[CallId]) -> String {
-    let ids: Vec<_> = calls.iter().map(|call| printable(call.as_str())).collect();
+pub(crate) fn waiting_text(calls: &[OpenCall]) -> String {
+    let ids: Vec<_> = calls.iter().map(|open| printable(open.call.id.as_str())).collect();
     format!("no request yet: it waits for the results of {}", ids.join(", "))
 }
 
@@ -176,8 +177,8 @@ impl ReportTable<'_> {
         self.remark(out, "what was changed, and why");
         for Group { step, findings } in &groups {
             let [first, ..] = findings.as_slice() else { continue };
-            let Finding { change, cause, .. } = first;
-            let what = format!("  {step:<10} {change:<11} {cause}");
+            let Finding { kind, cause, .. } = first;
+            let what = format!("  {step:<10} {kind:<11} {cause}");
             let lines = group_lines(findings);
             match lines.as_slice() {
                 [only] if what.chars().count() + only.chars().count() + 3 <= self.width => {
@@ -192,7 +193,7 @@ impl ReportTable<'_> {
     }
 
     fn placement(&self, placement: &Placement, out: &mut String) {
-        let Placement { rule, anchor, fallback, before_block, index, messages } = placement;
+        let Placement { rule, anchor, fallback, before_block, index, messages, .. } = placement;
         let heading = format!("context block: {} at {index}", plural(*messages, "message"));
         self.remark(out, &heading);
         let moved = before_block.then(|| "before the tool block that it would cut".to_owned());
@@ -297,7 +298,7 @@ struct Group<'a> {
 fn grouped(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (step, finding) in report.findings() {
-        let same = |old: &&Finding| (old.change, old.cause) == (finding.change, finding.cause);
+        let same = |old: &&Finding| (old.kind, old.cause) == (finding.kind, finding.cause);
         match groups.last_mut() {
             Some(group) if group.step == step && group.findings.first().is_some_and(same) => {
                 group.findings.push(finding);
@@ -312,15 +313,13 @@ fn grouped(report: &Report) -> Vec<Group<'_>> {
 /// together on one.
 fn group_lines(findings: &[&Finding]) -> Vec<String> {
     const MOST: usize = 12;
-    let id = |finding: &&&Finding| printable(finding.message.as_str()).into_owned();
     let (plain, detailed): (Vec<&&Finding>, Vec<&&Finding>) =
         findings.iter().partition(|finding| finding.detail.is_empty());
-    let ids: Vec<String> = plain.iter().map(id).collect();
-    let mut lines = match ids.as_slice() {
-        [] => vec![],
-        [first, .., last] if ids.len() > MOST => vec![format!("{first} … {last} ({})", ids.len())],
-        ids => vec![ids.join(", ")],
+    let mut lines = match plain.is_empty() {
+        true => vec![],
+        false => vec![plain.iter().map(|finding| ids_text(finding)).collect::<Vec<_>>().join(", ")],
     };
+    let id = |finding: &&&Finding| ids_text(finding);
     let widest = detailed.iter().map(|finding| id(finding).chars().count()).max().unwrap_or(0);
     for finding in detailed.iter().take(MOST) {
         lines.push(format!("{:<widest$}  {}", id(finding), printable(&finding.detail)));
@@ -331,13 +330,25 @@ fn group_lines(findings: &[&Finding]) -> Vec<String> {
     lines
 }
 
+/// The messages of a finding: each by its id, or the ends of a long run.
+fn ids_text(finding: &Finding) -> String {
+    let ids: Vec<String> =
+        finding.messages().map(|id| printable(id.as_str()).into_owned()).collect();
+    match ids.as_slice() {
+        [first, .., last] if ids.len() < finding.count => {
+            format!("{first} … {last} ({})", finding.count)
+        }
+        ids => ids.join(", "),
+    }
+}
+
 /// How many messages a step did what to: `1 made`, `2 moved`.
 fn changes_text(findings: &[Finding]) -> Vec<String> {
-    let mut counts: BTreeMap<Change, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
     for finding in findings {
-        *counts.entry(finding.change).or_default() += 1;
+        *counts.entry(finding.kind).or_default() += finding.count;
     }
-    counts.into_iter().map(|(change, count)| format!("{count} {change}")).collect()
+    counts.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect()
 }
 
 fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>) -> String {

@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleaf::assemble::{Context, Input, Outcome, assemble};
-use interleaf::model::{ContextKind, Extra, Json, Message, MessageId, Tool};
+use interleaf::assemble::{Outcome, Recipe, View, assemble};
+use interleaf::model::{ContextKind, Extra, Json, Message, MessageId, Requirements, Tool};
 use interleaf::wire::{Family, Options, Vendor, encode};
 use interleaf::{Next, Requests};
 use interleaf_samples::generate::agent_session;
@@ -37,15 +37,15 @@ fn measure(family: Family, n: usize) {
     let mut requests = Requests::of(messages[..n].iter().cloned());
     // The session has been running: its beginning is settled.
     for _ in 0..3 {
-        send(&mut requests, &input(0), vendor, &options);
+        send(&mut requests, &recipe(0), vendor, &options);
     }
     let mut times: Vec<Duration> = Vec::new();
     for turn in 0..TURNS {
-        let input = input(turn);
+        let recipe = recipe(turn);
         let start = Instant::now();
         requests.append(messages[n + 2 * turn].clone());
         requests.append(messages[n + 2 * turn + 1].clone());
-        black_box(send(&mut requests, &input, vendor, &options));
+        black_box(send(&mut requests, &recipe, vendor, &options));
         times.push(start.elapsed());
     }
     let appended = median(times);
@@ -59,16 +59,13 @@ fn measure(family: Family, n: usize) {
     );
 }
 
-fn input(turn: usize) -> Input<'static> {
+fn recipe(turn: usize) -> Recipe {
     let text = format!("{turn} things are done, {} are left", TURNS - turn);
-    let mut input = Input::default();
-    input.system.push("You are a careful agent.".into());
-    input.tools = Arc::new([tool()]);
-    input.context = vec![
-        Context::new(ContextKind::Role, "You mend programs."),
-        Context::new(ContextKind::Todo, text),
-    ];
-    input
+    Recipe::new()
+        .with_system("You are a careful agent.")
+        .with_tools([tool()])
+        .with_context(ContextKind::Role, "You mend programs.")
+        .with_context(ContextKind::Todo, text)
 }
 
 fn tool() -> Tool {
@@ -82,17 +79,17 @@ fn tool() -> Tool {
     }
 }
 
-fn send(requests: &mut Requests, input: &Input<'_>, vendor: &Vendor, options: &Options) -> usize {
-    match requests.next(input, vendor, options) {
+fn send(requests: &mut Requests, recipe: &Recipe, vendor: &Vendor, options: &Options) -> usize {
+    match requests.next(recipe, vendor, options) {
         Ok(Next::Send { body, .. }) => body.fragments().len(),
         Ok(Next::Wait(_)) | Err(_) => 0,
     }
 }
 
 fn from_scratch(view: &[Arc<Message>], vendor: &Vendor, options: &Options) -> Duration {
-    let input = Input { view: view.to_vec(), ..input(0) };
+    let (view, recipe) = (View::of(view.iter().cloned()), recipe(0));
     let start = Instant::now();
-    if let Ok(assembly) = assemble(&input)
+    if let Ok(assembly) = assemble(&view, &recipe, Requirements::STRICT, None)
         && let Outcome::Ready(prompt) = assembly.outcome
     {
         let _ = black_box(encode(&prompt, vendor, options).map(|body| body.to_bytes()));

@@ -22,7 +22,7 @@
 //! | [`Requests`] | a session's requests, one after the other, at the cost of what is new |
 //!
 //! ```
-//! use interleaf::assemble::{Context, Input};
+//! use interleaf::assemble::Recipe;
 //! use interleaf::model::{ContextKind, Message};
 //! use interleaf::wire::{Family, Options, Vendor};
 //! use interleaf::{Next, Requests};
@@ -30,12 +30,12 @@
 //! let mut requests = Requests::new();
 //! requests.append(Message::user("Which files are here?"));
 //!
-//! let mut input = Input::default();
-//! input.system.push("You are a careful agent.".into());
-//! input.context.push(Context::new(ContextKind::Todo, "1. list the files"));
+//! let recipe = Recipe::new()
+//!     .with_system("You are a careful agent.")
+//!     .with_context(ContextKind::Todo, "1. list the files");
 //! let options = Options { model: "claude-sonnet-4-5".into(), ..Options::default() };
 //!
-//! let next = requests.next(&input, Vendor::of(Family::Anthropic), &options)?;
+//! let next = requests.next(&recipe, Vendor::of(Family::Anthropic), &options)?;
 //! let Next::Send { body, report } = next else { unreachable!() };
 //! assert!(body.to_bytes().starts_with(b"{"));
 //! assert_eq!(report.placement.map(|placement| placement.index), Some(2));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Input, Outcome, Report, Running};
-use interleaf_model::{CallId, Message};
+use interleaf_assemble::{OpenCall, Outcome, Recipe, Report, Running, View};
+use interleaf_model::{Message, Requirements};
 use interleaf_wire::{Encoded, Options, SessionEncoder, Vendor};
 
 use crate::Error;
@@ -28,7 +28,7 @@ pub enum Next {
         report: Box<Report>,
     },
     /// No request: the caller said that results for these calls are still to come.
-    Wait(Vec<CallId>),
+    Wait(Vec<OpenCall>),
 }
 
 impl Requests {
@@ -39,7 +39,7 @@ impl Requests {
 
     /// A session with these visible messages.
     pub fn of(view: impl IntoIterator<Item = Arc<Message>>) -> Self {
-        Self { running: Running::of(view), encoder: SessionEncoder::new() }
+        Self { running: Running::of(View::of(view)), encoder: SessionEncoder::new() }
     }
 
     /// Takes in the next message.
@@ -49,21 +49,22 @@ impl Requests {
 
     /// Takes in what an operation has left visible.
     pub fn replace_view(&mut self, view: impl IntoIterator<Item = Arc<Message>>) {
-        self.running = Running::of(view);
+        self.running.replace_view(View::of(view));
     }
 
-    /// Makes the next request. The view of `input` is not looked at.
+    /// Makes the next request.
     ///
     /// # Errors
     /// If there is nothing to say, it does not fit, or the API cannot say it.
     pub fn next(
         &mut self,
-        input: &Input<'_>,
+        recipe: &Recipe,
         vendor: &Vendor,
         options: &Options,
     ) -> Result<Next, Error> {
-        input.check_agent().map_err(Error::assemble)?;
-        let assembly = self.running.assemble(input).map_err(Error::assemble)?;
+        recipe.check_agent().map_err(Error::assemble)?;
+        let assembly =
+            self.running.assemble(recipe, Requirements::default()).map_err(Error::assemble)?;
         match assembly.outcome {
             Outcome::Waiting(calls) => Ok(Next::Wait(calls)),
             Outcome::Ready(prompt) => {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::{CallId, Message, MessageId, Role, Settled, Tool};
+use crate::{CallId, Message, MessageId, Requirements, Role, Settled, Tool};
 
 /// A valid request, not yet in any vendor's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub struct Prompt {
     entries: Vec<Entry>,
     context: Option<Range<usize>>,
     tools: Arc<[Tool]>,
+    requires: Requirements,
 }
 
 /// A message of a request, and where it came from.
@@ -88,6 +89,10 @@ pub enum Law {
     UniqueCallIds,
     /// The context block is contiguous and stands outside of every tool block.
     ContextTogether,
+    /// The last message is not the assistant's, if the target takes no prefill.
+    NoTrailingAssistant,
+    /// Every user message says something, if the target asks for that.
+    NoBlankUser,
     /// What continues settled turns begins with the assistant's: their last turn is
     /// the user's, and it is whole.
     SettledTurns,
@@ -105,16 +110,30 @@ pub struct Violation {
 }
 
 impl Prompt {
-    /// Makes a prompt of these entries, if they keep every law.
+    /// Makes a prompt of these entries, if they keep every law and suit every API.
     ///
     /// # Errors
     /// The first violation.
     pub fn check(entries: Vec<Entry>, tools: Arc<[Tool]>) -> Result<Self, Violation> {
-        Self::check_behind(None, entries, tools)
+        Self::check_for(Requirements::STRICT, entries, tools)
     }
 
-    fn check_behind(
+    /// Makes a prompt of these entries, if they keep every law and what a target
+    /// requires.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn check_for(
+        requires: Requirements,
+        entries: Vec<Entry>,
+        tools: Arc<[Tool]>,
+    ) -> Result<Self, Violation> {
+        Self::check_after(None, requires, entries, tools)
+    }
+
+    fn check_after(
         settled: Option<Arc<Settled>>,
+        requires: Requirements,
         entries: Vec<Entry>,
         tools: Arc<[Tool]>,
     ) -> Result<Self, Violation> {
@@ -124,7 +143,8 @@ impl Prompt {
             message: entries.get(index).map(|entry| entry.message.id.clone()),
         };
         let head = entries.iter().take_while(|entry| entry.is_head()).count();
-        if head == entries.len() && settled.is_none() {
+        let says_nothing = head == entries.len() && settled.is_none();
+        if says_nothing && (requires.beside_system || head == 0) {
             return Err(Violation { law: Law::NotEmpty, index: None, message: None });
         }
         check_head(&entries[..head]).map_err(|index| broken(Law::SystemAtHead, index))?;
@@ -132,23 +152,25 @@ impl Prompt {
         if settled.is_some() && next.is_some_and(|role| role != Role::Assistant) {
             return Err(broken(Law::SettledTurns, head));
         }
-        check_turns(&entries, head, settled.is_some())
-            .map_err(|(law, index)| broken(law, index))?;
+        let user_seen = settled.is_some() || !requires.user_first;
+        check_turns(&entries, head, user_seen).map_err(|(law, index)| broken(law, index))?;
+        check_target(&entries, requires).map_err(|(law, index)| broken(law, index))?;
         let context = context_of(&entries).map_err(|index| broken(Law::ContextTogether, index))?;
-        Ok(Self { settled, entries, context, tools })
+        Ok(Self { settled, entries, context, tools, requires })
     }
 
     /// Makes a prompt that continues settled turns: `entries` are the system head and
-    /// what comes behind them. Only they are checked.
+    /// what comes after them. Only they are checked.
     ///
     /// # Errors
     /// The first violation.
     pub fn check_continued(
         settled: Arc<Settled>,
+        requires: Requirements,
         entries: Vec<Entry>,
         tools: Arc<[Tool]>,
     ) -> Result<Self, Violation> {
-        Self::check_behind(Some(settled), entries, tools)
+        Self::check_after(Some(settled), requires, entries, tools)
     }
 
     /// The same entries, continuing nothing.
@@ -176,7 +198,7 @@ impl Prompt {
         entries.extend_from_slice(&self.entries[head..]);
         let context = self.context.clone();
         let context = context.map(|c| c.start + settled.len()..c.end + settled.len());
-        Self { settled: None, entries, context, tools: self.tools.clone() }
+        Self { settled: None, entries, context, ..self.clone() }
     }
 
     /// The messages, in order; without the settled ones, if the prompt continues such.
@@ -192,6 +214,11 @@ impl Prompt {
     /// The tools that the model may call.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
+    }
+
+    /// What the target requires that it was made for.
+    pub fn requirements(&self) -> Requirements {
+        self.requires
     }
 
     /// The suggested cache breakpoint: the last message before the context block,
@@ -249,6 +276,21 @@ fn check_turns(entries: &[Entry], head: usize, mut user_seen: bool) -> Result<()
     Ok(())
 }
 
+/// What the target asks for beside the order of the turns.
+fn check_target(entries: &[Entry], requires: Requirements) -> Result<(), (Law, usize)> {
+    if let Some(last) = entries.len().checked_sub(1)
+        && requires.no_trailing_assistant
+        && entries[last].message.role() == Role::Assistant
+    {
+        return Err((Law::NoTrailingAssistant, last));
+    }
+    let is_blank = |entry: &Entry| entry.message.role() == Role::User && entry.message.is_blank();
+    match entries.iter().position(is_blank).filter(|_| requires.no_blank_user) {
+        Some(blank) => Err((Law::NoBlankUser, blank)),
+        None => Ok(()),
+    }
+}
+
 /// The run of context messages. Results follow their calls directly, so nothing
 /// that is contiguous and made of user messages can stand inside a block.
 fn context_of(entries: &[Entry]) -> Result<Option<Range<usize>>, usize> {
@@ -302,6 +344,10 @@ impl fmt::Display for Law {
             Self::ContextTogether => {
                 "the context block must be one run of user messages, outside of every tool block"
             }
+            Self::NoTrailingAssistant => {
+                "the last message must not be the assistant's: this model takes no prefill"
+            }
+            Self::NoBlankUser => "a user message must say something",
             Self::SettledTurns => "what continues settled turns must begin with the assistant's",
         })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Entry, Prompt, Role, Violation};
+use crate::{Entry, Prompt, Requirements, Role, Violation};
 
 /// The beginning of a conversation behind the system head, as every later request
 /// repeats it: whole turns that nothing can change any more, up to and with a turn
@@ -23,11 +23,17 @@ impl Settled {
     /// # Errors
     /// If they break a law. There must be no system message and no context among
     /// them, and the last must not be the assistant's: its results may be to come.
-    pub fn check(earlier: Option<Arc<Self>>, entries: Vec<Entry>) -> Result<Arc<Self>, Violation> {
+    pub fn check(
+        earlier: Option<Arc<Self>>,
+        requires: Requirements,
+        entries: Vec<Entry>,
+    ) -> Result<Arc<Self>, Violation> {
         let len = entries.len() + earlier.as_ref().map_or(0, |earlier| earlier.len);
         let turns = match &earlier {
-            Some(earlier) => Prompt::check_continued(earlier.clone(), entries, Arc::new([]))?,
-            None => Prompt::check(entries, Arc::new([]))?,
+            Some(earlier) => {
+                Prompt::check_continued(earlier.clone(), requires, entries, Arc::new([]))?
+            }
+            None => Prompt::check_for(requires, entries, Arc::new([]))?,
         };
         let broken = |law, index| Violation { law, index: Some(index), message: None };
         if let Some(context) = turns.context() {

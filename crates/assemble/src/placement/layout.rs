@@ -1,31 +1,31 @@
 //! The messages that a position can stand between.
 
-use interleaf_model::{Entry, Role};
+use interleaf_model::{Entry, MessageId, Role};
 
-/// The messages behind the system head, as the rules of placement see them:
-/// roles and tool blocks, no contents.
+/// The messages after the system head, as the rules of placement see them: ids, roles
+/// and tool blocks, no contents.
 ///
 /// Positions count from 0; position p is *before* message p, and the length is the
 /// end. System messages are not counted, for they all go to the head.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct Layout<'a> {
+    entries: &'a [Entry],
     roles: Vec<Role>,
     /// For each position the nearest legal one at or before it.
     safe: Vec<usize>,
     /// For each message its place in the draft.
     places: Vec<usize>,
-    draft_len: usize,
 }
 
-impl Layout {
+impl<'a> Layout<'a> {
     /// Looks at a draft whose tool blocks are whole, but for one that may still be
     /// open at the end.
-    pub(crate) fn of(entries: &[Entry]) -> Self {
+    pub(crate) fn of(entries: &'a [Entry]) -> Self {
         let mut layout = Self {
+            entries,
             roles: Vec::with_capacity(entries.len()),
             safe: Vec::with_capacity(entries.len() + 1),
             places: Vec::with_capacity(entries.len()),
-            draft_len: entries.len(),
         };
         // The block that the next result belongs to: its start and the results it waits for.
         let mut block: Option<(usize, usize)> = None;
@@ -71,6 +71,17 @@ impl Layout {
         &self.roles
     }
 
+    /// The id of the message that a position stands before; none at the end.
+    pub fn id(&self, position: usize) -> Option<&'a MessageId> {
+        let entry = self.entries.get(*self.places.get(position)?)?;
+        Some(&entry.message.id)
+    }
+
+    /// The position right after the message of this id, if it is there.
+    pub fn after(&self, id: &MessageId) -> Option<usize> {
+        (0..self.len()).rev().find(|&position| self.id(position) == Some(id)).map(|at| at + 1)
+    }
+
     /// The position of the nth message of a role from the end; 1 is the last.
     pub fn nth_last(&self, role: Role, n: usize) -> Option<usize> {
         let from_end = self.roles.iter().enumerate().rev().filter(|&(_, &r)| r == role);
@@ -78,13 +89,13 @@ impl Layout {
     }
 
     /// The nearest legal position at or before this one: outside of every tool
-    /// block, and not behind the end.
+    /// block, and not past the end.
     pub fn safe(&self, position: usize) -> usize {
         self.safe[position.min(self.len())]
     }
 
     /// The place in the draft that a position stands for.
     pub(crate) fn place(&self, position: usize) -> usize {
-        self.places.get(position).copied().unwrap_or(self.draft_len)
+        self.places.get(position).copied().unwrap_or(self.entries.len())
     }
 }

@@ -12,14 +12,14 @@ use crate::{Error, Placement};
 /// Where the context block goes (C6).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum PlacementRule {
     /// Right after the nth tool result from the end.
     AfterToolResult(usize),
     /// Before the nth assistant message from the end.
     BeforeAssistant(usize),
     /// So that n messages follow it.
     FromEnd(usize),
-    /// Right behind the system head.
+    /// Right after the system head.
     AfterSystem,
     /// At the end.
     Tail,
@@ -34,26 +34,38 @@ pub struct CustomRule {
     position: Arc<Position>,
 }
 
-type Position = dyn Fn(&Layout, Option<&Placement>) -> usize + Send + Sync;
+type Position = dyn Fn(&Layout<'_>, Option<&Placement>) -> usize + Send + Sync;
 
 impl CustomRule {
     /// A rule with a name for the report. It is given the layout and, if there was
-    /// one, the placement of the session's previous request.
+    /// one, the placement of the session's previous request, which names the message
+    /// that the block stood after:
+    ///
+    /// ```
+    /// use interleaf_assemble::{CustomRule, PlacementRule};
+    ///
+    /// // Where it was, for as long as that message is there; else at the end.
+    /// let rule = CustomRule::new("stay", |layout, previous| {
+    ///     let stood_after = previous.and_then(|previous| previous.after.as_ref());
+    ///     stood_after.and_then(|id| layout.after(id)).unwrap_or(layout.len())
+    /// });
+    /// assert_eq!(PlacementRule::Custom(rule).to_string(), "custom(stay)");
+    /// ```
     pub fn new(
         name: &str,
-        position: impl Fn(&Layout, Option<&Placement>) -> usize + Send + Sync + 'static,
+        position: impl Fn(&Layout<'_>, Option<&Placement>) -> usize + Send + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), position: Arc::new(position) }
     }
 }
 
-impl Default for Rule {
+impl Default for PlacementRule {
     fn default() -> Self {
         Self::AfterToolResult(3)
     }
 }
 
-impl Rule {
+impl PlacementRule {
     /// Checks that the rule can be followed at all.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
@@ -64,7 +76,7 @@ impl Rule {
         }
     }
 
-    pub(crate) fn target(&self, layout: &Layout, previous: Option<&Placement>) -> Target {
+    pub(crate) fn target(&self, layout: &Layout<'_>, previous: Option<&Placement>) -> Target {
         match self {
             Self::AfterToolResult(n) => after_tool_result(layout, *n),
             Self::BeforeAssistant(n) => before_assistant(layout, *n),
@@ -76,21 +88,21 @@ impl Rule {
     }
 }
 
-fn after_tool_result(layout: &Layout, n: usize) -> Target {
+fn after_tool_result(layout: &Layout<'_>, n: usize) -> Target {
     match layout.nth_last(Role::Tool, n) {
         Some(result) => Target { anchor: Some(result), ..at(result + 1) },
         None => after_last_user(layout),
     }
 }
 
-fn before_assistant(layout: &Layout, n: usize) -> Target {
+fn before_assistant(layout: &Layout<'_>, n: usize) -> Target {
     match layout.nth_last(Role::Assistant, n) {
         Some(assistant) => Target { anchor: Some(assistant), ..at(assistant) },
         None => after_last_user(layout),
     }
 }
 
-fn from_end(layout: &Layout, n: usize) -> Target {
+fn from_end(layout: &Layout<'_>, n: usize) -> Target {
     match layout.len().checked_sub(n) {
         Some(position) => {
             let anchor = (position < layout.len()).then_some(position);
@@ -100,7 +112,7 @@ fn from_end(layout: &Layout, n: usize) -> Target {
     }
 }
 
-fn after_last_user(layout: &Layout) -> Target {
+fn after_last_user(layout: &Layout<'_>) -> Target {
     match layout.nth_last(Role::User, 1) {
         Some(user) => {
             Target { anchor: Some(user), fallback: Some(Fallback::AfterLastUser), ..at(user + 1) }
@@ -113,7 +125,7 @@ fn at(position: usize) -> Target {
     Target { position, anchor: None, fallback: None }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for PlacementRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AfterToolResult(n) => write!(f, "after_tool_result({n})"),
@@ -126,7 +138,7 @@ impl fmt::Display for Rule {
     }
 }
 
-impl FromStr for Rule {
+impl FromStr for PlacementRule {
     type Err = Error;
 
     /// Reads `after_tool_result(3)`, `before_assistant(2)`, `from_end(5)`,

@@ -10,22 +10,23 @@ use interleaf_model::{Blocks, CallId, Entry, Message, MessageId, Provenance, Rol
 use super::filter;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Cause, Change, Error, Input, Summary, SummaryRole};
+use crate::order::Order;
+use crate::{Cause, Error, FindingKind, Summary, SummaryRole};
 
 /// How a summary announces itself.
 const HEADING: &str = "[Previous conversation summary]";
 
 pub(super) fn run(
-    input: &Input<'_>,
+    order: &Order<'_>,
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    let Some(summary) = &input.summary else { return Ok(draft) };
+    let Some(summary) = &order.recipe.summary else { return Ok(draft) };
     if !draft.messages().any(|message| message.id == summary.start) {
-        findings.add(Change::Warned, &summary.start, Cause::SummaryStartGone);
+        findings.add(FindingKind::Warned, &summary.start, Cause::SummaryStartGone);
         return Ok(draft);
     }
-    let spared = spared(input, &draft, summary);
+    let spared = spared(order, &draft, summary);
     let in_view: HashSet<&MessageId> = draft.messages().map(|message| &message.id).collect();
     let n_out_of_view = summary.covers.iter().filter(|id| !in_view.contains(id)).count();
     let mut first = None;
@@ -35,22 +36,22 @@ pub(super) fn run(
         if !summary.covers.contains(&old.message.id) {
             kept.push(old);
         } else if let Some(cause) = spared[position] {
-            findings.add(Change::Spared, &old.message.id, cause);
+            findings.add(FindingKind::Spared, &old.message.id, cause);
             kept.push(old);
         } else {
             swallowed += 1;
             first.get_or_insert(kept.len());
-            findings.add(Change::Dropped, &old.message.id, Cause::Summarised);
+            findings.add(FindingKind::Dropped, &old.message.id, Cause::Summarised);
         }
     }
     let Some(first) = first else {
         // Everything that it covers is shown: it has nothing to stand for.
-        findings.add(Change::Warned, &summary.start, Cause::SummaryStandsForNothing);
+        findings.add(FindingKind::Warned, &summary.start, Cause::SummaryStandsForNothing);
         draft.entries = kept;
         return Ok(draft);
     };
     let stands_for = swallowed + n_out_of_view;
-    let (place, message) = match input.settings.summary_role {
+    let (place, message) = match order.recipe.summary_role {
         SummaryRole::System => {
             let head = kept.iter().take_while(|e| e.message.role() == Role::System).count();
             (head, Message::system(&text(summary, stands_for)))
@@ -58,7 +59,7 @@ pub(super) fn run(
         SummaryRole::User => (first, Message::user(&text(summary, stands_for))),
     };
     let mut message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
-    message.origin = filter::own_origin(input);
+    message.origin = order.own_origin();
     kept.insert(place, entry(message, Provenance::Summary));
     draft.entries = kept;
     Ok(draft)
@@ -70,12 +71,10 @@ fn text(summary: &Summary, stands_for: usize) -> String {
 }
 
 /// For each position, why it may not be swallowed, if so.
-fn spared(input: &Input<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
+fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
     let mut spared = vec![None; draft.entries.len()];
     // What the filter drops is no one's latest word.
-    let has_own = filter::has_own(input);
-    let speaks =
-        |m: &Message| m.role() == Role::User && filter::unheard(input, has_own, m).is_none();
+    let speaks = |m: &Message| m.role() == Role::User && filter::unheard(order, m).is_none();
     if let Some(latest) = draft.entries.iter().rposition(|entry| speaks(&entry.message)) {
         spared[latest] = Some(Cause::LatestUser);
     }
@@ -85,7 +84,7 @@ fn spared(input: &Input<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cau
         if message.role() == Role::System {
             spared[position] = Some(Cause::SystemMessage);
         }
-        if input.pinned.contains(&message.id) {
+        if order.pinned.contains(&message.id) {
             let block = blocks.of(position).map_or(vec![position], |b| positions[b].clone());
             block.into_iter().for_each(|position| spared[position] = Some(Cause::Pinned));
         }

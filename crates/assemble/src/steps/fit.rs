@@ -26,11 +26,13 @@ use interleaf_model::{
     Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
 };
 
-use self::plan::{Fate, Terms, plan};
+use self::plan::{Fate, History, Kind, Replay, Terms};
 use super::place;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Budget, Cause, Change, Error, Input, Ledger, Tokens};
+use crate::order::Order;
+use crate::tokens::Counting;
+use crate::{Budget, Cause, Error, FindingKind, Tokens};
 
 /// When a request does not fit, this part of the limit is made free, so that the
 /// next ones fit and repeat its prefix. Half of it is enough if clearing does it. A
@@ -45,37 +47,47 @@ const LEAST_SHOWN: u64 = 100;
 const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 pub(super) fn run(
-    input: &Input<'_>,
+    order: &Order<'_>,
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    let Some(ledger) = input.ledger else {
-        return match input.settings.budget {
+    let Some(counting) = &order.counting else {
+        return match order.recipe.budget {
             Some(_) => Err(Error::settings("a budget needs something that counts tokens")),
             None => Ok(draft),
         };
     };
-    let tools = ledger.tools(&input.tools);
-    let Some(budget) = input.settings.budget else {
-        draft.tokens = Some(by_part(&draft, tools, ledger));
+    let tools = counting.tools(&order.recipe.tools);
+    let Some(budget) = order.recipe.budget else {
+        draft.tokens = Some(by_part(&draft, tools, counting));
         return Ok(draft);
     };
-    shorten_results(&mut draft, &budget, ledger, findings);
-    let mut tokens = by_part(&draft, tools, ledger);
+    shorten_results(&mut draft, &budget, counting, findings);
+    let mut tokens = by_part(&draft, tools, counting);
     let limit = budget.limit();
     if tokens.total() > limit {
-        let terms = terms(&draft.entries, &budget, &tokens, ledger);
-        let fates = plan(&draft.entries, &held_places(input, &draft), &terms, ledger);
-        clear(&mut draft.entries, &fates, ledger, findings);
-        if fates.contains(&Fate::LeftOut) {
-            leave_out(&mut draft.entries, &fates, findings);
-            draft = place::again(input, draft, findings)?;
+        let terms = terms(&budget, &tokens, counting);
+        let held = held_places(order, &draft);
+        let mut history = History::default();
+        for (place, entry) in draft.entries.iter().enumerate() {
+            let cost = counting.message(&entry.message);
+            history.push(Kind::of(entry, held.contains(&place)), cost);
         }
-        tokens = by_part(&draft, tools, ledger);
+        let mut replay = Replay::new(&terms);
+        replay.play(&history, 0, &terms);
+        let loss = replay.request(&history, &terms);
+        let fates: Vec<Fate> =
+            (0..history.len()).map(|place| history.fate(place, loss, &terms)).collect();
+        clear(&mut draft.entries, &fates, counting, findings);
+        if loss.turns > 0 {
+            leave_out(order, &mut draft.entries, &fates, findings);
+            draft = place::again(order, draft, findings)?;
+        }
+        tokens = by_part(&draft, tools, counting);
     }
     if tokens.total() > limit {
-        shorten_unseen(&mut draft, tokens.total() - limit, ledger, findings);
-        tokens = by_part(&draft, tools, ledger);
+        shorten_unseen(&mut draft, tokens.total() - limit, counting, findings);
+        tokens = by_part(&draft, tools, counting);
     }
     if tokens.total() > limit {
         return Err(Error::too_large(limit, tokens));
@@ -84,10 +96,9 @@ pub(super) fn run(
     Ok(draft)
 }
 
-fn by_part(draft: &Draft, tools: u64, ledger: &Ledger) -> Tokens {
-    let counter = ledger.counter().name().to_owned();
-    let history = draft.prior.as_ref().map_or(0, |prior| prior.tokens);
-    let mut tokens = Tokens { counter, tools, history, ..Tokens::default() };
+fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
+    let counter = counting.counter().name().to_owned();
+    let mut tokens = Tokens { counter, tools, ..Tokens::default() };
     for entry in &draft.entries {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,
@@ -99,43 +110,52 @@ fn by_part(draft: &Draft, tools: u64, ledger: &Ledger) -> Tokens {
             | Provenance::Made
             | Provenance::Notice => &mut tokens.history,
         };
-        *part += ledger.message(&entry.message);
+        *part += counting.message(&entry.message);
     }
     tokens
 }
 
-fn terms(entries: &[Entry], budget: &Budget, tokens: &Tokens, ledger: &Ledger) -> Terms {
+fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
     let limit = budget.limit();
     let (freed, part) = (limit / FREED_PART, (limit / FIXED_PART).max(1));
-    let notice = notice(entries, entries.len()).message;
-    // The id of a call is not counted, so every cleared result takes the same.
-    let cleared = entries.iter().find(|entry| entry.message.role() == Role::Tool);
+    let made = |message: Message| counting.message(&Arc::new(message));
     Terms {
         limit,
         low: limit - freed,
         enough: limit - freed / 2,
         fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
         newest_results: budget.newest_results,
-        cleared: cleared.map_or(0, |result| ledger.message(&cleared_message(&result.message))),
-        notice: ledger.message(&notice),
+        cleared: made(Message::user(CLEARED)),
+        // The plan must not change with the number that the notice names.
+        notice: made(Message::user(&notice_text(1_000_000))),
     }
 }
 
-fn shorten_results(draft: &mut Draft, budget: &Budget, ledger: &Ledger, findings: &mut Findings) {
+fn shorten_results(
+    draft: &mut Draft,
+    budget: &Budget,
+    counting: &Counting<'_>,
+    findings: &mut Findings,
+) {
     for old in draft.entries.iter_mut().filter(|e| e.message.role() == Role::Tool) {
-        shorten_to(old, budget.longest_result, Cause::LongResult, ledger, findings);
+        shorten_to(old, budget.longest_result, Cause::LongResult, counting, findings);
     }
 }
 
 /// Shortens the results that the model has not seen yet, the longest first, until
 /// `excess` tokens are free or nothing worth showing would be left of them.
-fn shorten_unseen(draft: &mut Draft, excess: u64, ledger: &Ledger, findings: &mut Findings) {
+fn shorten_unseen(
+    draft: &mut Draft,
+    excess: u64,
+    counting: &Counting<'_>,
+    findings: &mut Findings,
+) {
     let entries = &mut draft.entries;
     let answered = entries.iter().rposition(|entry| entry.message.role() == Role::Assistant);
     let unseen = answered.map_or(0, |at| at + 1);
     let unseen = entries[unseen..].iter_mut().filter(|e| e.message.role() == Role::Tool);
     let mut unseen: Vec<(u64, &mut Entry)> =
-        unseen.map(|entry| (ledger.message(&entry.message), entry)).collect();
+        unseen.map(|entry| (counting.message(&entry.message), entry)).collect();
     unseen.sort_by_key(|(tokens, _)| *tokens);
     // Short results stay whole; what they leave of the room goes to the long ones.
     let total: u64 = unseen.iter().map(|(tokens, _)| tokens).sum();
@@ -143,29 +163,33 @@ fn shorten_unseen(draft: &mut Draft, excess: u64, ledger: &Ledger, findings: &mu
     let mut left = unseen.len() as u64;
     for (tokens, old) in unseen {
         let share = (room / left).max(LEAST_SHOWN);
-        shorten_to(old, share, Cause::Budget, ledger, findings);
+        shorten_to(old, share, Cause::Budget, counting, findings);
         room = room.saturating_sub(tokens.min(share));
         left -= 1;
     }
 }
 
-fn shorten_to(old: &mut Entry, most: u64, cause: Cause, ledger: &Ledger, findings: &mut Findings) {
-    let tokens = ledger.message(&old.message);
+fn shorten_to(
+    old: &mut Entry,
+    most: u64,
+    cause: Cause,
+    counting: &Counting<'_>,
+    findings: &mut Findings,
+) {
+    let tokens = counting.message(&old.message);
     if tokens > most
-        && let Some(shorter) = shorten::result(&old.message, most, ledger)
+        && let Some(shorter) = shorten::result(&old.message, most, counting)
     {
-        let detail = format!("{tokens} tokens, of which {} stay", ledger.message(&shorter));
-        findings.add_with(Change::Altered, &old.message.id, cause, detail);
+        findings.add_tokens(&old.message.id, cause, (tokens, counting.message(&shorter)));
         *old = entry(shorter, Provenance::Altered);
     }
 }
 
-fn clear(entries: &mut [Entry], fates: &[Fate], ledger: &Ledger, findings: &mut Findings) {
+fn clear(entries: &mut [Entry], fates: &[Fate], counting: &Counting<'_>, findings: &mut Findings) {
     for (old, _) in entries.iter_mut().zip(fates).filter(|(_, fate)| **fate == Fate::Cleared) {
         let cleared = cleared_message(&old.message);
-        let (before, after) = (ledger.message(&old.message), ledger.message(&cleared));
-        let detail = format!("{before} tokens, of which {after} stay");
-        findings.add_with(Change::Altered, &old.message.id, Cause::Budget, detail);
+        let (before, after) = (counting.message(&old.message), counting.message(&cleared));
+        findings.add_tokens(&old.message.id, Cause::Budget, (before, after));
         *old = entry(cleared, Provenance::Altered);
     }
 }
@@ -179,35 +203,40 @@ fn cleared_message(message: &Message) -> Arc<Message> {
     Arc::new(message)
 }
 
-fn leave_out(entries: &mut Vec<Entry>, fates: &[Fate], findings: &mut Findings) {
+fn leave_out(order: &Order<'_>, entries: &mut Vec<Entry>, fates: &[Fate], findings: &mut Findings) {
     let n = fates.iter().filter(|fate| **fate == Fate::LeftOut).count();
-    let notice = notice(entries, n);
+    let notice = notice(order, entries, n);
     let mut fates = fates.iter();
     entries.retain(|entry| {
         let stays = fates.next() != Some(&Fate::LeftOut);
         if !stays {
-            findings.add(Change::Dropped, &entry.message.id, Cause::Budget);
+            findings.add(FindingKind::Dropped, &entry.message.id, Cause::Budget);
         }
         stays
     });
-    findings.add(Change::Made, &notice.message.id, Cause::Budget);
+    findings.add(FindingKind::Made, &notice.message.id, Cause::Budget);
     let head = entries.iter().take_while(|entry| entry.message.role() == Role::System).count();
     entries.insert(head, notice);
 }
 
 /// The notice that stands for `n` messages.
-fn notice(entries: &[Entry], n: usize) -> Entry {
-    let messages = if n == 1 { "message" } else { "messages" };
-    let text = format!("[{n} earlier {messages} left out to fit the context window.]");
+fn notice(order: &Order<'_>, entries: &[Entry], n: usize) -> Entry {
     let first = entries.iter().find(|entry| entry.message.role() != Role::System);
     let id = first.map_or("", |entry| entry.message.id.as_str());
-    let message = Message::user(&text).with_id(MessageId::new(format!("{id}:left-out")));
+    let id = MessageId::new(format!("{id}:left-out"));
+    let mut message = Message::user(&notice_text(n)).with_id(id);
+    message.origin = order.own_origin();
     entry(message, Provenance::Notice)
+}
+
+fn notice_text(n: usize) -> String {
+    let messages = if n == 1 { "message" } else { "messages" };
+    format!("[{n} earlier {messages} left out to fit the context window.]")
 }
 
 /// The places of what is never touched: pinned messages with the tool blocks around
 /// them, and a block that still waits for results.
-fn held_places(input: &Input<'_>, draft: &Draft) -> HashSet<usize> {
+fn held_places(order: &Order<'_>, draft: &Draft) -> HashSet<usize> {
     let entries = &draft.entries;
     let mut held = HashSet::new();
     if !draft.open.is_empty() {
@@ -215,10 +244,10 @@ fn held_places(input: &Input<'_>, draft: &Draft) -> HashSet<usize> {
         let opener = entries.iter().rposition(|entry| entry.message.has_calls());
         held.extend(opener.unwrap_or(entries.len())..entries.len());
     }
-    if !input.pinned.is_empty() {
+    if !order.pinned.is_empty() {
         let blocks = Blocks::find(draft.messages());
         let positions = blocks.positions();
-        let is_pinned = |place: &usize| input.pinned.contains(&entries[*place].message.id);
+        let is_pinned = |place: &usize| order.pinned.contains(&entries[*place].message.id);
         for place in (0..entries.len()).filter(is_pinned) {
             match blocks.of(place) {
                 Some(block) => held.extend(positions[block].iter().copied()),

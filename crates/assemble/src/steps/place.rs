@@ -7,24 +7,25 @@ use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Context, Error, Input, Layout, Placement};
+use crate::order::Order;
+use crate::{Context, Error, Layout, Placement};
 
 /// How the role definition announces itself (C1).
 const ROLE_HEADING: &str = "## Agent Role Definition";
 
 pub(super) fn run(
-    input: &Input<'_>,
+    order: &Order<'_>,
     mut draft: Draft,
     _findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    let rule = &input.settings.rule;
+    let rule = &order.recipe.rule;
     rule.check()?;
-    let block = context_entries(&input.context);
+    let block = context_entries(&order.recipe.context);
     if block.is_empty() {
         return Ok(draft);
     }
     let layout = Layout::of(&draft.entries);
-    let target = rule.target(&layout, input.previous_placement.as_ref());
+    let target = rule.target(&layout, order.placement);
     let position = layout.safe(target.position);
     let anchor = target.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
@@ -34,6 +35,7 @@ pub(super) fn run(
         anchor: anchor.map(|entry| entry.message.id.clone()),
         fallback: target.fallback,
         before_block: position < target.position.min(layout.len()),
+        after: None,
         index,
         messages: block.len(),
     });
@@ -43,12 +45,12 @@ pub(super) fn run(
 
 /// Takes the block out again and places it anew, after the history was shortened.
 pub(super) fn again(
-    input: &Input<'_>,
+    order: &Order<'_>,
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
     draft.entries.retain(|entry| !matches!(entry.provenance, Provenance::Context(_)));
-    run(input, draft, findings)
+    run(order, draft, findings)
 }
 
 /// The context block: one user message for each text that says something.

@@ -1,7 +1,8 @@
 //! **Sees** messages that say something, in any order and any disorder.
-//! **Guarantees** that every call has exactly one result, right behind its message
+//! **Guarantees** that every call has exactly one result, right after its message
 //! and in the order of the calls; that call ids are unique; that a user message
-//! opens the conversation. No user text is lost or changes its order.
+//! opens the conversation, if the target asks for one. No user text is lost or
+//! changes its order.
 //! **Reports** every result dropped, moved or made, every call dropped or renamed.
 
 mod pairing;
@@ -17,7 +18,8 @@ use self::pairing::Pairing;
 use super::filter;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Cause, Change, Error, Input, MissingResult, OpenBlock};
+use crate::order::Order;
+use crate::{Cause, Error, FindingKind, MissingResult, OpenBlock, OpenCall};
 
 /// What a result that was never recorded says.
 const NO_RESULT: &str = "No result was recorded for this call.";
@@ -25,18 +27,15 @@ const NO_RESULT: &str = "No result was recorded for this call.";
 const OPENING: &str = "[The conversation before this point is not shown.]";
 
 pub(super) fn run(
-    input: &Input<'_>,
+    order: &Order<'_>,
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
     if !is_whole(&draft.entries) {
-        draft = pair(input, draft, findings);
-        // A message that lost its last call may be left with nothing to say. Dropping
-        // it cannot undo a pair, so this is a fixed point.
-        draft = filter::run(input, draft, findings)?;
+        draft = pair(order, draft, findings);
     }
-    if draft.prior.is_none() {
-        open_with_user(&mut draft, findings);
+    if order.requires.user_first {
+        open_with_user(order, &mut draft, findings);
     }
     Ok(draft)
 }
@@ -64,10 +63,9 @@ fn is_whole(entries: &[Entry]) -> bool {
     true
 }
 
-fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
+fn pair(order: &Order<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
     let pairing = Pairing::of(&draft.entries);
-    pairing.report_unused(&draft.entries, findings);
-    let waits = match input.settings.open_block {
+    let waits = match order.recipe.open_block {
         OpenBlock::Wait => pairing.open_at_end(),
         OpenBlock::Mend => None,
     };
@@ -75,6 +73,9 @@ fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
     let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
     for (position, old) in draft.entries.iter().enumerate() {
         if old.message.role() == Role::Tool {
+            if let Some(cause) = pairing.unused(position) {
+                findings.add(FindingKind::Dropped, &old.message.id, cause);
+            }
             continue;
         }
         let answers = pairing.answers(position);
@@ -86,7 +87,7 @@ fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
         let mut results = Vec::with_capacity(answers.len());
         for (call, answer) in old.message.calls().zip(answers) {
             let is_open = answer.is_none() && waits == Some(position);
-            let verdict = judge(input, call, answer.is_none() && !is_open, &mut used);
+            let verdict = judge(order, call, answer.is_none() && !is_open, &mut used);
             report(&verdict, &old.message.id, call, findings);
             let id = match &verdict {
                 Verdict::Keep => Some(&call.id),
@@ -96,27 +97,33 @@ fn pair(input: &Input<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
             match (id, answer.map(|at| (at, &draft.entries[at]))) {
                 (Some(id), Some((at, result))) => {
                     if pairing.moved(at) {
-                        findings.add(Change::Moved, &result.message.id, Cause::NotAtItsCall);
+                        findings.add(FindingKind::Moved, &result.message.id, Cause::NotAtItsCall);
                     }
                     results.push(with_call_id(result, id));
                 }
-                (Some(_), None) if is_open => draft.open.push(call.id.clone()),
+                (Some(_), None) if is_open => {
+                    let message = old.message.id.clone();
+                    draft.open.push(OpenCall { message, call: call.clone() });
+                }
                 (Some(id), None) => {
                     let made = no_result(&old.message, id, &call.name);
-                    let (change, cause) = (Change::Made, Cause::NoResult);
+                    let (change, cause) = (FindingKind::Made, Cause::NoResult);
                     findings.add_with(change, &made.message.id, cause, id.to_string());
                     results.push(made);
                 }
                 (None, Some((_, result))) => {
-                    findings.add(Change::Dropped, &result.message.id, Cause::NoToolName);
+                    findings.add(FindingKind::Dropped, &result.message.id, Cause::NoToolName);
                 }
                 (None, None) => {}
             }
             verdicts.push(verdict);
         }
-        match opener(old, &verdicts) {
+        // A message that lost its last call may be left with nothing to say. Dropping it
+        // cannot undo a pair, so this is a fixed point.
+        let says = |opener: &Entry| filter::unheard(order, &opener.message).is_none();
+        match opener(old, &verdicts).filter(says) {
             Some(opener) => out.push(opener),
-            None => findings.add(Change::Dropped, &old.message.id, Cause::Blank),
+            None => findings.add(FindingKind::Dropped, &old.message.id, Cause::Blank),
         }
         out.append(&mut results);
     }
@@ -131,11 +138,11 @@ enum Verdict {
     Drop(Cause),
 }
 
-fn judge(input: &Input<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds) -> Verdict {
+fn judge(order: &Order<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds) -> Verdict {
     if is_nameless(call) {
         return Verdict::Drop(Cause::NoToolName);
     }
-    if missing && input.settings.missing_result == MissingResult::DropCall {
+    if missing && order.recipe.missing_result == MissingResult::DropCall {
         return Verdict::Drop(Cause::NoResult);
     }
     let id = used.fresh(&call.id);
@@ -146,9 +153,11 @@ fn report(verdict: &Verdict, opener: &MessageId, call: &ToolCall, findings: &mut
     let (change, cause, detail) = match verdict {
         Verdict::Keep => return,
         Verdict::Rename(id) => {
-            (Change::Altered, Cause::CallIdReused, format!("{} became {id}", call.id))
+            (FindingKind::Altered, Cause::CallIdReused, format!("{} became {id}", call.id))
         }
-        Verdict::Drop(cause) => (Change::Altered, *cause, format!("without the call {}", call.id)),
+        Verdict::Drop(cause) => {
+            (FindingKind::Altered, *cause, format!("without the call {}", call.id))
+        }
     };
     findings.add_with(change, opener, cause, detail);
 }
@@ -233,14 +242,15 @@ fn no_result(opener: &Message, id: &CallId, name: &ToolName) -> Entry {
 }
 
 /// Puts a user message before an assistant message that nothing leads up to.
-fn open_with_user(draft: &mut Draft, findings: &mut Findings) {
+fn open_with_user(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
     let first = draft.entries.iter().position(|e| e.message.role() != Role::System);
     let Some(first) = first else { return };
     if draft.entries[first].message.role() != Role::Assistant {
         return;
     }
     let id = MessageId::new(format!("{}:opening", draft.entries[first].message.id));
-    findings.add(Change::Made, &id, Cause::NoUserBefore);
-    let message = Message::user(OPENING).with_id(id);
+    findings.add(FindingKind::Made, &id, Cause::NoUserBefore);
+    let mut message = Message::user(OPENING).with_id(id);
+    message.origin = order.own_origin();
     draft.entries.insert(first, entry(message, Provenance::Made));
 }

@@ -1,6 +1,6 @@
 //! **Sees** a draft in which system messages may stand anywhere.
 //! **Guarantees** at most one system message, first, with every system text in
-//! order; a summary in the system role comes right behind it.
+//! order; a summary in the system role comes right after it.
 //! **Reports** what was moved to the head or joined there, and a role definition
 //! that took the place of a missing prompt.
 
@@ -13,56 +13,61 @@ use interleaf_model::{
 
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Cause, Change, Error, Input};
+use crate::order::Order;
+use crate::{Cause, Error, FindingKind};
 
 pub(super) fn run(
-    input: &Input<'_>,
+    order: &Order<'_>,
     mut draft: Draft,
     findings: &mut Findings,
 ) -> Result<Draft, Error> {
-    let before = draft.prior.as_ref().map_or(&[][..], |prior| &prior.system).to_vec();
-    let mut at_head = draft.prior.is_none();
+    let mut at_head = true;
     let systems = draft.entries.extract_if(.., |entry| {
         let is_system = entry.message.role() == Role::System;
         if is_system && !at_head && entry.provenance != Provenance::Summary {
-            findings.add(Change::Moved, &entry.message.id, Cause::SystemToHead);
+            findings.add(FindingKind::Moved, &entry.message.id, Cause::SystemToHead);
         }
         at_head &= is_system;
         is_system
     });
     let is_summary = |entry: &Entry| entry.provenance == Provenance::Summary;
     let (summaries, said): (Vec<Entry>, Vec<Entry>) = systems.partition(is_summary);
-    let said = before.into_iter().chain(said).collect();
-    let system = system_entry(input, said, findings);
+    let system = system_entry(order, said, findings);
     draft.entries.splice(0..0, system.into_iter().chain(summaries));
     Ok(draft)
 }
 
-fn system_entry(input: &Input<'_>, said: Vec<Entry>, findings: &mut Findings) -> Option<Entry> {
-    let prompts: Vec<&Arc<str>> = input.system.iter().filter(|p| !p.trim().is_empty()).collect();
+fn system_entry(order: &Order<'_>, said: Vec<Entry>, findings: &mut Findings) -> Option<Entry> {
+    let prompts: Vec<&Arc<str>> =
+        order.recipe.system.iter().filter(|p| !p.trim().is_empty()).collect();
     match (prompts.as_slice(), said.as_slice()) {
         ([], []) => {
-            let role = input.role_text()?;
+            let role = order.recipe.role_text()?;
             let id = MessageId::new("system");
             findings.add_with(
-                Change::Made,
+                FindingKind::Made,
                 &id,
                 Cause::RoleAsSystem,
                 ContextKind::Role.as_str().to_owned(),
             );
-            Some(entry(Message::system(role).with_id(id), Provenance::System))
+            Some(made(order, Message::system(role)))
         }
         // One message that says it all goes out as it was said.
         ([], [only]) => Some(only.clone()),
         _ => {
             for old in &said {
-                findings.add(Change::Altered, &old.message.id, Cause::SystemToHead);
+                findings.add(FindingKind::Altered, &old.message.id, Cause::SystemToHead);
             }
             let body = joined(&prompts, said.iter().map(|entry| &entry.message))?;
-            let message = Message::from(body).with_id(MessageId::new("system"));
-            Some(entry(message, Provenance::System))
+            Some(made(order, Message::from(body)))
         }
     }
+}
+
+fn made(order: &Order<'_>, message: Message) -> Entry {
+    let mut message = message.with_id(MessageId::new("system"));
+    message.origin = order.own_origin();
+    entry(message, Provenance::System)
 }
 
 /// The texts in one part, joined with a newline; parts that carry vendors' fields

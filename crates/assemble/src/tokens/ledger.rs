@@ -1,11 +1,12 @@
 //! Counts, made once and remembered.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use interleaf_model::{Json, Message, PartRef, Tool};
 
-use super::TokenCounter;
+use super::{Rate, TokenCounter};
 
 /// What every API adds to a message for its role and borders.
 const PER_MESSAGE: u64 = 4;
@@ -45,35 +46,43 @@ impl Ledger {
 
     /// The tokens of a message.
     pub fn message(&self, message: &Arc<Message>) -> u64 {
-        let address = Arc::as_ptr(message).addr();
-        let remembered = self.lock().counts.get(&address).map(|&(_, counted)| counted);
-        let counted = remembered.unwrap_or_else(|| {
-            // Not under the lock: others need not wait while a long text is counted.
-            let counted = self.count(message);
-            self.lock().remember(address, Arc::downgrade(message), counted);
-            counted
-        });
-        self.counter.scale(counted)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Remembered> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counting().message(message)
     }
 
     /// The tokens of a text by itself.
     pub fn text(&self, text: &str) -> u64 {
-        self.counter.scale(self.counter.count(text))
+        self.counter.rate().apply(self.counter.count(text))
     }
 
     /// The tokens of a list of tools.
     pub fn tools(&self, tools: &[Tool]) -> u64 {
-        let one = |tool: &Tool| {
-            let description = tool.description.as_deref().unwrap_or_default();
-            let parameters = tool.parameters.as_ref().map_or("", Json::as_str);
-            let words = [tool.name.as_str(), description, parameters];
-            PER_CALL + words.iter().map(|text| self.counter.count(text)).sum::<u64>()
-        };
-        self.counter.scale(tools.iter().map(one).sum())
+        self.counting().tools(tools)
+    }
+
+    /// Takes note of what a request really took, so that an estimate corrects itself:
+    /// `counted` is the total of its report, `reported` is what the API says.
+    pub fn observe(&self, counted: u64, reported: u64) {
+        self.counter.observe(counted, reported);
+    }
+
+    /// Counts at the rate of this moment.
+    pub(crate) fn counting(&self) -> Counting<'_> {
+        Counting { ledger: self, rate: self.counter.rate() }
+    }
+
+    fn counted(&self, message: &Arc<Message>) -> u64 {
+        let address = Arc::as_ptr(message).addr();
+        let remembered = self.lock().counts.get(&address).map(|&(_, counted)| counted);
+        remembered.unwrap_or_else(|| {
+            // Not under the lock: others need not wait while a long text is counted.
+            let counted = self.count(message);
+            self.lock().remember(address, Arc::downgrade(message), counted);
+            counted
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, message: &Message) -> u64 {
@@ -92,6 +101,43 @@ impl Ledger {
             PartRef::Opaque(opaque) => self.counter.count(opaque.value.as_str()),
         };
         PER_MESSAGE + message.parts().map(part).sum::<u64>()
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ledger").field(&self.counter.name()).finish()
+    }
+}
+
+/// A ledger that counts at one rate, whatever is observed meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting<'a> {
+    ledger: &'a Ledger,
+    rate: Rate,
+}
+
+impl Counting<'_> {
+    /// The tokens of a message.
+    pub(crate) fn message(&self, message: &Arc<Message>) -> u64 {
+        self.rate.apply(self.ledger.counted(message))
+    }
+
+    /// The tokens of a list of tools.
+    pub(crate) fn tools(&self, tools: &[Tool]) -> u64 {
+        let counter = &self.ledger.counter;
+        let one = |tool: &Tool| {
+            let description = tool.description.as_deref().unwrap_or_default();
+            let parameters = tool.parameters.as_ref().map_or("", Json::as_str);
+            let words = [tool.name.as_str(), description, parameters];
+            PER_CALL + words.iter().map(|text| counter.count(text)).sum::<u64>()
+        };
+        self.rate.apply(tools.iter().map(one).sum())
+    }
+
+    /// What counts.
+    pub(crate) fn counter(&self) -> &dyn TokenCounter {
+        &*self.ledger.counter
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Budget, Context, CustomRule, Input, Ledger, MissingResult, OpenBlock, Rule, Settings,
+    Agent, Budget, Context, CustomRule, Ledger, MissingResult, OpenBlock, PlacementRule, Recipe,
     Summary, SummaryRole,
 };
 use interleaf_model::{AgentName, ContextKind, Message, MessageId};
@@ -13,29 +13,23 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 
-use crate::scene::named;
+use crate::scene::{Scene, named};
 
 /// All that a request may be made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) view: Vec<Arc<Message>>,
     pub(crate) pinned: Vec<MessageId>,
-    pub(crate) summary: Option<Summary>,
-    pub(crate) system: Vec<String>,
-    pub(crate) context: Vec<Context>,
-    pub(crate) settings: Settings,
+    pub(crate) recipe: Recipe,
 }
 
 impl Case {
     /// The input, with a ledger if there is a budget.
-    pub(crate) fn input<'a>(&self, ledger: &'a Ledger) -> Input<'a> {
-        let mut input = Input::of(self.view.iter().cloned());
-        input.pinned.extend(self.pinned.iter().cloned());
-        input.summary.clone_from(&self.summary);
-        input.system = self.system.iter().map(|text| text.as_str().into()).collect();
-        input.context.clone_from(&self.context);
-        input.settings = self.settings.clone();
-        input.ledger = self.settings.budget.map(|_| ledger);
+    pub(crate) fn input(&self, ledger: &Arc<Ledger>) -> Scene {
+        let mut input = Scene::of(self.view.iter().cloned());
+        input.view.pinned.extend(self.pinned.iter().cloned());
+        input.recipe = self.recipe.clone();
+        input.ledger = self.recipe.budget.map(|_| ledger.clone());
         input
     }
 }
@@ -51,7 +45,11 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
         };
         let pinned = ids(pinned);
         let summary = covers.map(ids).and_then(|covers| summary(&view, covers));
-        Case { view, pinned, summary, system, context, settings }
+        let mut recipe = settings;
+        recipe.summary = summary.map(Arc::new);
+        recipe.system = system.iter().map(|text| text.as_str().into()).collect();
+        recipe.context = context;
+        Case { view, pinned, recipe }
     })
 }
 
@@ -66,22 +64,22 @@ pub(crate) fn tight_case() -> impl Strategy<Value = Case> {
         },
     );
     (case(), budget).prop_map(|(mut case, budget)| {
-        case.settings.budget = Some(budget);
+        case.recipe.budget = Some(budget);
         case
     })
 }
 
 /// Every rule, custom ones with absurd answers among them.
-pub(crate) fn rule() -> impl Strategy<Value = Rule> {
+pub(crate) fn rule() -> impl Strategy<Value = PlacementRule> {
     prop_oneof![
-        2 => Just(Rule::default()),
-        2 => (1_usize..6).prop_map(Rule::AfterToolResult),
-        2 => (1_usize..6).prop_map(Rule::BeforeAssistant),
-        2 => (0_usize..12).prop_map(Rule::FromEnd),
-        1 => Just(Rule::AfterSystem),
-        1 => Just(Rule::Tail),
+        2 => Just(PlacementRule::default()),
+        2 => (1_usize..6).prop_map(PlacementRule::AfterToolResult),
+        2 => (1_usize..6).prop_map(PlacementRule::BeforeAssistant),
+        2 => (0_usize..12).prop_map(PlacementRule::FromEnd),
+        1 => Just(PlacementRule::AfterSystem),
+        1 => Just(PlacementRule::Tail),
         1 => prop_oneof![0_usize..20, Just(usize::MAX)].prop_map(|position| {
-            Rule::Custom(CustomRule::new("fixed", move |_, _| position))
+            PlacementRule::Custom(CustomRule::new("fixed", move |_, _| position))
         }),
     ]
 }
@@ -115,7 +113,7 @@ fn context() -> impl Strategy<Value = Vec<Context>> {
     })
 }
 
-fn settings() -> impl Strategy<Value = Settings> {
+fn settings() -> impl Strategy<Value = Recipe> {
     let scout = Agent::Sub(AgentName::new("scout"));
     (
         select(vec![Agent::Main, Agent::Main, scout]),
@@ -124,12 +122,11 @@ fn settings() -> impl Strategy<Value = Settings> {
         select(&[OpenBlock::Mend, OpenBlock::Mend, OpenBlock::Wait][..]),
         select(&[SummaryRole::System, SummaryRole::User][..]),
     )
-        .prop_map(|(agent, rule, missing_result, open_block, summary_role)| Settings {
-            agent,
-            rule,
-            missing_result,
-            open_block,
-            summary_role,
-            budget: None,
+        .prop_map(|(agent, rule, missing_result, open_block, summary_role)| {
+            let mut recipe = Recipe::new().with_agent(agent).with_rule(rule);
+            recipe.missing_result = missing_result;
+            recipe.open_block = open_block;
+            recipe.summary_role = summary_role;
+            recipe
         })
 }

@@ -24,7 +24,10 @@ fn the_worked_example_has_its_five_states() {
 
     let mut states = Vec::new();
     let assembly =
-        assemble_observed(&input, |step, entries| states.push((step, lines(entries)))).unwrap();
+        assemble_observed(&input.view, &input.recipe, input.requires, None, |step, entries| {
+            states.push((step, lines(entries)))
+        })
+        .unwrap();
     let state = |wanted: Step| {
         let found = states.iter().find(|(step, _)| *step == wanted);
         found.map(|(_, lines)| lines.as_str()).unwrap()
@@ -55,11 +58,8 @@ fn the_worked_example_has_its_five_states() {
     assert_eq!(state(Step::Fit), state(Step::System));
     assert_eq!(state(Step::Validate), state(Step::System));
 
-    insta::assert_snapshot!(findings(&assembly.report), @"
-    > compress dropped 1: the summary stands for it
-    > compress dropped 2: the summary stands for it
-    > compress dropped 3: the summary stands for it
-    > compress dropped 4: the summary stands for it
+    insta::assert_snapshot!(findings(&assembly.report), @r"
+    > compress dropped 1, 2, 3, 4: the summary stands for it
     > filter dropped 8: it says nothing
     ");
     let counts = assembly.report.steps.iter().map(|s| (s.step, s.before, s.after));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Error, ErrorKind, Input, OpenBlock, Outcome, Report, Rule, assemble,
+    Assembly, Error, ErrorKind, Finding, OpenBlock, Outcome, PlacementRule, Report,
 };
 use interleaf_model::{
     Body, Entry, Law, Message, MessageId, Origin, Prompt, Provenance, Role, Transcript,
@@ -15,7 +15,7 @@ use proptest::sample::Index;
 
 use crate::case::{Case, case, rule, tight_case};
 use crate::oracle;
-use crate::scene::{four_texts, lines, named, words};
+use crate::scene::{Scene, four_texts, lines, named, words};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 384, ..ProptestConfig::default() })]
@@ -23,7 +23,7 @@ proptest! {
     #[test]
     fn it_fails_only_where_nothing_can_be_said(case in case()) {
         let ledger = words();
-        match assemble(&case.input(&ledger)) {
+        match case.input(&ledger).assemble() {
             Ok(_) => {}
             Err(error) => prop_assert!(is_nothing_to_say(&case, &error), "{error}"),
         }
@@ -41,14 +41,14 @@ proptest! {
     #[test]
     fn the_position_is_the_oracles(case in case(), rule in rule()) {
         let mut case = case;
-        case.settings.rule = rule;
+        case.recipe.rule = rule;
         if let Some((prompt, _)) = ready(&case.input(&words()))
             && let Some(context) = prompt.context()
         {
             let head = prompt.messages().filter(|m| m.role() == Role::System).count();
             let letters = letters(prompt.entries());
-            if let Some(position) = oracle::position(&case.settings.rule, &letters) {
-                prop_assert_eq!(context.start - head, position, "{} in {}", case.settings.rule, letters);
+            if let Some(position) = oracle::position(&case.recipe.rule, &letters) {
+                prop_assert_eq!(context.start - head, position, "{} in {}", case.recipe.rule, letters);
             }
         }
     }
@@ -59,8 +59,8 @@ proptest! {
         let mut copy = case.clone();
         copy.view = case.view.iter().map(|message| Arc::new(Message::clone(message))).collect();
         let (first, second) = (words(), words());
-        let first = assemble(&case.input(&first));
-        let second = assemble(&copy.input(&second));
+        let first = case.input(&first).assemble();
+        let second = copy.input(&second).assemble();
         prop_assert_eq!(&first, &second);
         if let (Ok(first), Ok(second)) = (first, second) {
             prop_assert_eq!(bytes(&first), bytes(&second));
@@ -86,8 +86,8 @@ proptest! {
     #[test]
     fn a_budget_is_kept(case in tight_case()) {
         let ledger = words();
-        let limit = case.settings.budget.unwrap().limit();
-        match assemble(&case.input(&ledger)) {
+        let limit = case.recipe.budget.unwrap().limit();
+        match case.input(&ledger).assemble() {
             Ok(Assembly { outcome: Outcome::Ready(prompt), report }) => {
                 let counted: u64 = prompt.messages().map(|m| ledger.message(m)).sum();
                 prop_assert_eq!(report.tokens.unwrap().total(), counted);
@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn its_own_result_is_left_as_it_is(case in tight_case(), with_budget in any::<bool>()) {
         let mut case = case;
-        case.settings.budget = case.settings.budget.filter(|_| with_budget);
+        case.recipe.budget = case.recipe.budget.filter(|_| with_budget);
         if let Some((prompt, _)) = ready(&case.input(&words())) {
             check_idempotent(&case, &prompt);
         }
@@ -125,7 +125,7 @@ proptest! {
         prop_assume!(!cuts.is_empty());
         let cut = cuts[cut.index(cuts.len())];
         let request = |view: &[Arc<Message>]| {
-            let mut input = Input::of(view.iter().cloned());
+            let mut input = Scene::of(view.iter().cloned());
             input.context = if has_context { four_texts() } else { Vec::new() };
             ready(&input)
         };
@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn a_valid_conversation_goes_out_as_it_is(messages in conversation(2..50)) {
         let view = named(messages);
-        let assembly = assemble(&Input::of(view.iter().cloned()));
+        let assembly = Scene::of(view.iter().cloned()).assemble();
         if let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = assembly {
             prop_assert!(prompt.messages().zip(&view).all(|(a, b)| Arc::ptr_eq(a, b)));
             prop_assert_eq!(prompt.entries().len(), view.len());
@@ -155,8 +155,8 @@ proptest! {
 }
 
 /// The request, if one was made.
-fn ready(input: &Input<'_>) -> Option<(Prompt, Report)> {
-    match assemble(input) {
+fn ready(input: &Scene) -> Option<(Prompt, Report)> {
+    match input.assemble() {
         Ok(Assembly { outcome: Outcome::Ready(prompt), report }) => Some((prompt, report)),
         _ => None,
     }
@@ -165,7 +165,7 @@ fn ready(input: &Input<'_>) -> Option<(Prompt, Report)> {
 /// Whether an error is right: nothing that this agent hears was said by a user, and
 /// no context either.
 fn is_nothing_to_say(case: &Case, error: &Error) -> bool {
-    let agent = &case.settings.agent;
+    let agent = &case.recipe.agent;
     let is_own = |message: &Arc<Message>| match &message.origin {
         Origin::SubAgent(name) => *agent == interleaf_assemble::Agent::Sub(name.clone()),
         Origin::Main | Origin::Internal => false,
@@ -178,7 +178,7 @@ fn is_nothing_to_say(case: &Case, error: &Error) -> bool {
     error.kind() == ErrorKind::Invalid
         && error.violation().is_some_and(|violation| violation.law == Law::NotEmpty)
         && !heard.any(speaks)
-        && case.context.iter().all(|context| context.text.trim().is_empty())
+        && case.recipe.context.iter().all(|context| context.text.trim().is_empty())
 }
 
 fn bytes(assembly: &Assembly) -> String {
@@ -206,7 +206,8 @@ fn letters(entries: &[Entry]) -> String {
 
 /// The block holds each text that says something, in the fixed order, in one run.
 fn check_context(case: &Case, prompt: &Prompt, report: &Report) {
-    let mut expected: Vec<_> = case.context.iter().filter(|c| !c.text.trim().is_empty()).collect();
+    let mut expected: Vec<_> =
+        case.recipe.context.iter().filter(|c| !c.text.trim().is_empty()).collect();
     expected.sort_by_key(|context| context.kind.rank());
     let range = prompt.context().unwrap_or(0..0);
     let block = &prompt.entries()[range.clone()];
@@ -222,6 +223,10 @@ fn check_context(case: &Case, prompt: &Prompt, report: &Report) {
 /// Each message of the view is in the request, or a finding names it; and what users
 /// and assistants said keeps its order.
 fn check_nothing_lost(case: &Case, entries: &[Entry], report: &Report) {
+    let is_gone = |m: &&Arc<Message>| !entries.iter().any(|entry| entry.message.id == m.id);
+    let gone = case.view.iter().filter(is_gone).count();
+    let told: usize = report.findings().map(|(_, finding)| finding.count).sum();
+    assert!(gone <= told, "{gone} are gone, {told} were told");
     let place = |id: &MessageId| entries.iter().position(|entry| entry.message.id == *id);
     let mut last = 0;
     for message in &case.view {
@@ -235,11 +240,17 @@ fn check_nothing_lost(case: &Case, entries: &[Entry], report: &Report) {
             }
             Some(_) => {}
             None => {
-                let is_named = report.findings().any(|(_, finding)| finding.message == message.id);
+                let is_named = report.findings().any(|(_, f)| is_about(f, &message.id));
                 assert!(is_named, "{} is gone from\n{}", message.id, lines(entries));
             }
         }
     }
+}
+
+/// Whether a finding may be about a message: it names it, or it is a long run, of which
+/// only the ends are named.
+fn is_about(finding: &Finding, id: &MessageId) -> bool {
+    finding.count > finding.messages().count() || finding.messages().any(|named| named == id)
 }
 
 fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
@@ -247,7 +258,7 @@ fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
     for entry in entries {
         let message = &entry.message;
         let original = case.view.iter().find(|old| old.id == message.id);
-        let is_found = report.findings().any(|(_, finding)| finding.message == message.id);
+        let is_found = report.findings().any(|(_, f)| is_about(f, &message.id));
         match &entry.provenance {
             Provenance::Original => {
                 assert!(original.is_some_and(|old| Arc::ptr_eq(old, message)));
@@ -272,7 +283,7 @@ fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
                 at_most_once.push("system");
             }
             Provenance::Summary => {
-                let summary = case.summary.as_ref().unwrap();
+                let summary = case.recipe.summary.as_ref().unwrap();
                 assert!(message.text().ends_with(&*summary.text));
                 at_most_once.push("summary");
             }
@@ -302,14 +313,14 @@ fn check_idempotent(case: &Case, prompt: &Prompt) {
     }
     let mut again = case.clone();
     again.view = messages(said);
-    (again.summary, again.system) = (None, Vec::new());
-    again.settings.open_block = OpenBlock::Mend;
+    (again.recipe.summary, again.recipe.system) = (None, Vec::new());
+    again.recipe.open_block = OpenBlock::Mend;
     let (same, report) = ready(&again.input(&words())).unwrap();
     assert!(same.messages().eq(&messages(without_summary)));
     assert_eq!(report.findings().count(), 0);
 
-    again.context = Vec::new();
-    again.settings.rule = Rule::default();
+    again.recipe.context = Vec::new();
+    again.recipe.rule = PlacementRule::default();
     let (same, report) = ready(&again.input(&words())).unwrap();
     assert!(same.messages().eq(&again.view));
     assert_eq!(report.findings().count(), 0);

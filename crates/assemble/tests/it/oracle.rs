@@ -1,23 +1,23 @@
 //! Where a block goes, worked out in the simplest way: on a string of roles.
 
-use interleaf_assemble::Rule;
+use interleaf_assemble::PlacementRule;
 
 /// The position of the context block among the messages behind the system head,
 /// given as letters u, a and t, whose tool blocks are whole. None for a custom rule.
-pub(crate) fn position(rule: &Rule, letters: &str) -> Option<usize> {
+pub(crate) fn position(rule: &PlacementRule, letters: &str) -> Option<usize> {
     let wanted = match rule {
-        Rule::AfterToolResult(n) => match nth_last(letters, 't', *n) {
+        PlacementRule::AfterToolResult(n) => match nth_last(letters, 't', *n) {
             Some(at) => at + 1,
             None => after_last_user(letters),
         },
-        Rule::BeforeAssistant(n) => match nth_last(letters, 'a', *n) {
+        PlacementRule::BeforeAssistant(n) => match nth_last(letters, 'a', *n) {
             Some(at) => at,
             None => after_last_user(letters),
         },
-        Rule::FromEnd(n) if *n > letters.len() => letters.len(),
-        Rule::FromEnd(n) => letters.len() - n,
-        Rule::AfterSystem => 0,
-        Rule::Tail => letters.len(),
+        PlacementRule::FromEnd(n) if *n > letters.len() => letters.len(),
+        PlacementRule::FromEnd(n) => letters.len() - n,
+        PlacementRule::AfterSystem => 0,
+        PlacementRule::Tail => letters.len(),
         _ => return None,
     };
     // In front of a result is inside its block; the block begins at the assistant.

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Context, CustomRule, ErrorKind, Fallback, Input, Placement, Rule};
+use interleaf_assemble::{
+    Context, CustomRule, ErrorKind, Fallback, Placement, PlacementRule, Previous,
+};
 use interleaf_model::{
-    Arguments, AssistantPart, Body, CallId, ContextKind, Extra, Message, Parts, Prompt, Provenance,
-    Role, Status, Text, ToolCall, ToolName,
+    Arguments, AssistantPart, Body, CallId, ContextKind, Extra, Message, MessageId, Parts, Prompt,
+    Provenance, Role, Status, Text, ToolCall, ToolName,
 };
 
-use crate::scene::{four_texts, named, ready, refused};
+use crate::scene::{Scene, four_texts, named, ready, refused};
 
 /// A conversation from letters, apart from each other: s, u, a, and t, tt, ttt for
 /// the results of the assistant before.
@@ -72,28 +74,28 @@ fn letters(prompt: &Prompt) -> String {
     out
 }
 
-fn input(letters: &str, rule: Rule) -> Input<'static> {
-    let mut input = Input::of(conversation(letters));
-    input.settings.rule = rule;
+fn input(letters: &str, rule: PlacementRule) -> Scene {
+    let mut input = Scene::of(conversation(letters));
+    input.rule = rule;
     input.context = vec![Context::new(ContextKind::Todo, "1. go on")];
     input
 }
 
-fn check(rule: Rule, table: &[(&str, &str)]) {
+fn check(rule: PlacementRule, table: &[(&str, &str)]) {
     for (conversation, request) in table {
         let (prompt, _) = ready(&input(conversation, rule.clone()));
         assert_eq!(letters(&prompt), *request, "{conversation} under {rule}");
     }
 }
 
-fn placement(letters: &str, rule: Rule) -> Placement {
+fn placement(letters: &str, rule: PlacementRule) -> Placement {
     ready(&input(letters, rule)).1.placement.unwrap()
 }
 
 #[test]
 fn the_default_rule_follows_the_table() {
     check(
-        Rule::default(),
+        PlacementRule::default(),
         &[
             ("s u", "s u *"),
             ("s u a t", "s u * a t"),
@@ -111,7 +113,7 @@ fn the_default_rule_follows_the_table() {
 #[test]
 fn the_third_last_result_may_be_the_last_of_a_parallel_block() {
     check(
-        Rule::default(),
+        PlacementRule::default(),
         &[
             ("s u a tttt a tt", "s u a tttt * a tt"),
             ("s u a tt a t a t", "s u a tt * a t a t"),
@@ -127,7 +129,7 @@ fn the_third_last_result_may_be_the_last_of_a_parallel_block() {
 #[test]
 fn with_the_third_result_the_block_may_go_up_once() {
     check(
-        Rule::default(),
+        PlacementRule::default(),
         &[
             ("u a t a u", "u a t a u *"),
             ("u a t a u a tt", "u a t * a u a tt"),
@@ -139,7 +141,7 @@ fn with_the_third_result_the_block_may_go_up_once() {
 #[test]
 fn after_tool_result_counts_results_not_blocks() {
     check(
-        Rule::AfterToolResult(1),
+        PlacementRule::AfterToolResult(1),
         &[
             ("s u a t", "s u a t *"),
             ("s u a tt", "s u a tt *"),
@@ -147,30 +149,33 @@ fn after_tool_result_counts_results_not_blocks() {
             ("s u", "s u *"),
         ],
     );
-    check(Rule::AfterToolResult(2), &[("s u a tt", "s u * a tt"), ("u a t a t", "u a t * a t")]);
+    check(
+        PlacementRule::AfterToolResult(2),
+        &[("s u a tt", "s u * a tt"), ("u a t a t", "u a t * a t")],
+    );
 }
 
 #[test]
 fn before_assistant_counts_every_assistant_message() {
     check(
-        Rule::BeforeAssistant(1),
+        PlacementRule::BeforeAssistant(1),
         &[("s u a", "s u * a"), ("s u a tt", "s u * a tt"), ("s u a t a", "s u a t * a")],
     );
     check(
-        Rule::BeforeAssistant(2),
+        PlacementRule::BeforeAssistant(2),
         &[("s u a t a", "s u * a t a"), ("s u a u", "s u a u *"), ("s u", "s u *")],
     );
 }
 
 #[test]
 fn from_end_goes_before_a_block_that_it_would_cut() {
-    check(Rule::FromEnd(0), &[("s u a t", "s u a t *")]);
+    check(PlacementRule::FromEnd(0), &[("s u a t", "s u a t *")]);
     check(
-        Rule::FromEnd(1),
+        PlacementRule::FromEnd(1),
         &[("s u a u", "s u a * u"), ("s u a t", "s u * a t"), ("s u a ttt", "s u * a ttt")],
     );
     check(
-        Rule::FromEnd(2),
+        PlacementRule::FromEnd(2),
         &[
             ("s u a t", "s u * a t"),
             ("s u a t u", "s u * a t u"),
@@ -178,51 +183,56 @@ fn from_end_goes_before_a_block_that_it_would_cut() {
             ("u u", "* u u"),
         ],
     );
-    check(Rule::FromEnd(9), &[("s u a t", "s u a t *"), ("s u", "s u *")]);
+    check(PlacementRule::FromEnd(9), &[("s u a t", "s u a t *"), ("s u", "s u *")]);
 }
 
 #[test]
 fn after_system_and_tail_are_the_two_ends() {
-    check(Rule::AfterSystem, &[("s u a t", "s * u a t"), ("u", "* u")]);
-    check(Rule::Tail, &[("s u a t", "s u a t *"), ("s u", "s u *")]);
+    check(PlacementRule::AfterSystem, &[("s u a t", "s * u a t"), ("u", "* u")]);
+    check(PlacementRule::Tail, &[("s u a t", "s u a t *"), ("s u", "s u *")]);
 }
 
 #[test]
 fn a_system_message_inside_the_conversation_moves_no_position() {
     check(
-        Rule::default(),
+        PlacementRule::default(),
         &[("u s a t s a t a t", "s u a t * a t a t"), ("s u a t a t s a t", "s u a t * a t a t")],
     );
-    check(Rule::FromEnd(1), &[("u a s u s", "s u a * u")]);
+    check(PlacementRule::FromEnd(1), &[("u a s u s", "s u a * u")]);
 }
 
 #[test]
 fn the_placement_says_how_it_came_about() {
-    let found = placement("s u a t a t a t", Rule::default());
+    let found = placement("s u a t a t a t", PlacementRule::default());
     assert_eq!(found.anchor.unwrap().as_str(), "m3");
     assert_eq!((found.index, found.messages, found.before_block), (4, 1, false));
     assert_eq!((found.fallback, found.rule.as_str()), (None, "after_tool_result(3)"));
 
-    let found = placement("s u a ttt", Rule::default());
+    let found = placement("s u a ttt", PlacementRule::default());
     assert_eq!(found.anchor.unwrap().as_str(), "m3");
     assert_eq!((found.index, found.before_block, found.fallback), (2, true, None));
 
-    let found = placement("s u a t", Rule::default());
+    let found = placement("s u a t", PlacementRule::default());
     assert_eq!(found.anchor.unwrap().as_str(), "m1");
     assert_eq!((found.index, found.fallback), (2, Some(Fallback::AfterLastUser)));
 
-    let found = placement("s u", Rule::BeforeAssistant(1));
+    let found = placement("s u", PlacementRule::BeforeAssistant(1));
     assert_eq!(found.fallback, Some(Fallback::AfterLastUser));
-    let found = placement("s u", Rule::FromEnd(2));
+    let found = placement("s u", PlacementRule::FromEnd(2));
     assert_eq!((found.anchor, found.fallback), (None, Some(Fallback::AtEnd)));
-    let found = placement("s u", Rule::Tail);
+    let found = placement("s u", PlacementRule::Tail);
     assert_eq!((found.index, found.anchor, found.fallback), (2, None, None));
 }
 
 #[test]
 fn the_position_does_not_depend_on_the_number_of_context_messages() {
     for conversation in ["s u", "s u a t", "s u a t a t a t a t", "s u a t a ttt", "u a u"] {
-        for rule in [Rule::default(), Rule::FromEnd(2), Rule::BeforeAssistant(1), Rule::Tail] {
+        for rule in [
+            PlacementRule::default(),
+            PlacementRule::FromEnd(2),
+            PlacementRule::BeforeAssistant(1),
+            PlacementRule::Tail,
+        ] {
             let mut input = input(conversation, rule);
             let indices = (1..=4).map(|n| {
                 input.context = four_texts().into_iter().skip(1).cycle().take(n).collect();
@@ -239,17 +249,18 @@ fn the_position_does_not_depend_on_the_number_of_context_messages() {
 #[test]
 fn without_context_the_request_stays_as_it_is() {
     for context in [vec![], vec![Context::new(ContextKind::Notes, " \n")]] {
-        let mut input = input("s u a t a t a t", Rule::default());
+        let mut input = input("s u a t a t a t", PlacementRule::default());
         input.context = context;
         let (prompt, report) = ready(&input);
-        assert!(prompt.messages().eq(&input.view));
+        assert!(prompt.messages().eq(&input.view.messages));
         assert_eq!((report.placement, prompt.context()), (None, None));
     }
 }
 
 #[test]
 fn whatever_a_custom_function_says_is_made_safe() {
-    let custom = |position: usize| Rule::Custom(CustomRule::new("odd", move |_, _| position));
+    let custom =
+        |position: usize| PlacementRule::Custom(CustomRule::new("odd", move |_, _| position));
     check(custom(0), &[("s u a tt u", "s * u a tt u")]);
     check(custom(2), &[("s u a tt u", "s u * a tt u")]);
     check(custom(3), &[("s u a tt u", "s u * a tt u")]);
@@ -260,17 +271,19 @@ fn whatever_a_custom_function_says_is_made_safe() {
 
 #[test]
 fn a_custom_function_sees_the_layout_and_the_previous_placement() {
-    let rule = Rule::Custom(CustomRule::new("stay", |layout, previous| {
+    let rule = PlacementRule::Custom(CustomRule::new("stay", |layout, previous| {
         assert_eq!(layout.roles().len(), layout.len());
         assert_eq!(layout.nth_last(Role::User, 1), Some(0));
         assert_eq!(layout.nth_last(Role::User, 2), None);
         assert_eq!(layout.nth_last(Role::User, 0), None);
-        previous.map_or(layout.len(), |previous| previous.index - 1)
+        let stood_after = previous.and_then(|previous| previous.after.as_ref());
+        stood_after.and_then(|id| layout.after(id)).unwrap_or(layout.len())
     }));
-    let first = placement("s u", rule.clone());
-    assert_eq!(first.index, 2);
+    let (prompt, report) = ready(&input("s u", rule.clone()));
+    let first = report.placement.unwrap();
+    assert_eq!((first.index, first.after.as_ref().map(MessageId::as_str)), (2, Some("m1")));
     let mut second = input("s u a t a", rule);
-    second.previous_placement = Some(first);
+    second.previous = Some(Previous::made(&prompt, Some(&first)));
     assert_eq!(ready(&second).1.placement.unwrap().index, 2);
 }
 
@@ -279,15 +292,15 @@ fn rules_are_read_and_printed() {
     let rules =
         ["after_tool_result(3)", "before_assistant(2)", "from_end(0)", "after_system", "tail"];
     for text in rules {
-        assert_eq!(text.parse::<Rule>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<PlacementRule>().unwrap().to_string(), text);
     }
-    assert_eq!("after_tool_result".parse::<Rule>().unwrap(), Rule::default());
-    assert_eq!(" from_end : 5 ".parse::<Rule>().unwrap(), Rule::FromEnd(5));
-    assert_eq!("from_end( 5 ) ".parse::<Rule>().unwrap(), Rule::FromEnd(5));
+    assert_eq!("after_tool_result".parse::<PlacementRule>().unwrap(), PlacementRule::default());
+    assert_eq!(" from_end : 5 ".parse::<PlacementRule>().unwrap(), PlacementRule::FromEnd(5));
+    assert_eq!("from_end( 5 ) ".parse::<PlacementRule>().unwrap(), PlacementRule::FromEnd(5));
     let wrong =
         ["", "end", "from_end", "from_end()", "from_end(-1)", "from_end(3", "tail(1)", "tail:"];
     for text in wrong {
-        let error = text.parse::<Rule>().unwrap_err();
+        let error = text.parse::<PlacementRule>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Settings);
         assert!(error.to_string().starts_with(&format!("{text:?} is no rule of placement")));
     }
@@ -296,11 +309,11 @@ fn rules_are_read_and_printed() {
 #[test]
 fn zero_is_no_number_to_count_results_or_assistants_from() {
     for (text, rule) in [
-        ("after_tool_result(0)", Rule::AfterToolResult(0)),
-        ("before_assistant(0)", Rule::BeforeAssistant(0)),
+        ("after_tool_result(0)", PlacementRule::AfterToolResult(0)),
+        ("before_assistant(0)", PlacementRule::BeforeAssistant(0)),
     ] {
         let message = format!("the rule {text} counts from 1: its n must be at least 1");
-        assert_eq!(text.parse::<Rule>().unwrap_err().to_string(), message);
+        assert_eq!(text.parse::<PlacementRule>().unwrap_err().to_string(), message);
         let error = refused(&input("u", rule));
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::Settings, message));
     }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use interleaf_assemble::{Assembly, Outcome, assemble};
+use interleaf_assemble::{Assembly, Outcome};
 use interleaf_model::Transcript;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -38,7 +38,7 @@ fn digest() -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for _ in 0..100 {
         let case = tight_case().new_tree(&mut runner).unwrap().current();
-        let said = match assemble(&case.input(&words())) {
+        let said = match case.input(&words()).assemble() {
             Ok(Assembly { outcome, report }) => {
                 let messages = match outcome {
                     Outcome::Ready(prompt) => prompt.messages().cloned().collect(),

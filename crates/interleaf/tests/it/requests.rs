@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Context, Input, Outcome, assemble};
-use interleaf::model::{ContextKind, Message, MessageId};
+use interleaf::assemble::{Outcome, Recipe, View, assemble};
+use interleaf::model::{ContextKind, Message, MessageId, Requirements};
 use interleaf::wire::{CacheMarks, Family, Options, Vendor, encode};
 use interleaf::{Next, Requests};
 use interleaf_samples::generate::agent_session;
@@ -25,12 +25,12 @@ fn check(messages: &[Arc<Message>], family: Family, cache: CacheMarks, every: us
             continue;
         }
         let todo = format!("{n} things to do");
-        let mut input = Input::of(messages[..=n].iter().cloned());
-        input.context = vec![Context::new(ContextKind::Todo, todo)];
-        let Ok(assembly) = assemble(&input) else { continue };
+        let view = View::of(messages[..=n].iter().cloned());
+        let recipe = Recipe::new().with_context(ContextKind::Todo, todo);
+        let Ok(assembly) = assemble(&view, &recipe, Requirements::STRICT, None) else { continue };
         let Outcome::Ready(prompt) = assembly.outcome else { continue };
         let scratch = encode(&prompt, vendor, &options).unwrap();
-        let next = requests.next(&input, vendor, &options).unwrap();
+        let next = requests.next(&recipe, vendor, &options).unwrap();
         let Next::Send { body, .. } = next else { panic!("it waits") };
         assert_eq!(
             String::from_utf8(body.to_bytes()).unwrap(),

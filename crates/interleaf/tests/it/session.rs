@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Context, Input, Outcome, Summary, assemble};
+use interleaf::assemble::{Outcome, Recipe, Summary, View, assemble};
 use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
 use interleaf::model::{ContextKind, Json, Message, Role, Usage};
 use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
@@ -155,7 +155,7 @@ async fn h4_every_earlier_request_is_rebuilt_byte_for_byte_and_proven_by_its_has
                 if n % 3 != 1 {
                     continue;
                 }
-                let next = requests.next(&input(n), vendor, &options).unwrap();
+                let next = requests.next(&recipe(n), vendor, &options).unwrap();
                 let Next::Send { body, report } = next else { panic!("it waits") };
                 let body = body.to_bytes();
                 let (model, vendor) = (options.model.as_str(), vendor.name.as_str());
@@ -179,8 +179,12 @@ async fn h4_every_earlier_request_is_rebuilt_byte_for_byte_and_proven_by_its_has
                 // Made again from the conversation as it was: the hash proves it.
                 assert_eq!(request.seq, *seq);
                 let then = session.at(request.seq).await.unwrap();
-                let again = Input { view: then.visible().cloned().collect(), ..input(*n) };
-                let Outcome::Ready(prompt) = assemble(&again).unwrap().outcome else { panic!() };
+                let view = View::of(then.visible().cloned());
+                let Outcome::Ready(prompt) =
+                    assemble(&view, &recipe(*n), Requirements::STRICT, None).unwrap().outcome
+                else {
+                    panic!()
+                };
                 let again = encode(&prompt, vendor, &options).unwrap().to_bytes();
                 assert!(request.body.is(&again) && !request.body.is(&again[1..]));
                 let found = session.request_at(request.seq).await.unwrap().unwrap();
@@ -225,9 +229,8 @@ async fn f4_a_new_summary_supersedes_the_old_in_one_transaction_and_one_of_two_w
     }
 }
 
-fn input(n: usize) -> Input<'static> {
-    let mut input = Input::default();
-    input.system.push("You are a careful agent.".into());
-    input.context = vec![Context::new(ContextKind::Todo, format!("{n} things to do"))];
-    input
+fn recipe(n: usize) -> Recipe {
+    Recipe::new()
+        .with_system("You are a careful agent.")
+        .with_context(ContextKind::Todo, format!("{n} things to do"))
 }

@@ -4,26 +4,15 @@
 //! much is taken away at once that the next ones fit for a while. The same history
 //! therefore always loses the same messages, and with every turn that is added the
 //! loss stays as it was, until the room is used up again.
-
-use std::collections::HashSet;
+//!
+//! What is lost is always the oldest: two counts say all of it ([`Loss`]), and the
+//! replay can be taken up again where it stopped.
 
 use interleaf_model::{Entry, Provenance, Role};
 
-use crate::Ledger;
-
-/// What becomes of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It stays as it is.
-    Stays,
-    /// Its content gives way to a placeholder.
-    Cleared,
-    /// It is not in the request.
-    LeftOut,
-}
-
 /// The figures that a plan goes by.
-pub(super) struct Terms {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terms {
     /// What the request may take.
     pub(super) limit: u64,
     /// How far down it goes when it takes more.
@@ -32,7 +21,7 @@ pub(super) struct Terms {
     pub(super) enough: u64,
     /// What does not belong to the history.
     pub(super) fixed: u64,
-    /// So many of the newest results are never cleared.
+    /// This many of the newest results are never cleared.
     pub(super) newest_results: usize,
     /// What a cleared result takes.
     pub(super) cleared: u64,
@@ -40,118 +29,199 @@ pub(super) struct Terms {
     pub(super) notice: u64,
 }
 
-/// For each entry what becomes of it.
-pub(super) fn plan(
-    entries: &[Entry],
-    held: &HashSet<usize>,
-    terms: &Terms,
-    ledger: &Ledger,
-) -> Vec<Fate> {
-    let mut replay = Replay {
-        terms,
-        held,
-        total: terms.fixed,
-        costs: vec![0; entries.len()],
-        fates: vec![Fate::Stays; entries.len()],
-        results: Vec::new(),
-        n_seen: 0,
-        turns: Vec::new(),
-        n_cleared: 0,
-        n_left_out: 0,
-    };
-    let mut history = (0..entries.len()).filter(|&place| is_history(&entries[place])).peekable();
-    let mut after_user = false;
-    while let Some(place) = history.next() {
-        let message = &entries[place].message;
-        let role = message.role();
-        if replay.turns.is_empty() || (role == Role::User && !after_user) {
-            replay.turns.push(Vec::new());
-        }
-        after_user = role == Role::User;
-        replay.add(place, role, ledger.message(message));
-        // A request was made before each assistant message, and one is made now.
-        let is_asked =
-            history.peek().is_none_or(|&next| entries[next].message.role() == Role::Assistant);
-        if is_asked && replay.total > terms.limit {
-            replay.shorten();
-        }
-    }
-    replay.fates
+/// What becomes of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It stays as it is.
+    Stays,
+    /// Its content gives way to a placeholder.
+    Cleared,
+    /// It is not in the request.
+    LeftOut,
 }
 
-/// What is not conversation belongs to no turn.
-fn is_history(entry: &Entry) -> bool {
-    let is_said = match entry.provenance {
-        Provenance::Original | Provenance::Altered | Provenance::Made => true,
-        Provenance::System | Provenance::Summary | Provenance::Context(_) | Provenance::Notice => {
-            false
-        }
-    };
-    is_said && entry.message.role() != Role::System
+/// What gave way: the oldest results and the oldest turns, by their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Loss {
+    /// Results that were cleared, where clearing saves anything.
+    pub(crate) results: usize,
+    /// Turns that were left out.
+    pub(crate) turns: usize,
+}
+
+/// The messages of a session as figures, by place.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct History {
+    costs: Vec<u64>,
+    kinds: Vec<Kind>,
+    /// The places of the tool results.
+    results: Vec<usize>,
+    /// The place at which each turn begins: a run of user messages and all that
+    /// follows up to the next.
+    turns: Vec<usize>,
+    after_user: bool,
+}
+
+/// How a message is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is not conversation, and belongs to no turn.
+    Apart,
+    /// It is never touched.
+    Held(Role),
+    /// It may give way.
+    Free(Role),
 }
 
 /// A session up to one of its requests.
-struct Replay<'a> {
-    terms: &'a Terms,
-    held: &'a HashSet<usize>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Replay {
+    /// What the request takes.
     total: u64,
-    /// By place, what each message takes as it is.
-    costs: Vec<u64>,
-    fates: Vec<Fate>,
-    /// The places of the tool results.
-    results: Vec<usize>,
-    /// How many of them the model has answered.
+    n_results: usize,
+    /// How many results the model has answered.
     n_seen: usize,
-    /// The places of each turn: a run of user messages and all that follows up to
-    /// the next.
-    turns: Vec<Vec<usize>>,
-    n_cleared: usize,
-    n_left_out: usize,
+    n_turns: usize,
+    loss: Loss,
 }
 
-impl Replay<'_> {
-    fn add(&mut self, place: usize, role: Role, cost: u64) {
-        self.total += cost;
-        self.costs[place] = cost;
-        match role {
-            Role::Tool => self.results.push(place),
-            Role::Assistant => self.n_seen = self.results.len(),
-            Role::System | Role::User => {}
-        }
-        if let Some(turn) = self.turns.last_mut() {
-            turn.push(place);
+impl Kind {
+    /// How an entry is treated.
+    pub(crate) fn of(entry: &Entry, is_held: bool) -> Self {
+        let is_said = match entry.provenance {
+            Provenance::Original | Provenance::Altered | Provenance::Made => true,
+            Provenance::System
+            | Provenance::Summary
+            | Provenance::Context(_)
+            | Provenance::Notice => false,
+        };
+        match entry.message.role() {
+            Role::System => Self::Apart,
+            _ if !is_said => Self::Apart,
+            role if is_held => Self::Held(role),
+            role => Self::Free(role),
         }
     }
 
-    fn shorten(&mut self) {
-        // What the model has not seen yet is not old, however much of it there is.
-        let old = self.results.len().saturating_sub(self.terms.newest_results).min(self.n_seen);
-        while self.total > self.terms.low && self.n_cleared < old {
-            let place = self.results[self.n_cleared];
-            self.n_cleared += 1;
-            if self.costs[place] > self.terms.cleared {
-                self.give_way(place, Fate::Cleared, self.terms.cleared);
-            }
+    fn role(self) -> Option<Role> {
+        match self {
+            Self::Apart => None,
+            Self::Held(role) | Self::Free(role) => Some(role),
         }
-        if self.total <= self.terms.enough {
+    }
+}
+
+impl History {
+    /// Adds the next message.
+    pub(crate) fn push(&mut self, kind: Kind, cost: u64) {
+        let place = self.kinds.len();
+        self.costs.push(cost);
+        self.kinds.push(kind);
+        let Some(role) = kind.role() else { return };
+        if role == Role::Tool {
+            self.results.push(place);
+        }
+        if self.turns.is_empty() || (role == Role::User && !self.after_user) {
+            self.turns.push(place);
+        }
+        self.after_user = role == Role::User;
+    }
+
+    /// How many messages there are.
+    pub(crate) fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// What becomes of the message at a place.
+    pub(crate) fn fate(&self, place: usize, loss: Loss, terms: &Terms) -> Fate {
+        match self.kinds[place] {
+            Kind::Apart | Kind::Held(_) => Fate::Stays,
+            Kind::Free(_) if place < self.left_out_before(loss) => Fate::LeftOut,
+            Kind::Free(Role::Tool)
+                if place < self.cleared_before(loss) && self.costs[place] > terms.cleared =>
+            {
+                Fate::Cleared
+            }
+            Kind::Free(_) => Fate::Stays,
+        }
+    }
+
+    /// The place before which turns are left out.
+    pub(crate) fn left_out_before(&self, loss: Loss) -> usize {
+        if loss.turns == 0 { 0 } else { self.turns[loss.turns] }
+    }
+
+    /// The place before which results are cleared.
+    pub(crate) fn cleared_before(&self, loss: Loss) -> usize {
+        loss.results.checked_sub(1).map_or(0, |last| self.results[last] + 1)
+    }
+
+    /// What a message takes after what gave way.
+    fn cost(&self, place: usize, loss: Loss, terms: &Terms) -> u64 {
+        match self.fate(place, loss, terms) {
+            Fate::Stays => self.costs[place],
+            Fate::Cleared => terms.cleared,
+            Fate::LeftOut => 0,
+        }
+    }
+}
+
+impl Replay {
+    /// Before anything was said.
+    pub(crate) fn new(terms: &Terms) -> Self {
+        let loss = Loss::default();
+        Self { total: terms.fixed, n_results: 0, n_seen: 0, n_turns: 0, loss }
+    }
+
+    /// Plays the messages from a place to the end of the history.
+    pub(crate) fn play(&mut self, history: &History, from: usize, terms: &Terms) {
+        for place in from..history.len() {
+            let Some(role) = history.kinds[place].role() else { continue };
+            match role {
+                // A request was made before each assistant message.
+                Role::Assistant => {
+                    self.request(history, terms);
+                    self.n_seen = self.n_results;
+                }
+                Role::Tool => self.n_results += 1,
+                Role::System | Role::User => {}
+            }
+            self.n_turns += usize::from(history.turns.get(self.n_turns) == Some(&place));
+            self.total += history.costs[place];
+        }
+    }
+
+    /// Makes a request: what does not fit gives way.
+    pub(crate) fn request(&mut self, history: &History, terms: &Terms) -> Loss {
+        if self.total > terms.limit {
+            self.shorten(history, terms);
+        }
+        self.loss
+    }
+
+    fn shorten(&mut self, history: &History, terms: &Terms) {
+        // What the model has not seen yet is not old, however much of it there is.
+        let old = self.n_results.saturating_sub(terms.newest_results).min(self.n_seen);
+        while self.total > terms.low && self.loss.results < old {
+            let place = history.results[self.loss.results];
+            let before = history.cost(place, self.loss, terms);
+            self.loss.results += 1;
+            self.total = self.total - before + history.cost(place, self.loss, terms);
+        }
+        if self.total <= terms.enough {
             return;
         }
-        while self.total > self.terms.low && self.n_left_out + 1 < self.turns.len() {
-            if self.n_left_out == 0 {
-                self.total += self.terms.notice;
+        while self.total > terms.low && self.loss.turns + 1 < self.n_turns {
+            if self.loss.turns == 0 {
+                self.total += terms.notice;
             }
-            for place in std::mem::take(&mut self.turns[self.n_left_out]) {
-                self.give_way(place, Fate::LeftOut, 0);
+            let turn = history.turns[self.loss.turns]..history.turns[self.loss.turns + 1];
+            let loss = Loss { turns: self.loss.turns + 1, ..self.loss };
+            for place in turn {
+                self.total -= history.cost(place, self.loss, terms);
+                self.total += history.cost(place, loss, terms);
             }
-            self.n_left_out += 1;
-        }
-    }
-
-    fn give_way(&mut self, place: usize, fate: Fate, cost: u64) {
-        if !self.held.contains(&place) {
-            self.total = self.total - self.costs[place] + cost;
-            self.costs[place] = cost;
-            self.fates[place] = fate;
+            self.loss = loss;
         }
     }
 }

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use interleaf_model::{CallId, Entry};
 
-use crate::finding::Findings;
-use crate::{Cause, Change};
+use crate::Cause;
 
 /// The pairs of calls and results in a draft.
 pub(super) struct Pairing {
@@ -148,15 +147,12 @@ impl Pairing {
         self.last_opener.filter(|_| only_results)
     }
 
-    /// Reports the results that answer nothing.
-    pub(super) fn report_unused(&self, entries: &[Entry], findings: &mut Findings) {
-        for (fate, entry) in self.results.iter().zip(entries) {
-            let cause = match fate {
-                Fate::NoCall => Cause::NoCall,
-                Fate::Second => Cause::SecondResult,
-                Fate::NotAResult | Fate::InPlace | Fate::Moves => continue,
-            };
-            findings.add(Change::Dropped, &entry.message.id, cause);
+    /// Why the result at this position answers nothing, if so.
+    pub(super) fn unused(&self, position: usize) -> Option<Cause> {
+        match self.results[position] {
+            Fate::NoCall => Some(Cause::NoCall),
+            Fate::Second => Some(Cause::SecondResult),
+            Fate::NotAResult | Fate::InPlace | Fate::Moves => None,
         }
     }
 }

@@ -1,12 +1,12 @@
 //! B1: the summary takes the place of what it covers.
 
-use interleaf_assemble::{Agent, Input, SummaryRole};
+use interleaf_assemble::{Agent, SummaryRole};
 use interleaf_model::{AgentName, MessageId};
 
-use crate::scene::{input, show, summary};
+use crate::scene::{Scene, input, show, summary};
 
 /// Two turns, the first with a tool block.
-fn two_turns() -> Input<'static> {
+fn two_turns() -> Scene {
     input(
         "s rules
          u one
@@ -27,17 +27,14 @@ fn a_system_summary_stands_right_behind_the_head() {
     # s \[Previous conversation summary\] (4 messages)\n\nThey listed files.
       u two
       a done
-    > compress dropped m1: the summary stands for it
-    > compress dropped m2: the summary stands for it
-    > compress dropped m3: the summary stands for it
-    > compress dropped m4: the summary stands for it
+    > compress dropped m1, m2, m3, m4: the summary stands for it
     ");
 }
 
 #[test]
 fn a_user_summary_stands_where_the_first_covered_message_stood() {
     let mut input = two_turns();
-    input.settings.summary_role = SummaryRole::User;
+    input.summary_role = SummaryRole::User;
     input.summary = summary("They listed files.", &["m2", "m3"]);
     insta::assert_snapshot!(show(&input), @r"
       s rules
@@ -46,8 +43,7 @@ fn a_user_summary_stands_where_the_first_covered_message_stood() {
       a two entries
       u two
       a done
-    > compress dropped m2: the summary stands for it
-    > compress dropped m3: the summary stands for it
+    > compress dropped m2, m3: the summary stands for it
     ");
 }
 
@@ -72,8 +68,7 @@ fn messages_that_are_not_covered_stay_where_they_are() {
       t c1= src
       u two
       a done
-    > compress dropped m1: the summary stands for it
-    > compress dropped m4: the summary stands for it
+    > compress dropped m1, m4: the summary stands for it
     > repair made m2:opening: no user message stood before the first assistant message
     ");
 }
@@ -87,10 +82,7 @@ fn the_latest_user_message_and_system_messages_are_spared() {
     # s \[Previous conversation summary\] (5 messages)\n\nAll of it.
       u two
     > compress spared m0: system messages are never summarised
-    > compress dropped m1: the summary stands for it
-    > compress dropped m2: the summary stands for it
-    > compress dropped m3: the summary stands for it
-    > compress dropped m4: the summary stands for it
+    > compress dropped m1, m2, m3, m4: the summary stands for it
     > compress spared m5: the latest user message is never summarised
     > compress dropped m6: the summary stands for it
     ");
@@ -110,19 +102,16 @@ fn the_latest_user_message_is_one_that_the_model_would_see() {
     # s \[Previous conversation summary\] (4 messages)\n\nAll.
       u the question
     > compress spared m0: the latest user message is never summarised
-    > compress dropped m1: the summary stands for it
-    > compress dropped m2: the summary stands for it
-    > compress dropped m3: the summary stands for it
-    > compress dropped m4: the summary stands for it
+    > compress dropped m1, m2, m3, m4: the summary stands for it
     ");
-    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.agent = Agent::Sub(AgentName::new("scout"));
     assert!(show(&input).contains("compress spared m2: the latest user message"));
 }
 
 #[test]
 fn a_pinned_message_is_spared_with_its_block() {
     let mut input = two_turns();
-    input.pinned.insert(MessageId::new("m3"));
+    input.view.pinned.insert(MessageId::new("m3"));
     input.summary = summary("They listed files.", &["m1", "m2", "m3", "m4"]);
     insta::assert_snapshot!(show(&input), @r"
       s rules
@@ -133,8 +122,7 @@ fn a_pinned_message_is_spared_with_its_block() {
       u two
       a done
     > compress dropped m1: the summary stands for it
-    > compress spared m2: it is pinned, or in a tool block with a pinned message
-    > compress spared m3: it is pinned, or in a tool block with a pinned message
+    > compress spared m2, m3: it is pinned, or in a tool block with a pinned message
     > compress dropped m4: the summary stands for it
     > repair made m2:opening: no user message stood before the first assistant message
     ");
@@ -162,8 +150,7 @@ fn a_block_that_is_unanswered_or_partly_covered_is_spared() {
       t c3= src
       u three
     > compress dropped m0: the summary stands for it
-    > compress spared m1: a tool block is summarised whole, and only when it is answered
-    > compress spared m2: a tool block is summarised whole, and only when it is answered
+    > compress spared m1, m2: a tool block is summarised whole, and only when it is answered
     > compress dropped m3: the summary stands for it
     > compress spared m4: a tool block is summarised whole, and only when it is answered
     > repair made m1:c2:missing: no result was recorded for the call (c2)
@@ -207,7 +194,7 @@ fn a_user_summary_that_would_stand_inside_a_block_goes_behind_it() {
          t c1= src
          u two",
     );
-    input.settings.summary_role = SummaryRole::User;
+    input.summary_role = SummaryRole::User;
     input.summary = summary("A pause.", &["m2"]);
     insta::assert_snapshot!(show(&input), @r"
       u one
@@ -216,6 +203,6 @@ fn a_user_summary_that_would_stand_inside_a_block_goes_behind_it() {
     # u \[Previous conversation summary\] (1 message)\n\nA pause.
       u two
     > compress dropped m2: the summary stands for it
-    > repair moved m3: it did not stand at its place behind its call
+    > repair moved m3: it did not stand at its place after its call
     ");
 }

@@ -1,6 +1,6 @@
 //! C1, C2, C9: what stands in the context block.
 
-use interleaf_assemble::{Agent, Context, Rule};
+use interleaf_assemble::{Agent, Context, PlacementRule};
 use interleaf_model::{AgentName, ContextKind, Provenance};
 
 use crate::scene::{four_texts, input, lines, ready, show};
@@ -53,7 +53,7 @@ fn context_is_known_by_type_and_made_anew_for_every_request() {
     let (second, _) = ready(&input);
     assert_eq!(second.entries()[2].message.text(), "1. written");
     assert_eq!(second.entries().len(), first.entries().len());
-    assert_eq!(input.view.len(), 3);
+    assert_eq!(input.view.messages.len(), 3);
 }
 
 #[test]
@@ -63,10 +63,15 @@ fn a_sub_agent_has_the_same_block_and_its_task_stays_first() {
          a{agent=scout} [call c1 ls]
          t{agent=scout} c1= tests",
     );
-    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.agent = Agent::Sub(AgentName::new("scout"));
     input.context = four_texts();
-    for rule in [Rule::default(), Rule::Tail, Rule::FromEnd(1), Rule::BeforeAssistant(1)] {
-        input.settings.rule = rule;
+    for rule in [
+        PlacementRule::default(),
+        PlacementRule::Tail,
+        PlacementRule::FromEnd(1),
+        PlacementRule::BeforeAssistant(1),
+    ] {
+        input.rule = rule;
         let (prompt, _) = ready(&input);
         let lines = lines(prompt.entries());
         assert!(

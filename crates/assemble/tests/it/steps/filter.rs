@@ -1,9 +1,9 @@
 //! B2: what says nothing, or is not for this agent, goes.
 
-use interleaf_assemble::{Agent, Context, ErrorKind, Input};
+use interleaf_assemble::{Agent, Context, ErrorKind};
 use interleaf_model::{AgentName, ContextKind, Law};
 
-use crate::scene::{input, ready, refused, show};
+use crate::scene::{Scene, input, ready, refused, show};
 
 #[test]
 fn blank_messages_go_and_empty_results_stay() {
@@ -23,10 +23,7 @@ fn blank_messages_go_and_empty_results_stay() {
       a [call c1 ls]
       t c1= [empty]
       a ok
-    > filter dropped m0: it says nothing
-    > filter dropped m2: it says nothing
-    > filter dropped m3: it says nothing
-    > filter dropped m4: it says nothing
+    > filter dropped m0, m2, m3, m4: it says nothing
     "#);
 }
 
@@ -36,7 +33,7 @@ fn a_picture_says_something() {
     assert_eq!(ready(&input).0.entries().len(), 1);
 }
 
-fn three_agents() -> Input<'static> {
+fn three_agents() -> Scene {
     input(
         "u the task
          a{agent=scout} looking
@@ -48,11 +45,10 @@ fn three_agents() -> Input<'static> {
 
 #[test]
 fn the_main_agent_does_not_see_inside_sub_agents() {
-    insta::assert_snapshot!(show(&three_agents()), @"
+    insta::assert_snapshot!(show(&three_agents()), @r"
       u the task
       a here
-    > filter dropped m1: it is internal to another agent
-    > filter dropped m2: it is internal to another agent
+    > filter dropped m1, m2: it is internal to another agent
     > filter dropped m3: it is the program's own note
     ");
 }
@@ -60,12 +56,11 @@ fn the_main_agent_does_not_see_inside_sub_agents() {
 #[test]
 fn a_sub_agent_sees_its_own_messages_only() {
     let mut input = three_agents();
-    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.agent = Agent::Sub(AgentName::new("scout"));
     insta::assert_snapshot!(show(&input), @r"
     + u{agent=scout} \[The conversation before this point is not shown.\]
       a{agent=scout} looking
-    > filter dropped m0: it is internal to another agent
-    > filter dropped m2: it is internal to another agent
+    > filter dropped m0, m2: it is internal to another agent
     > filter dropped m3: it is the program's own note
     > filter dropped m4: it is internal to another agent
     > repair made m1:opening: no user message stood before the first assistant message
@@ -75,14 +70,14 @@ fn a_sub_agent_sees_its_own_messages_only() {
 #[test]
 fn a_sub_agent_with_a_conversation_of_its_own_sees_all_of_it() {
     let mut input = input("u the task\na looking");
-    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.agent = Agent::Sub(AgentName::new("scout"));
     assert_eq!(ready(&input).0.entries().len(), 2);
 }
 
 #[test]
 fn a_sub_agent_without_a_role_can_not_run() {
     let mut input = input("u the task");
-    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.agent = Agent::Sub(AgentName::new("scout"));
     let refused = input.check_agent().unwrap_err().to_string();
     assert_eq!(refused, "the sub-agent scout has no role definition, and cannot run without one");
     input.context.push(Context::new(ContextKind::Role, "You look around."));

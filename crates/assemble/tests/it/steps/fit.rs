@@ -1,9 +1,11 @@
 //! B10: a request that fits the window, or none.
 
-use interleaf_assemble::{Budget, ErrorKind, Input, Ledger, OpenBlock, Outcome, assemble};
+use std::sync::Arc;
+
+use interleaf_assemble::{Budget, ErrorKind, Ledger, OpenBlock, Outcome, Previous};
 use interleaf_model::MessageId;
 
-use crate::scene::{four_texts, input, ready, refused, show, view, words};
+use crate::scene::{Scene, four_texts, input, ready, refused, show, view, words};
 
 /// So many words.
 fn say(n: usize) -> String {
@@ -15,11 +17,10 @@ fn turn(n: usize, words: usize) -> String {
     format!("u ask{n}\na [call c{n} ls]\nt c{n}= {}\n", say(words))
 }
 
-fn session<'a>(text: &str, window: u64, ledger: &'a Ledger) -> Input<'a> {
-    let mut input: Input<'a> = input(text);
-    input.ledger = Some(ledger);
-    input.settings.budget =
-        Some(Budget { window, reserve: 0, longest_result: 1_000, newest_results: 1 });
+fn session(text: &str, window: u64, ledger: &Arc<Ledger>) -> Scene {
+    let mut input: Scene = input(text);
+    input.ledger = Some(ledger.clone());
+    input.budget = Some(Budget { window, reserve: 0, longest_result: 1_000, newest_results: 1 });
     input
 }
 
@@ -38,7 +39,7 @@ fn what_fits_is_left_alone() {
     let input = session(&text, 66, &ledger);
     let (prompt, report) = ready(&input);
     assert_eq!(report.tokens.unwrap().total(), 66);
-    assert!(prompt.messages().eq(&input.view));
+    assert!(prompt.messages().eq(&input.view.messages));
     assert_eq!(refused(&session(&text, 40, &ledger)).kind(), ErrorKind::TooLarge);
 }
 
@@ -46,7 +47,7 @@ fn what_fits_is_left_alone() {
 fn a_long_result_shows_head_and_tail_and_says_what_is_missing() {
     let ledger = words();
     let mut input = session(&turn(1, 100), 10_000, &ledger);
-    input.settings.budget = Some(Budget { longest_result: 40, ..Budget::of_window(10_000) });
+    input.budget = Some(Budget { longest_result: 40, ..Budget::of_window(10_000) });
     let (prompt, report) = ready(&input);
     let shown = &prompt.entries()[2].message;
     let text = shown.text();
@@ -58,10 +59,10 @@ fn a_long_result_shows_head_and_tail_and_says_what_is_missing() {
     assert_eq!(head.len() + n.parse::<usize>().unwrap() + rest.len(), whole.len());
     assert!(whole.starts_with(head) && whole.ends_with(rest));
     assert!(ledger.message(shown) <= 40);
-    assert_eq!(input.view[2].text(), whole, "the log keeps it whole");
+    assert_eq!(input.view.messages[2].text(), whole, "the log keeps it whole");
     let (_, finding) = report.findings().next().unwrap();
     assert_eq!(
-        format!("{} {}: {}", finding.change, finding.message, finding.cause),
+        format!("{} {}: {}", finding.kind, finding.message, finding.cause),
         "altered m2: it is longer than a single tool result may be"
     );
     assert!(finding.detail.starts_with("104 tokens, of which "), "{}", finding.detail);
@@ -69,11 +70,11 @@ fn a_long_result_shows_head_and_tail_and_says_what_is_missing() {
 
 #[test]
 fn head_and_tail_are_cut_between_characters() {
-    let ledger = interleaf_assemble::Ledger::new(interleaf_assemble::counter_for("gpt-4o"));
+    let ledger = Arc::new(Ledger::new(interleaf_assemble::counter_for("gpt-4o")));
     let mut input = input(&format!("u hi\na [call c1 cat]\nt c1= {}", "漢字é👩‍💻".repeat(200)));
-    input.ledger = Some(&ledger);
+    input.ledger = Some(ledger.clone());
     for longest_result in [0, 1, 20, 30, 31, 32, 33, 100, 101, 400] {
-        input.settings.budget = Some(Budget { longest_result, ..Budget::of_window(100_000) });
+        input.budget = Some(Budget { longest_result, ..Budget::of_window(100_000) });
         let (prompt, _) = ready(&input);
         let tokens = ledger.message(&prompt.entries()[2].message);
         // The note itself takes some twenty.
@@ -86,7 +87,7 @@ fn the_oldest_results_are_cleared_first_and_the_newest_are_kept() {
     let ledger = words();
     let text: String = (1..=4).map(|n| turn(n, 50)).collect();
     let mut input = session(&text, 4 * (23 + 50) - 30, &ledger);
-    input.settings.budget.as_mut().unwrap().newest_results = 2;
+    input.budget.as_mut().unwrap().newest_results = 2;
     let shown = show(&input);
     let short = shown.lines().map(|line| line.split("w3 ").next().unwrap_or_default());
     insta::assert_snapshot!(short.collect::<Vec<_>>().join("\n"), @r"
@@ -102,8 +103,7 @@ fn the_oldest_results_are_cleared_first_and_the_newest_are_kept() {
       u ask4
       a [call c4 ls]
       t c4= w0 w1 w2 
-    > fit altered m2: the request would not fit the window (54 tokens, of which 13 stay)
-    > fit altered m5: the request would not fit the window (54 tokens, of which 13 stay)
+    > fit altered m2, m5: the request would not fit the window (108 tokens, of which 26 stay)
     ");
 }
 
@@ -129,7 +129,7 @@ fn pinned_results_are_not_cleared() {
     let text: String = (1..=3).map(|n| turn(n, 50)).collect();
     let mut input = session(&text, 210, &ledger);
     // The call is pinned, and with it the whole block.
-    input.pinned.insert(MessageId::new("m1"));
+    input.view.pinned.insert(MessageId::new("m1"));
     let shown = show(&input);
     assert!(shown.contains(&format!("  t c1= {}", &say(50)[..20])), "{shown}");
     assert!(shown.contains(r"~ t c2= \[This old tool result was cleared"), "{shown}");
@@ -162,8 +162,7 @@ fn whole_turns_are_left_out_with_one_notice() {
       a another long answer that takes a lot of room indeed
       u four
     * u 1. read
-    > fit dropped m1: the request would not fit the window
-    > fit dropped m2: the request would not fit the window
+    > fit dropped m1, m2: the request would not fit the window
     > fit made m1:left-out: the request would not fit the window
     ");
 }
@@ -185,7 +184,7 @@ fn pinned_messages_with_their_block_and_the_latest_turn_stay() {
         80,
         &ledger,
     );
-    input.pinned.insert(MessageId::new("m2"));
+    input.view.pinned.insert(MessageId::new("m2"));
     insta::assert_snapshot!(show(&input), @r"
     + u \[4 earlier messages left out to fit the context window.\]
       a [call c1 ls]
@@ -194,10 +193,7 @@ fn pinned_messages_with_their_block_and_the_latest_turn_stay() {
       u and four
       a [call c2 ls]
       t c2= src
-    > fit dropped m0: the request would not fit the window
-    > fit dropped m3: the request would not fit the window
-    > fit dropped m4: the request would not fit the window
-    > fit dropped m5: the request would not fit the window
+    > fit dropped m0, m3, m4, m5: the request would not fit the window
     > fit made m0:left-out: the request would not fit the window
     ");
 }
@@ -206,7 +202,7 @@ fn pinned_messages_with_their_block_and_the_latest_turn_stay() {
 fn what_can_not_be_left_out_is_refused_with_the_figures() {
     let ledger = words();
     let mut input = session(&format!("s rules\nu old\na old\nu {}", say(40)), 60, &ledger);
-    input.settings.budget.as_mut().unwrap().reserve = 10;
+    input.budget.as_mut().unwrap().reserve = 10;
     input.context = vec![four_texts().remove(1)];
     let error = refused(&input);
     assert_eq!(error.kind(), ErrorKind::TooLarge);
@@ -235,8 +231,8 @@ fn a_block_that_waits_for_results_is_not_cleared() {
         say(50)
     );
     let mut input = session(&(turn(0, 50) + &block), 200, &ledger);
-    input.settings.open_block = OpenBlock::Wait;
-    let assembly = assemble(&input).unwrap();
+    input.open_block = OpenBlock::Wait;
+    let assembly = input.assemble().unwrap();
     assert!(matches!(assembly.outcome, Outcome::Waiting(_)));
     let cleared = assembly.report.findings().map(|(_, finding)| finding.message.as_str());
     assert_eq!(cleared.collect::<Vec<_>>(), ["m2"]);
@@ -245,7 +241,7 @@ fn a_block_that_waits_for_results_is_not_cleared() {
 #[test]
 fn a_budget_needs_a_counter() {
     let mut input = input("u hi");
-    input.settings.budget = Some(Budget::of_window(1_000));
+    input.budget = Some(Budget::of_window(1_000));
     let error = refused(&input);
     assert_eq!(error.kind(), ErrorKind::Settings);
     assert_eq!(error.to_string(), "a budget needs something that counts tokens");
@@ -255,7 +251,7 @@ fn a_budget_needs_a_counter() {
 fn a_growing_session_keeps_its_prefix_for_many_requests() {
     let ledger = words();
     let mut log: Vec<_> = Vec::new();
-    let mut previous: Option<Vec<_>> = None;
+    let mut previous: Option<Previous> = None;
     let (mut shortened, mut changed) = (0, 0);
     for n in 0..400 {
         let size = 20 + n * 37 % 160;
@@ -266,17 +262,17 @@ fn a_growing_session_keeps_its_prefix_for_many_requests() {
         }
         log.extend(added);
         let mut input = session("", 4_000, &ledger);
-        input.view.clone_from(&log);
-        input.settings.budget.as_mut().unwrap().newest_results = 3;
+        input.view.messages.clone_from(&log);
+        input.budget.as_mut().unwrap().newest_results = 3;
         input.previous = previous.take();
         let (prompt, report) = ready(&input);
         assert!(report.tokens.unwrap().total() <= 4_000);
         if report.steps.iter().any(|step| !step.findings.is_empty()) {
             shortened += 1;
-            let before = input.previous.map_or(0, |previous| previous.len());
+            let before = input.previous.map_or(0, |previous| previous.messages.len());
             changed += usize::from(report.stable_prefix.unwrap().messages < before);
         }
-        previous = Some(prompt.messages().cloned().collect());
+        previous = Some(Previous::of(prompt.messages().cloned()));
     }
     assert!(shortened > 300, "{shortened}");
     println!("of {shortened} shortened requests, {changed} did not begin with the one before");

@@ -1,7 +1,7 @@
 //! B3: every call has exactly one result, right behind it.
 
 use interleaf_assemble::{
-    Assembly, MissingResult, OpenBlock, Outcome, Rule, assemble, assemble_observed,
+    Assembly, MissingResult, OpenBlock, Outcome, PlacementRule, assemble_observed,
 };
 use interleaf_model::{MessageId, Status, Timestamp};
 
@@ -15,11 +15,10 @@ fn a_result_without_a_call_is_dropped() {
          t c9= nobody asked
          a ok",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a ok
-    > repair dropped m0: its call is not in the conversation
-    > repair dropped m2: its call is not in the conversation
+    > repair dropped m0, m2: its call is not in the conversation
     ");
 }
 
@@ -33,13 +32,12 @@ fn the_first_of_two_results_stays() {
          u two
          t c1! third",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a [call c1 ls]
       t c1= first
       u two
-    > repair dropped m3: its call has a result already
-    > repair dropped m5: its call has a result already
+    > repair dropped m3, m5: its call has a result already
     ");
 }
 
@@ -55,7 +53,7 @@ fn a_late_result_goes_to_its_call_and_what_stood_between_goes_behind_in_order() 
          t c1= src
          u go on",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a [call c1 ls] [call c2 pwd]
       t c1= src
@@ -64,8 +62,7 @@ fn a_late_result_goes_to_its_call_and_what_stood_between_goes_behind_in_order() 
       u and
       a I wait
       u go on
-    > repair moved m6: it did not stand at its place behind its call
-    > repair moved m3: it did not stand at its place behind its call
+    > repair moved m6, m3: it did not stand at its place after its call
     ");
 }
 
@@ -78,15 +75,13 @@ fn results_in_another_order_are_put_in_the_order_of_the_calls() {
          t c1= 1
          t c3= 3",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a [call c1 ls] [call c2 pwd] [call c3 id]
       t c1= 1
       t c2= 2
       t c3= 3
-    > repair moved m3: it did not stand at its place behind its call
-    > repair moved m2: it did not stand at its place behind its call
-    > repair moved m4: it did not stand at its place behind its call
+    > repair moved m3, m2, m4: it did not stand at its place after its call
     ");
 }
 
@@ -99,14 +94,13 @@ fn results_that_were_swapped_with_their_message_are_its_results() {
          a [call c1 ls] [call c2 pwd]
          u two",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a [call c1 ls] [call c2 pwd]
       t c1= 1
       t c2= 2
       u two
-    > repair moved m2: it did not stand at its place behind its call
-    > repair moved m1: it did not stand at its place behind its call
+    > repair moved m2, m1: it did not stand at its place after its call
     ");
 }
 
@@ -156,8 +150,8 @@ fn with_the_drop_option_calls_without_a_result_go() {
          a I look [call c4 ls]
          u two",
     );
-    input.settings.missing_result = MissingResult::DropCall;
-    insta::assert_snapshot!(show(&input), @"
+    input.missing_result = MissingResult::DropCall;
+    insta::assert_snapshot!(show(&input), @r"
       u one
     ~ a both [call c2 pwd]
       t c2= /home
@@ -165,15 +159,15 @@ fn with_the_drop_option_calls_without_a_result_go() {
       u two
     > repair altered m1: no result was recorded for the call (without the call c1)
     > repair altered m3: no result was recorded for the call (without the call c3)
-    > repair altered m4: no result was recorded for the call (without the call c4)
     > repair dropped m3: it says nothing
+    > repair altered m4: no result was recorded for the call (without the call c4)
     ");
 }
 
 #[test]
 fn a_message_of_nothing_but_dropped_calls_is_named() {
     let mut input = input("u one\na [call c1 ls]");
-    input.settings.missing_result = MissingResult::DropCall;
+    input.missing_result = MissingResult::DropCall;
     insta::assert_snapshot!(show(&input), @"
       u one
     > repair altered m1: no result was recorded for the call (without the call c1)
@@ -190,12 +184,16 @@ fn a_waiting_caller_gets_no_request() {
          a [call c1 ls] [call c2 pwd] [call c3 id]
          t c2= /home",
     );
-    input.settings.open_block = OpenBlock::Wait;
+    input.open_block = OpenBlock::Wait;
     let mut seen = String::new();
-    let assembly = assemble_observed(&input, |_, entries| seen = lines(entries)).unwrap();
+    let assembly =
+        assemble_observed(&input.view, &input.recipe, input.requires, None, |_, entries| {
+            seen = lines(entries)
+        })
+        .unwrap();
     let Outcome::Waiting(calls) = assembly.outcome else { panic!("nothing must be sent") };
     // By the names under which their results will come.
-    assert_eq!(calls.iter().map(|call| call.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
+    assert_eq!(calls.iter().map(|open| open.call.id.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
     insta::assert_snapshot!(seen, @"
       u one
       a [call c1 ls]
@@ -209,11 +207,14 @@ fn a_waiting_caller_gets_no_request() {
 #[test]
 fn the_context_block_does_not_cut_a_block_that_waits() {
     let mut input = input("u one\na [call c1 ls] [call c2 pwd]\nt c1= src");
-    input.settings.open_block = OpenBlock::Wait;
-    input.settings.rule = Rule::Tail;
+    input.open_block = OpenBlock::Wait;
+    input.rule = PlacementRule::Tail;
     input.context = vec![four_texts().remove(1)];
     let mut seen = String::new();
-    assemble_observed(&input, |_, entries| seen = lines(entries)).unwrap();
+    assemble_observed(&input.view, &input.recipe, input.requires, None, |_, entries| {
+        seen = lines(entries)
+    })
+    .unwrap();
     insta::assert_snapshot!(seen, @"
       u one
     * u 1. read
@@ -226,8 +227,8 @@ fn the_context_block_does_not_cut_a_block_that_waits() {
 fn a_block_that_something_follows_is_not_waited_for() {
     for text in ["u one\na [call c1 ls]\nu two", "u one\na [call c1 ls]\nt c1= src", "u one"] {
         let mut input = input(text);
-        input.settings.open_block = OpenBlock::Wait;
-        assert!(matches!(assemble(&input).unwrap().outcome, Outcome::Ready(_)), "{text}");
+        input.open_block = OpenBlock::Wait;
+        assert!(matches!(input.assemble().unwrap().outcome, Outcome::Ready(_)), "{text}");
     }
 }
 
@@ -237,7 +238,7 @@ fn a_call_that_names_no_tool_is_not_waited_for() {
         "u one
          a [call c1 \"\"]",
     );
-    input.settings.open_block = OpenBlock::Wait;
-    let Assembly { outcome, .. } = assemble(&input).unwrap();
+    input.open_block = OpenBlock::Wait;
+    let Assembly { outcome, .. } = input.assemble().unwrap();
     assert!(matches!(outcome, Outcome::Ready(prompt) if prompt.entries().len() == 1));
 }

@@ -1,13 +1,10 @@
 //! C11: what is the same as in the previous request, and where to cache.
 
-use std::sync::Arc;
+use interleaf_assemble::{Previous, StablePrefix};
 
-use interleaf_assemble::{Input, StablePrefix};
-use interleaf_model::Message;
+use crate::scene::{Scene, four_texts, input, ready, view, words};
 
-use crate::scene::{four_texts, input, ready, view, words};
-
-fn session(text: &str) -> Input<'static> {
+fn session(text: &str) -> Scene {
     let mut input = input(text);
     input.context = four_texts();
     input
@@ -34,8 +31,8 @@ fn the_report_says_where_the_block_went_and_what_is_stable() {
 
     let ledger = words();
     let mut second = session(&format!("{FOUR_ROUNDS}\na [call c5 ls]\nt c5= five"));
-    second.previous = Some(prompt.messages().cloned().collect());
-    second.ledger = Some(&ledger);
+    second.previous = Some(Previous::of(prompt.messages().cloned()));
+    second.ledger = Some(ledger.clone());
     let (_, report) = ready(&second);
     assert_eq!(report.placement.unwrap().index, 8);
     let stable = report.stable_prefix.unwrap();
@@ -49,16 +46,18 @@ fn the_report_says_where_the_block_went_and_what_is_stable() {
 #[test]
 fn ids_and_times_do_not_count_but_every_byte_that_is_sent_does() {
     let mut input = input("s rules\nu one\na two");
-    let stable = |input: &Input<'_>| ready(input).1.stable_prefix.map(|stable| stable.messages);
-    input.previous = Some(view("s{id=x} rules\nu{id=y at=2026-11-15T10:00:00Z} one\na three"));
+    let stable = |input: &Scene| ready(input).1.stable_prefix.map(|stable| stable.messages);
+    input.previous =
+        Some(Previous::of(view("s{id=x} rules\nu{id=y at=2026-11-15T10:00:00Z} one\na three")));
     assert_eq!(stable(&input), Some(2));
-    input.previous = Some(view("s rules!\nu one\na two"));
+    input.previous = Some(Previous::of(view("s rules!\nu one\na two")));
     assert_eq!(stable(&input), Some(0));
-    input.previous = Some(view("s rules\nu one\na two\nu four"));
+    input.previous = Some(Previous::of(view("s rules\nu one\na two\nu four")));
     assert_eq!(stable(&input), Some(3));
-    input.previous = Some(view("s rules\nu{extra={\"openai\":{\"name\":\"ada\"}}} one\na two"));
+    input.previous =
+        Some(Previous::of(view("s rules\nu{extra={\"openai\":{\"name\":\"ada\"}}} one\na two")));
     assert_eq!(stable(&input), Some(1));
-    input.previous = Some(Vec::<Arc<Message>>::new());
+    input.previous = Some(Previous::default());
     assert_eq!(ready(&input).1.stable_prefix, Some(StablePrefix::default()));
 }
 
@@ -69,6 +68,6 @@ fn without_a_block_the_last_message_is_the_breakpoint() {
     let mut first = input("u one");
     first.context = four_texts();
     first.context.remove(0);
-    first.settings.rule = interleaf_assemble::Rule::AfterSystem;
+    first.rule = interleaf_assemble::PlacementRule::AfterSystem;
     assert_eq!(ready(&first).1.breakpoint, None, "nothing stands before the block");
 }

@@ -82,14 +82,14 @@ fn a_result_belongs_to_the_nearest_call_of_its_id() {
          t c= for pwd
          t c= for ls",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a [call c ls]
       t c= for ls
       u two
     ~ a [call c_2 pwd]
     ~ t c_2= for pwd
-    > repair moved m5: it did not stand at its place behind its call
+    > repair moved m5: it did not stand at its place after its call
     > repair altered m3: its call id was used before (c became c_2)
     ");
 }
@@ -159,7 +159,7 @@ fn five_faults_in_one_history_are_all_mended() {
          a [call c3 ls]
          u{id=thanks} thanks",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u list, then count
       a [call c1 ls] [call c2 wc]
       t c1= src
@@ -169,9 +169,8 @@ fn five_faults_in_one_history_are_all_mended() {
     + t c3(ls)! No result was recorded for this call.
       u thanks
     > repair dropped m1: its call is not in the conversation
+    > repair moved m5, m3: it did not stand at its place after its call
     > repair dropped m6: its call has a result already
-    > repair moved m5: it did not stand at its place behind its call
-    > repair moved m3: it did not stand at its place behind its call
     > repair made m7:c3:missing: no result was recorded for the call (c3)
     ");
 }
@@ -182,7 +181,7 @@ fn a_made_result_is_for_the_agent_of_its_call() {
         "u{agent=scout} look
          a{agent=scout} [call c1 ls]",
     );
-    input.settings.agent = Agent::Sub(AgentName::new("scout"));
+    input.agent = Agent::Sub(AgentName::new("scout"));
     insta::assert_snapshot!(show(&input), @"
       u{agent=scout} look
       a{agent=scout} [call c1 ls]

@@ -44,13 +44,9 @@ fn system_messages_inside_the_conversation_are_joined_at_the_head_and_none_is_lo
       u hello
       a [call c1 ls]
       t c1= src
-    > repair moved m5: it did not stand at its place behind its call
-    > system moved m4: system messages are joined at the head
-    > system moved m6: system messages are joined at the head
-    > system altered m0: system messages are joined at the head
-    > system altered m1: system messages are joined at the head
-    > system altered m4: system messages are joined at the head
-    > system altered m6: system messages are joined at the head
+    > repair moved m5: it did not stand at its place after its call
+    > system moved m4, m6: system messages are joined at the head
+    > system altered m0, m1, m4, m6: system messages are joined at the head
     ");
 }
 

@@ -45,25 +45,36 @@ fn a_model_has_its_own_vocabulary_or_an_estimate() {
 fn an_estimate_moves_towards_what_is_reported() {
     let estimate = Estimate::default();
     let text = "hello world";
-    assert_eq!((estimate.count(text), estimate.scale(100)), (2, 115));
-    for _ in 0..20 {
-        estimate.calibrate(1_000, 1_400);
+    assert_eq!((estimate.count(text), estimate.rate().apply(100)), (2, 115));
+    for _ in 0..40 {
+        // Of what is 1,000 in its own unit the API says that it is 1,400.
+        estimate.observe(estimate.rate().apply(1_000), 1_400);
     }
-    assert!((estimate.ratio() - 1.4).abs() < 0.001, "{}", estimate.ratio());
-    assert_eq!((estimate.count(text), estimate.scale(1_000)), (2, 1_400));
-    let before = estimate.ratio();
-    estimate.calibrate(0, 5);
-    estimate.calibrate(10, 1_000_000);
-    assert_eq!(estimate.ratio(), before, "what cannot be about text is passed over");
+    let ratio = estimate.rate().ratio();
+    assert!((ratio / 1.4 - 1.0).abs() < 0.03, "{ratio}");
+    assert_eq!(estimate.count(text), 2, "its own unit stays");
+    let before = estimate.rate();
+    estimate.observe(0, 5);
+    estimate.observe(10, 1_000_000);
+    assert_eq!(estimate.rate(), before, "what cannot be about text is passed over");
 }
 
 #[test]
-fn remembered_counts_follow_the_calibration() {
-    let estimate = Arc::new(Estimate::default());
-    let ledger = Ledger::new(estimate.clone());
+fn an_estimate_that_is_near_enough_stays_as_it_is() {
+    let estimate = Estimate::default();
+    let before = estimate.rate();
+    for off in [990, 1_010, 1_005, 995].iter().cycle().take(40) {
+        estimate.observe(1_000, *off);
+    }
+    assert_eq!(estimate.rate(), before);
+}
+
+#[test]
+fn remembered_counts_follow_the_correction() {
+    let ledger = Ledger::new(Arc::new(Estimate::default()));
     let message = &view("u hello world hello world")[0];
     let before = ledger.message(message);
-    (0..20).for_each(|_| estimate.calibrate(1_000, 2_000));
+    (0..20).for_each(|_| ledger.observe(1_000, 1_500));
     assert!(ledger.message(message) > before);
 }
 
@@ -85,16 +96,16 @@ impl TokenCounter for Asked {
 #[test]
 fn a_message_is_counted_once() {
     let counter = Arc::new(Asked::default());
-    let ledger = Ledger::new(counter.clone());
+    let ledger = Arc::new(Ledger::new(counter.clone()));
     let mut input = input("u one\na two\nu three");
-    input.ledger = Some(&ledger);
-    input.settings.budget = Some(Budget::of_window(1_000));
+    input.ledger = Some(ledger.clone());
+    input.budget = Some(Budget::of_window(1_000));
     let first = ready(&input);
     assert_eq!(counter.0.load(Ordering::Relaxed), 3);
     let again = ready(&input);
     assert_eq!(counter.0.load(Ordering::Relaxed), 3);
     assert_eq!(first, again);
-    input.view.extend(view("a four"));
+    input.view.messages.extend(view("a four"));
     ready(&input);
     assert_eq!(counter.0.load(Ordering::Relaxed), 4);
 }
@@ -117,7 +128,7 @@ fn the_report_has_the_tokens_of_each_part() {
          u the second question
          a [call c1 ls {\"path\": \"src\"}]",
     );
-    input.ledger = Some(&ledger);
+    input.ledger = Some(ledger.clone());
     input.summary = summary("They talked.", &["m0", "m1"]);
     input.system = vec!["You are brief.".into()];
     input.context = four_texts();

@@ -1,35 +1,50 @@
-//! All that a request is made of, as data.
+//! What a request is made from, as data.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{AgentName, ContextKind, Message, MessageId, Tool};
+use interleaf_model::{AgentName, ContextKind, MessageId, Tool};
 
-use crate::{Error, Ledger, Placement, Rule};
+use crate::{Error, Ledger, PlacementRule};
 
-/// All that a request is made of.
-#[derive(Clone, Default)]
-pub struct Input<'a> {
-    /// The visible messages, in order.
-    pub view: Vec<Arc<Message>>,
-    /// Those of them that are pinned: they are never summarised or left out.
-    pub pinned: BTreeSet<MessageId>,
-    /// The active summary.
-    pub summary: Option<Summary>,
+/// What a request is made from, beside the conversation: the same recipe serves one
+/// request after the other.
+///
+/// ```
+/// use interleaf_assemble::{PlacementRule, Recipe};
+/// use interleaf_model::ContextKind;
+///
+/// let recipe = Recipe::new()
+///     .with_system("You are a careful agent.")
+///     .with_context(ContextKind::Todo, "1. list the files")
+///     .with_rule(PlacementRule::Tail);
+/// assert_eq!(recipe.context.len(), 1);
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Recipe {
+    /// For whom.
+    pub agent: Agent,
     /// The system prompts, in order.
     pub system: Vec<Arc<str>>,
     /// The context texts, in the order in which their sources were registered.
     pub context: Vec<Context>,
     /// The tools that the model may call.
     pub tools: Arc<[Tool]>,
+    /// Where the context block goes.
+    pub rule: PlacementRule,
+    /// The active summary.
+    pub summary: Option<Arc<Summary>>,
+    /// In which role a summary is sent.
+    pub summary_role: SummaryRole,
+    /// What a call without a result gets.
+    pub missing_result: MissingResult,
+    /// What becomes of calls at the end that may still be answered.
+    pub open_block: OpenBlock,
+    /// What the request must fit into.
+    pub budget: Option<Budget>,
     /// What counts tokens; without it none are counted, and no budget is kept.
-    pub ledger: Option<&'a Ledger>,
-    /// The messages of the session's previous request, for the stable prefix.
-    pub previous: Option<Vec<Arc<Message>>>,
-    /// Where that request had its context block, for rules that remember.
-    pub previous_placement: Option<Placement>,
-    /// How it is done.
-    pub settings: Settings,
+    pub ledger: Option<Arc<Ledger>>,
 }
 
 /// A summary that stands for messages of the view.
@@ -50,23 +65,6 @@ pub struct Context {
     pub kind: ContextKind,
     /// What it says; a blank one is left out.
     pub text: Arc<str>,
-}
-
-/// How a request is made.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// For whom.
-    pub agent: Agent,
-    /// Where the context block goes.
-    pub rule: Rule,
-    /// What a call without a result gets.
-    pub missing_result: MissingResult,
-    /// What becomes of calls at the end that may still be answered.
-    pub open_block: OpenBlock,
-    /// In which role a summary is sent.
-    pub summary_role: SummaryRole,
-    /// What the request must fit into.
-    pub budget: Option<Budget>,
 }
 
 /// For whom a request is made.
@@ -105,7 +103,7 @@ pub enum OpenBlock {
 /// In which role a summary is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SummaryRole {
-    /// As a system message, right behind the system prompt.
+    /// As a system message, right after the system prompt.
     #[default]
     System,
     /// As a user message, where the first message that it covers stood.
@@ -121,7 +119,7 @@ pub struct Budget {
     pub reserve: u64,
     /// A single tool result longer than this is shown head and tail.
     pub longest_result: u64,
-    /// So many of the newest tool results are never cleared.
+    /// This many of the newest tool results are never cleared.
     pub newest_results: usize,
 }
 
@@ -145,10 +143,60 @@ impl Context {
     }
 }
 
-impl Input<'_> {
-    /// These visible messages and nothing else.
-    pub fn of(view: impl IntoIterator<Item = Arc<Message>>) -> Self {
-        Self { view: view.into_iter().collect(), ..Self::default() }
+impl Recipe {
+    /// Nothing but the conversation, repaired.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The recipe for this agent.
+    #[must_use]
+    pub fn with_agent(mut self, agent: Agent) -> Self {
+        self.agent = agent;
+        self
+    }
+
+    /// The recipe with a further system prompt.
+    #[must_use]
+    pub fn with_system(mut self, prompt: impl Into<Arc<str>>) -> Self {
+        self.system.push(prompt.into());
+        self
+    }
+
+    /// The recipe with a further context text.
+    #[must_use]
+    pub fn with_context(mut self, kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
+        self.context.push(Context::new(kind, text));
+        self
+    }
+
+    /// The recipe with these tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl Into<Arc<[Tool]>>) -> Self {
+        self.tools = tools.into();
+        self
+    }
+
+    /// The recipe with this rule of placement.
+    #[must_use]
+    pub fn with_rule(mut self, rule: PlacementRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// The recipe with this summary.
+    #[must_use]
+    pub fn with_summary(mut self, summary: impl Into<Arc<Summary>>) -> Self {
+        self.summary = Some(summary.into());
+        self
+    }
+
+    /// The recipe with a budget, and the ledger that counts for it.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Budget, ledger: Arc<Ledger>) -> Self {
+        self.budget = Some(budget);
+        self.ledger = Some(ledger);
+        self
     }
 
     /// Checks what must be so before an agent runs (C9).
@@ -156,7 +204,7 @@ impl Input<'_> {
     /// # Errors
     /// If a sub-agent has no role definition; the error names it.
     pub fn check_agent(&self) -> Result<(), Error> {
-        match &self.settings.agent {
+        match &self.agent {
             Agent::Sub(name) if self.role_text().is_none() => Err(Error::settings(format!(
                 "the sub-agent {name} has no role definition, and cannot run without one"
             ))),
