@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf::assemble::{Outcome, Recipe, Summary, View, assemble};
 use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
-use interleaf::model::{ContextKind, Json, Message, Role, Usage};
+use interleaf::model::{ContextKind, Json, Message, Requirements, Role, Usage};
 use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
 use interleaf::wire::{Family, Options, Vendor, encode};
 use interleaf::{ErrorKind, Next, Requests, Sent, Session, SummaryState};
