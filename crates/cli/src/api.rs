@@ -1,16 +1,17 @@
 //! From a request to the body that an API gets.
 
-mod tools_file;
+mod parser;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::FilePath;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Prompt;
+use interleaf::read::{self, Tools};
 use interleaf::wire::{Adjustment, CacheMarks, Encoded, Family, Options, VENDORS, Vendor, encode};
 
-pub(crate) use self::tools_file::ToolsFile;
+pub(crate) use self::parser::{ApiParser, Form, FormParser};
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::{Failure, printable};
 use crate::input::Input;
@@ -70,9 +71,15 @@ impl ApiArguments {
     }
 
     /// The tools of the file that the flags name.
-    pub(crate) fn tools(&self, limit: ByteCount) -> Result<Option<ToolsFile>, Failure> {
-        self.tools.as_ref().map(|path| ToolsFile::read(path, limit)).transpose()
+    pub(crate) fn tools(&self, limit: ByteCount) -> Result<Option<Tools>, Failure> {
+        self.tools.as_ref().map(|path| read_tools(path, limit)).transpose()
     }
+}
+
+/// The tools of a file.
+pub(crate) fn read_tools(path: &Path, limit: ByteCount) -> Result<Tools, Failure> {
+    let input = Input::read(path, limit)?;
+    Tools::read(&input.text).map_err(|e| input.fault(&e))
 }
 
 /// Who gets a body of this family.
@@ -96,9 +103,9 @@ pub(crate) fn family_of(
     flag: &str,
     asked: Option<Family>,
 ) -> Result<Family, Failure> {
-    asked.or_else(|| input.request_family()).ok_or_else(|| {
-        let rule = "it cannot be seen which API this body is for";
-        Failure::new(&input.name, rule).hint(format!("{flag} names it"))
+    asked.or_else(|| read::request_family(&input.text)).ok_or_else(|| {
+        let rule = "nothing in this body tells which API it is for";
+        Failure::new(&input.name, rule).hint(format!("{flag} names the API"))
     })
 }
 
@@ -127,12 +134,6 @@ pub(crate) fn change_text(change: &Adjustment) -> String {
         [] => change.kind.to_string(),
         pieces => format!("{:<24} {}", change.kind, pieces.join(" · ")),
     }
-}
-
-/// An API, by its name; completions know the five of them.
-pub(crate) fn family_parser() -> impl TypedValueParser<Value = Family> {
-    PossibleValuesParser::new(Family::ALL.map(Family::as_str))
-        .try_map(|name| name.parse::<Family>())
 }
 
 /// A vendor, by its name.

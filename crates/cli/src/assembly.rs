@@ -1,7 +1,5 @@
 //! From flags to what a request is made of.
 
-mod summary;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,13 +12,13 @@ use interleaf::assemble::{
 };
 use interleaf::conversation::PINNED;
 use interleaf::model::{AgentName, ContextKind, Entry, MessageId, Requirements};
+use interleaf::neutral;
+use interleaf::read::SummaryForm;
 
-use self::summary::SummaryFile;
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::Failure;
 use crate::input::{self, Loaded};
 use crate::kept::{KeptSession, SessionArguments};
-use crate::neutral;
 
 const CONTEXT: &str = "Context block (TEXT, or @PATH for what is in a file)";
 const BUDGET: &str = "Budget";
@@ -122,7 +120,8 @@ enum SummaryAs {
 #[derive(Default)]
 pub(crate) struct Recipe {
     request: assemble::Recipe,
-    summary: Option<SummaryFile>,
+    /// A summary, and the file that it is from.
+    summary: Option<(String, SummaryForm)>,
     previous: Option<Previous>,
     pins: Vec<MessageId>,
 }
@@ -178,13 +177,10 @@ impl AssemblyArguments {
     /// Reads the files that the flags name.
     pub(crate) fn read(&self, limit: ByteCount) -> Result<Recipe, Failure> {
         let previous = self.previous.as_ref().map(|path| read_previous(path, limit));
+        let summary = self.summary.as_ref().map(|path| read_summary(path, limit));
         Ok(Recipe {
             request: self.request(limit)?,
-            summary: self
-                .summary
-                .as_ref()
-                .map(|path| SummaryFile::read(path, limit))
-                .transpose()?,
+            summary: summary.transpose()?,
             previous: previous.transpose()?,
             pins: self.pin.iter().map(MessageId::new).collect(),
         })
@@ -270,7 +266,10 @@ impl Recipe {
         let conversation = &loaded.conversation;
         let pinned = self.pinned(loaded)?;
         let summary = match &self.summary {
-            Some(summary) => Some(summary.over(conversation)?),
+            Some((file, summary)) => {
+                let summary = summary.over(conversation);
+                Some(summary.map_err(|e| Failure::session(file, &e))?)
+            }
             None => loaded.summary.clone(),
         };
         let mut recipe = self.request.clone();
@@ -323,16 +322,23 @@ impl Recipe {
 /// The text of an argument, or of the file that it names with `@`.
 fn read_text(argument: &str, limit: ByteCount) -> Result<Arc<str>, Failure> {
     match argument.strip_prefix('@') {
-        Some(path) => Ok(input::Input::read_any(Path::new(path), limit)?.text.into()),
+        Some(path) => Ok(input::Input::read(Path::new(path), limit)?.text.into()),
         None => Ok(argument.into()),
     }
 }
 
 fn read_previous(path: &Path, limit: ByteCount) -> Result<Previous, Failure> {
-    let file = input::Input::read_any(path, limit)?;
-    let prompt = neutral::read(&file.name, &file.text)
-        .map_err(|e| e.hint("--previous takes a request as `interleaf build` printed it"))?;
+    let file = input::Input::read(path, limit)?;
+    let prompt = neutral::read(&file.text).map_err(|e| {
+        file.fault(&e).hint("--previous takes a request as `interleaf build` printed it")
+    })?;
     Ok(Previous::of(prompt.messages().cloned()))
+}
+
+fn read_summary(path: &Path, limit: ByteCount) -> Result<(String, SummaryForm), Failure> {
+    let file = input::Input::read(path, limit)?;
+    let summary = SummaryForm::read(&file.text).map_err(|e| file.fault(&e))?;
+    Ok((file.name, summary))
 }
 
 fn parse_source(text: &str) -> Result<(String, String), String> {

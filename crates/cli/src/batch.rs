@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
-use crate::input::{Input, Records};
+use crate::input::{Input, InputLines};
 use crate::output::Output;
 
 /// `{"body": …}`, or `{"error": "…"}`.
@@ -26,7 +26,7 @@ pub(crate) fn answer_all(
     answer: impl Fn(Input) -> Result<Box<RawValue>, Failure>,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    for input in Records::open(path, limit)? {
+    for input in InputLines::open(path, limit)? {
         output.json_line(&Answer { field, answer: input.and_then(&answer) })?;
     }
     Ok(Verdict::Fine)

@@ -1,6 +1,5 @@
-//! Reading a conversation, whatever its form.
+//! Reading files and standard input, up to a limit.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,36 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::assemble::Summary;
 use interleaf::conversation::Conversation;
-use interleaf::model::{Message, MessageId, Tool, Transcript};
-use interleaf::wire::{Family, Options, Request, openai_chat};
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use interleaf::model::Tool;
+use interleaf::read::{self, Reading};
+use interleaf::wire::{Family, Options};
 
 use crate::arguments::ByteCount;
-use crate::detect;
 use crate::failure::Failure;
 
 /// What stands for standard input in place of a file.
 const STANDARD_INPUT: &str = "-";
 
-const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), an array of \
-                           OpenAI-style chat messages, or the body of a request";
-
 /// A text that was read, and its name for messages to the user.
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) text: String,
-}
-
-/// The form in which a conversation came, told by its content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// Our own.
-    Transcript,
-    /// An array of OpenAI-style chat messages.
-    ChatArray,
-    /// The body of a request to an API.
-    Request(Family),
 }
 
 /// A conversation that was read.
@@ -61,117 +44,48 @@ pub(crate) fn load(path: &Path, limit: ByteCount) -> Result<Loaded, Failure> {
 }
 
 impl Input {
-    /// Reads a file, or standard input if `path` is `-`, up to a limit; there must be
-    /// something in it.
-    pub(crate) fn read(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
-        let input = Self::read_any(path, limit)?;
-        if input.text.trim().is_empty() {
-            return Err(Failure::new(input.name, "there is nothing in it").hint(KNOWN_FORMS));
-        }
-        Ok(input)
-    }
-
     /// Reads a file, or standard input if `path` is `-`, up to a limit.
-    pub(crate) fn read_any(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
         let (name, bytes) = read_bytes(path, limit)?;
         let text =
             String::from_utf8(bytes).map_err(|e| not_utf8(&name, e.as_bytes(), &e.utf8_error()))?;
         Ok(Self { name, text: unmarked(text) })
     }
 
-    /// The API whose request body this is, if that can be seen.
-    pub(crate) fn request_family(&self) -> Option<Family> {
-        // A text that is JSON and yet has no value in memory (half a surrogate pair, a
-        // number beyond f64) is read by whoever reads most.
-        serde_json::from_str(&self.text)
-            .map_or(Some(Family::OpenaiChat), |body| detect::request(&body))
-    }
-
     /// The conversation in it.
     pub(crate) fn load(self) -> Result<Loaded, Failure> {
-        let wire = |e: interleaf::wire::Error| Failure::wire(&self.name, &e);
-        let (transcript, request) = match self.format()? {
-            Format::Transcript => {
-                let read = Transcript::read(&self.text);
-                (read.map_err(|e| Failure::model(&self.name, &e))?, Request::default())
-            }
-            Format::ChatArray => {
-                let messages = openai_chat::decode_messages(&self.text).map_err(wire)?;
-                (named(messages), Request::default())
-            }
-            Format::Request(family) => return self.load_request(family),
-        };
-        self.loaded(&transcript, request, Vec::new())
+        let reading = read::conversation(&self.text);
+        reading.map(|reading| Loaded::of(self.name.clone(), reading)).map_err(|e| self.fault(&e))
     }
 
     /// The conversation of a body of this family.
     pub(crate) fn load_request(self, family: Family) -> Result<Loaded, Failure> {
-        let mut request = interleaf::wire::decode_request(family, &self.text)
-            .map_err(|e| Failure::wire(&self.name, &e))?;
-        let FieldNames(names) =
-            serde_json::from_str(&self.text).map_err(|e| Failure::json(&self.name, &e))?;
-        let told = ["messages", "contents", "input", "system", "instructions"];
-        let rest = names.into_iter().filter(|name| !told.contains(&name.as_str())).collect();
-        let transcript = named(std::mem::take(&mut request.messages));
-        self.loaded(&transcript, request, rest)
+        let reading = read::request(family, &self.text);
+        reading.map(|reading| Loaded::of(self.name.clone(), reading)).map_err(|e| self.fault(&e))
     }
 
-    fn loaded(
-        self,
-        transcript: &Transcript,
-        request: Request,
-        rest: Vec<String>,
-    ) -> Result<Loaded, Failure> {
-        let conversation = Conversation::from_transcript(transcript)
-            .map_err(|e| Failure::conversation(&self.name, &e))?;
-        let Request { tools, options, .. } = request;
-        let tools = tools.into();
-        Ok(Loaded { name: self.name, conversation, tools, options, summary: None, rest })
+    /// What the library finds wrong with it.
+    pub(crate) fn fault(&self, error: &interleaf::Error) -> Failure {
+        Failure::session(&self.name, error)
     }
+}
 
-    /// Which form of conversation this is.
-    pub(crate) fn format(&self) -> Result<Format, Failure> {
-        match self.text.trim_start().as_bytes().first() {
-            Some(b'[') => return Ok(Format::ChatArray),
-            Some(b'{') => {}
-            _ => {
-                let rule = "this is no conversation: neither a JSON object nor a JSON array";
-                return Err(Failure::new(&self.name, rule).at("line 1 column 1").hint(KNOWN_FORMS));
-            }
-        }
-        let fields: Fields = serde_json::from_str(&self.text).map_err(|e| {
-            let failure = Failure::json(&self.name, &e);
-            if e.to_string().starts_with("trailing characters") {
-                return failure.hint(
-                    "one JSON value is read; put the messages of a JSON Lines file into one array",
-                );
-            }
-            failure
-        })?;
-        match fields {
-            Fields { interleaf: true, .. } => Ok(Format::Transcript),
-            Fields { prompt: true, .. } => {
-                let rule = "this is a request that `build` printed, not a conversation";
-                Err(Failure::new(&self.name, rule).hint("--previous takes it"))
-            }
-            Fields { .. } => self.request_family().map(Format::Request).ok_or_else(|| {
-                let rule =
-                    "this object is no conversation: it has neither `interleaf` nor `messages`";
-                Failure::new(&self.name, rule).hint(KNOWN_FORMS)
-            }),
-        }
+impl Loaded {
+    fn of(name: String, reading: Reading) -> Self {
+        let Reading { conversation, tools, options, left_out, .. } = reading;
+        Self { name, conversation, tools, options, summary: None, rest: left_out }
     }
 }
 
 /// A file with a JSON value on each line, read line by line.
-pub(crate) struct Records {
+pub(crate) struct InputLines {
     name: String,
     source: Box<dyn BufRead>,
     line: usize,
     limit: ByteCount,
 }
 
-impl Records {
+impl InputLines {
     /// Opens a file, or standard input if `path` is `-`.
     pub(crate) fn open(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
         let (name, source): (String, Box<dyn BufRead>) = if path.as_os_str() == STANDARD_INPUT {
@@ -199,7 +113,7 @@ impl Records {
 }
 
 /// The lines that are not blank, each by its number.
-impl Iterator for Records {
+impl Iterator for InputLines {
     type Item = Result<Input, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -216,54 +130,6 @@ impl Iterator for Records {
             }
         }
     }
-}
-
-/// The fields that tell one form from another.
-#[derive(Deserialize)]
-struct Fields {
-    #[serde(default, deserialize_with = "present")]
-    interleaf: bool,
-    #[serde(default, rename = "interleaf_prompt", deserialize_with = "present")]
-    prompt: bool,
-}
-
-/// The names of an object's fields, in order.
-struct FieldNames(Vec<String>);
-
-impl<'de> Deserialize<'de> for FieldNames {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Names;
-        impl<'de> Visitor<'de> for Names {
-            type Value = FieldNames;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldNames, A::Error> {
-                let mut names = Vec::new();
-                while let Some((name, _)) = map.next_entry::<String, IgnoredAny>()? {
-                    names.push(name);
-                }
-                Ok(FieldNames(names))
-            }
-        }
-        deserializer.deserialize_map(Names)
-    }
-}
-
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    IgnoredAny::deserialize(deserializer).map(|_| true)
-}
-
-/// Gives messages without an id the one of their place, as a transcript does.
-fn named(mut messages: Vec<Message>) -> Transcript {
-    for (i, message) in messages.iter_mut().enumerate() {
-        if message.id.is_unassigned() {
-            message.id = MessageId::of_index(i);
-        }
-    }
-    Transcript::of(messages)
 }
 
 /// Reads a file, or standard input if `path` is `-`, whatever is in it.
@@ -308,7 +174,7 @@ fn read_file(path: &Path, name: &str, limit: ByteCount) -> Result<Vec<u8>, Failu
     read_up_to(File::open(path).map_err(|e| fail(&e))?, name, limit)
 }
 
-/// Pipes and devices do not say how long they are: reading stops one byte behind
+/// Pipes and devices do not say how long they are: reading stops one byte after
 /// the limit.
 fn read_up_to(source: impl Read, name: &str, limit: ByteCount) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();

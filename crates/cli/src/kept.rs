@@ -9,8 +9,9 @@ mod refusal;
 mod request;
 
 use std::future::Future;
+use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use interleaf::Session;
@@ -58,9 +59,8 @@ pub(crate) enum Missing {
 
 /// A store that is open.
 pub(crate) struct Kept {
-    // It is closed while there is still a runtime.
     pub(crate) store: Arc<dyn Store>,
-    runtime: Runtime,
+    runtime: &'static Runtime,
 }
 
 /// A session that is open.
@@ -92,8 +92,7 @@ impl Kept {
             return Err(Failure::new(path.display().to_string(), rule)
                 .hint("`interleaf sessions new` and `import` make one; --store names another"));
         }
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Failure::new(subject, e.to_string()))?;
+        let runtime = runtime().map_err(|e| Failure::new(subject, e.to_string()))?;
         let store = runtime.block_on(store::open(url)).map_err(|e| Failure::store(subject, &e))?;
         Ok(Self { store, runtime })
     }
@@ -109,6 +108,14 @@ impl Kept {
         answer: impl Future<Output = Result<T, store::Error>>,
     ) -> Result<T, Failure> {
         self.wait(answer).map_err(|e| Failure::store("", &e))
+    }
+
+    /// What the library answers.
+    pub(crate) fn asked<T>(
+        &self,
+        answer: impl Future<Output = Result<T, interleaf::Error>>,
+    ) -> Result<T, Failure> {
+        self.wait(answer).map_err(|e| Failure::session("", &e))
     }
 
     /// The session of this id, or the only one whose id begins so.
@@ -154,8 +161,7 @@ impl Kept {
     /// Opens a session.
     pub(crate) fn session(self, asked: &str) -> Result<KeptSession, Failure> {
         let id = self.find(asked)?;
-        let session = self.wait(Session::open(self.store.clone(), id));
-        let session = session.map_err(|e| Failure::session("", &e))?;
+        let session = self.asked(Session::open(self.store.clone(), id))?;
         Ok(KeptSession { session, kept: self })
     }
 }
@@ -205,6 +211,16 @@ impl KeptSession {
             rest: Vec::new(),
         }
     }
+}
+
+/// The one runtime: two stores that a session is copied between wait together.
+fn runtime() -> io::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    Ok(RUNTIME.get_or_init(|| runtime))
 }
 
 /// The URL of the store, and who named it.

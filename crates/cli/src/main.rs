@@ -18,14 +18,10 @@ mod kept;
 mod save;
 
 mod assembly;
-mod neutral;
 mod target;
 
-mod answer;
 mod api;
 mod batch;
-mod chat_form;
-mod detect;
 mod plain;
 
 mod lines;

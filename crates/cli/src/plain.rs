@@ -1,9 +1,10 @@
 //! A body read, mended and written again, with nothing added and nothing shortened.
 
 use interleaf::assemble::Outcome;
+use interleaf::read::Tools;
 use interleaf::wire::{Adjustment, Family, Options, Vendor};
 
-use crate::api::{self, ToolsFile};
+use crate::api;
 use crate::assembly::{Made, Recipe};
 use crate::failure::Failure;
 use crate::input::Input;
@@ -14,7 +15,7 @@ pub(crate) struct Plain<'a> {
     pub(crate) recipe: &'a Recipe,
     pub(crate) vendor: &'static Vendor,
     /// The tools to give in place of the body's own.
-    pub(crate) tools: Option<ToolsFile>,
+    pub(crate) tools: Option<Tools>,
 }
 
 /// A body that was written.

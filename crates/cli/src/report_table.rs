@@ -24,14 +24,13 @@ use interleaf::assemble::{
     Tokens,
 };
 use interleaf::model::{CallId, Entry, Provenance, Status, notation};
-use interleaf::wire;
+use interleaf::{neutral, wire};
 use serde::Serialize;
 
 use crate::api;
 use crate::assembly::Made;
 use crate::failure::{Failure, printable};
 use crate::lines::plural;
-use crate::neutral;
 use crate::output::Palette;
 
 /// How wide the bar of all tokens is.

@@ -1,25 +1,23 @@
 //! Where a request goes: to a reader of the neutral form, or to an API.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Prompt;
-use interleaf::wire::{Adjustment, Family, Vendor};
+use interleaf::neutral;
+use interleaf::read::Tools;
+use interleaf::wire::{Adjustment, Vendor};
 
-use crate::api::{self, ApiArguments, ToolsFile};
+use crate::api::{self, ApiArguments, Form, FormParser};
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Made};
 use crate::failure::Failure;
 use crate::input::Loaded;
-use crate::neutral;
-
-const NEUTRAL: &str = "neutral";
 
 /// Where a request goes, as the user wrote it.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
     /// The form of the request: neutral, or the API that it goes to
     /// [default: the vendor's, or neutral]
-    #[arg(long, value_name = "API", value_parser = form_parser(), help_heading = "API")]
+    #[arg(long, alias = "api", value_name = "API", value_parser = FormParser, help_heading = "API")]
     to: Option<Form>,
 
     #[command(flatten)]
@@ -31,19 +29,12 @@ pub(crate) struct TargetArguments {
     bound_thinking: bool,
 }
 
-/// The form of a request.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    Neutral,
-    Api(Family),
-}
-
 /// Where a request goes, with the files read.
 pub(crate) struct Target<'a> {
     arguments: &'a TargetArguments,
     model: Option<&'a str>,
     vendor: Option<&'static Vendor>,
-    tools: Option<ToolsFile>,
+    tools: Option<Tools>,
 }
 
 /// A request as it is sent.
@@ -117,12 +108,4 @@ impl Target<'_> {
         let asks = Asked { vendor: &vendor.name, model: options.model.to_string() };
         Ok(Written { text, changes: encoded.adjustments, asks: Some(asks) })
     }
-}
-
-fn form_parser() -> impl TypedValueParser<Value = Form> {
-    let names = [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str));
-    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        NEUTRAL => Ok(Form::Neutral),
-        name => name.parse::<Family>().map(Form::Api),
-    })
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::InputFault;
+
 /// Why a request could not be made, or a session not be read or written.
 #[derive(Debug)]
 pub struct Error(Box<Repr>);
@@ -14,6 +16,7 @@ enum Repr {
     Store(interleaf_store::Error),
     Form(interleaf_model::Error),
     Damaged(serde_json::Error),
+    Input(InputFault),
     TooShort { session: interleaf_store::SessionId, len: u64, asked: u64 },
 }
 
@@ -60,6 +63,14 @@ impl Error {
         Self(Box::new(Repr::Damaged(error)))
     }
 
+    /// If something that was handed in cannot be read: what is wrong with it.
+    pub fn input_fault(&self) -> Option<&InputFault> {
+        match &*self.0 {
+            Repr::Input(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
     pub(crate) fn too_short(session: interleaf_store::SessionId, len: u64, asked: u64) -> Self {
         Self(Box::new(Repr::TooShort { session, len, asked }))
     }
@@ -88,7 +99,7 @@ impl Error {
             }
             Repr::Assemble(_) => ErrorKind::Invalid,
             Repr::Wire(_) => ErrorKind::Wire,
-            Repr::Conversation(_) | Repr::Form(_) => ErrorKind::Invalid,
+            Repr::Conversation(_) | Repr::Form(_) | Repr::Input(_) => ErrorKind::Invalid,
             Repr::TooShort { .. } => ErrorKind::NotFound,
             Repr::Damaged(_) => ErrorKind::Store,
             Repr::Store(error) => match error.kind() {
@@ -113,6 +124,7 @@ impl fmt::Display for Error {
             Repr::Store(_) => "the store refused",
             Repr::Form(_) => "a report or a time has no valid form",
             Repr::Damaged(_) => "a record of the session is damaged",
+            Repr::Input(fault) => return fault.fmt(f),
             Repr::TooShort { session, len, asked } => {
                 return write!(f, "session {session} has {len} events, not {asked}");
             }
@@ -129,7 +141,13 @@ impl std::error::Error for Error {
             Repr::Store(error) => Some(error),
             Repr::Form(error) => Some(error),
             Repr::Damaged(error) => Some(error),
-            Repr::TooShort { .. } => None,
+            Repr::Input(_) | Repr::TooShort { .. } => None,
         }
+    }
+}
+
+impl From<InputFault> for Error {
+    fn from(fault: InputFault) -> Self {
+        Self(Box::new(Repr::Input(fault)))
     }
 }

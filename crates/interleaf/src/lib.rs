@@ -19,6 +19,9 @@
 //! | [`plan`] | arguments for the steps of a plan |
 //! | [`store`] | sessions that last: memory, SQLite, PostgreSQL |
 //! | [`Session`] | a conversation that a store keeps, and the requests sent from it |
+//! | [`read`] | conversations, requests, tools, summaries and answers, whatever their form |
+//! | [`neutral`] | a request in no API's form, and back |
+//! | [`copy`] | sessions from store to store, or as JSON lines |
 //! | [`Requests`] | a session's requests, one after the other, at the cost of what is new |
 //!
 //! ```
@@ -42,9 +45,19 @@
 //! # Ok::<(), interleaf::Error>(())
 //! ```
 
+mod append;
 mod error;
+mod input_fault;
+mod past;
 mod requests;
 mod session;
+
+pub mod ask;
+pub mod chat_form;
+pub mod copy;
+pub mod neutral;
+pub mod read;
+pub mod reply_form;
 
 pub use interleaf_assemble as assemble;
 pub use interleaf_conversation as conversation;
@@ -53,6 +66,9 @@ pub use interleaf_plan as plan;
 pub use interleaf_store as store;
 pub use interleaf_wire as wire;
 
+pub use append::{OnConflict, append_said};
 pub use error::{Error, ErrorKind};
+pub use input_fault::InputFault;
+pub use past::{Retold, retell};
 pub use requests::{Next, Requests};
 pub use session::{KeptSummary, Sent, Session, SummaryState};

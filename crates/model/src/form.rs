@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::any_part::{Speaker, make_body};
-use crate::fragment::{parse, parse_object, rebase};
+use crate::fragment::{read_json, rebase};
 use crate::{
     AgentName, Arguments, AssistantPart, CallId, Error, Extra, File, Image, Json, Message,
     MessageId, Opaque, Origin, PartRef, Producer, Role, Seal, Source, Status, Text, Thinking,
@@ -146,7 +146,7 @@ struct OpaqueForm {
 
 /// Reads one message. Places in the error are relative to `text`.
 pub(crate) fn read_message(text: &str) -> Result<Message, Error> {
-    let form: MessageForm<&RawValue> = parse_object(text)?;
+    let form: MessageForm<&RawValue> = read_json(text)?;
     if form.role != Role::Tool {
         refuse_tool_fields(&form)?;
     }
@@ -200,10 +200,10 @@ fn refuse_tool_fields<P>(form: &MessageForm<P>) -> Result<(), Error> {
 
 /// Reads one part, whatever its role.
 pub(crate) fn read_part(text: &str) -> Result<AssistantPart, Error> {
-    let tag: Tag = parse_object(text)?;
+    let tag: Tag = read_json(text)?;
     Ok(match tag.kind {
         Kind::Text => {
-            let form: TextForm = parse(text)?;
+            let form: TextForm = read_json(text)?;
             AssistantPart::Text(Text { text: form.text, extra: Extra::from_map(form.extra)? })
         }
         Kind::Image => {
@@ -224,17 +224,17 @@ pub(crate) fn read_part(text: &str) -> Result<AssistantPart, Error> {
                 extra,
             })
         }
-        Kind::Thinking => AssistantPart::Thinking(read_thinking(parse(text)?)?),
-        Kind::Call => AssistantPart::Call(read_call(parse(text)?)?),
+        Kind::Thinking => AssistantPart::Thinking(read_thinking(read_json(text)?)?),
+        Kind::Call => AssistantPart::Call(read_call(read_json(text)?)?),
         Kind::Opaque => {
-            let form: OpaqueForm = parse(text)?;
+            let form: OpaqueForm = read_json(text)?;
             AssistantPart::Opaque(Opaque { owner: form.owner, value: form.value })
         }
     })
 }
 
 fn read_media(text: &str) -> Result<(Source, MediaForm), Error> {
-    let mut form: MediaForm = parse(text)?;
+    let mut form: MediaForm = read_json(text)?;
     let source = match (form.base64.take(), form.url.take(), form.owner.take(), form.id.take()) {
         (Some(data), None, None, None) => Source::Base64(data),
         (None, Some(url), None, None) => Source::Url(url),

@@ -5,13 +5,33 @@
 
 use serde::Deserialize;
 use serde_json::error::Category;
-use serde_json::value::RawValue;
 
+use crate::objects::Objects;
 use crate::{Error, ErrorKind};
 
-/// Parses a JSON text, with the place of a fault relative to that text.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|e| {
+/// Reads a value of ours from JSON. A struct is an object at every depth: a list of its
+/// fields' values, which serde alone would take, is refused.
+///
+/// ```
+/// #[derive(serde::Deserialize, Debug)]
+/// struct Span {
+///     start: u32,
+///     end: u32,
+/// }
+///
+/// let span: Span = interleaf_model::read_json(r#"{"start": 1, "end": 2}"#)?;
+/// assert_eq!((span.start, span.end), (1, 2));
+/// let list = interleaf_model::read_json::<Span>("[1, 2]").unwrap_err();
+/// assert_eq!(list.to_string(), "line 1 column 1: invalid type: sequence, expected an object");
+/// # Ok::<(), interleaf_model::Error>(())
+/// ```
+///
+/// # Errors
+/// If the text is no JSON, or JSON of another shape, with the place in that text.
+pub fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = T::deserialize(Objects(&mut json));
+    read.and_then(|value| json.end().map(|()| value)).map_err(|e| {
         let is_json = match e.classify() {
             Category::Data => true,
             // A number where a tag is expected, or one element too many, is a fault of
@@ -23,17 +43,6 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
         let (line, column) = place_of(&e, text);
         Error::new(kind, strip_place(&e)).at(line, column)
     })
-}
-
-/// Parses an object. A list of its values in order, which serde takes as well, is
-/// no part of any of our formats.
-pub(crate) fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    let json = text.trim_start_matches([' ', '\t', '\n', '\r']);
-    if json.starts_with('{') {
-        return parse(text);
-    }
-    parse::<&RawValue>(text)?;
-    Err(rebase(Error::new(ErrorKind::Form, "here must stand an object"), text, json))
 }
 
 /// Turns a place inside `fragment` into one inside `whole`, of which it is a slice.

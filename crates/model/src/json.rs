@@ -25,7 +25,7 @@ impl Json {
     pub fn parse(text: impl Into<String>) -> Result<Self, Error> {
         let text: String = text.into();
         // Surrounding white space is no part of a value.
-        fragment::parse::<&RawValue>(&text).map(Self::from)
+        fragment::read_json::<&RawValue>(&text).map(Self::from)
     }
 
     /// The text.

@@ -30,6 +30,7 @@ mod error;
 mod fragment;
 mod id;
 mod json;
+mod objects;
 mod time;
 
 mod message;
@@ -55,6 +56,7 @@ pub mod notation;
 pub use answered::{Answered, ENGINE};
 pub use blocks::Blocks;
 pub use error::{Error, ErrorKind, Place};
+pub use fragment::read_json;
 pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};
 pub use json::Json;
 pub use message::{Body, Message, Origin, Parts, Role, Status, ToolResult};

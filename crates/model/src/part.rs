@@ -161,7 +161,7 @@ impl Arguments {
     /// If they are no JSON object, or one of another form; the error says where, in words
     /// that can be told to the model.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        fragment::parse(self.as_str()).map_err(|error| error.under("arguments"))
+        fragment::read_json(self.as_str()).map_err(|error| error.under("arguments"))
     }
 
     /// The text as it was written.

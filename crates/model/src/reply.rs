@@ -68,6 +68,15 @@ impl Finish {
     }
 }
 
+/// The reason of this name; any other is in the API's words.
+impl From<&str> for Finish {
+    fn from(name: &str) -> Self {
+        let known = [Self::Stop, Self::Length, Self::ToolCalls, Self::ContentFilter, Self::Paused];
+        let found = known.into_iter().find(|finish| finish.as_str() == name);
+        found.unwrap_or_else(|| Self::Other(name.into()))
+    }
+}
+
 impl fmt::Display for Finish {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

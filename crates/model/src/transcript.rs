@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::form::read_message;
-use crate::fragment::{parse, parse_object, rebase};
+use crate::fragment::{read_json, rebase};
 use crate::{AgentName, Error, ErrorKind, Message, MessageId, Ranges, Usage};
 
 /// The version of the format that this crate writes, and the newest that it reads.
@@ -113,7 +113,7 @@ impl Transcript {
     /// holds a message that no role allows. The error names line, column and path.
     pub fn read(text: &str) -> Result<Self, Error> {
         check_version(text)?;
-        let form: TranscriptForm<'_> = parse(text)?;
+        let form: TranscriptForm<'_> = read_json(text)?;
         let mut messages = Vec::with_capacity(form.messages.len());
         for (i, raw) in form.messages.iter().enumerate() {
             let mut message = placed(text, raw, &format!("messages[{i}]"), read_message)?;
@@ -125,25 +125,25 @@ impl Transcript {
         let len = messages.len();
         let mut transcript = Self { messages, ..Self::default() };
         if let Some(raw) = form.view {
-            let view: Ranges = placed(text, raw, "view", parse)?;
+            let view: Ranges = placed(text, raw, "view", read_json)?;
             placed(text, raw, "view", |_| view.check_view_of(len))?;
             transcript.view = Some(view);
         }
         for (mark, raw) in form.marks {
             let path = format!("marks.{mark}");
-            let indices: Vec<u32> = placed(text, raw, &path, parse)?;
+            let indices: Vec<u32> = placed(text, raw, &path, read_json)?;
             placed(text, raw, &path, |_| check_indices(&indices, len))?;
             transcript.marks.insert(mark, indices);
         }
         for (i, raw) in form.batches.iter().enumerate() {
             let path = format!("batches[{i}]");
-            let batch: BatchRecord = placed(text, raw, &path, parse_object)?;
+            let batch: BatchRecord = placed(text, raw, &path, read_json)?;
             let is_last = i + 1 == form.batches.len();
             placed(text, raw, &path, |_| check_batch(&batch, is_last, len))?;
             transcript.batches.push(batch);
         }
         if let Some(raw) = form.usage {
-            let usage: UsageRecord = placed(text, raw, "usage", parse_object)?;
+            let usage: UsageRecord = placed(text, raw, "usage", read_json)?;
             placed(text, raw, "usage", |_| check_usage(&usage, len))?;
             transcript.usage = Some(usage);
         }
@@ -203,10 +203,10 @@ impl Transcript {
 }
 
 fn check_version(text: &str) -> Result<(), Error> {
-    let Some(raw) = parse_object::<VersionForm<'_>>(text)?.version else {
+    let Some(raw) = read_json::<VersionForm<'_>>(text)?.version else {
         return Ok(());
     };
-    placed(text, raw, "interleaf", |json| match parse::<u64>(json)? {
+    placed(text, raw, "interleaf", |json| match read_json::<u64>(json)? {
         version if (1..=u64::from(TRANSCRIPT_VERSION)).contains(&version) => Ok(()),
         version => Err(Error::new(
             ErrorKind::Version,

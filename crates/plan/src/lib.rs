@@ -35,6 +35,7 @@
 
 mod error;
 
+mod graph;
 mod plan;
 mod results;
 mod schedule;

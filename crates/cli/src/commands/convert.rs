@@ -7,7 +7,7 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::wire::Family;
 
-use crate::api::{ApiArguments, change_text, family_of, family_parser};
+use crate::api::{ApiArguments, ApiParser, change_text, family_of};
 use crate::arguments::ByteCount;
 use crate::assembly::Recipe;
 use crate::batch::{answer_all, one_line};
@@ -35,11 +35,11 @@ pub(crate) struct ConvertArguments {
     file: PathBuf,
 
     /// The API that the body was made for [default: seen from the content]
-    #[arg(long, value_name = "API", value_parser = family_parser())]
+    #[arg(long, value_name = "API", value_parser = ApiParser)]
     from: Option<Family>,
 
     /// The API that it is to go to
-    #[arg(long, value_name = "API", value_parser = family_parser())]
+    #[arg(long, alias = "api", value_name = "API", value_parser = ApiParser)]
     to: Family,
 
     /// The model that is asked [default: the body's]

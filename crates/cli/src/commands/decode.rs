@@ -2,18 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf::model::{Finish, Usage};
+use clap::{Args, ValueEnum};
+use interleaf::read::Answer;
+use interleaf::reply_form;
 use interleaf::wire::Family;
-use serde::Serialize;
-use serde_json::Value;
 
-use crate::answer::Answer;
-use crate::api::family_parser;
+use crate::api::ApiParser;
 use crate::arguments::ByteCount;
 use crate::batch::{answer_all, one_line};
-use crate::chat_form;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::{Input, read_bytes};
 use crate::output::Output;
@@ -27,31 +24,32 @@ EXAMPLES
 
 The input is the answer itself (JSON, server-sent events, Bedrock's binary stream)
 or {\"stream\": …, \"response\": the answer as JSON or text}. The message is printed
-as an OpenAI-style chat message, with `thinking_blocks` beside the text.")]
+as in a transcript, its parts in order, with what the API said of it beside it:
+`interleaf sessions append` takes all of that. --form chat prints an OpenAI-style
+message instead, with `thinking_blocks` beside the text.")]
 pub(crate) struct DecodeArguments {
     /// The answer; `-` is standard input
     #[arg(default_value = "-", value_hint = FilePath)]
     file: PathBuf,
 
     /// The API that gave it [default: seen from the content]
-    #[arg(long, value_name = "API", value_parser = family_parser())]
+    #[arg(long, alias = "to", value_name = "API", value_parser = ApiParser)]
     api: Option<Family>,
+
+    /// The form of the message: as in a transcript, or OpenAI-style
+    #[arg(long, value_name = "FORM", default_value = "transcript")]
+    form: MessageForm,
 
     /// Read one answer a line, print {"message": …, "finish": …} or {"error": "…"} for each
     #[arg(long)]
     batch: bool,
 }
 
-#[derive(Serialize)]
-struct Decoded {
-    message: Value,
-    finish: Finish,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
+/// The form in which a message is printed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum MessageForm {
+    Transcript,
+    Chat,
 }
 
 pub(crate) fn run(
@@ -62,31 +60,28 @@ pub(crate) fn run(
     if arguments.batch {
         let answer = |input: Input| {
             let decoded = decode(arguments, &input.name, input.text.into_bytes())?;
-            let json = serde_json::to_string(&decoded);
-            one_line(&input.name, &json.map_err(|e| Failure::json(&input.name, &e))?)
+            one_line(&input.name, &decoded)
         };
         return answer_all(&arguments.file, limit, "", answer, output);
     }
     let (name, bytes) = read_bytes(&arguments.file, limit)?;
-    output.json_line(&decode(arguments, &name, bytes)?)?;
+    output.line(decode(arguments, &name, bytes)?)?;
     Ok(Verdict::Fine)
 }
 
-fn decode(arguments: &DecodeArguments, name: &str, bytes: Vec<u8>) -> Result<Decoded, Failure> {
-    let answer = Answer::of(name, bytes)?;
+fn decode(arguments: &DecodeArguments, name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+    let fault = |e| Failure::session(name, &e);
+    let answer = Answer::of(bytes).map_err(fault)?;
     let family = match arguments.api {
         Some(family) => family,
         None => answer.family().ok_or_else(|| {
-            let rule = "it cannot be seen which API gave this answer";
-            Failure::new(name, rule).hint("--api names it")
+            let rule = "nothing in this answer tells which API gave it";
+            Failure::new(name, rule).hint("--api names the API")
         })?,
     };
-    let reply = answer.decode(family).map_err(|e| Failure::wire(name, &e))?;
-    Ok(Decoded {
-        message: chat_form::of_reply(&reply.message),
-        finish: reply.finish,
-        usage: reply.usage,
-        model: reply.model.map(|model| model.to_string()),
-        id: reply.id.map(|id| id.to_string()),
+    let reply = answer.decode(family).map_err(fault)?;
+    Ok(match arguments.form {
+        MessageForm::Transcript => reply_form::write(&reply),
+        MessageForm::Chat => reply_form::write_chat(&reply),
     })
 }

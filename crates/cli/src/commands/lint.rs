@@ -8,7 +8,7 @@ use clap::ValueHint::FilePath;
 use interleaf::wire::lint::{self, Fault};
 use interleaf::wire::{Family, Options, Vendor};
 
-use crate::api::{family_of, family_parser, vendor_of, vendor_parser};
+use crate::api::{ApiParser, family_of, vendor_of, vendor_parser};
 use crate::arguments::ByteCount;
 use crate::assembly::Recipe;
 use crate::batch::{answer_all, one_line};
@@ -35,7 +35,7 @@ pub(crate) struct LintArguments {
     file: PathBuf,
 
     /// The API that the body was made for [default: the vendor's, or seen from the content]
-    #[arg(long, value_name = "API", value_parser = family_parser())]
+    #[arg(long, alias = "to", value_name = "API", value_parser = ApiParser)]
     api: Option<Family>,
 
     /// Who serves the model [default: who made the API]

@@ -2,7 +2,6 @@
 
 mod ask;
 mod check;
-mod graph;
 mod show;
 mod templates;
 mod xml;
@@ -14,7 +13,7 @@ use clap::{Args, Subcommand};
 use interleaf::model::Tool;
 use interleaf::plan::Plan;
 
-use crate::api::ToolsFile;
+use crate::api::read_tools;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
@@ -72,9 +71,9 @@ pub(crate) fn run(
 impl PlanFile {
     /// Reads the plan, or gives every fault of it.
     fn read(&self, limit: ByteCount) -> Result<Result<Plan, Vec<Failure>>, Failure> {
-        let input = Input::read_any(&self.file, limit)?;
+        let input = Input::read(&self.file, limit)?;
         let tools = match &self.tools {
-            Some(path) => ToolsFile::read(path, limit)?.tools.to_vec(),
+            Some(path) => read_tools(path, limit)?.tools.to_vec(),
             None => Vec::<Tool>::new(),
         };
         Ok(Plan::read(&input.text, &tools)

@@ -2,10 +2,8 @@
 //!
 //! ```text
 //!   store ──▶ Kept ──▶ show · query · op … as for a file
-//!               └──▶ copy: Reader ──▶ items ──▶ JSON lines ──▶ Writer ──▶ another store
+//!               └──▶ export · import: JSON lines, or another store
 //! ```
-
-mod copy;
 
 mod append;
 mod export;

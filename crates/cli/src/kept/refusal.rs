@@ -27,6 +27,13 @@ impl Failure {
 
     /// What a session refused.
     pub(crate) fn session(subject: &str, error: &interleaf::Error) -> Self {
+        if let Some(fault) = error.input_fault() {
+            let failure = Self::new(subject, fault.message()).at(fault.place());
+            return match fault.hint() {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            };
+        }
         let Some(cause) = error.source() else {
             return Self::new(subject, error.to_string());
         };

@@ -116,8 +116,9 @@ fn an_answer_is_the_same_with_and_without_its_envelope() {
 }
 
 #[test]
-fn a_reply_goes_back_into_the_conversation() {
-    let decoded: Value = serde_json::from_str(&stdout(&["decode", STREAM])).unwrap();
+fn a_reply_in_chat_form_goes_back_into_an_array_of_messages() {
+    let decoded = stdout(&["decode", STREAM, "--form", "chat"]);
+    let decoded: Value = serde_json::from_str(&decoded).unwrap();
     assert_eq!(decoded["finish"], "tool_calls");
     let messages = json!([{"role": "user", "content": "Is it full?"}, decoded["message"]]);
     let shown = run(&["show", "-"], &messages.to_string());

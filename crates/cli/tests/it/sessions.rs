@@ -166,6 +166,26 @@ fn of_writers_who_expect_the_same_one_wins() {
 }
 
 #[test]
+fn a_decoded_answer_goes_into_a_session_with_its_parts_in_order() {
+    let place = Place::new();
+    let id = place.new_session();
+    let answer = r#"{"type": "message", "id": "msg_1", "role": "assistant", "model": "claude-x",
+        "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+            {"type": "text", "text": "First I look."},
+            {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "sky"}},
+            {"type": "text", "text": "Then I say."}],
+        "stop_reason": "tool_use", "usage": {"input_tokens": 9, "output_tokens": 4}}"#;
+    let decoded = text(&run_with(&["decode"], answer.as_bytes()).stdout);
+    run_in(&place.url("sessions.db"), &["append", &id, "-"], &decoded);
+    let transcript: Value = serde_json::from_str(&place.run(&["export", &id])).unwrap();
+    let said = serde_json::from_str::<Value>(&decoded).unwrap();
+    assert_eq!(transcript["messages"][0]["parts"], said["message"]["parts"]);
+    let kinds = said["message"]["parts"].as_array().unwrap().iter().map(|part| &part["type"]);
+    assert_eq!(kinds.collect::<Vec<_>>(), ["thinking", "text", "call", "text"]);
+    assert_eq!(said["message"]["parts"][0]["signature"], "c2ln");
+}
+
+#[test]
 fn messages_come_all_or_none() {
     let place = Place::new();
     let id = place.new_session();

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::any_part::{Speaker, make_body};
 use crate::form::read_part;
-use crate::fragment::parse as parse_json;
+use crate::fragment::read_json;
 use crate::{
     AgentName, Arguments, AssistantPart, CallId, Error, ErrorKind, Extra, Message, MessageId,
     Origin, Status, Text, Thinking, ToolCall, ToolName,
@@ -77,7 +77,7 @@ fn read_envelope(cursor: &mut Cursor<'_>, message: &mut Message) -> Result<(), E
             "id" => message.id = MessageId::new(cursor.word()?),
             "agent" => message.origin = Origin::SubAgent(AgentName::new(cursor.word()?)),
             "at" => message.at = Some(cursor.word()?.parse()?),
-            "extra" => message.extra = Extra::from_map(parse_json(cursor.json()?)?)?,
+            "extra" => message.extra = Extra::from_map(read_json(cursor.json()?)?)?,
             other => {
                 let rule = format!(
                     "unknown envelope field {other:?}: id, at, agent, internal and extra are known"
@@ -256,7 +256,7 @@ impl<'a> Cursor<'a> {
     /// A bare word or a JSON string.
     fn word(&mut self) -> Result<String, Error> {
         if self.rest().starts_with('"') {
-            return parse_json(self.json()?);
+            return read_json(self.json()?);
         }
         let word = self.take_while(|c| c.is_ascii_alphanumeric() || "_-.:/@+".contains(c));
         if word.is_empty() {

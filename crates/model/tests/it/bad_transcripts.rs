@@ -95,7 +95,7 @@ pub(crate) const ALL: &[Bad] = &[
         "unexpected end of hex escape"
     ),
     // The transcript as a whole.
-    bad!(Shape Form, " ‸[]", "", "here must stand an object"),
+    bad!(Shape Form, " ‸[]", "", "invalid type: sequence, expected an object"),
     bad!(Shape Form, "{\"interleaf\": 1, \"messages\":\n ‸{}}", "", "invalid type: map, expected a sequence"),
     bad!(Shape Form, r#"{"interleaf": 1‸}"#, "", "missing field `messages`"),
     bad!(Shape Form, r#"{"messages": []‸}"#, "", "missing field `interleaf`"),
@@ -128,7 +128,7 @@ pub(crate) const ALL: &[Bad] = &[
         Shape Form,
         r#"{"interleaf": 1, "messages": [‸["m0", "user"]]}"#,
         "messages[0]",
-        "here must stand an object"
+        "invalid type: sequence, expected an object"
     ),
     bad!(
         Shape Form,
@@ -205,9 +205,9 @@ pub(crate) const ALL: &[Bad] = &[
     // Parts.
     bad!(
         Shape Form,
-        r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [‸"x"]}]}"#,
+        r#"{"interleaf": 1, "messages": [{"role": "user", "parts": ["x‸"]}]}"#,
         "messages[0].parts[0]",
-        "here must stand an object"
+        "invalid type: string \"x\", expected an object"
     ),
     bad!(
         Shape Form,
@@ -370,7 +370,7 @@ pub(crate) const ALL: &[Bad] = &[
         Shape Form,
         r#"{"interleaf": 1, "messages": [], "batches": [‸["clear"]]}"#,
         "batches[0]",
-        "here must stand an object"
+        "invalid type: sequence, expected an object"
     ),
     bad!(
         Shape Form,

@@ -5,29 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::{DirPath, FilePath};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use interleaf::model::{Finish, Message, Reply};
+use interleaf::model::Reply;
 use interleaf::plan::{
-    Answer as Found, Failure as Refused, Job, Language, Mode, Next, Request, Results, Settings,
+    Answer as Found, Failure as Refused, Job, Language, Mode, Next, Results, Settings,
 };
-use interleaf::wire::{Family, Options, ToolChoice, openai_chat};
+use interleaf::wire::Vendor;
+use interleaf::{ask, read};
 use serde_json::{Value, json};
 
 use super::{PlanFile, failure, name_of, templates};
-use crate::answer::Answer;
-use crate::api;
+use crate::api::{self, Form, FormParser};
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::{Input, read_bytes};
 use crate::output::Output;
-
-const NEUTRAL: &str = "neutral";
-
-/// The form of a request.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    Neutral,
-    Api(Family),
-}
 
 /// Print the request for the arguments of a step, or, given the replies, the arguments
 #[derive(Debug, Args)]
@@ -48,7 +39,8 @@ pub(crate) struct AskArguments {
     step: String,
 
     /// The form of the request: neutral, or the API that it goes to
-    #[arg(long, value_name = "API", value_parser = form_parser(), default_value = NEUTRAL)]
+    #[arg(long, alias = "api", value_name = "API", value_parser = FormParser)]
+    #[arg(default_value = "neutral")]
     to: Form,
 
     /// How the model is asked: xml, native, or auto (native, then xml if it made no call)
@@ -90,7 +82,7 @@ pub(crate) fn run(
     let templates = templates::load(arguments.templates.as_deref(), limit)?;
     let results = match &arguments.results {
         Some(path) => {
-            let input = Input::read_any(path, limit)?;
+            let input = Input::read(path, limit)?;
             Results::read(&input.text, &plan).map_err(|e| failure(&input.name, &e))?
         }
         None => Results::default(),
@@ -123,65 +115,18 @@ pub(crate) fn run(
         }
         Next::Ask(request) => {
             let text = match arguments.to {
-                Form::Neutral => neutral_text(&name, &request)?,
+                Form::Neutral => ask::write(&request),
                 Form::Api(family) => {
-                    body_text(&name, &request, family, arguments.model.as_deref())?
+                    let model = arguments.model.as_deref().unwrap_or_default();
+                    let body = ask::body(&request, Vendor::of(family), model);
+                    let body = body.map_err(|e| Failure::session(&name, &e))?;
+                    api::body_text(&name, &body)? + "\n"
                 }
             };
             output.bytes(text.as_bytes())?;
             Ok(Verdict::Fine)
         }
     }
-}
-
-/// The request, one message a line.
-fn neutral_text(name: &str, request: &Request) -> Result<String, Failure> {
-    let json =
-        |value: Result<String, serde_json::Error>| value.map_err(|e| Failure::json(name, &e));
-    let mut out = format!(
-        "{{\n\"way\": \"{}\",\n\"try\": {},\n\"fell_back\": {},\n",
-        request.way.as_str(),
-        request.attempt,
-        request.fell_back
-    );
-    if let Some(tool) = &request.force {
-        out += &format!("\"force\": {},\n", json(serde_json::to_string(tool))?);
-    }
-    let messages = request.messages.iter().map(|message| json(serde_json::to_string(message)));
-    let messages: Vec<String> = messages.collect::<Result<_, _>>()?;
-    out += &format!("\"messages\": [\n{}\n]", messages.join(",\n"));
-    let tools = request.tools.iter().map(|tool| {
-        let own = json!({
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters.as_ref().map(|own| own.to_value()),
-        });
-        own.to_string()
-    });
-    let tools: Vec<String> = tools.collect();
-    if !tools.is_empty() {
-        out += &format!(",\n\"tools\": [\n{}\n]", tools.join(",\n"));
-    }
-    Ok(out + "\n}\n")
-}
-
-fn body_text(
-    name: &str,
-    request: &Request,
-    family: Family,
-    model: Option<&str>,
-) -> Result<String, Failure> {
-    let prompt = request.to_prompt().map_err(|e| failure(name, &e))?;
-    let force = request.force.as_ref();
-    let options = Options {
-        model: model.unwrap_or_default().into(),
-        tool_choice: force.map(|tool| ToolChoice::Tool(tool.as_str().into())),
-        ..Options::default()
-    };
-    let encoded = api::encoded(name, &prompt, api::vendor_of(family, None)?, &options)?;
-    let mut text = api::body_text(name, &encoded)?;
-    text.push('\n');
-    Ok(text)
 }
 
 fn done_json(found: &Found) -> Value {
@@ -206,36 +151,9 @@ fn failed_json(refused: &Refused) -> Value {
     json!({"attempts": attempts.collect::<Vec<_>>(), "fell_back": refused.fell_back})
 }
 
-/// Reads a reply: an answer of an API, a chat message, or plain text.
 fn read_reply(path: &Path, limit: ByteCount) -> Result<Reply, Failure> {
     let (name, bytes) = read_bytes(path, limit)?;
-    let plain = |message, finish| Reply { message, finish, usage: None, model: None, id: None };
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    if text.trim_start().starts_with('{')
-        && let Ok(value) = serde_json::from_str::<Value>(&text)
-        && value.get("role").is_some_and(|role| role == "assistant")
-        && value.get("type").is_none()
-    {
-        let list = openai_chat::decode_messages(&format!("[{text}]"));
-        let message = list.map_err(|e| Failure::wire(&name, &e))?.into_iter().next();
-        let message = message.unwrap_or_else(|| Message::assistant(""));
-        let finish = if message.has_calls() { Finish::ToolCalls } else { Finish::Stop };
-        return Ok(plain(message, finish));
-    }
-    if let Ok(answer) = Answer::of(&name, bytes)
-        && let Some(family) = answer.family()
-    {
-        return answer.decode(family).map_err(|e| Failure::wire(&name, &e));
-    }
-    Ok(plain(Message::assistant(&text), Finish::Stop))
-}
-
-fn form_parser() -> impl TypedValueParser<Value = Form> {
-    let names = [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str));
-    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        NEUTRAL => Ok(Form::Neutral),
-        name => name.parse::<Family>().map(Form::Api),
-    })
+    read::reply(bytes).map_err(|e| Failure::session(&name, &e))
 }
 
 fn mode_parser() -> impl TypedValueParser<Value = Mode> {

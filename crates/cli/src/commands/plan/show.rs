@@ -3,7 +3,7 @@
 use clap::Args;
 use interleaf::plan::Plan;
 
-use super::{PlanFile, graph};
+use super::PlanFile;
 use crate::arguments::ByteCount;
 use crate::failure::{Stop, Verdict, printable};
 use crate::output::Output;
@@ -34,9 +34,9 @@ pub(crate) fn run(
 ) -> Result<Verdict, Stop> {
     let plan = arguments.plan.read_right(limit)?;
     if arguments.mermaid {
-        output.bytes(graph::mermaid(&plan).as_bytes())?;
+        output.bytes(plan.to_mermaid().as_bytes())?;
     } else if arguments.svg {
-        output.bytes(graph::svg(&plan).as_bytes())?;
+        output.bytes(plan.to_svg().as_bytes())?;
     } else {
         table(&plan, output)?;
     }

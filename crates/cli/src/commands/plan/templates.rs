@@ -61,7 +61,7 @@ pub(super) fn load(directory: Option<&Path>, limit: ByteCount) -> Result<Templat
                 open.push(path);
             } else if path.extension().is_some_and(|extension| extension == "jinja") {
                 let name = path.strip_prefix(directory).unwrap_or(&path);
-                files.push((name_of(name), Input::read_any(&path, limit)?.text));
+                files.push((name_of(name), Input::read(&path, limit)?.text));
             }
         }
     }

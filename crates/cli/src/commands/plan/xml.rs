@@ -58,7 +58,7 @@ pub(crate) fn run(
     if arguments.batch {
         return answer_all(&arguments.file, limit, "", answer, output);
     }
-    output.json_line(&answer(Input::read_any(&arguments.file, limit)?)?)?;
+    output.json_line(&answer(Input::read(&arguments.file, limit)?)?)?;
     Ok(Verdict::Fine)
 }
 

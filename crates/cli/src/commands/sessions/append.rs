@@ -1,14 +1,12 @@
 //! `interleaf sessions append`.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use interleaf::conversation::Conversation;
-use interleaf::model::{Json, Message, MessageId};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use interleaf::model::Message;
+use interleaf::read::{self, Said};
+use interleaf::{OnConflict, append_said};
 
 use super::Expected;
 use crate::arguments::ByteCount;
@@ -17,9 +15,6 @@ use crate::input::Input;
 use crate::kept::KeptSession;
 use crate::lines::{indices_text, plural};
 use crate::output::Output;
-
-/// So often is it tried anew when others write at the same time.
-const TRIES: usize = 64;
 
 /// Say messages in a session
 #[derive(Debug, Args)]
@@ -63,28 +58,28 @@ pub(crate) struct AppendArguments {
     json: bool,
 }
 
-/// The fields that tell a message, or an answer that holds one, from a conversation.
-#[derive(Deserialize)]
-struct Fields {
-    role: Option<IgnoredAny>,
-    parts: Option<IgnoredAny>,
-    message: Option<Json>,
-}
-
 pub(crate) fn run(
     arguments: &AppendArguments,
     session: impl Fn(&str) -> Result<KeptSession, Failure>,
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let messages = arguments.messages(limit)?;
-    if messages.is_empty() {
+    let said = arguments.said(limit)?;
+    if said == Said::Messages(vec![]) {
         return Err(Failure::new("append", "there is no message in it").into());
     }
     let mut session = session(&arguments.id)?;
     arguments.expected.check(&session)?;
-    let first = write(&mut session, &messages, arguments.expected.expect.is_none())?;
-    let indices: Vec<u32> = (first..).take(messages.len()).collect();
+    let on_conflict = match arguments.expected.expect {
+        Some(_) => OnConflict::Refuse,
+        None => OnConflict::Retry,
+    };
+    let name = session.name();
+    let written = {
+        let KeptSession { session, kept } = &mut session;
+        kept.wait(append_said(session, &said, on_conflict))
+    };
+    let indices: Vec<u32> = written.map_err(|e| Failure::session(&name, &e))?.collect();
     let next_seq = session.session.seq();
     if arguments.json {
         let mut object = output.json_object();
@@ -93,96 +88,26 @@ pub(crate) fn run(
         object.field("next_seq", next_seq)?;
         return Ok(object.end()?);
     }
-    let (name, count) = (session.name(), plural(messages.len(), "message"));
+    let count = plural(indices.len(), "message");
     let at = indices_text(&indices);
     Ok(output.remark(format_args!("{name} · {count} at {at}, event {next_seq} is next"))?)
 }
 
-/// Writes messages behind all that is there, and gives the log index of the first.
-fn write(
-    session: &mut KeptSession,
-    messages: &[Arc<Message>],
-    may_try_again: bool,
-) -> Result<u32, Failure> {
-    let name = session.name();
-    let KeptSession { session, kept } = session;
-    let fail = |e| Failure::session(&name, &e);
-    let mut tries = 0;
-    loop {
-        let fitting = fitting(messages, session.conversation());
-        match kept.wait(session.append_all(fitting)) {
-            Err(e) if e.kind() == interleaf::ErrorKind::Conflict && may_try_again => {
-                tries += 1;
-                if tries == TRIES {
-                    return Err(fail(e));
-                }
-                kept.wait(session.refresh()).map_err(fail)?;
-            }
-            written => return written.map_err(fail),
-        }
-    }
-}
-
-/// The messages, those without an id that is theirs alone to be named by their place.
-fn fitting(messages: &[Arc<Message>], conversation: &Conversation) -> Vec<Arc<Message>> {
-    let taken = conversation.log().map(|message| message.id.clone());
-    let mut taken: HashSet<MessageId> = taken.collect();
-    let mut fitting = messages.to_vec();
-    for (i, message) in fitting.iter_mut().enumerate() {
-        // A reader names messages by their place in the file, which is not this one.
-        if message.id == MessageId::of_index(i) || taken.contains(&message.id) {
-            Arc::make_mut(message).id = MessageId::default();
-        }
-        let id = match message.id.is_unassigned() {
-            true => MessageId::of_index(conversation.log_len() + i),
-            false => message.id.clone(),
-        };
-        taken.insert(id);
-    }
-    fitting
-}
-
 impl AppendArguments {
-    fn messages(&self, limit: ByteCount) -> Result<Vec<Arc<Message>>, Failure> {
+    fn said(&self, limit: ByteCount) -> Result<Said, Failure> {
         let texts = [
             self.user.as_deref().map(Message::user),
             self.assistant.as_deref().map(Message::assistant),
             self.system.as_deref().map(Message::system),
         ];
         if let Some(message) = texts.into_iter().flatten().next() {
-            return Ok(vec![Arc::new(message)]);
+            return Ok(Said::Messages(vec![Arc::new(message)]));
         }
         let said = self.said.as_deref().unwrap_or("-");
         let input = match said.trim_start().starts_with(['{', '[']) {
             true => Input { name: "JSON".to_owned(), text: said.to_owned() },
             false => Input::read(Path::new(said), limit)?,
         };
-        read(input)
+        read::said(&input.text).map_err(|e| input.fault(&e))
     }
-}
-
-fn read(mut input: Input) -> Result<Vec<Arc<Message>>, Failure> {
-    let fail = |name: &str, e: &serde_json::Error| Failure::json(name, e);
-    if let Ok(fields) = serde_json::from_str::<Fields>(&input.text) {
-        if fields.role.is_some() && fields.parts.is_some() {
-            let message = serde_json::from_str::<Message>(&input.text);
-            return Ok(vec![Arc::new(message.map_err(|e| fail(&input.name, &e))?)]);
-        }
-        // What `decode` prints has the message inside.
-        if let (None, Some(message)) = (&fields.role, &fields.message) {
-            input.text = message.as_str().to_owned();
-            return read(input);
-        }
-        if fields.role.is_some() {
-            input.text = format!("[{}]", input.text);
-        }
-    }
-    let loaded = input.load()?;
-    let hidden = loaded.conversation.log_len() - loaded.conversation.view_len();
-    if hidden > 0 {
-        let rule = format!("{} of it are hidden, and would be lost", plural(hidden, "message"));
-        return Err(Failure::new(loaded.name, rule)
-            .hint("`interleaf sessions import` keeps them, in a session of their own"));
-    }
-    Ok(loaded.conversation.visible().cloned().collect())
 }

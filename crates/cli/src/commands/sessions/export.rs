@@ -1,21 +1,16 @@
 //! `interleaf sessions export`.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::Session;
-use interleaf::store::{Head, ListSessions, SessionId};
+use interleaf::copy::{self, Reader};
 
-use super::copy::{Reader, write_item};
 use crate::failure::{Failure, Stop};
 use crate::kept::Kept;
 use crate::output::Output;
 use crate::save::save;
-
-/// So many sessions are asked for at once.
-const PAGE: usize = 1000;
 
 /// Write a session, or all of them, into a file
 #[derive(Debug, Args)]
@@ -68,20 +63,21 @@ pub(crate) fn run(
             return Err(Failure::new("--format", rule).into());
         }
         (None, Some(Format::Jsonl) | None) => {
-            for (head, has_parent) in in_order(heads(kept)?) {
+            let heads = kept.asked(copy::all(&*kept.store))?;
+            for (head, has_parent) in copy::parents_first(heads) {
                 let reader = match has_parent {
-                    true => Reader::own(kept, &head)?,
-                    false => Reader::whole(kept, head.id)?,
+                    true => kept.asked(Reader::own(kept.store.clone(), &head))?,
+                    false => kept.asked(Reader::whole(kept.store.clone(), head.id))?,
                 };
-                write_lines(reader, &mut out)?;
+                write_lines(kept, reader, &mut out)?;
             }
         }
         (Some(id), Some(Format::Jsonl)) => {
-            write_lines(Reader::whole(kept, kept.find(id)?)?, &mut out)?;
+            let reader = kept.asked(Reader::whole(kept.store.clone(), kept.find(id)?))?;
+            write_lines(kept, reader, &mut out)?;
         }
         (Some(id), Some(Format::Transcript) | None) => {
-            let session = kept.wait(Session::open(kept.store.clone(), kept.find(id)?));
-            let session = session.map_err(|e| Failure::session("", &e))?;
+            let session = kept.asked(Session::open(kept.store.clone(), kept.find(id)?))?;
             out.text(&session.conversation().to_transcript().write())?;
         }
     }
@@ -107,52 +103,18 @@ impl Out<'_> {
     }
 }
 
-fn write_lines(mut reader: Reader<'_>, out: &mut Out<'_>) -> Result<(), Stop> {
-    let head = serde_json::to_string(&reader.head);
-    out.text(&head.map_err(|e| Failure::json("the session", &e))?)?;
-    out.text("\n")?;
+fn write_lines(kept: &Kept, mut reader: Reader, out: &mut Out<'_>) -> Result<(), Stop> {
+    let fail = |e| Failure::session("", &e);
+    let head = copy::write_head(&reader.head).map_err(fail)?;
+    out.text(&format!("{head}\n"))?;
     loop {
-        let page = reader.page()?;
+        let page = kept.asked(reader.page())?;
         if page.is_empty() {
             return Ok(());
         }
         for item in page {
-            out.text(&write_item(item)?)?;
-            out.text("\n")?;
+            let item = copy::write_item(item).map_err(fail)?;
+            out.text(&format!("{item}\n"))?;
         }
     }
-}
-
-/// Every session of a store.
-pub(super) fn heads(kept: &Kept) -> Result<Vec<Head>, Failure> {
-    let mut heads: Vec<Head> = Vec::new();
-    loop {
-        let after = heads.last().map(|head| (head.changed, head.id));
-        let page = kept.ask(kept.store.list(ListSessions { limit: PAGE, after }))?;
-        let full = page.len() == PAGE;
-        heads.extend(page);
-        if !full {
-            return Ok(heads);
-        }
-    }
-}
-
-/// Sessions, each behind its parent, and whether that is among them.
-pub(super) fn in_order(heads: Vec<Head>) -> Vec<(Head, bool)> {
-    let parent = |head: &Head| head.parent.map(|fork| fork.session);
-    let parents: HashMap<SessionId, Option<SessionId>> =
-        heads.iter().map(|head| (head.id, parent(head))).collect();
-    let depth = |head: &Head| {
-        let up = |id: &Option<SessionId>| id.and_then(|id| parents.get(&id).copied());
-        std::iter::successors(Some(parent(head)), up).count()
-    };
-    let mut ordered: Vec<(usize, Head)> =
-        heads.into_iter().map(|head| (depth(&head), head)).collect();
-    ordered.sort_by_key(|(depth, head)| (*depth, head.id));
-    let is_known = |head: &Head| parent(head).is_some_and(|id| parents.contains_key(&id));
-    ordered
-        .into_iter()
-        .map(|(_, head)| (is_known(&head), head))
-        .map(|(k, head)| (head, k))
-        .collect()
 }

@@ -1,18 +1,15 @@
 //! `interleaf sessions import`.
 
-mod replay;
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::FilePath;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use interleaf::Session;
+use interleaf::copy::{self, Done, Head, Item, Reader, Writer};
 use interleaf::model::AgentName;
 use interleaf::store::NewSession;
+use interleaf::{Session, retell};
 
-use super::copy::{Done, Head, Reader, Writer, is_head, read_head, read_item};
-use super::export::{heads, in_order};
 use super::now;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
@@ -77,7 +74,7 @@ pub(crate) fn run(
     let path = arguments.file.as_deref().unwrap_or(Path::new("-"));
     let input = Input::read(path, limit)?;
     let first = input.text.lines().find(|line| !line.trim().is_empty());
-    match first.is_some_and(is_head) {
+    match first.is_some_and(copy::is_head) {
         true => read_lines(arguments, &input, kept, output),
         false => arguments.take_in(path, input, kept, output),
     }
@@ -93,7 +90,7 @@ impl ImportArguments {
         output: &mut Output,
     ) -> Result<(), Stop> {
         let loaded = input.load()?;
-        let (events, exact) = replay::events_of(&loaded.conversation);
+        let past = retell(&loaded.conversation);
         let kept = kept()?;
         let of_file = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let title = self.title.clone().unwrap_or_else(|| match path.as_os_str() == "-" {
@@ -105,12 +102,12 @@ impl ImportArguments {
         let fail = |e| Failure::session(&loaded.name, &e);
         let session = kept.wait(Session::create_with(kept.store.clone(), new));
         let mut session = session.map_err(fail)?;
-        if let Err(e) = kept.wait(session.apply(&events)) {
+        if let Err(e) = kept.wait(session.apply(&past.events)) {
             // The failure that counts is the first one.
             let _ = kept.wait(kept.store.remove(session.id()));
             return Err(fail(e).into());
         }
-        if !exact {
+        if !past.exact {
             note("its batches and token counters are not those of any past, and were left out");
         }
         Ok(output.line(session.id())?)
@@ -130,22 +127,27 @@ fn read_lines(
     }
     let kept = kept()?;
     let mut tally = Tally::default();
-    let mut open: Option<(Head, Writer<'_>)> = None;
+    let mut open: Option<(Head, Writer)> = None;
     for (i, text) in input.text.lines().enumerate() {
         if text.trim().is_empty() {
             continue;
         }
-        let line = Input { name: format!("{}: line {}", input.name, i + 1), text: text.to_owned() };
-        if is_head(text) {
-            tally.end(open.take(), output)?;
-            let head = read_head(&line)?;
-            open = Some((head.clone(), Writer::begin(&kept, head)?));
+        let line = format!("{}: line {}", input.name, i + 1);
+        let fail = |e| Failure::session(&line, &e);
+        if copy::is_head(text) {
+            tally.end_open(&kept, open.take(), output)?;
+            let head = copy::read_head(text).map_err(fail)?;
+            let writer = kept.asked(Writer::begin(kept.store.clone(), head.clone()))?;
+            open = Some((head, writer));
         } else if let Some((head, writer)) = open.take() {
-            let item = read_item(&line).map_err(|failure| writer.undo(failure))?;
-            open = Some((head, writer.item(item)?));
+            let writer = match copy::read_item(text) {
+                Ok(item) => kept.asked(writer.item(item))?,
+                Err(e) => return Err(fail(kept.wait(writer.undo(e))).into()),
+            };
+            open = Some((head, writer));
         }
     }
-    tally.end(open, output)?;
+    tally.end_open(&kept, open, output)?;
     Ok(output.remark(tally.text())?)
 }
 
@@ -156,7 +158,7 @@ fn copy(
     target: &Kept,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let mut sessions = heads(source)?;
+    let mut sessions = source.asked(copy::all(&*source.store))?;
     if !arguments.session.is_empty() {
         let asked = arguments.session.iter().map(|id| source.find(id));
         let asked = asked.collect::<Result<Vec<_>, _>>()?;
@@ -167,40 +169,37 @@ fn copy(
     }
     let mut tally = Tally::default();
     let bar = bar(sessions.iter().map(|head| head.next_seq).sum());
-    for (head, has_parent) in in_order(sessions) {
-        let mut reader = match has_parent {
-            true => Reader::own(source, &head)?,
-            false => Reader::whole(source, head.id)?,
+    for (head, has_parent) in copy::parents_first(sessions) {
+        let reader = match has_parent {
+            true => source.asked(Reader::own(source.store.clone(), &head))?,
+            false => source.asked(Reader::whole(source.store.clone(), head.id))?,
         };
         bar.inc(reader.head.first.unwrap_or(0));
-        let mut writer = Writer::begin(target, reader.head.clone())?;
-        loop {
-            let page = reader.page().map_err(|failure| writer.undo(failure))?;
-            if page.is_empty() {
-                break;
-            }
-            for item in page {
-                let counts = u64::from(item.is_event());
-                writer = writer.item(item)?;
-                bar.inc(counts);
-            }
-        }
-        let told = bar.suspend(|| tally.end(Some((reader.head, writer)), output));
-        told?;
+        let head = reader.head.clone();
+        let writer = target.asked(Writer::begin(target.store.clone(), head.clone()))?;
+        let progress = |item: &Item| bar.inc(u64::from(matches!(item, Item::Event(_))));
+        let done = target.asked(copy::transfer(reader, writer, progress))?;
+        bar.suspend(|| tally.end(&head, done, output))?;
     }
     bar.finish_and_clear();
     Ok(output.remark(tally.text())?)
 }
 
 impl Tally {
-    /// The end of a session.
-    fn end(
+    /// The end of a session that comes in lines.
+    fn end_open(
         &mut self,
-        session: Option<(Head, Writer<'_>)>,
+        kept: &Kept,
+        session: Option<(Head, Writer)>,
         output: &mut Output,
     ) -> Result<(), Stop> {
         let Some((head, writer)) = session else { return Ok(()) };
-        let text = match writer.end()? {
+        self.end(&head, kept.asked(writer.end())?, output)
+    }
+
+    /// The end of a session.
+    fn end(&mut self, head: &Head, done: Done, output: &mut Output) -> Result<(), Stop> {
+        let text = match done {
             Done::Made => {
                 self.made += 1;
                 format!("new, {} events", head.events)

@@ -1,18 +1,19 @@
 //! A session that comes out of a store.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use interleaf::store::{self, Page, SentRequest, SessionId};
+use interleaf_store::{self as store, Page, SentRequest, SessionId, Store};
 
 use super::records::{History, State, state};
 use super::{Head, Item, PAGE, Parent, RecordItem, VERSION};
-use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::Error;
 
 /// Reads a session, page by page.
-pub(in super::super) struct Reader<'a> {
-    kept: &'a Kept,
-    pub(in super::super) head: Head,
+pub struct Reader {
+    store: Arc<dyn Store>,
+    /// What is known of it before its items.
+    pub head: Head,
     next: u64,
     records: VecDeque<RecordItem>,
     requests: VecDeque<SentRequest>,
@@ -20,34 +21,43 @@ pub(in super::super) struct Reader<'a> {
     ended: bool,
 }
 
-impl<'a> Reader<'a> {
+impl Reader {
     /// All of a session, what it shares with its parent included.
-    pub(in super::super) fn whole(kept: &'a Kept, id: SessionId) -> Result<Self, Failure> {
-        let head = kept.ask(kept.store.head(id))?;
-        Self::from(kept, &head, None, &State::new())
+    ///
+    /// # Errors
+    /// If there is no such session, or the store refuses.
+    pub async fn whole(store: Arc<dyn Store>, id: SessionId) -> Result<Self, Error> {
+        let head = store.head(id).await.map_err(Error::store)?;
+        Self::from(store, &head, None, &State::new()).await
     }
 
     /// A session whose parent goes the same way, before it: only what is its own.
-    pub(in super::super) fn own(kept: &'a Kept, head: &store::Head) -> Result<Self, Failure> {
-        let Some(fork) = head.parent else { return Self::from(kept, head, None, &State::new()) };
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn own(store: Arc<dyn Store>, head: &store::Head) -> Result<Self, Error> {
+        let Some(fork) = head.parent else {
+            return Self::from(store, head, None, &State::new()).await;
+        };
         // What the parent has then may have changed after the fork, with no event between.
-        let inherited = state(kept, fork.session, fork.seq)?;
-        Self::from(kept, head, Some(fork.seq), &inherited)
+        let inherited = state(&*store, fork.session, fork.seq).await?;
+        Self::from(store, head, Some(fork.seq), &inherited).await
     }
 
-    fn from(
-        kept: &'a Kept,
+    async fn from(
+        store: Arc<dyn Store>,
         head: &store::Head,
         first: Option<u64>,
         inherited: &State,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let parent = head.parent.map(|fork| Parent { session: fork.session, seq: fork.seq });
         let (id, events) = (head.id, head.next_seq);
-        let mut history = History { kept, id, removed_at: head.created, events, items: vec![] };
+        let removed_at = head.created;
+        let mut history = History { store: &*store, id, removed_at, events, items: vec![] };
         let next = first.unwrap_or(0);
-        let start = state(kept, id, next)?;
+        let start = state(&*store, id, next).await?;
         history.restate(inherited, next, &start);
-        history.between((next, &start), (events, &state(kept, id, events)?))?;
+        history.between((next, start), (events, state(&*store, id, events).await?)).await?;
         let head = Head {
             interleaf_session: VERSION,
             id,
@@ -61,39 +71,43 @@ impl<'a> Reader<'a> {
         };
         let records = history.items.into();
         let requests = VecDeque::new();
-        Ok(Self { kept, head, next, records, requests, next_request: 0, ended: false })
+        Ok(Self { store, head, next, records, requests, next_request: 0, ended: false })
     }
 
     /// The next items; none at the end.
-    pub(in super::super) fn page(&mut self) -> Result<Vec<Item>, Failure> {
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn page(&mut self) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         while items.is_empty() && !self.ended {
             let left = usize::try_from(self.head.events - self.next).unwrap_or(PAGE);
             let page = Page::from(self.next, left.min(PAGE));
-            let events = self.kept.ask(self.kept.store.events(self.head.id, page))?;
+            let events = self.store.events(self.head.id, page).await.map_err(Error::store)?;
             self.ended = events.is_empty() || self.next == self.head.events;
             for event in events {
-                self.pass(event.seq, &mut items)?;
+                self.pass(event.seq, &mut items).await?;
                 self.next = event.seq + 1;
                 items.push(Item::Event(event));
             }
             if self.next == self.head.events {
                 self.ended = true;
-                self.pass(u64::MAX, &mut items)?;
+                self.pass(u64::MAX, &mut items).await?;
             }
         }
         Ok(items)
     }
 
     /// What comes before this event.
-    fn pass(&mut self, seq: u64, items: &mut Vec<Item>) -> Result<(), Failure> {
+    async fn pass(&mut self, seq: u64, items: &mut Vec<Item>) -> Result<(), Error> {
         while let Some(record) = self.records.pop_front_if(|record| record.seq <= seq) {
             items.push(Item::Record(record));
         }
         loop {
             if self.requests.is_empty() {
                 let page = Page::from(self.next_request, 32);
-                self.requests = self.kept.ask(self.kept.store.requests(self.head.id, page))?.into();
+                let requests = self.store.requests(self.head.id, page).await;
+                self.requests = requests.map_err(Error::store)?.into();
             }
             let Some(request) = self.requests.pop_front_if(|request| request.seq <= seq) else {
                 return Ok(());

@@ -7,20 +7,40 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use interleaf::conversation::{
+use interleaf_conversation::{
     Clear, Conversation, Event, Filter, Insert, Operation, Replace, Truncate,
 };
-use interleaf::model::{BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
+use interleaf_model::{BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
 
-/// Events that lead to a conversation, and whether they lead to all of it: if not, its
-/// batches and counters are told anew.
-pub(super) fn events_of(conversation: &Conversation) -> (Vec<Event>, bool) {
+/// A conversation as events.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Retold {
+    /// The events, in order.
+    pub events: Vec<Event>,
+    /// Whether they lead to all of it. If not, its batches and token counters are those
+    /// of no possible past, and were left out.
+    pub exact: bool,
+}
+
+/// Events that lead to a conversation, as if it had been said to a session.
+///
+/// ```
+/// use interleaf::conversation::Conversation;
+///
+/// let conversation = interleaf::read::conversation(r#"[{"role": "user", "content": "hi"}]"#)?;
+/// let retold = interleaf::retell(&conversation.conversation);
+/// assert!(retold.exact);
+/// assert_eq!(Conversation::replay(&retold.events).unwrap(), conversation.conversation);
+/// # Ok::<(), interleaf::Error>(())
+/// ```
+pub fn retell(conversation: &Conversation) -> Retold {
     let transcript = conversation.to_transcript();
     let leads_there = |events: &Vec<Event>| {
         Conversation::replay(events).is_ok_and(|replayed| replayed == *conversation)
     };
     if let Some(events) = Past::new(&transcript).tell().filter(leads_there) {
-        return (events, true);
+        return Retold { events, exact: true };
     }
     // A transcript that does not say when its marks were made has made them at the end.
     let marked_last = Transcript { batches: unmarked(&transcript), ..transcript.clone() };
@@ -33,8 +53,8 @@ pub(super) fn events_of(conversation: &Conversation) -> (Vec<Event>, bool) {
     let mut past = Past::new(&marked_last);
     past.marks_come_last = true;
     match past.tell().filter(leads_nearly_there) {
-        Some(events) => (events, true),
-        None => (plain(&transcript), false),
+        Some(events) => Retold { events, exact: true },
+        None => Retold { events: plain(&transcript), exact: false },
     }
 }
 

@@ -16,11 +16,11 @@
 //! | `output.message`, or a binary stream | bedrock |
 //! | `type` is `message`, events `message_start` … | anthropic |
 
-use interleaf::wire::Family;
+use interleaf_wire::Family;
 use serde_json::Value;
 
 /// The API whose request body this is.
-pub(crate) fn request(body: &Value) -> Option<Family> {
+pub(super) fn request(body: &Value) -> Option<Family> {
     let has = |name: &str| body.get(name).is_some();
     if has("contents") {
         return Some(Family::Gemini);
@@ -58,7 +58,7 @@ pub(crate) fn request(body: &Value) -> Option<Family> {
 }
 
 /// The API whose answer, or event of an answer, this is.
-pub(crate) fn answer(value: &Value) -> Option<Family> {
+pub(super) fn answer(value: &Value) -> Option<Family> {
     let kind = value["type"].as_str().unwrap_or_default();
     if value.get("choices").is_some() {
         Some(Family::OpenaiChat)
@@ -79,7 +79,7 @@ pub(crate) fn answer(value: &Value) -> Option<Family> {
 }
 
 /// The API in whose form a tool is described; none if it is in ours.
-pub(crate) fn tool(tool: &Value) -> Option<Family> {
+pub(super) fn tool(tool: &Value) -> Option<Family> {
     let has = |name: &str| tool.get(name).is_some();
     if has("function") {
         Some(Family::OpenaiChat)

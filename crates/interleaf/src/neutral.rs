@@ -1,4 +1,4 @@
-//! A request in neutral form, as JSON: what `build` prints and `--previous` reads.
+//! A request in neutral form, as JSON: no API's, and read back as it was.
 //!
 //! The form is described in `docs/neutral.md`. A message stands in it as in a
 //! transcript, with one field more, `from`; this file is the only place that knows
@@ -10,13 +10,14 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use interleaf::model::{
+use interleaf_model::{
     ContextKind, Entry, Extra, Json, Message, Prompt, Provenance, Tool, ToolName, VendorName,
+    read_json,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::failure::Failure;
+use crate::{Error, InputFault};
 
 /// The version of the form that is written, and the only one that is read.
 const VERSION: u32 = 1;
@@ -51,7 +52,18 @@ struct ToolForm {
 }
 
 /// Writes a request, one message a line.
-pub(crate) fn write(prompt: &Prompt) -> String {
+///
+/// ```
+/// use interleaf::assemble::{Input, Outcome, assemble};
+/// use interleaf::model::Message;
+/// use interleaf::neutral;
+///
+/// let input = Input { view: vec![Message::user("hi").into()], ..Input::default() };
+/// let Outcome::Ready(prompt) = assemble(&input)?.outcome else { unreachable!() };
+/// assert_eq!(neutral::read(&neutral::write(&prompt))?, prompt);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write(prompt: &Prompt) -> String {
     let mut out = format!("{{\n\"interleaf_prompt\": {VERSION},\n\"messages\": [");
     for (i, entry) in prompt.entries().iter().enumerate() {
         out.push_str(if i == 0 { "\n" } else { ",\n" });
@@ -72,7 +84,7 @@ pub(crate) fn write(prompt: &Prompt) -> String {
         out.push_str(",\n\"tools\": [");
         for (i, tool) in prompt.tools().iter().enumerate() {
             out.push_str(if i == 0 { "\n" } else { ",\n" });
-            out.push_str(&to_json(&ToolForm::from(tool)));
+            out.push_str(&write_tool(tool));
         }
         out.push_str("\n]");
     }
@@ -81,55 +93,68 @@ pub(crate) fn write(prompt: &Prompt) -> String {
 }
 
 /// Reads a request that was written before.
-pub(crate) fn read(name: &str, text: &str) -> Result<Prompt, Failure> {
-    let form: PromptForm<'_> = serde_json::from_str(text).map_err(|e| Failure::json(name, &e))?;
+///
+/// # Errors
+/// If it is none, was written by another version, or breaks a law of requests.
+pub fn read(text: &str) -> Result<Prompt, Error> {
+    let form: PromptForm<'_> = read_json(text).map_err(|e| InputFault::model(&e))?;
     if form.interleaf_prompt != VERSION {
         let rule = format!("this program reads version {VERSION} of a request");
-        return Err(Failure::new(name, rule).at("interleaf_prompt"));
+        return Err(InputFault::new(rule).at("interleaf_prompt").into());
     }
     let mut entries = Vec::with_capacity(form.messages.len());
     for (i, raw) in form.messages.iter().enumerate() {
         let entry = read_entry(raw);
-        entries.push(entry.map_err(|rule| Failure::new(name, rule).at(format!("messages[{i}]")))?);
+        entries.push(entry.map_err(|rule| InputFault::new(rule).at(format!("messages[{i}]")))?);
     }
-    let tools = to_tools(name, form.tools)?;
+    let tools = to_tools(form.tools)?;
     let prompt = Prompt::check(entries, tools.into())
-        .map_err(|violation| Failure::new(name, violation.to_string()))?;
+        .map_err(|violation| InputFault::new(violation.to_string()))?;
     let context = form.context.map(|(start, end)| start..end);
     if context != prompt.context() {
-        let rule = "it is not where the messages from `context:…` stand";
-        return Err(Failure::new(name, rule).at("context"));
+        let rule = "this is not where the messages from `context:…` stand";
+        return Err(InputFault::new(rule).at("context").into());
     }
     if form.breakpoint.is_some() && form.breakpoint != prompt.breakpoint() {
-        let rule = "it is not the last message before the context block";
-        return Err(Failure::new(name, rule).at("breakpoint"));
+        let rule = "this is not the last message before the context block";
+        return Err(InputFault::new(rule).at("breakpoint").into());
     }
     Ok(prompt)
 }
 
 /// Reads a list of tools by itself.
-pub(crate) fn read_tools(name: &str, text: &str) -> Result<Vec<Tool>, Failure> {
-    to_tools(name, serde_json::from_str(text).map_err(|e| Failure::json(name, &e))?)
+///
+/// # Errors
+/// If it is no list, or a tool of it has another shape.
+pub fn read_tools(text: &str) -> Result<Vec<Tool>, Error> {
+    to_tools(read_json(text).map_err(|e| InputFault::model(&e))?)
 }
 
-fn to_tools(name: &str, forms: Vec<ToolForm>) -> Result<Vec<Tool>, Failure> {
-    let place = |i| format!("tools[{i}]");
+/// A tool as it stands in a request, on one line.
+pub fn write_tool(tool: &Tool) -> String {
+    to_json(&ToolForm::from(tool))
+}
+
+fn to_tools(forms: Vec<ToolForm>) -> Result<Vec<Tool>, Error> {
     let read = |(i, form): (usize, ToolForm)| {
-        Tool::try_from(form).map_err(|e| Failure::new(name, e.message()).at(place(i)))
+        Tool::try_from(form)
+            .map_err(|e| InputFault::new(e.message()).at(format!("tools[{i}]")).into())
     };
     forms.into_iter().enumerate().map(read).collect()
 }
 
 fn read_entry(raw: &RawValue) -> Result<Entry, String> {
-    let mut fields: BTreeMap<String, &RawValue> = read_json(raw.get())?;
+    // A place inside the fragment would be taken for one in the file.
+    let rule = |e: interleaf_model::Error| e.message().to_owned();
+    let mut fields: BTreeMap<String, &RawValue> = read_json(raw.get()).map_err(rule)?;
     let from = fields.remove("from").ok_or("a message of a request needs `from`")?;
-    let provenance = read_from(&read_json::<String>(from.get())?)?;
-    let message: Message = read_json(&to_json(&fields))?;
-    Ok(Entry { message: Arc::new(message), provenance })
+    let from: String = read_json(from.get()).map_err(rule)?;
+    let message: Message = read_json(&to_json(&fields)).map_err(rule)?;
+    Ok(Entry { message: Arc::new(message), provenance: read_from(&from)? })
 }
 
 /// Where a message came from, as `from` says it.
-pub(crate) fn from_text(provenance: &Provenance) -> Cow<'static, str> {
+pub fn from_text(provenance: &Provenance) -> Cow<'static, str> {
     Cow::Borrowed(match provenance {
         Provenance::Original => "original",
         Provenance::Altered => "altered",
@@ -157,7 +182,7 @@ fn read_from(text: &str) -> Result<Provenance, String> {
 }
 
 /// The kind of a context message, by its name.
-pub(crate) fn context_kind(name: &str) -> ContextKind {
+pub fn context_kind(name: &str) -> ContextKind {
     let own = [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
     own.into_iter()
         .find(|kind| kind.as_str() == name)
@@ -177,7 +202,7 @@ impl From<&Tool> for ToolForm {
 }
 
 impl TryFrom<ToolForm> for Tool {
-    type Error = interleaf::model::Error;
+    type Error = interleaf_model::Error;
 
     fn try_from(form: ToolForm) -> Result<Self, Self::Error> {
         let ToolForm { name, description, parameters, strict, extra } = form;
@@ -185,18 +210,7 @@ impl TryFrom<ToolForm> for Tool {
     }
 }
 
-fn to_json(value: &impl Serialize) -> String {
+pub(crate) fn to_json(value: &impl Serialize) -> String {
     // Our own types have string keys and no failing Serialize.
     serde_json::to_string(value).unwrap_or_default()
-}
-
-fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|e| {
-        let mut rule = e.to_string();
-        // A place inside the fragment would be taken for one in the file.
-        if let Some(end) = rule.rfind(" at line ") {
-            rule.truncate(end);
-        }
-        rule
-    })
 }

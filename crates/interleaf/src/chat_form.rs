@@ -2,14 +2,14 @@
 //! such messages takes back: `thinking_blocks`, and the signature of a call in its
 //! `provider_specific_fields`.
 
-use interleaf::model::{
+use interleaf_model::{
     Extra, File, Image, Message, Opaque, PartRef, Seal, Source, Thinking, ToolCall,
 };
-use interleaf::wire::Family;
+use interleaf_wire::Family;
 use serde_json::{Map, Value, json};
 
 /// An assistant's message in chat form.
-pub(crate) fn of_reply(message: &Message) -> Value {
+pub fn of_reply(message: &Message) -> Value {
     let mut out = Map::new();
     out.insert("role".into(), "assistant".into());
     out.insert("content".into(), content(message));

@@ -5,13 +5,13 @@
 //! be passed over.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use interleaf::model::Timestamp;
-use interleaf::store::{Record, RecordFilter, RecordKind, SessionId};
+use interleaf_model::Timestamp;
+use interleaf_store::{Record, RecordFilter, RecordKind, SessionId, Store};
 
 use super::RecordItem;
-use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::Error;
 
 /// How many states are looked at even if they are all the same, and how close.
 const STATES: u64 = 64;
@@ -20,16 +20,16 @@ const CLOSE: u64 = 16;
 /// The records at one event.
 pub(super) type State = BTreeMap<(RecordKind, String), Record>;
 
-/// The records as they were when the session had so many events.
-pub(super) fn state(kept: &Kept, id: SessionId, seq: u64) -> Result<State, Failure> {
+/// The records as they were when the session had `seq` events.
+pub(super) async fn state(store: &dyn Store, id: SessionId, seq: u64) -> Result<State, Error> {
     let which = RecordFilter { kind: None, as_of: Some(seq) };
-    let records = kept.ask(kept.store.records(id, which))?;
+    let records = store.records(id, which).await.map_err(Error::store)?;
     Ok(records.into_iter().map(|record| ((record.kind, record.key.clone()), record)).collect())
 }
 
 /// What changed from one event to another, in order.
 pub(super) struct History<'a> {
-    pub(super) kept: &'a Kept,
+    pub(super) store: &'a dyn Store,
     pub(super) id: SessionId,
     /// When something was removed is not known; this is said instead.
     pub(super) removed_at: Timestamp,
@@ -39,22 +39,28 @@ pub(super) struct History<'a> {
 }
 
 impl History<'_> {
-    pub(super) fn between(
+    /// Notes what changed between two events, given how it was at both.
+    pub(super) async fn between(
         &mut self,
-        (from, before): (u64, &State),
-        (upto, after): (u64, &State),
-    ) -> Result<(), Failure> {
-        if before == after && upto - from <= CLOSE.max(self.events / STATES) {
-            return Ok(());
+        from: (u64, State),
+        upto: (u64, State),
+    ) -> Result<(), Error> {
+        // The later half waits while the earlier one is looked at.
+        let mut open = vec![(from.0, Arc::new(from.1), upto.0, Arc::new(upto.1))];
+        while let Some((from, before, upto, after)) = open.pop() {
+            if before == after && upto - from <= CLOSE.max(self.events / STATES) {
+                continue;
+            }
+            if upto <= from + 1 {
+                self.note(&before, upto, &after);
+                continue;
+            }
+            let middle = from + (upto - from) / 2;
+            let then = Arc::new(state(self.store, self.id, middle).await?);
+            open.push((middle, then.clone(), upto, after));
+            open.push((from, before, middle, then));
         }
-        if upto <= from + 1 {
-            self.note(before, upto, after);
-            return Ok(());
-        }
-        let middle = from + (upto - from) / 2;
-        let then = state(self.kept, self.id, middle)?;
-        self.between((from, before), (middle, &then))?;
-        self.between((middle, &then), (upto, after))
+        Ok(())
     }
 
     /// Notes how to get from one state to another at this event. Of the first state only

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use interleaf::plan::Plan;
+use crate::Plan;
 
 const BOX_WIDTH: usize = 180;
 const BOX_HEIGHT: usize = 48;
@@ -11,8 +11,21 @@ const GAP_Y: usize = 22;
 const MARGIN: usize = 20;
 const MOST_CHARACTERS: usize = 24;
 
-/// The graph for Mermaid. Steps are numbered, for their names may be anything.
-pub(super) fn mermaid(plan: &Plan) -> String {
+impl Plan {
+    /// The graph of its steps, as text for Mermaid.
+    pub fn to_mermaid(&self) -> String {
+        mermaid(self)
+    }
+
+    /// The graph of its steps, as an SVG picture: a column for each layer, an arrow for
+    /// each dependency.
+    pub fn to_svg(&self) -> String {
+        svg(self)
+    }
+}
+
+/// Steps are numbered, for their names may be anything.
+fn mermaid(plan: &Plan) -> String {
     let mut out = String::from("flowchart LR\n");
     // Writing into a String cannot fail.
     for (at, step) in plan.steps().iter().enumerate() {
@@ -28,8 +41,7 @@ pub(super) fn mermaid(plan: &Plan) -> String {
     out
 }
 
-/// The graph as a picture: a column for each layer, an arrow for each dependency.
-pub(super) fn svg(plan: &Plan) -> String {
+fn svg(plan: &Plan) -> String {
     let layers = plan.layers();
     let n_layers = layers.iter().max().map_or(0, |deepest| deepest + 1);
     let mut heights = vec![0_usize; n_layers];

@@ -3,21 +3,21 @@
 //! One that is there already is held against what comes: what is new is added, and a
 //! difference is refused. So a copy that was broken off can be done again.
 
-use interleaf::Session;
-use interleaf::conversation::Conversation;
-use interleaf::model::Timestamp;
-use interleaf::store::{
+use std::sync::Arc;
+
+use interleaf_conversation::Conversation;
+use interleaf_model::Timestamp;
+use interleaf_store::{
     Commit, ErrorKind, ForkPoint, NewEvent, NewRequest, NewSession, Page, Record, RecordChange,
-    RecordFilter, RequestUsage, SentRequest, StoredEvent,
+    RecordFilter, RequestUsage, SentRequest, Store, StoredEvent,
 };
 
 use super::{Head, Item, PAGE, RecordItem};
-use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::{Error, InputFault, Session};
 
 /// Writes a session.
-pub(in super::super) struct Writer<'a> {
-    kept: &'a Kept,
+pub struct Writer {
+    store: Arc<dyn Store>,
     head: Head,
     made: bool,
     /// How many events and requests were there before.
@@ -40,30 +40,34 @@ pub(in super::super) struct Writer<'a> {
 
 /// How a copy ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Done {
+pub enum Done {
     /// The session is new.
     Made,
-    /// So many events were added to it.
+    /// This number of events was added to it.
     Extended(u64),
     /// All of it was there.
     Known,
 }
 
-impl<'a> Writer<'a> {
-    pub(in super::super) fn begin(kept: &'a Kept, head: Head) -> Result<Self, Failure> {
-        let found = match kept.wait(kept.store.head(head.id)) {
+impl Writer {
+    /// Begins a session, or goes on with one that is there already.
+    ///
+    /// # Errors
+    /// If the store refuses, or a fork's parent is not there.
+    pub async fn begin(store: Arc<dyn Store>, head: Head) -> Result<Self, Error> {
+        let found = match store.head(head.id).await {
             Ok(found) => Some(found),
             Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(e) => return Err(Failure::store("", &e)),
+            Err(e) => return Err(Error::store(e)),
         };
         let made = found.is_none();
         let there = match found {
             Some(found) => found,
-            None => kept.ask(kept.store.create(new_session(&head)?))?,
+            None => store.create(new_session(&head)?).await.map_err(Error::store)?,
         };
         let waiting_at = head.created;
         let mut writer = Self {
-            kept,
+            store,
             made,
             events_there: there.next_seq,
             requests_there: there.next_request,
@@ -77,91 +81,93 @@ impl<'a> Writer<'a> {
             usages: vec![],
             head,
         };
-        match writer.shared_past() {
+        match writer.shared_past().await {
             Ok(conversation) => writer.conversation = conversation,
-            Err(failure) => return Err(writer.undo(failure)),
+            Err(e) => return Err(writer.undo(e).await),
         }
         Ok(writer)
     }
 
     /// The conversation before the first event that comes.
-    fn shared_past(&self) -> Result<Conversation, Failure> {
-        let Some(first) = self.head.first.filter(|&first| first > 0) else {
-            return Ok(Conversation::new());
-        };
-        let session = Session::open(self.kept.store.clone(), self.head.id);
-        let fail = |e| Failure::session(&self.name(), &e);
-        let session = self.kept.wait(session).map_err(fail)?;
-        self.kept.wait(session.at(first)).map_err(fail)
+    async fn shared_past(&self) -> Result<Conversation, Error> {
+        match self.head.first {
+            None | Some(0) => Ok(Conversation::new()),
+            Some(first) => Session::open(self.store.clone(), self.head.id).await?.at(first).await,
+        }
     }
 
     /// Takes in the next item. After a failure nothing of a new session is left.
-    pub(in super::super) fn item(mut self, item: Item) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// If it does not fit what came before or what is there, or the store refuses.
+    pub async fn item(mut self, item: Item) -> Result<Self, Error> {
         let taken = match item {
-            Item::Event(event) => self.event(event),
-            Item::Record(record) => self.record(record),
-            Item::Request(request) => self.note(request),
+            Item::Event(event) => self.event(event).await,
+            Item::Record(record) => self.record(record).await,
+            Item::Request(request) => self.note(request).await,
         };
         match taken {
             Ok(()) => Ok(self),
-            Err(failure) => Err(self.undo(failure)),
+            Err(e) => Err(self.undo(e).await),
         }
     }
 
     /// The end of the session.
-    pub(in super::super) fn end(mut self) -> Result<Done, Failure> {
-        match self.finish() {
+    ///
+    /// # Errors
+    /// If events are missing, or the store refuses.
+    pub async fn end(mut self) -> Result<Done, Error> {
+        match self.finish().await {
             Ok(()) if self.made => Ok(Done::Made),
             Ok(()) => Ok(match self.next.saturating_sub(self.events_there) {
                 0 => Done::Known,
                 new => Done::Extended(new),
             }),
-            Err(failure) => Err(self.undo(failure)),
+            Err(e) => Err(self.undo(e).await),
         }
     }
 
-    /// Takes back a session that cannot be finished.
-    pub(in super::super) fn undo(&self, failure: Failure) -> Failure {
+    /// Takes back a new session that cannot be finished because of this error.
+    pub async fn undo(self, error: Error) -> Error {
         if self.made {
-            // The failure that counts is the first one.
-            let _ = self.kept.wait(self.kept.store.remove(self.head.id));
+            // The error that counts is the first one.
+            let _ = self.store.remove(self.head.id).await;
         }
-        failure
+        error
     }
 
-    fn event(&mut self, stored: StoredEvent) -> Result<(), Failure> {
+    async fn event(&mut self, stored: StoredEvent) -> Result<(), Error> {
         if stored.seq != self.next {
             let rule = format!("event {} is missing: {} stands there", self.next, stored.seq);
-            return Err(Failure::new(self.name(), rule));
+            return Err(self.fault(rule).into());
         }
-        let event = stored.event().map_err(|e| Failure::store(&self.name(), &e))?;
-        let fits = self.conversation.apply(&event);
-        fits.map_err(|e| {
-            let failure = Failure::conversation(&self.name(), &e);
-            failure.at(format!("event {}: {}", stored.seq, e.field()))
+        let event = stored.event().map_err(Error::store)?;
+        self.conversation.apply(&event).map_err(|e| {
+            let place = format!("{}: event {}: {}", self.name(), stored.seq, e.field());
+            InputFault::new(e.message()).at(place)
         })?;
-        let new = NewEvent::copy_of(&stored).map_err(|e| Failure::store(&self.name(), &e))?;
+        let new = NewEvent::copy_of(&stored).map_err(Error::store)?;
         self.next += 1;
         if stored.seq < self.events_there {
-            return self.compare(&stored);
+            return self.compare(&stored).await;
         }
         self.waiting_at = stored.at;
         self.waiting.push(new);
         // A request is written with the event that says that it began.
         match self.request.is_some() || self.waiting.len() == PAGE {
-            true => self.flush(),
+            true => self.flush().await,
             false => Ok(()),
         }
     }
 
-    fn record(&mut self, item: RecordItem) -> Result<(), Failure> {
+    async fn record(&mut self, item: RecordItem) -> Result<(), Error> {
         if item.seq < self.events_there {
             return Ok(());
         }
-        self.flush()?;
+        self.flush().await?;
         let RecordItem { kind, key, at, body, .. } = item;
         let which = RecordFilter { kind: Some(kind), as_of: None };
-        let there = self.kept.ask(self.kept.store.records(self.head.id, which))?;
+        let there = self.store.records(self.head.id, which).await.map_err(Error::store)?;
         let there: Option<Record> = there.into_iter().find(|record| record.key == key);
         let same = there.as_ref().map(|record| &record.body) == body.as_ref();
         // One that was changed here since is not taken back.
@@ -173,15 +179,16 @@ impl<'a> Writer<'a> {
             Some(body) => RecordChange::put(kind, key, body),
             None => RecordChange::remove(kind, key),
         };
-        self.commit(Commit::new(self.head.id, at).append(self.write_at, vec![]).record(change))
+        let commit = Commit::new(self.head.id, at).append(self.write_at, vec![]).record(change);
+        self.commit(commit).await
     }
 
-    fn note(&mut self, request: SentRequest) -> Result<(), Failure> {
+    async fn note(&mut self, request: SentRequest) -> Result<(), Error> {
         if request.no < self.requests_there {
             return Ok(());
         }
-        self.flush()?;
-        self.request_alone()?;
+        self.flush().await?;
+        self.request_alone().await?;
         if let Some(usage) = request.usage {
             self.usages.push(RequestUsage { no: request.no, usage });
         }
@@ -190,7 +197,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the events that wait, and the request that began with them.
-    fn flush(&mut self) -> Result<(), Failure> {
+    async fn flush(&mut self) -> Result<(), Error> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -199,39 +206,39 @@ impl<'a> Writer<'a> {
         self.write_at += events.len() as u64;
         let mut commit = Commit::new(self.head.id, self.waiting_at).append(first, events);
         commit.request = self.request.take().map(new_request);
-        self.commit(commit)
+        self.commit(commit).await
     }
 
     /// Writes a request with which no event came.
-    fn request_alone(&mut self) -> Result<(), Failure> {
+    async fn request_alone(&mut self) -> Result<(), Error> {
         let Some(request) = self.request.take() else { return Ok(()) };
         let mut commit = Commit::new(self.head.id, request.at).append(self.write_at, vec![]);
         commit.request = Some(new_request(request));
-        self.commit(commit)
+        self.commit(commit).await
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    async fn finish(&mut self) -> Result<(), Error> {
         if self.next != self.head.events {
             let (next, events) = (self.next, self.head.events);
             let rule = format!("it should have {events} events, but ends before event {next}");
-            return Err(Failure::new(self.name(), rule));
+            return Err(self.fault(rule).into());
         }
-        self.flush()?;
-        self.request_alone()?;
+        self.flush().await?;
+        self.request_alone().await?;
         for usage in std::mem::take(&mut self.usages) {
             let mut commit = Commit::new(self.head.id, self.head.changed);
             commit.usage = Some(usage);
-            self.commit(commit)?;
+            self.commit(commit).await?;
         }
         Ok(())
     }
 
-    fn commit(&self, commit: Commit) -> Result<(), Failure> {
-        self.kept.ask(self.kept.store.commit(commit)).map(|_| ())
+    async fn commit(&self, commit: Commit) -> Result<(), Error> {
+        self.store.commit(commit).await.map(|_| ()).map_err(Error::store)
     }
 
     /// Holds an event against the one that is there.
-    fn compare(&mut self, stored: &StoredEvent) -> Result<(), Failure> {
+    async fn compare(&mut self, stored: &StoredEvent) -> Result<(), Error> {
         let known = |events: &[StoredEvent]| {
             let first = events.first().map_or(0, |event| event.seq);
             let place = usize::try_from(stored.seq.checked_sub(first)?).ok()?;
@@ -239,14 +246,14 @@ impl<'a> Writer<'a> {
         };
         if known(&self.known).is_none() {
             let page = Page::from(stored.seq, PAGE);
-            self.known = self.kept.ask(self.kept.store.events(self.head.id, page))?;
+            self.known = self.store.events(self.head.id, page).await.map_err(Error::store)?;
         }
         match known(&self.known) {
             Some(there) if there.body == stored.body => Ok(()),
             _ => {
                 let rule = format!("it is there already, with another event {}", stored.seq);
                 let hint = "nothing was changed; a fork, or another store, can take it";
-                Err(Failure::new(self.name(), rule).hint(hint))
+                Err(self.fault(rule).with_hint(hint).into())
             }
         }
     }
@@ -254,9 +261,13 @@ impl<'a> Writer<'a> {
     fn name(&self) -> String {
         format!("session {}", self.head.id)
     }
+
+    fn fault(&self, rule: String) -> InputFault {
+        InputFault::new(rule).at(self.name())
+    }
 }
 
-fn new_session(head: &Head) -> Result<NewSession, Failure> {
+fn new_session(head: &Head) -> Result<NewSession, Error> {
     let mut new = NewSession::new(head.title.clone(), head.created);
     new.id = head.id;
     new.agent.clone_from(&head.agent);
@@ -267,7 +278,7 @@ fn new_session(head: &Head) -> Result<NewSession, Failure> {
         }
         (Some(first), _) => {
             let rule = format!("it begins at event {first}, which is not where it was forked");
-            return Err(Failure::new(format!("session {}", head.id), rule));
+            return Err(InputFault::new(rule).at(format!("session {}", head.id)).into());
         }
     }
     Ok(new)

@@ -2,17 +2,16 @@
 
 use std::fmt::Write as _;
 
-use interleaf::model::{Json, Timestamp, Usage};
-use interleaf::store::{SentRequest, StoredBody, StoredEvent};
+use interleaf_model::{Json, Timestamp, Usage, read_json};
+use interleaf_store::{SentRequest, StoredBody, StoredEvent};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Head, Item, RecordItem};
-use crate::failure::Failure;
-use crate::input::Input;
+use crate::{Error, InputFault};
 
 /// The version of the form that this program writes, and the newest that it reads.
-pub(in super::super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -63,36 +62,41 @@ struct BodyLine {
     hex: Option<String>,
 }
 
-/// Whether a text is the head of a session.
-pub(in super::super) fn is_head(text: &str) -> bool {
+/// Whether a line is the head of a session.
+pub fn is_head(line: &str) -> bool {
     #[derive(Deserialize)]
     struct Marked {
         #[serde(rename = "interleaf_session")]
         _version: IgnoredAny,
     }
-    serde_json::from_str::<Marked>(text).is_ok()
+    read_json::<Marked>(line).is_ok()
 }
 
 /// Reads the head of a session.
-pub(in super::super) fn read_head(line: &Input) -> Result<Head, Failure> {
+///
+/// # Errors
+/// If it is none, or was written by a newer version.
+pub fn read_head(line: &str) -> Result<Head, Error> {
     #[derive(Deserialize)]
     struct Versioned {
         interleaf_session: u32,
     }
-    let fail = |e| Failure::json(&line.name, &e);
-    let Versioned { interleaf_session: version } =
-        serde_json::from_str(&line.text).map_err(fail)?;
+    let fault = |e| InputFault::model(&e);
+    let Versioned { interleaf_session: version } = read_json(line).map_err(fault)?;
     if !(1..=VERSION).contains(&version) {
         let rule =
             format!("this session has version {version}; this program reads up to {VERSION}");
-        return Err(Failure::new(&line.name, rule).at("interleaf_session"));
+        return Err(InputFault::new(rule).at("interleaf_session").into());
     }
-    serde_json::from_str(&line.text).map_err(fail)
+    Ok(read_json(line).map_err(fault)?)
 }
 
 /// Reads an item.
-pub(in super::super) fn read_item(line: &Input) -> Result<Item, Failure> {
-    let read = serde_json::from_str(&line.text).map_err(|e| Failure::json(&line.name, &e))?;
+///
+/// # Errors
+/// If it is none.
+pub fn read_item(line: &str) -> Result<Item, Error> {
+    let read = read_json(line).map_err(|e| InputFault::model(&e))?;
     Ok(match read {
         Line::Event(EventLine { seq, at, version, body }) => {
             Item::Event(StoredEvent { seq, at, version, body: body.as_str().to_owned() })
@@ -101,19 +105,30 @@ pub(in super::super) fn read_item(line: &Input) -> Result<Item, Failure> {
         Line::Request(request) => {
             let RequestLine { no, seq, at, model, vendor, body, report, usage } = request;
             let body = body.read().ok_or_else(|| {
-                let rule = "it must have a hash, and `text` or `hex`";
-                Failure::new(&line.name, rule).at("request.body")
+                let rule = "a body has a hash, and either `text` or `hex`";
+                InputFault::new(rule).at("request.body")
             })?;
             Item::Request(SentRequest { no, seq, at, model, vendor, body, report, usage })
         }
     })
 }
 
+/// Writes the head of a session.
+///
+/// # Errors
+/// If a value of it has no JSON form.
+pub fn write_head(head: &Head) -> Result<String, Error> {
+    serde_json::to_string(head).map_err(Error::damaged)
+}
+
 /// Writes an item.
-pub(in super::super) fn write_item(item: Item) -> Result<String, Failure> {
+///
+/// # Errors
+/// If an event is damaged.
+pub fn write_item(item: Item) -> Result<String, Error> {
     let line = match item {
         Item::Event(StoredEvent { seq, at, version, body }) => {
-            let damaged = |e| Failure::model(&format!("event {seq}"), &e);
+            let damaged = |e| InputFault::model(&e).at(format!("event {seq}"));
             Line::Event(EventLine { seq, at, version, body: Json::parse(body).map_err(damaged)? })
         }
         Item::Record(record) => Line::Record(record),
@@ -123,7 +138,7 @@ pub(in super::super) fn write_item(item: Item) -> Result<String, Failure> {
             Line::Request(RequestLine { no, seq, at, model, vendor, body, report, usage })
         }
     };
-    serde_json::to_string(&line).map_err(|e| Failure::json("the session", &e))
+    serde_json::to_string(&line).map_err(Error::damaged)
 }
 
 impl BodyLine {

@@ -1,27 +1,27 @@
-//! A summary in a file.
+//! A summary by itself.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::sync::Arc;
 
-use interleaf::assemble::Summary;
-use interleaf::conversation::Conversation;
-use interleaf::model::{Message, MessageId};
+use interleaf_assemble::Summary;
+use interleaf_conversation::Conversation;
+use interleaf_model::{Message, MessageId, read_json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::arguments::ByteCount;
-use crate::failure::Failure;
-use crate::input::Input;
+use super::unmarked;
+use crate::{Error, InputFault};
 
-/// A summary as its file has it.
-pub(crate) struct SummaryFile {
-    name: String,
+/// A summary, and what it covers in the words of its file:
+/// `{"text": …, "start": ID, "covers": [ID, …] or {"first": ID, "last": ID}}`.
+#[derive(Debug, Clone)]
+pub struct SummaryForm {
     text: String,
     start: MessageId,
     covers: Covers,
 }
 
-/// What a summary covers.
+#[derive(Debug, Clone)]
 enum Covers {
     List(Vec<MessageId>),
     /// From the first to the last, as they are seen.
@@ -37,39 +37,44 @@ struct Form<'a> {
     covers: &'a RawValue,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Span {
     first: MessageId,
     last: MessageId,
 }
 
-impl SummaryFile {
-    pub(crate) fn read(path: &Path, limit: ByteCount) -> Result<Self, Failure> {
-        let file = Input::read_any(path, limit)?;
-        let form: Form<'_> =
-            serde_json::from_str(&file.text).map_err(|e| Failure::json(&file.name, &e))?;
+impl SummaryForm {
+    /// Reads a summary.
+    ///
+    /// # Errors
+    /// If it has another shape, or says nothing.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let form: Form<'_> = read_json(unmarked(text)).map_err(|e| InputFault::model(&e))?;
         let covers = form.covers.get();
         let covers = match covers.starts_with('{') {
-            true => serde_json::from_str(covers).map(Covers::Span),
-            false => serde_json::from_str(covers).map(Covers::List),
+            true => read_json(covers).map(Covers::Span),
+            false => read_json(covers).map(Covers::List),
         };
         let covers = covers.map_err(|_| {
-            let rule = "it must be a list of message ids, or {\"first\": ID, \"last\": ID}";
-            Failure::new(&file.name, rule).at("covers")
+            let rule = "a list of message ids, or {\"first\": ID, \"last\": ID}, is expected";
+            InputFault::new(rule).at("covers")
         })?;
         if form.text.trim().is_empty() {
-            return Err(Failure::new(&file.name, "it says nothing").at("text"));
+            return Err(InputFault::new("the summary says nothing").at("text").into());
         }
-        Ok(Self { name: file.name, text: form.text, start: form.start, covers })
+        Ok(Self { text: form.text, start: form.start, covers })
     }
 
-    /// The summary of this conversation.
-    pub(crate) fn over(&self, conversation: &Conversation) -> Result<Summary, Failure> {
+    /// The summary of this conversation. If its start is not there, it covers nothing:
+    /// assembling says so, and sends the messages themselves.
+    ///
+    /// # Errors
+    /// If an end of what it covers is not there, or the two stand the other way round.
+    pub fn over(&self, conversation: &Conversation) -> Result<Summary, Error> {
         let known = |id: &MessageId| conversation.log().any(|message| message.id == *id);
         let covers = match &self.covers {
             Covers::List(ids) => ids.iter().cloned().collect(),
-            // Assembling says so, and sends the messages themselves.
             Covers::Span(_) if !known(&self.start) => BTreeSet::new(),
             Covers::Span(Span { first, last }) => {
                 let visible = span(conversation.visible(), first, last);
@@ -77,9 +82,9 @@ impl SummaryFile {
                 span.ok_or_else(|| {
                     let rule = match [first, last].into_iter().find(|id| !known(id)) {
                         Some(id) => format!("there is no message {:?}", id.as_str()),
-                        None => format!("{last} does not stand behind {first}"),
+                        None => format!("{last} does not come after {first}"),
                     };
-                    Failure::new(&self.name, rule).at("covers")
+                    InputFault::new(rule).at("covers")
                 })?
             }
         };
@@ -89,7 +94,7 @@ impl SummaryFile {
 
 /// The ids from one message to another, if they stand in this order.
 fn span<'a>(
-    messages: impl Iterator<Item = &'a std::sync::Arc<Message>>,
+    messages: impl Iterator<Item = &'a Arc<Message>>,
     first: &MessageId,
     last: &MessageId,
 ) -> Option<BTreeSet<MessageId>> {

@@ -1,0 +1,98 @@
+//! Names of APIs, and what to write where a model or a company is named instead.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Error};
+use interleaf::wire::{Family, Vendor};
+
+const NEUTRAL: &str = "neutral";
+
+/// Who makes which API, for those who name the maker or a model.
+const MAKERS: [(&str, &str); 9] = [
+    ("claude", "anthropic"),
+    ("gpt", "openai-chat"),
+    ("chatgpt", "openai-chat"),
+    ("openai", "openai-chat"),
+    ("responses", "openai-responses"),
+    ("google", "gemini"),
+    ("vertex", "gemini"),
+    ("aws", "bedrock"),
+    ("amazon", "bedrock"),
+];
+
+/// An API, by its name; completions know the five of them.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiParser;
+
+/// The form of a request, by its name.
+#[derive(Debug, Clone)]
+pub(crate) struct FormParser;
+
+/// The form of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    Neutral,
+    Api(Family),
+}
+
+impl TypedValueParser for ApiParser {
+    type Value = Family;
+
+    fn parse_ref(&self, _: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Family, Error> {
+        family(value).ok_or_else(|| unknown(arg, value, &Family::ALL.map(Family::as_str)))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Family::ALL.map(Family::as_str).into_iter().map(PossibleValue::new)))
+    }
+}
+
+impl TypedValueParser for FormParser {
+    type Value = Form;
+
+    fn parse_ref(&self, _: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Form, Error> {
+        if value == NEUTRAL {
+            return Ok(Form::Neutral);
+        }
+        let known: Vec<&str> =
+            [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str)).collect();
+        family(value).map(Form::Api).ok_or_else(|| unknown(arg, value, &known))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str));
+        Some(Box::new(names.map(PossibleValue::new)))
+    }
+}
+
+fn family(value: &OsStr) -> Option<Family> {
+    value.to_str()?.parse().ok()
+}
+
+fn unknown(arg: Option<&Arg>, value: &OsStr, known: &[&str]) -> Error {
+    let value = value.to_string_lossy();
+    let flag = arg.and_then(Arg::get_long).unwrap_or("to");
+    let mut text = format!("{value:?} is not an API: it must be one of {}\n", known.join(", "));
+    if let Some(tip) = tip(&value, flag) {
+        text += &format!("\n  tip: {tip}\n");
+    }
+    Error::raw(ErrorKind::InvalidValue, text)
+}
+
+/// What was probably meant.
+fn tip(value: &str, flag: &str) -> Option<String> {
+    let value = value.to_lowercase();
+    let maker = MAKERS.into_iter().find(|(name, _)| value.starts_with(name));
+    if let Some((name, api)) = maker {
+        let model = if value.len() > name.len() && matches!(name, "claude" | "gpt") {
+            format!(", and --model {value} names the model")
+        } else {
+            String::new()
+        };
+        return Some(format!("use --{flag} {api}{model}"));
+    }
+    let vendor = Vendor::named(&value)?;
+    Some(format!("use --vendor {value}, which speaks {}", vendor.family))
+}

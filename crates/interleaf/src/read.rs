@@ -1,0 +1,206 @@
+//! Reading what people and programs hand in, whatever its form.
+//!
+//! | function | reads |
+//! |---|---|
+//! | [`conversation`] | a transcript, an array of chat messages, or the body of a request |
+//! | [`request`] | the body of a request to a known API |
+//! | [`said`] | messages to append, or a model's reply |
+//! | [`reply`] | a model's reply: an answer, a message, or plain text |
+//! | [`Answer`] | an API's answer as it was recorded, whole or streamed |
+//! | [`Tools`] | a list of tools, in any API's form or ours |
+//! | [`SummaryForm`] | a summary and what it covers |
+//!
+//! Nothing here opens a file: texts come in, values go out. An error has an
+//! [`InputFault`](crate::InputFault) with the place and the rule.
+//!
+//! ```
+//! use interleaf::read;
+//!
+//! let body = r#"{"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}"#;
+//! let reading = read::conversation(body)?;
+//! assert_eq!(reading.conversation.view_len(), 1);
+//! assert_eq!(reading.options.model, "gpt-5");
+//! # Ok::<(), interleaf::Error>(())
+//! ```
+
+mod answer;
+mod detect;
+mod reply;
+mod said;
+mod summary;
+mod tools;
+
+use std::fmt;
+use std::sync::Arc;
+
+use interleaf_conversation::Conversation;
+use interleaf_model::{Message, MessageId, Tool, Transcript};
+use interleaf_wire::{Family, Options, Request, decode_request, openai_chat};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+pub use self::answer::Answer;
+pub use self::reply::reply;
+pub(crate) use self::said::chat_message;
+pub use self::said::{Said, said};
+pub use self::summary::SummaryForm;
+pub use self::tools::Tools;
+use crate::{Error, InputFault};
+
+const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), an array of \
+                           OpenAI-style chat messages, or the body of a request";
+
+/// The fields of a body that the messages are read from.
+const TOLD: [&str; 5] = ["messages", "contents", "input", "system", "instructions"];
+
+/// A conversation that was read, and what a request body says beside it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The conversation. It may be a broken history.
+    pub conversation: Conversation,
+    /// The tools of a request body.
+    pub tools: Arc<[Tool]>,
+    /// The settings of a request body.
+    pub options: Options,
+    /// The names of a request body's fields that are no part of the conversation.
+    pub left_out: Vec<String>,
+}
+
+/// Reads a conversation; its form is told by its content.
+///
+/// # Errors
+/// If it has none of the known forms, or breaks a rule of its own.
+pub fn conversation(text: &str) -> Result<Reading, Error> {
+    let text = unmarked(text);
+    match text.trim_start().as_bytes().first() {
+        None => Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into()),
+        Some(b'[') => {
+            let messages = openai_chat::decode_messages(text).map_err(|e| InputFault::wire(&e))?;
+            Reading::of(&named(messages), Request::default(), Vec::new())
+        }
+        Some(b'{') => object(text),
+        Some(_) => {
+            let rule = "this is no conversation: neither a JSON object nor a JSON array";
+            Err(InputFault::new(rule).at("line 1 column 1").with_hint(KNOWN_FORMS).into())
+        }
+    }
+}
+
+/// Reads the conversation of a request body of this family.
+///
+/// # Errors
+/// If the text is no such body.
+pub fn request(family: Family, text: &str) -> Result<Reading, Error> {
+    let text = unmarked(text);
+    if text.trim().is_empty() {
+        return Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into());
+    }
+    let decoded = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
+    Reading::of_request(decoded, &fields(text)?)
+}
+
+/// The API whose request body this is, if that can be seen.
+pub fn request_family(text: &str) -> Option<Family> {
+    // A text that is JSON and yet has no value in memory (half a surrogate pair, a
+    // number beyond f64) is read by whoever reads most.
+    serde_json::from_str(unmarked(text))
+        .map_or(Some(Family::OpenaiChat), |body| detect::request(&body))
+}
+
+fn object(text: &str) -> Result<Reading, Error> {
+    let fields = fields(text)?;
+    if fields.has("interleaf") {
+        let transcript = Transcript::read(text).map_err(|e| InputFault::model(&e))?;
+        return Reading::of(&transcript, Request::default(), Vec::new());
+    }
+    if fields.has("interleaf_prompt") {
+        let rule = "this is a request in neutral form, not a conversation";
+        return Err(InputFault::new(rule).with_hint("--previous takes it").into());
+    }
+    let Some(family) = request_family(text) else {
+        let rule = "this object is no conversation: it has neither `interleaf` nor `messages`";
+        return Err(InputFault::new(rule).with_hint(KNOWN_FORMS).into());
+    };
+    let decoded = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
+    Reading::of_request(decoded, &fields)
+}
+
+impl Reading {
+    fn of(transcript: &Transcript, request: Request, left_out: Vec<String>) -> Result<Self, Error> {
+        let conversation =
+            Conversation::from_transcript(transcript).map_err(|e| InputFault::conversation(&e))?;
+        let Request { tools, options, .. } = request;
+        Ok(Self { conversation, tools: tools.into(), options, left_out })
+    }
+
+    fn of_request(mut request: Request, fields: &Fields<'_>) -> Result<Self, Error> {
+        let transcript = named(std::mem::take(&mut request.messages));
+        let names = fields.0.iter().map(|(name, _)| name.clone());
+        let left_out = names.filter(|name| !TOLD.contains(&name.as_str())).collect();
+        Self::of(&transcript, request, left_out)
+    }
+}
+
+/// The fields of an object in order, not looked into.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Fields<'a> {
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+fn fields(text: &str) -> Result<Fields<'_>, InputFault> {
+    serde_json::from_str(text).map_err(|e| {
+        let fault = InputFault::json(&e);
+        match e.to_string().starts_with("trailing characters") {
+            true => fault.with_hint(
+                "one JSON value is read; put the messages of a JSON Lines file into one array",
+            ),
+            false => fault,
+        }
+    })
+}
+
+/// Gives messages without an id the one of their place, as a transcript does.
+fn named(mut messages: Vec<Message>) -> Transcript {
+    for (i, message) in messages.iter_mut().enumerate() {
+        if message.id.is_unassigned() {
+            message.id = MessageId::of_index(i);
+        }
+    }
+    Transcript::of(messages)
+}
+
+/// A text without the byte order mark at its start.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}

@@ -1,0 +1,138 @@
+//! An answer of an API as it was recorded.
+//!
+//! | what is there | what it is |
+//! |---|---|
+//! | `{"stream": …, "response": …}` | an envelope around one of the following |
+//! | a JSON object | an answer that came whole |
+//! | a JSON list | the events of a stream |
+//! | lines with `data:` | a stream of server-sent events |
+//! | bytes that are no text, or base64 of such | a binary stream of Bedrock's |
+
+use interleaf_model::Reply;
+use interleaf_wire::{Family, NameMap, decode_response, decode_stream};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Fields, detect};
+use crate::{Error, InputFault};
+
+/// An answer, whole or streamed.
+///
+/// ```
+/// use interleaf::read::Answer;
+///
+/// let recorded = r#"{"choices": [{"message": {"role": "assistant", "content": "hi"}}]}"#;
+/// let answer = Answer::of(recorded.as_bytes().to_vec())?;
+/// let reply = answer.decode(answer.family().unwrap())?;
+/// assert_eq!(reply.message.texts().collect::<String>(), "hi");
+/// # Ok::<(), interleaf::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Answer(Recorded);
+
+#[derive(Debug, Clone)]
+enum Recorded {
+    /// It came whole.
+    Whole(String),
+    /// It came in events, as text.
+    Events(String),
+    /// It came in Bedrock's frames.
+    Frames(Vec<u8>),
+}
+
+impl Answer {
+    /// Looks at what was recorded.
+    ///
+    /// # Errors
+    /// If there is nothing in it, or it begins like JSON and is none.
+    pub fn of(bytes: Vec<u8>) -> Result<Self, Error> {
+        Recorded::of(bytes).map(Self)
+    }
+
+    /// The API that gave it, if that can be seen.
+    pub fn family(&self) -> Option<Family> {
+        match &self.0 {
+            Recorded::Whole(text) => detect::answer(&serde_json::from_str(text).ok()?),
+            Recorded::Events(text) => text.lines().find_map(|line| {
+                let data: Value = serde_json::from_str(line.strip_prefix("data:")?).ok()?;
+                detect::answer(&data)
+            }),
+            Recorded::Frames(_) => Some(Family::Bedrock),
+        }
+    }
+
+    /// Reads it. Names of tools stay as the API has them.
+    ///
+    /// # Errors
+    /// If the API answered with an error, or the answer is cut or damaged.
+    pub fn decode(&self, family: Family) -> Result<Reply, Error> {
+        let names = NameMap::default();
+        let reply = match &self.0 {
+            Recorded::Whole(text) => decode_response(family, text, &names),
+            Recorded::Events(text) => decode_stream(family, text.as_bytes(), &names),
+            Recorded::Frames(bytes) => decode_stream(family, bytes, &names),
+        };
+        Ok(reply.map_err(|e| InputFault::wire(&e))?)
+    }
+}
+
+impl Recorded {
+    fn of(bytes: Vec<u8>) -> Result<Self, Error> {
+        let text = match String::from_utf8(bytes) {
+            // Lengths are big-endian, and no frame is larger than 16 MiB.
+            Ok(text) if !text.starts_with('\0') => text,
+            Ok(text) => return Ok(Self::Frames(text.into_bytes())),
+            Err(e) => return Ok(Self::Frames(e.into_bytes())),
+        };
+        let json = |e: serde_json::Error| InputFault::json(&e);
+        match text.trim_start().as_bytes().first() {
+            None => Err(InputFault::new("there is nothing in it").into()),
+            Some(b'{') => {
+                let fields = serde_json::from_str::<Fields<'_>>(&text).ok();
+                match fields.and_then(|fields| fields.get("response")) {
+                    Some(inner) if inner.get().starts_with('"') => {
+                        let inner: String = serde_json::from_str(inner.get()).map_err(json)?;
+                        Self::of(inner.into_bytes())
+                    }
+                    Some(inner) => Self::of(inner.get().as_bytes().to_vec()),
+                    None => Ok(Self::Whole(text)),
+                }
+            }
+            Some(b'[') => {
+                let events: Vec<&RawValue> = serde_json::from_str(&text).map_err(json)?;
+                // A line break inside an event would end its `data`.
+                let line = |event: &&RawValue| event.get().replace(['\n', '\r'], " ");
+                let events = events.iter().map(|event| format!("data: {}\n\n", line(event)));
+                Ok(Self::Events(events.collect()))
+            }
+            Some(_) => match from_base64(text.trim()) {
+                Some(frames) if frames.starts_with(b"\0") => Ok(Self::Frames(frames)),
+                _ => Ok(Self::Events(text)),
+            },
+        }
+    }
+}
+
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => Some(c - b'A'),
+        b'a'..=b'z' => Some(c - b'a' + 26),
+        b'0'..=b'9' => Some(c - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    };
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut held, mut n_bits) = (0_u32, 0);
+    let digits = text.trim_end_matches('=').bytes().filter(|c| !c.is_ascii_whitespace());
+    for c in digits {
+        held = (held << 6) | u32::from(digit(c)?);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            bytes.push((held >> n_bits) as u8);
+            held &= (1 << n_bits) - 1;
+        }
+    }
+    Some(bytes)
+}

@@ -1,0 +1,64 @@
+//! What is to be appended to a session: messages, or a model's reply.
+
+use std::sync::Arc;
+
+use interleaf_model::{Message, Reply, read_json};
+use interleaf_wire::openai_chat;
+
+use super::{Fields, conversation, unmarked};
+use crate::{Error, InputFault, reply_form};
+
+/// What somebody said.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Said {
+    /// Messages, in order.
+    Messages(Vec<Arc<Message>>),
+    /// A model's reply, with what is known of it beside the message.
+    Reply(Box<Reply>),
+}
+
+/// Reads what is to be appended.
+///
+/// | what is there | what it is |
+/// |---|---|
+/// | an object with `role` and `parts` | one message of a transcript |
+/// | an object with `role` | one chat message |
+/// | an object with `message` | a reply as [`reply_form`] writes it, or with a chat message |
+/// | anything else | a conversation, all of it visible |
+///
+/// # Errors
+/// If it is none of these, or a conversation with hidden messages, which would be lost.
+pub fn said(text: &str) -> Result<Said, Error> {
+    let text = unmarked(text);
+    let is_object = text.trim_start().starts_with('{');
+    let fields = is_object.then(|| serde_json::from_str::<Fields<'_>>(text).ok()).flatten();
+    if let Some(fields) = fields {
+        if fields.has("role") && fields.has("parts") {
+            let message = read_json::<Message>(text).map_err(|e| InputFault::model(&e))?;
+            return Ok(Said::Messages(vec![Arc::new(message)]));
+        }
+        if fields.has("role") {
+            return Ok(Said::Messages(vec![Arc::new(chat_message(text)?)]));
+        }
+        if fields.has("message") {
+            return Ok(Said::Reply(Box::new(reply_form::read(text)?)));
+        }
+    }
+    let conversation = conversation(text)?.conversation;
+    let hidden = conversation.log_len() - conversation.view_len();
+    if hidden > 0 {
+        let noun = if hidden == 1 { "message" } else { "messages" };
+        let rule = format!("{hidden} {noun} of it are hidden, and would be lost");
+        let hint = "`interleaf sessions import` keeps them, in a session of their own";
+        return Err(InputFault::new(rule).with_hint(hint).into());
+    }
+    Ok(Said::Messages(conversation.visible().cloned().collect()))
+}
+
+/// One OpenAI-style chat message.
+pub(crate) fn chat_message(text: &str) -> Result<Message, Error> {
+    let list = openai_chat::decode_messages(&format!("[{text}]"));
+    let message = list.map_err(|e| InputFault::wire(&e))?.into_iter().next();
+    message.ok_or_else(|| InputFault::new("there is no message in it").into())
+}
