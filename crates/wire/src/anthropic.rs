@@ -40,6 +40,7 @@
 mod answer;
 mod base64;
 mod decode;
+mod detect;
 mod encode;
 mod error;
 mod lint;
@@ -56,8 +57,12 @@ use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
+    kin: &[],
+    hosted_makers: &[],
+    declares_tools: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
+    body_of_tools: |tools| format!(r#"{{"messages":[],"tools":{tools}}}"#),
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
@@ -65,6 +70,7 @@ pub(crate) static CODEC: Codec = Codec {
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,
+    signs: detect::SIGNS,
 };
 
 use models::Model;

@@ -28,6 +28,7 @@
 
 mod answer;
 mod decode;
+mod detect;
 mod encode;
 mod error;
 mod lint;
@@ -43,8 +44,12 @@ use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
+    kin: &[],
+    hosted_makers: &["anthropic"],
+    declares_tools: true,
     writer: encode::WRITER,
     read_request: decode::decode_request,
+    body_of_tools: |tools| format!(r#"{{"messages":[],"toolConfig":{{"tools":{tools}}}}}"#),
     read_answer: answer::decode_response,
     framing: Framing::EventStream,
     machine: stream::machine,
@@ -52,4 +57,5 @@ pub(crate) static CODEC: Codec = Codec {
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,
+    signs: detect::SIGNS,
 };

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::api_error::ErrorReader;
+use crate::detect::Signs;
 use crate::encode::Writer;
 use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
@@ -17,10 +18,19 @@ use crate::{
 
 /// A family's table of contents.
 pub(crate) struct Codec {
+    /// Other owners whose fields and thinking mean the same here.
+    pub(crate) kin: &'static [&'static str],
+    /// Makers of models that are served here: their thinking is taken where no other model
+    /// is named as its producer.
+    pub(crate) hosted_makers: &'static [&'static str],
+    /// Whether a request without tools declares those that its history names.
+    pub(crate) declares_tools: bool,
     /// Writes requests.
     pub(crate) writer: Writer,
     /// Reads requests.
     pub(crate) read_request: fn(&str) -> Result<Request, Error>,
+    /// The smallest body with this list of tools.
+    pub(crate) body_of_tools: fn(&str) -> String,
     /// Reads answers that came whole.
     pub(crate) read_answer: fn(&str) -> Result<ReplyBuilder, Error>,
     /// How the events of a stream are framed.
@@ -35,6 +45,8 @@ pub(crate) struct Codec {
     pub(crate) quirks: Quirks,
     /// The rules that `check` knows.
     pub(crate) rules: &'static [Rule],
+    /// How its texts are told from those of others.
+    pub(crate) signs: Signs,
 }
 
 impl Family {

@@ -39,6 +39,7 @@
 
 mod answer;
 mod decode;
+mod detect;
 mod encode;
 mod error;
 mod lint;
@@ -53,8 +54,12 @@ use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
+    kin: &[],
+    hosted_makers: &[],
+    declares_tools: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
+    body_of_tools: |tools| format!(r#"{{"contents":[],"tools":{tools}}}"#),
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
@@ -62,6 +67,7 @@ pub(crate) static CODEC: Codec = Codec {
     check: lint::check,
     quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::letter_first("_-", 64)),
     rules: lint::RULES,
+    signs: detect::SIGNS,
 };
 
 /// The owner of what only this family understands.

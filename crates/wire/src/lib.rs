@@ -55,6 +55,7 @@ mod reply_builder;
 mod sse;
 mod stream;
 
+pub mod detect;
 pub mod lint;
 
 mod anthropic;
@@ -65,7 +66,7 @@ mod openai_responses;
 
 pub use adjustment::{Adjustment, AdjustmentKind};
 pub use api_error::{ApiError, ApiErrorKind, decode_error};
-pub use decode::{decode_request, decode_response, decode_stream};
+pub use decode::{decode_request, decode_response, decode_stream, decode_tools};
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};
 pub use family::Family;

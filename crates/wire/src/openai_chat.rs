@@ -45,6 +45,7 @@
 
 mod answer;
 mod decode;
+mod detect;
 mod encode;
 mod error;
 mod lint;
@@ -59,8 +60,12 @@ use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
+    kin: &[],
+    hosted_makers: &[],
+    declares_tools: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
+    body_of_tools: |tools| format!(r#"{{"messages":[],"tools":{tools}}}"#),
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
@@ -72,9 +77,12 @@ pub(crate) static CODEC: Codec = Codec {
         ..Quirks::none(Alphabet::new("_-.:", 40), Alphabet::NAME)
     },
     rules: lint::RULES,
+    signs: detect::SIGNS,
 };
 
 pub use decode::{decode_messages, decode_request};
+
+pub(crate) use detect::has_own_role;
 
 /// The owner of what only this family understands.
 const OPENAI: &str = "openai";

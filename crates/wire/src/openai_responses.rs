@@ -35,6 +35,7 @@
 
 mod answer;
 mod decode;
+mod detect;
 mod encode;
 mod error;
 mod lint;
@@ -49,8 +50,12 @@ use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
+    kin: &[CHAT_OWNER],
+    hosted_makers: &[],
+    declares_tools: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
+    body_of_tools: |tools| format!(r#"{{"input":[],"tools":{tools}}}"#),
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
@@ -58,6 +63,7 @@ pub(crate) static CODEC: Codec = Codec {
     check: lint::check,
     quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::NAME),
     rules: lint::RULES,
+    signs: detect::SIGNS,
 };
 
 /// The owner of what only this family understands.

@@ -36,6 +36,15 @@ impl<'a> Fields<'a> {
         Ok(Self { at, path: "", list })
     }
 
+    /// Takes a body apart. A bare list stands for a body with nothing but that list, in
+    /// the field `name`.
+    pub(crate) fn of_body(at: &'a RawValue, name: &'static str) -> Result<Self, Fault<'a>> {
+        match is_list(at) {
+            true => Ok(Self { at, path: "", list: vec![(Cow::Borrowed(name), at)] }),
+            false => Self::read(at),
+        }
+    }
+
     /// The value of a field, left in its place.
     pub(crate) fn peek(&self, name: &str) -> Option<&'a RawValue> {
         let (_, value) = self.list.iter().rev().find(|(key, _)| key == name)?;

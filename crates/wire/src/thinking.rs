@@ -36,11 +36,10 @@ pub(crate) fn goes_back(
 
 fn foreign(thinking: &Thinking, family: Family, model: &str) -> Option<&'static str> {
     let producer = thinking.producer.as_ref()?;
-    let same_vendor = match (family, producer.vendor.as_str()) {
-        (Family::OpenaiResponses, "openai") => true,
-        (Family::Bedrock, "anthropic") => producer.model.is_none(),
-        (family, vendor) => vendor == family.owner(),
-    };
+    let (vendor, codec) = (producer.vendor.as_str(), family.codec());
+    let same_vendor = vendor == family.owner()
+        || codec.kin.contains(&vendor)
+        || codec.hosted_makers.contains(&vendor) && producer.model.is_none();
     let same_model = match &producer.model {
         Some(made_by) => model.is_empty() || is_same_model(made_by, model),
         None => true,

@@ -29,7 +29,7 @@ pub(crate) fn decode_request(text: &str) -> Result<Request, Error> {
 }
 
 fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
-    let mut fields = Fields::read(whole)?;
+    let mut fields = Fields::of_body(whole, "messages")?;
     let Some(raw) = fields.take("messages") else {
         return Err(fields.incomplete("a request needs `messages`"));
     };

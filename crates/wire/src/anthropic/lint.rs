@@ -13,7 +13,7 @@ mod settings;
 mod thinking;
 mod tools;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::rules::BODY;
 use super::models::Model;
@@ -42,7 +42,10 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
 
 /// Whether the marks of a body are few enough and in order.
 pub(super) fn has_legal_marks(body: &str) -> bool {
-    let Ok(body) = serde_json::from_str::<Value>(body) else { return true };
+    let Ok(mut body) = serde_json::from_str::<Value>(body) else { return true };
+    if body.is_array() {
+        body = json!({"messages": body});
+    }
     let is_counted = |rule: &Rule| [rules::MARK_COUNT, rules::MARK_ORDER].contains(rule);
     !cache::faults(&View::of(&body)).iter().any(|(rule, _, _)| is_counted(rule))
 }

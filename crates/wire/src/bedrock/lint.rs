@@ -9,8 +9,8 @@ mod settings;
 mod tools;
 
 use interleaf_model::Json;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use self::cache::check_cache_points;
 use self::messages::{check_documents, check_message, check_system};
@@ -78,7 +78,10 @@ pub(super) fn takes_tool(json: &Json) -> bool {
 
 /// Whether the cache breakpoints of a body are few enough and in order.
 pub(super) fn has_legal_cache_points(body: &str) -> bool {
-    let Ok(body) = serde_json::from_str::<Value>(body) else { return true };
+    let Ok(mut body) = serde_json::from_str::<Value>(body) else { return true };
+    if body.is_array() {
+        body = json!({"messages": body});
+    }
     let mut is_clean = true;
     check_cache_points(&body, &mut |_, _, _| is_clean = false);
     is_clean

@@ -40,10 +40,7 @@ fn report_one(extra: &Extra, message: &Message, family: Family, adjustments: &mu
     }
 }
 
-/// The ids and forms of OpenAI's two families mean the same in both; what the engine keeps
-/// for itself is no one's loss.
+/// What the engine keeps for itself is no one's loss.
 fn takes(family: Family, owner: &str) -> bool {
-    owner == ENGINE
-        || owner == family.owner()
-        || (family == Family::OpenaiResponses && owner == "openai")
+    owner == ENGINE || owner == family.owner() || family.codec().kin.contains(&owner)
 }

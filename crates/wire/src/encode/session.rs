@@ -9,7 +9,7 @@ use interleaf_model::{Entry, Message, Prompt};
 use super::settled::SettledText;
 use super::{Context, Elements, Encoded, Places, TurnPlace, foreign};
 use crate::turns::{Turn, Turns};
-use crate::{Adjustment, Error, Family, NameMap, Options, Vendor};
+use crate::{Adjustment, Error, NameMap, Options, Vendor};
 
 /// An encoder that remembers what it wrote: a turn that did not change since the
 /// last request is not written again. What it gives is the same, byte for byte, as
@@ -123,8 +123,8 @@ impl Written {
 
 /// Whether the body cannot be written without a look at every message.
 fn needs_whole(prompt: &Prompt, vendor: &Vendor, options: &Options) -> bool {
-    // Bedrock wants the tools of the history declared, and thinking counts places.
-    (vendor.family == Family::Bedrock && prompt.tools().is_empty())
+    // The declarations look at every call, and thinking counts places.
+    (vendor.family.codec().declares_tools && prompt.tools().is_empty())
         || options.thinking_unbound_from.is_some()
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn decode_request(text: &str) -> Result<Request, Error> {
 }
 
 fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
-    let mut fields = Fields::read(whole)?;
+    let mut fields = Fields::of_body(whole, "input")?;
     let mut messages = Vec::new();
     if fields.peek("instructions").is_some_and(is_text) {
         let text = fields.take_text("instructions")?.unwrap_or_default();

@@ -131,7 +131,7 @@ fn faults_in_messages_name_place_and_rule() {
 fn faults_in_a_request_name_place_and_rule() {
     let table: &[(&str, ErrorKind, &str)] = &[
         ("", Syntax, "line 1 column 1: EOF while parsing a value"),
-        ("[]", Form, "line 1 column 1: must be an object, not a list"),
+        ("7", Form, "line 1 column 1: must be an object, not a number"),
         (r#"{"model":"m"}"#, Form, "line 1 column 1: a request needs `messages`"),
         (r#"{"messages":"hi"}"#, Form, "messages, line 1 column 13: must be a list, not a string"),
         (

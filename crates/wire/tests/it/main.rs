@@ -2,6 +2,7 @@
 
 mod api_errors;
 mod definitions;
+mod detect;
 mod effect;
 mod examples;
 mod faults;

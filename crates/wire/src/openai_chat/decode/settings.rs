@@ -11,7 +11,7 @@ use crate::raw::{Fields, is_text, list, text, wrong_type};
 use crate::{Family, Options, Request, ToolChoice};
 
 pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
-    let mut fields = Fields::read(whole)?;
+    let mut fields = Fields::of_body(whole, "messages")?;
     let Some(messages) = fields.take("messages") else {
         return Err(fields.incomplete("a request needs `messages`"));
     };

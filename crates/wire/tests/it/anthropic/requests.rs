@@ -181,7 +181,7 @@ fn a_broken_history_is_read_as_it_is() {
 fn faults_name_place_and_rule() {
     let table: &[(&str, ErrorKind, &str)] = &[
         ("{", ErrorKind::Syntax, "line 1 column 2: EOF while parsing an object"),
-        ("[]", ErrorKind::Form, "line 1 column 1: must be an object, not a list"),
+        ("7", ErrorKind::Form, "line 1 column 1: must be an object, not a number"),
         ("{}", ErrorKind::Form, "line 1 column 1: a request needs `messages`"),
         (
             r#"{"messages":[{"role":"tool"}]}"#,

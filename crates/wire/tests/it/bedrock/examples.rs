@@ -475,7 +475,7 @@ fn a_broken_history_is_read_as_it_is() {
 #[test]
 fn faults_name_place_and_rule() {
     let table = [
-        ("[]", "line 1 column 1: must be an object, not a list"),
+        ("7", "line 1 column 1: must be an object, not a number"),
         ("{}", "line 1 column 1: a request needs `messages`"),
         (r#"{"messages":{}}"#, "messages, line 1 column 13: must be a list, not an object"),
         (

@@ -151,7 +151,7 @@ fn plain_faults_are_mended_by_writing_anew() {
 #[test]
 fn faults_name_place_and_rule() {
     let table = [
-        ("[]", "line 1 column 1: must be an object, not a list"),
+        ("7", "line 1 column 1: must be an object, not a number"),
         (
             r#"{"input":1}"#,
             "input, line 1 column 10: must be a string or a list of items, not a number",

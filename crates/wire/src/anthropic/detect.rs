@@ -1,0 +1,39 @@
+//! The signs of this family.
+
+use serde_json::Value;
+
+use crate::detect::{Signs, items, messages, parts};
+use crate::openai_chat::has_own_role;
+
+pub(super) const SIGNS: Signs = Signs {
+    request: |body| messages(body).is_some_and(|list| has_own_fields(body, list)),
+    messages: is_own,
+    answer: |value| {
+        let kind = value["type"].as_str().unwrap_or_default();
+        kind.starts_with("message") || kind == "ping" || value.get("stop_reason").is_some()
+    },
+    tool: |tool| tool.get("input_schema").is_some(),
+    conversation: &["messages", "system"],
+};
+
+fn has_own_fields(body: &Value, list: &[Value]) -> bool {
+    let has = |name: &str| body.get(name).is_some();
+    let is_claude = body["model"].as_str().is_some_and(|model| model.starts_with("claude"));
+    let has_fields = has("system")
+        || has("anthropic_version")
+        || has("stop_sequences")
+        || is_claude && has("max_tokens")
+        || items(&body["tools"]).any(|tool| tool.get("input_schema").is_some());
+    is_own(list) || has_fields && !list.iter().any(has_own_role)
+}
+
+/// Whether no message has a role of chat's, and some part a type of this family's.
+fn is_own(list: &[Value]) -> bool {
+    const OWN: [&str; 6] =
+        ["tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"];
+    let is_own = |part: &Value| {
+        let kind = part["type"].as_str().unwrap_or_default();
+        OWN.contains(&kind) || kind.starts_with("server_tool")
+    };
+    !list.iter().any(has_own_role) && parts(list).any(is_own)
+}

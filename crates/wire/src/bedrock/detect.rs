@@ -1,0 +1,33 @@
+//! The signs of this family.
+
+use serde_json::Value;
+
+use crate::detect::{Signs, items, messages, parts};
+
+/// Fields that only this family has.
+const OWN_FIELDS: [&str; 4] =
+    ["inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig"];
+
+pub(super) const SIGNS: Signs = Signs {
+    request: |body| {
+        let is_own = |list: &[Value]| {
+            OWN_FIELDS.into_iter().any(|name| body.get(name).is_some())
+                || items(&body["system"]).any(is_untyped)
+                || has_untyped(list)
+        };
+        messages(body).is_some_and(is_own)
+    },
+    messages: has_untyped,
+    answer: |value| value["output"].get("message").is_some(),
+    tool: |tool| tool.get("toolSpec").is_some(),
+    conversation: &["messages", "system"],
+};
+
+/// Whether a part is an object without a type: its only field says what it is.
+fn is_untyped(part: &Value) -> bool {
+    part.is_object() && part.get("type").is_none()
+}
+
+fn has_untyped(list: &[Value]) -> bool {
+    parts(list).any(is_untyped)
+}

@@ -1,0 +1,97 @@
+//! Which API a text belongs to, as far as its form tells.
+//!
+//! Each family knows its own signs (`detect.rs` in its folder). They are asked in turn,
+//! OpenAI's chat last: a list of messages without the signs of another family is chat.
+
+use serde_json::Value;
+
+use crate::Family;
+use crate::stream::Framing;
+
+/// The signs of a family. A sign may rely on no family before it having been seen.
+pub(crate) struct Signs {
+    /// In the body of a request.
+    pub(crate) request: fn(&Value) -> bool,
+    /// In a bare list of messages.
+    pub(crate) messages: fn(&[Value]) -> bool,
+    /// In an answer, or in an event of one.
+    pub(crate) answer: fn(&Value) -> bool,
+    /// In the description of a tool.
+    pub(crate) tool: fn(&Value) -> bool,
+    /// The fields of a body that hold what was said.
+    pub(crate) conversation: &'static [&'static str],
+}
+
+/// The API whose request this is: a body, or the bare list of its messages.
+///
+/// A text that is no JSON value is given to chat, whose reader takes the most and says
+/// what is wrong.
+///
+/// ```
+/// use interleaf_wire::{Family, detect};
+///
+/// let list = r#"[{"role": "user", "content": [
+///     {"type": "tool_result", "tool_use_id": "t1", "content": "src"}]}]"#;
+/// assert_eq!(detect::request(list), Some(Family::Anthropic));
+/// assert_eq!(detect::request(r#"{"contents": []}"#), Some(Family::Gemini));
+/// assert_eq!(detect::request("{}"), None);
+/// ```
+pub fn request(text: &str) -> Option<Family> {
+    match serde_json::from_str(text) {
+        Ok(Value::Array(list)) => first(|signs| (signs.messages)(&list)),
+        Ok(body) => first(|signs| (signs.request)(&body)),
+        Err(_) => Some(Family::OpenaiChat),
+    }
+}
+
+/// The API whose answer, or event of an answer, this is.
+pub fn answer(text: &str) -> Option<Family> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    first(|signs| (signs.answer)(&value))
+}
+
+/// The API whose stream begins with these bytes.
+pub fn stream(bytes: &[u8]) -> Option<Family> {
+    // A binary frame begins with its length, which is never so large that the first byte
+    // is taken.
+    if bytes.first() == Some(&0) {
+        let is_framed = |family: &Family| family.codec().framing == Framing::EventStream;
+        return Family::ALL.into_iter().find(is_framed);
+    }
+    let lines = std::str::from_utf8(bytes).ok()?.lines();
+    lines.filter_map(|line| line.strip_prefix("data:")).find_map(answer)
+}
+
+/// The API in whose form a tool is described.
+pub fn tool(text: &str) -> Option<Family> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    first(|signs| (signs.tool)(&value))
+}
+
+/// The fields of a family's bodies that hold what was said; all others are settings.
+pub fn conversation_fields(family: Family) -> &'static [&'static str] {
+    family.codec().signs.conversation
+}
+
+fn first(has: impl Fn(&Signs) -> bool) -> Option<Family> {
+    Family::ALL.into_iter().rev().find(|family| has(&family.codec().signs))
+}
+
+/// The elements of a list; none of anything else.
+pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The parts of messages, where their content is a list.
+pub(crate) fn parts(messages: &[Value]) -> impl Iterator<Item = &Value> {
+    messages.iter().flat_map(|message| items(&message["content"]))
+}
+
+/// The messages of a body that may be one of several families, unless it is a recorded
+/// conversation: these keep the settings apart, and are always chat.
+pub(crate) fn messages(body: &Value) -> Option<&[Value]> {
+    match (&body["messages"], body.get("params")) {
+        (Value::Array(list), None) => Some(list),
+        _ => None,
+    }
+}

@@ -1,0 +1,19 @@
+//! The signs of this family.
+
+use serde_json::Value;
+
+use crate::detect::Signs;
+
+pub(super) const SIGNS: Signs = Signs {
+    request: |body| body.get("messages").is_some(),
+    // What no other family knows as its own is chat.
+    messages: |_| true,
+    answer: |value| value.get("choices").is_some(),
+    tool: |tool| tool.get("function").is_some(),
+    conversation: &["messages"],
+};
+
+/// Whether a message has a role that only this family has.
+pub(crate) fn has_own_role(message: &Value) -> bool {
+    matches!(message["role"].as_str(), Some("system" | "developer" | "tool" | "function"))
+}

@@ -1,0 +1,32 @@
+//! The signs of this family.
+
+use serde_json::Value;
+
+use super::is_part_type;
+use crate::detect::{Signs, parts};
+
+pub(super) const SIGNS: Signs = Signs {
+    request: |body| body.get("input").is_some() && body.get("messages").is_none(),
+    messages: |list| {
+        // A message need not say that it is one; its parts do, and so do other items.
+        list.iter().any(is_item) || parts(list).any(is_part)
+    },
+    answer: |value| {
+        let kind = value["type"].as_str().unwrap_or_default();
+        value["object"] == "response" || value["output"].is_array() || kind.starts_with("response.")
+    },
+    tool: |tool| tool.get("type").is_some() && tool.get("function").is_none(),
+    conversation: &["input", "instructions"],
+};
+
+fn is_item(item: &Value) -> bool {
+    let Some(kind) = item["type"].as_str() else { return false };
+    item.get("role").is_none() || kind == "message"
+}
+
+fn is_part(part: &Value) -> bool {
+    // `input_audio`, `text` and `refusal` are parts of chat too.
+    part["type"].as_str().is_some_and(|kind| {
+        is_part_type(kind) && !matches!(kind, "input_audio" | "text" | "refusal")
+    })
+}
