@@ -43,6 +43,8 @@ pub enum Finish {
     ContentFilter,
     /// The API paused a long turn: send the answer back to go on.
     Paused,
+    /// It did not: the connection ended before the answer did, and this is what had come.
+    Cut,
     /// Something else, in the API's words.
     Other(SmolStr),
 }
@@ -63,6 +65,7 @@ impl Finish {
             Self::ToolCalls => "tool_calls",
             Self::ContentFilter => "content_filter",
             Self::Paused => "paused",
+            Self::Cut => "cut",
             Self::Other(reason) => reason,
         }
     }

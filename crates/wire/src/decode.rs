@@ -2,7 +2,7 @@
 
 use interleaf_model::{Opaque, Reply, Tool};
 
-use crate::{Error, Family, NameMap, Request, StreamDecoder};
+use crate::{Error, ErrorKind, Family, NameMap, Request, StreamDecoder, decode_error};
 
 /// Reads the body of a request, or the bare list of its messages.
 ///
@@ -22,13 +22,91 @@ pub fn decode_tools(family: Family, list: &str) -> Result<(Vec<Tool>, Vec<Opaque
     Ok((tools, options.hosted_tools))
 }
 
+/// Reads the answer to a request, whole or streamed.
+///
+/// ```
+/// use interleaf_wire::{Decoder, Family, NameMap};
+///
+/// let decoder = Decoder::new(Family::OpenaiChat, NameMap::default());
+/// let body = br#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
+/// assert_eq!(decoder.whole(200, [], body)?.message.text(), "hi");
+///
+/// let refused = decoder.whole(429, [("retry-after", "2")], b"slow down").unwrap_err();
+/// assert!(refused.api_error().is_some_and(|error| error.is_retryable()));
+///
+/// let mut stream = decoder.stream();
+/// stream.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"h\"}}]}\n\n")?;
+/// assert!(stream.finish().is_err());
+/// assert_eq!(stream.partial().unwrap().message.text(), "h");
+/// # Ok::<(), interleaf_wire::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Decoder {
+    family: Family,
+    names: NameMap,
+    salt: Option<u64>,
+}
+
+impl Decoder {
+    /// A decoder for the answer to a request whose tool names were rewritten so.
+    pub fn new(family: Family, names: NameMap) -> Self {
+        Self { family, names, salt: None }
+    }
+
+    /// Tells this answer from the others of its session, such as by the request's number:
+    /// calls that the API gives no id get one that no other answer has.
+    #[must_use]
+    pub fn salted(self, salt: u64) -> Self {
+        Self { salt: Some(salt), ..self }
+    }
+
+    /// Whose answers it reads.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    pub(crate) fn names(&self) -> &NameMap {
+        &self.names
+    }
+
+    pub(crate) fn salt(&self) -> Option<u64> {
+        self.salt
+    }
+
+    /// Reads an answer that came whole, with its HTTP status and headers.
+    ///
+    /// # Errors
+    /// If the body is no answer, or an error of the API's, which
+    /// [`Error::api_error`] gives.
+    pub fn whole<'h>(
+        &self,
+        status: u16,
+        headers: impl IntoIterator<Item = (&'h str, &'h str)>,
+        body: &[u8],
+    ) -> Result<Reply, Error> {
+        if !(200..300).contains(&status) {
+            return Err(decode_error(self.family, status, headers, body).into());
+        }
+        let not_text = |_| Error::new(ErrorKind::Syntax, "the answer is not UTF-8");
+        self.text(std::str::from_utf8(body).map_err(not_text)?)
+    }
+
+    /// Begins to read a stream.
+    pub fn stream(&self) -> StreamDecoder {
+        StreamDecoder::of(self.clone())
+    }
+
+    fn text(&self, text: &str) -> Result<Reply, Error> {
+        Ok((self.family.codec().read_answer)(text)?.build(self))
+    }
+}
+
 /// Reads an answer that came whole.
 ///
 /// # Errors
 /// If the text is no answer, or is an error of the API's.
 pub fn decode_response(family: Family, text: &str, names: &NameMap) -> Result<Reply, Error> {
-    let reply = (family.codec().read_answer)(text)?;
-    Ok(reply.build(names, family.owner()))
+    Decoder::new(family, names.clone()).text(text)
 }
 
 /// Reads a recorded stream.

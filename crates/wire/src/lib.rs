@@ -66,7 +66,7 @@ mod openai_responses;
 
 pub use adjustment::{Adjustment, AdjustmentKind};
 pub use api_error::{ApiError, ApiErrorKind, decode_error};
-pub use decode::{decode_request, decode_response, decode_stream, decode_tools};
+pub use decode::{Decoder, decode_request, decode_response, decode_stream, decode_tools};
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};
 pub use family::Family;

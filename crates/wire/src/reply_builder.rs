@@ -8,12 +8,12 @@ use interleaf_model::{
 };
 use smol_str::SmolStr;
 
-use crate::NameMap;
+use crate::Decoder;
 
 /// Collects the pieces of an answer, whole or streamed, into a reply.
 ///
 /// Pieces are told apart by a key; parts stand in the order of their keys.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ReplyBuilder {
     slots: BTreeMap<u64, Slot>,
     pub(crate) finish: Option<Finish>,
@@ -27,11 +27,11 @@ pub(crate) struct ReplyBuilder {
     pub(crate) keeps_stop: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Slot {
     Text { text: String, extra: Extra },
     Thinking { text: String, seal: Option<Seal>, extra: Extra },
-    Call { id: String, name: String, arguments: String, extra: Extra },
+    Call { id: String, name: String, arguments: String, is_whole: bool, extra: Extra },
     Image(Image),
     File(File),
     Opaque(Opaque),
@@ -101,9 +101,38 @@ impl ReplyBuilder {
             id: String::new(),
             name: String::new(),
             arguments: String::new(),
+            is_whole: false,
             extra: Extra::NONE,
         };
         self.slots.entry(key).or_insert_with(slot)
+    }
+
+    /// The API says, or shows by going on, that a call is whole.
+    pub(crate) fn end_call(&mut self, key: u64) {
+        if let Some(Slot::Call { is_whole, .. }) = self.slots.get_mut(&key) {
+            *is_whole = true;
+        }
+    }
+
+    /// Makes what there is the reply of a connection that ended too early. A call stays
+    /// only if it is known to be whole, or if its arguments are a whole object: half a
+    /// call must not look like one to run.
+    pub(crate) fn cut(&mut self) {
+        self.slots.retain(|_, slot| match slot {
+            Slot::Call { is_whole, arguments, .. } => {
+                let is_object = || matches!(Arguments::from_text(arguments), Arguments::Object(_));
+                *is_whole || (!arguments.trim().is_empty() && is_object())
+            }
+            _ => true,
+        });
+        self.finish = Some(Finish::Cut);
+    }
+
+    /// Whether nothing at all has come.
+    pub(crate) fn is_untouched(&self) -> bool {
+        let Self { slots, finish, usage, model, id, extra, keeps_stop: _ } = self;
+        let is_silent = slots.is_empty() && extra.is_empty() && finish.is_none();
+        is_silent && usage.is_none() && model.is_none() && id.is_none()
     }
 
     /// Adds a picture.
@@ -140,6 +169,7 @@ impl ReplyBuilder {
                 self.call(key, call.id.as_str(), call.name.as_str());
                 self.arguments(key, call.arguments.as_str());
                 self.attach(key, call.extra);
+                self.end_call(key);
             }
             AssistantPart::Image(image) => self.image(key, image),
             AssistantPart::File(file) => self.file(key, file),
@@ -169,12 +199,35 @@ impl ReplyBuilder {
         self.slots.values().any(|slot| matches!(slot, Slot::Call { .. }))
     }
 
-    /// The reply. A call without an id gets one from its place; an empty answer is an
-    /// empty text.
-    pub(crate) fn build(self, names: &NameMap, owner: &str) -> Reply {
-        let producer = Producer { vendor: VendorName::new(owner), model: self.model.clone() };
-        let mut n_calls = 0;
-        let mut part = |slot: Slot| -> Option<AssistantPart> {
+    /// The id of the call with this key: the API's, or a made one if it gave none.
+    ///
+    /// A made id is the same whenever the same answer is read, and differs between the
+    /// answers of a session: it comes from the decoder's salt, else from the answer's id,
+    /// else from what is called.
+    pub(crate) fn call_id(&self, key: u64, salt: Option<u64>) -> Option<CallId> {
+        let Some(Slot::Call { id, name, arguments, .. }) = self.slots.get(&key) else {
+            return None;
+        };
+        if let Ok(id) = CallId::new(id) {
+            return Some(id);
+        }
+        let is_call = |(_, slot): &(&u64, &Slot)| matches!(slot, Slot::Call { .. });
+        let number = self.slots.range(..key).filter(is_call).count();
+        let seed = match (salt, &self.id) {
+            (Some(salt), _) => format!("salt {salt} {number}"),
+            (None, Some(id)) => format!("answer {number} {id}"),
+            (None, None) => format!("call {number} {name} {arguments}"),
+        };
+        CallId::new(format!("call_{:016x}", xxhash_rust::xxh3::xxh3_64(seed.as_bytes()))).ok()
+    }
+
+    /// The reply. An empty answer is an empty text.
+    pub(crate) fn build(self, decoder: &Decoder) -> Reply {
+        let vendor = VendorName::new(decoder.family().owner());
+        let producer = Producer { vendor, model: self.model.clone() };
+        let ids: Vec<Option<CallId>> =
+            self.slots.keys().map(|&key| self.call_id(key, decoder.salt())).collect();
+        let part = |(slot, call_id): (Slot, Option<CallId>)| -> Option<AssistantPart> {
             Some(match slot {
                 Slot::Text { text, extra } => {
                     AssistantPart::Text(Text { text: text.into(), extra })
@@ -185,22 +238,20 @@ impl ReplyBuilder {
                     producer: Some(producer.clone()),
                     extra,
                 }),
-                Slot::Call { id, name, arguments, extra } => {
-                    let made = format!("call_{n_calls}");
-                    n_calls += 1;
-                    // A made id is never empty.
-                    let id = CallId::new(&id).or_else(|_| CallId::new(&made)).ok()?;
-                    let name = names.original(&name);
-                    let arguments = Arguments::from_text(&arguments);
-                    AssistantPart::Call(ToolCall { id, name, arguments, extra })
-                }
+                Slot::Call { name, arguments, extra, .. } => AssistantPart::Call(ToolCall {
+                    id: call_id?,
+                    name: decoder.names().original(&name),
+                    arguments: Arguments::from_text(&arguments),
+                    extra,
+                }),
                 Slot::Image(image) => AssistantPart::Image(image),
                 Slot::File(file) => AssistantPart::File(file),
                 Slot::Opaque(opaque) => AssistantPart::Opaque(opaque),
             })
         };
-        let has_calls = self.slots.values().any(|slot| matches!(slot, Slot::Call { .. }));
-        let parts: Vec<AssistantPart> = self.slots.into_values().filter_map(&mut part).collect();
+        let has_calls = self.has_calls();
+        let slots = self.slots.into_values().zip(ids);
+        let parts: Vec<AssistantPart> = slots.filter_map(part).collect();
         let parts =
             Parts::new(parts).unwrap_or_else(|_| Parts::one(AssistantPart::Text(Text::new(""))));
         let message = Message { extra: self.extra, ..Message::from(Body::Assistant(parts)) };

@@ -7,14 +7,17 @@
 //! | an event that it does not know | it is handed on as it is, and changes nothing |
 //! | an event that cannot be read | an error with its bytes |
 //! | an error event of the API | an error with the API's words |
-//! | the end of the connection before the end of the message | an error: a cut answer is never taken for a whole one |
+//! | `[DONE]` of a server whose API has no such event | nothing |
+//! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
+//!
+//! What came before an error or a cut is [`StreamDecoder::partial`].
 
 use interleaf_model::{Finish, Reply, Usage};
 
 use crate::event_stream::EventStream;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::{Event, Sse};
-use crate::{Error, ErrorKind, Family, NameMap};
+use crate::{Decoder, Error, ErrorKind, Family, NameMap};
 
 /// A piece of an answer, as it arrives. Parts are told apart by their index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +40,10 @@ pub enum Delta {
     Call {
         /// Which part.
         part: u64,
-        /// Its id; may be empty if the API gives none.
+        /// Its id. Empty if the API gives none, and neither the answer's id nor a salt
+        /// tells this answer from others.
         id: String,
-        /// The tool.
+        /// The tool, by the name that the caller gave it.
         name: String,
     },
     /// More of a call's arguments.
@@ -64,11 +68,10 @@ pub enum Delta {
 
 /// Reads a streamed answer.
 pub struct StreamDecoder {
-    family: Family,
+    decoder: Decoder,
     frames: Frames,
     machine: Box<dyn Machine>,
     reply: ReplyBuilder,
-    names: NameMap,
 }
 
 /// How a family's events are framed.
@@ -96,53 +99,119 @@ pub(crate) trait Machine: Send {
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error>;
 
+    /// Takes `[DONE]`, which ends the streams of one family.
+    fn done(&mut self) {}
+
     /// Whether the API has said that the message is whole.
     fn is_complete(&self) -> bool;
+
+    /// Adds the texts and thoughts that have begun and are not in the reply yet. Half of
+    /// anything else is of no use.
+    fn put_open(&self, _reply: &mut ReplyBuilder) {}
 }
 
 impl StreamDecoder {
     /// A decoder for an answer to a request whose tool names were rewritten so.
     pub fn new(family: Family, names: NameMap) -> Self {
-        let codec = family.codec();
+        Self::of(Decoder::new(family, names))
+    }
+
+    pub(crate) fn of(decoder: Decoder) -> Self {
+        let codec = decoder.family().codec();
         let frames = match codec.framing {
             Framing::Sse => Frames::Sse(Sse::default()),
             Framing::EventStream => Frames::EventStream(EventStream::default()),
         };
-        let machine = (codec.machine)();
-        Self { family, frames, machine, reply: ReplyBuilder::default(), names }
+        Self { decoder, frames, machine: (codec.machine)(), reply: ReplyBuilder::default() }
     }
 
     /// Takes the next bytes and gives what they complete.
     ///
     /// # Errors
-    /// If an event cannot be read, or is an error of the API's.
+    /// If an event cannot be read, or is an error of the API's. What came before it is
+    /// [`partial`](Self::partial).
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, Error> {
-        let mut deltas = Vec::new();
-        let Self { frames, machine, reply, .. } = self;
-        let mut each = |event: Event| machine.event(&event, reply, &mut deltas);
-        match frames {
-            Frames::Sse(sse) => sse.push(bytes, &mut each)?,
-            Frames::EventStream(frames) => frames.push(bytes, &mut each)?,
-        }
-        Ok(deltas)
+        self.take(Some(bytes))
     }
 
     /// Takes the end of the connection and gives the whole reply.
     ///
     /// # Errors
-    /// If the message was not whole.
-    pub fn finish(mut self) -> Result<Reply, Error> {
-        let mut deltas = Vec::new();
-        let Self { frames, machine, reply, .. } = &mut self;
-        let mut each = |event: Event| machine.event(&event, reply, &mut deltas);
-        match frames {
-            Frames::Sse(sse) => sse.finish(&mut each)?,
-            Frames::EventStream(frames) => frames.finish()?,
+    /// If the message was not whole. What came of it is [`partial`](Self::partial).
+    pub fn finish(&mut self) -> Result<Reply, Error> {
+        match self.take(None) {
+            // Behind the last whole event stands nothing but the beginning of another.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {}
+            taken => {
+                taken?;
+            }
+        }
+        if self.reply.is_untouched() {
+            return Err(Error::new(
+                ErrorKind::Cut,
+                "the stream is empty: there is no answer in it",
+            ));
         }
         if !self.machine.is_complete() {
             let rule = "the connection ended before the message did: the answer is cut";
             return Err(Error::new(ErrorKind::Cut, rule));
         }
-        Ok(self.reply.build(&self.names, self.family.owner()))
+        Ok(self.reply.clone().build(&self.decoder))
+    }
+
+    /// What has come so far, if anything has: after a cut or an error, what is left of the
+    /// answer. Its finish is [`Finish::Cut`] unless the message is whole.
+    ///
+    /// A call stands in it only if it came whole; half a call is left out, and so is half
+    /// of anything else but text and thinking.
+    pub fn partial(&self) -> Option<Reply> {
+        let mut reply = self.reply.clone();
+        self.machine.put_open(&mut reply);
+        if reply.is_untouched() {
+            return None;
+        }
+        if !self.machine.is_complete() {
+            reply.cut();
+        }
+        Some(reply.build(&self.decoder))
+    }
+
+    /// Takes bytes, or the end.
+    fn take(&mut self, bytes: Option<&[u8]>) -> Result<Vec<Delta>, Error> {
+        let mut deltas = Vec::new();
+        let Self { frames, machine, reply, decoder } = self;
+        let mut each = |event: Event| {
+            // Servers in front of an API send it whoever the API is.
+            if event.data.trim() == "[DONE]" {
+                machine.done();
+                return Ok(());
+            }
+            let n_before = deltas.len();
+            let taken = machine.event(&event, reply, &mut deltas);
+            deltas.iter_mut().skip(n_before).for_each(|delta| delta.name_call(reply, decoder));
+            taken
+        };
+        match (frames, bytes) {
+            (Frames::Sse(sse), Some(bytes)) => sse.push(bytes, &mut each)?,
+            (Frames::Sse(sse), None) => sse.finish(&mut each)?,
+            (Frames::EventStream(frames), Some(bytes)) => frames.push(bytes, &mut each)?,
+            (Frames::EventStream(frames), None) => frames.finish()?,
+        }
+        Ok(deltas)
+    }
+}
+
+impl Delta {
+    /// Gives a call the name that the caller knows, and an id if the API gave none and the
+    /// reply will have one that no later piece changes.
+    fn name_call(&mut self, reply: &ReplyBuilder, decoder: &Decoder) {
+        let Self::Call { part, id, name } = self else { return };
+        *name = decoder.names().original(name).to_string();
+        if id.is_empty()
+            && (reply.id.is_some() || decoder.salt().is_some())
+            && let Some(made) = reply.call_id(*part, decoder.salt())
+        {
+            *id = made.to_string();
+        }
     }
 }

@@ -81,6 +81,7 @@ pub(in crate::anthropic) fn read_block<'a>(
             reply.call(key, &id, &name);
             let whole = fields.take("input").map(RawValue::get);
             reply.arguments(key, input.or(whole).unwrap_or_default());
+            reply.end_call(key);
         }
         _ => {
             reply.opaque(key, OWNER, Json::from(raw));

@@ -67,6 +67,13 @@ impl Machine for Blocks {
     fn is_complete(&self) -> bool {
         self.is_complete
     }
+
+    fn put_open(&self, reply: &mut ReplyBuilder) {
+        for (index, open) in self.open.iter().filter(|(_, open)| open.is_said()) {
+            // A block that cannot be read is none that was said.
+            let _ = open.end(*index, reply);
+        }
+    }
 }
 
 impl Blocks {
@@ -225,13 +232,20 @@ impl Open {
     }
 
     fn is_call(&self) -> bool {
-        let fields = Fields::read(&self.start).ok();
-        let kind = fields.and_then(|fields| fields.peek("type"));
-        kind.is_some_and(|kind| kind.get() == r#""tool_use""#)
+        self.kind() == Some(r#""tool_use""#)
+    }
+
+    /// Whether it is text or thinking.
+    fn is_said(&self) -> bool {
+        matches!(self.kind(), Some(r#""text""# | r#""thinking""#))
+    }
+
+    fn kind(&self) -> Option<&str> {
+        Some(Fields::read(&self.start).ok()?.peek("type")?.get())
     }
 
     /// The block is whole.
-    fn end(self, index: u64, reply: &mut ReplyBuilder) -> Result<(), String> {
+    fn end(&self, index: u64, reply: &mut ReplyBuilder) -> Result<(), String> {
         let told = |fault: Fault<'_>| fault.locate("").message().to_owned();
         let whole = self.whole().map_err(told)?;
         let whole = RawValue::from_string(whole).map_err(|e| e.to_string())?;

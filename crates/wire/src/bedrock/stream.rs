@@ -175,6 +175,7 @@ impl Converse {
     fn stop<'a>(&mut self, raw: &'a RawValue, reply: &mut ReplyBuilder) -> Result<(), Fault<'a>> {
         let mut fields = Fields::read(raw)?;
         let key = key(&mut fields)?;
+        reply.end_call(key);
         let Some(open) = self.open.remove(&key) else { return Ok(()) };
         if let Some((format, data)) = open.image {
             let source = Source::Base64(data.into());

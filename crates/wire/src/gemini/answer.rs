@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use self::partial::Growing;
-use self::words::{Spent, finish, refusal};
+use self::words::{Spent, finish, numbered, refusal};
 use super::GOOGLE;
 use super::decode::{Call, Form, Part, media_part, read_part};
 use super::wire::{peek, take};
@@ -169,7 +169,10 @@ impl Answer {
             }
         }
         if let Some(raw) = take(&mut fields, "finishReason") {
-            let reason = text(raw).map_err(|fault| fault.under("finishReason"))?;
+            let reason = match numbered(raw.get()) {
+                Some(name) => name.into(),
+                None => text(raw).map_err(|fault| fault.under("finishReason"))?,
+            };
             if reason != "FINISH_REASON_UNSPECIFIED" {
                 self.finish(finish(&reason), reply, deltas);
             }
@@ -312,6 +315,7 @@ impl Answer {
         }
         if !call.will_continue {
             self.end_growing(reply, deltas);
+            reply.end_call(key);
         }
         Ok(())
     }

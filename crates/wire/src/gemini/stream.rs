@@ -22,11 +22,6 @@ impl Machine for Answer {
     ) -> Result<(), Error> {
         let data = event.data.as_str();
         let unknown = || Delta::Unknown { event: event.name.clone(), data: data.to_owned() };
-        // The API has no such sentinel, but servers in front of it do.
-        if data.trim() == "[DONE]" {
-            deltas.push(unknown());
-            return Ok(());
-        }
         let corrupt = |what: &str| {
             Error::new(ErrorKind::Corrupt, format!("an event cannot be read: {what}: {data:?}"))
         };

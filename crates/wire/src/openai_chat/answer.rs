@@ -113,7 +113,11 @@ impl Answer {
             if let Some(message) = choice.take_object(place)? {
                 self.message(message, piece, reply, deltas)?;
             }
-            if let Some(reason) = choice.take_text("finish_reason")? {
+            let reason = match choice.peek("finish_reason") {
+                Some(raw) if !is_text(raw) => Some(raw.get().into()),
+                _ => choice.take_text("finish_reason")?,
+            };
+            if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
                 let finish = finish(&reason);
                 deltas.push(Delta::Finish(finish.clone()));
                 reply.finish = Some(finish);

@@ -5,7 +5,7 @@
 //! | a chunk with `choices` | its delta is added; `obfuscation` and the like are passed over |
 //! | a chunk with no choice and `usage` | the usage is taken |
 //! | an object with `error` | an error with the API's words |
-//! | `[DONE]` | the message is whole |
+//! | `[DONE]`, or the end of the connection behind a `finish_reason` | the message is whole |
 //! | any other object | it is handed on as it is |
 
 use serde_json::value::RawValue;
@@ -17,8 +17,6 @@ use crate::sse::Event;
 use crate::stream::Machine;
 use crate::{Delta, Error, ErrorKind};
 
-const END: &str = "[DONE]";
-
 /// Reads the events of a stream.
 pub(crate) fn machine() -> Box<dyn Machine> {
     Box::new(Chunks::default())
@@ -27,7 +25,10 @@ pub(crate) fn machine() -> Box<dyn Machine> {
 #[derive(Default)]
 struct Chunks {
     answer: Answer,
-    is_complete: bool,
+    /// `[DONE]` has come.
+    is_done: bool,
+    /// The model has said why it stops. Some servers send nothing more.
+    has_finished: bool,
 }
 
 impl Machine for Chunks {
@@ -38,11 +39,7 @@ impl Machine for Chunks {
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
         let data = event.data.trim();
-        if data == END {
-            self.is_complete = true;
-            return Ok(());
-        }
-        if self.is_complete || data.is_empty() {
+        if self.is_done || data.is_empty() {
             return Ok(());
         }
         let corrupt = |reason: String| {
@@ -57,7 +54,7 @@ impl Machine for Chunks {
             Read::Unknown
         };
         match read {
-            Read::Answer => {}
+            Read::Answer => self.has_finished = reply.finish.is_some(),
             Read::Error(error) => return Err(error),
             Read::Unknown => {
                 let Event { name, data } = event.clone();
@@ -67,7 +64,11 @@ impl Machine for Chunks {
         Ok(())
     }
 
+    fn done(&mut self) {
+        self.is_done = true;
+    }
+
     fn is_complete(&self) -> bool {
-        self.is_complete
+        self.is_done || self.has_finished
     }
 }

@@ -60,10 +60,6 @@ impl Machine for Responses {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        // Some servers end as chat does.
-        if event.data.trim() == "[DONE]" {
-            return Ok(());
-        }
         let raw: &RawValue = serde_json::from_str(&event.data).map_err(|_| corrupt(event))?;
         let mut fields = Fields::read(raw).map_err(|_| corrupt(event))?;
         let kind = fields.take_text("type").map_err(|_| corrupt(event))?;
@@ -124,6 +120,16 @@ impl Machine for Responses {
 
     fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    fn put_open(&self, reply: &mut ReplyBuilder) {
+        for (&part, piece) in &self.pieces {
+            match piece {
+                Piece::Text(text) => reply.text(part, text),
+                Piece::Thinking(text) => reply.thinking(part, text),
+                Piece::Call { .. } => {}
+            }
+        }
     }
 }
 

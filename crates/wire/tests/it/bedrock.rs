@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod examples;
-mod frames;
+pub(crate) mod frames;
 mod laws;
 mod rules;
 mod streams;

@@ -8,6 +8,7 @@ mod examples;
 mod faults;
 mod laws;
 mod session;
+mod streams;
 mod vendor;
 
 mod anthropic;

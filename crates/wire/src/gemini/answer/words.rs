@@ -44,6 +44,24 @@ impl Spent {
     }
 }
 
+/// The reason of a number: Vertex sends some in this way.
+pub(super) fn numbered(number: &str) -> Option<&'static str> {
+    const REASONS: [&str; 10] = [
+        "FINISH_REASON_UNSPECIFIED",
+        "STOP",
+        "MAX_TOKENS",
+        "SAFETY",
+        "RECITATION",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MALFORMED_FUNCTION_CALL",
+    ];
+    let number: usize = number.parse().ok()?;
+    Some(REASONS.get(number).copied().unwrap_or("OTHER"))
+}
+
 /// Why the model stopped.
 pub(super) fn finish(reason: &str) -> Finish {
     match reason {

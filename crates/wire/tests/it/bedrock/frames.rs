@@ -22,7 +22,7 @@ fn write(message: &Message) -> Vec<u8> {
 }
 
 /// The frame of an event.
-pub(super) fn event(name: &str, payload: &str) -> Vec<u8> {
+pub(crate) fn event(name: &str, payload: &str) -> Vec<u8> {
     let headers =
         [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")];
     frame(&headers, payload)

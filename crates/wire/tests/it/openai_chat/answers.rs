@@ -131,7 +131,7 @@ fn a_custom_call_has_text_and_the_old_form_no_id() {
 
     let reply = whole("function-call").unwrap();
     let call = reply.message.calls().next().unwrap();
-    assert_eq!((call.id.as_str(), call.name.as_str()), ("call_0", "list"));
+    assert_eq!((call.id.as_str(), call.name.as_str()), ("call_bce83799895e6cbe", "list"));
     assert_eq!(reply.finish, Finish::ToolCalls);
 }
 
@@ -167,7 +167,7 @@ fn pieces_without_a_handle_begin_a_call_with_a_new_id_or_name() {
     let no_id = [
         r#"{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"f","arguments":"{}"}}"#,
     ];
-    assert_eq!(stream(&no_id), ["call_0 f {}", "call_1 f {}"]);
+    assert_eq!(stream(&no_id), ["call_1b48ead7c010ced9 f {}", "call_1077470af5af6793 f {}"]);
 }
 
 #[test]
@@ -194,11 +194,15 @@ fn an_error_is_told_in_the_words_of_the_api() {
 }
 
 #[test]
-fn a_stream_is_whole_only_by_its_end_marker() {
+fn a_stream_is_whole_by_its_end_marker_or_by_the_reason_why_it_stops() {
     let bytes = recorded("text.sse");
     let text = String::from_utf8(bytes).unwrap();
-    let cut = text.replace("data: [DONE]", "");
-    assert_eq!(streamed(cut.as_bytes()).unwrap_err().kind(), ErrorKind::Cut);
+    let no_marker = text.replace("data: [DONE]", "");
+    assert_eq!(streamed(no_marker.as_bytes()), streamed(text.as_bytes()));
+    let no_reason = no_marker.replace(r#""finish_reason":"stop""#, r#""finish_reason":null"#);
+    assert_eq!(streamed(no_reason.as_bytes()).unwrap_err().kind(), ErrorKind::Cut);
+    let empty_reason = no_marker.replace(r#""finish_reason":"stop""#, r#""finish_reason":"""#);
+    assert_eq!(streamed(empty_reason.as_bytes()).unwrap_err().kind(), ErrorKind::Cut);
 }
 
 #[test]
