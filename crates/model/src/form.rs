@@ -4,6 +4,8 @@
 //! that do not belong there. Values that must stay byte for byte are taken as raw
 //! text, which is why nothing here is flattened or untagged on the way in.
 
+mod quick;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -146,47 +148,60 @@ struct OpaqueForm {
 
 /// Reads one message. Places in the error are relative to `text`.
 pub(crate) fn read_message(text: &str) -> Result<Message, Error> {
+    quick::read_message(text).map_or_else(|| read_exactly(text), Ok)
+}
+
+fn read_exactly(text: &str) -> Result<Message, Error> {
     let form: MessageForm<&RawValue> = read_json(text)?;
-    if form.role != Role::Tool {
-        refuse_tool_fields(&form)?;
-    }
+    refuse_tool_fields(&form)?;
+    let raw_parts = form.parts.clone();
     let at_part = |i: usize, e: Error| {
-        let fragment = form.parts.get(i).map_or(text, |raw| raw.get());
+        let fragment = raw_parts.get(i).map_or(text, |raw| raw.get());
         rebase(e, text, fragment).under(&format!("parts[{i}]"))
     };
-    let mut parts = Vec::with_capacity(form.parts.len());
-    for (i, raw) in form.parts.iter().enumerate() {
+    let mut parts = Vec::with_capacity(raw_parts.len());
+    for (i, raw) in raw_parts.iter().enumerate() {
         parts.push(read_part(raw.get()).map_err(|e| at_part(i, e))?);
     }
+    build(form, parts).map_err(|(i, e)| match i {
+        Some(i) => at_part(i, e),
+        None => e,
+    })
+}
+
+/// The message with these parts. An error about a part comes with its index.
+fn build<P>(
+    form: MessageForm<P>,
+    parts: Vec<AssistantPart>,
+) -> Result<Message, (Option<usize>, Error)> {
     let speaker = match form.role {
         Role::System => Speaker::System,
         Role::User => Speaker::User,
         Role::Assistant => Speaker::Assistant,
-        Role::Tool => Speaker::Tool {
-            call: form.call.clone().ok_or_else(|| {
-                Error::rule("a tool message needs `call`, the id of the call that it answers")
-            })?,
-            name: form.name.clone(),
-            status: if form.error { Status::Error } else { Status::Ok },
-        },
+        Role::Tool => {
+            let rule = "a tool message needs `call`, the id of the call that it answers";
+            let call = form.call.ok_or_else(|| (None, Error::rule(rule)))?;
+            let status = if form.error { Status::Error } else { Status::Ok };
+            Speaker::Tool { call, name: form.name, status }
+        }
     };
-    let body = make_body(speaker, parts).map_err(|(i, e)| match i {
-        Some(i) => at_part(i, e),
-        None => e,
-    })?;
+    let body = make_body(speaker, parts)?;
     let origin = match (form.agent, form.internal) {
         (None, false) => Origin::Main,
         (Some(agent), false) => Origin::SubAgent(agent),
         (None, true) => Origin::Internal,
         (Some(_), true) => {
-            return Err(Error::rule("`agent` and `internal` exclude each other"));
+            return Err((None, Error::rule("`agent` and `internal` exclude each other")));
         }
     };
-    let extra = Extra::from_map(form.extra)?;
+    let extra = Extra::from_map(form.extra).map_err(|e| (None, e))?;
     Ok(Message { id: form.id, at: form.at, origin, body, extra })
 }
 
 fn refuse_tool_fields<P>(form: &MessageForm<P>) -> Result<(), Error> {
+    if form.role == Role::Tool {
+        return Ok(());
+    }
     let fields =
         [("call", form.call.is_some()), ("name", form.name.is_some()), ("error", form.error)];
     match fields.into_iter().find(|&(_, present)| present) {
@@ -403,6 +418,14 @@ fn write_call(call: &ToolCall) -> CallForm {
 }
 
 impl Message {
+    /// Reads the JSON form.
+    ///
+    /// # Errors
+    /// If the text is no message; the error names the place and the rule.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        read_message(text)
+    }
+
     /// The length of the message's JSON form, in bytes.
     pub fn neutral_len(&self) -> usize {
         let mut counted = ByteCount(0);

@@ -55,6 +55,7 @@ mod session;
 mod commit;
 mod notice;
 mod page;
+mod replay;
 mod search;
 mod store;
 
@@ -77,6 +78,7 @@ pub use event::{EVENT_VERSION, NewEvent, StoredEvent};
 pub use notice::{Notice, Notices};
 pub use page::Page;
 pub use record::{Expect, Record, RecordChange, RecordFilter, RecordKind};
+pub use replay::Replay;
 pub use request::{NewRequest, RequestUsage, SentRequest};
 pub use search::{Found, Search};
 pub use session::{ForkPoint, Head, ListSessions, NewSession, SessionId};

@@ -3,12 +3,9 @@
 use std::ops::Range;
 
 use interleaf_conversation::Conversation;
-use interleaf_store::{Page, SessionId, Store};
+use interleaf_store::{Replay, SessionId, Store};
 
 use crate::Error;
-
-/// So many events are read at once.
-const PAGE: usize = 2048;
 
 /// The conversation that the first so many events make.
 pub(super) async fn conversation(
@@ -28,17 +25,16 @@ pub(super) async fn extend(
     conversation: &mut Conversation,
     seqs: Range<u64>,
 ) -> Result<(), Error> {
-    let mut next = seqs.start;
-    while next < seqs.end {
-        let limit = PAGE.min(usize::try_from(seqs.end - next).unwrap_or(PAGE));
-        let events = store.events(id, Page::from(next, limit)).await.map_err(Error::store)?;
-        if events.is_empty() {
-            return Err(Error::too_short(id, next, seqs.end));
+    let (mut next, end) = (seqs.start, seqs.end);
+    let mut events = Replay::new(store, id, seqs);
+    while next < end {
+        let page = events.next_page().await.map_err(Error::store)?;
+        if page.is_empty() {
+            return Err(Error::too_short(id, next, end));
         }
-        for stored in events {
-            let event = stored.event().map_err(Error::store)?;
+        for event in page {
             conversation.apply(&event).map_err(Error::conversation)?;
-            next = stored.seq + 1;
+            next += 1;
         }
     }
     Ok(())

@@ -142,4 +142,48 @@ proptest! {
             }
         }
     }
+
+    /// White space before a message sends it the exact way, which is the oracle here.
+    #[test]
+    fn the_quick_way_reads_what_the_exact_way_reads_and_takes_nothing_else(
+        message in message(),
+        fields in vec((any::<Index>(), odd_field()), 0..3),
+        edits in prop_oneof![3 => Just(vec![]), 1 => edits()],
+    ) {
+        let whole = serde_json::to_string(&message).unwrap();
+        prop_assert_eq!(Message::from_json(&whole), Ok(message));
+        let mut odd = whole;
+        for (place, field) in fields {
+            let starts: Vec<usize> = odd.match_indices('{').map(|(at, _)| at + 1).collect();
+            odd.insert_str(starts[place.index(starts.len())], &field);
+        }
+        let odd = edited(&odd, edits);
+        let exactly = Message::from_json(&format!(" {odd}"));
+        prop_assert_eq!(Message::from_json(&odd).ok(), exactly.ok());
+    }
+}
+
+/// A field that belongs to some part or message, with a value that may fit.
+fn odd_field() -> impl Strategy<Value = String> {
+    let names = [
+        "text",
+        "signature",
+        "encrypted",
+        "vendor",
+        "model",
+        "id",
+        "name",
+        "arguments",
+        "arguments_text",
+        "extra",
+        "call",
+        "error",
+        "agent",
+        "internal",
+        "base64",
+        "other",
+    ];
+    let values = ["null", "\"x\"", "\" \"", "{}", "[]", "{\"v\":{}}", "true", "1"];
+    (select(names.to_vec()), select(values.to_vec()))
+        .prop_map(|(name, value)| format!("\"{name}\":{value},"))
 }

@@ -13,7 +13,7 @@ use tokio_postgres::NoTls;
 use crate::fixture::{at, child, new_session, postgres, said, say, server, sqlite, texts};
 
 async fn refusal(url: &str) -> (ErrorKind, String) {
-    let options = OpenOptions::default().patience(Duration::from_millis(300)).connections(2);
+    let options = OpenOptions::default().patience(Duration::from_secs(60)).connections(2);
     let error = open_with(url, options).await.err().unwrap();
     (error.kind(), error.to_string())
 }
