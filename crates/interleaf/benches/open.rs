@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use interleaf::assemble::Recipe;
 use interleaf::model::{ContextKind, Message};
 use interleaf::store::{OpenOptions, SessionId, Store, open_with};
-use interleaf::wire::{Family, Options, Vendor};
-use interleaf::{Next, Requests, Session};
+use interleaf::{Next, Session, Target};
 use interleaf_samples::generate::agent_session;
 use rusqlite::Connection;
 use serde_json::value::RawValue;
@@ -55,9 +54,9 @@ async fn measure(n: usize) {
         times.json.push(start.elapsed());
 
         let start = Instant::now();
-        let session = Session::open(store.clone(), id).await.unwrap();
+        let mut session = Session::open(store.clone(), id).await.unwrap();
         let opened = start.elapsed();
-        body_len = first_request(&session);
+        body_len = first_request(&mut session).await;
         let both = start.elapsed();
         times.open.push(opened);
         times.request.push(both - opened);
@@ -111,15 +110,13 @@ fn read_bare(path: &std::path::Path) -> Vec<String> {
     rows.map(Result::unwrap).collect()
 }
 
-fn first_request(session: &Session) -> usize {
+async fn first_request(session: &mut Session) -> usize {
     let recipe = Recipe::new()
         .with_system("You are a careful agent.")
         .with_context(ContextKind::Todo, "1. list the files");
-    let options = Options { model: "a-model".into(), ..Options::default() };
-    let mut requests = Requests::of(session.conversation().visible().cloned());
-    let next = requests.next(&recipe, Vendor::of(Family::Anthropic), &options).unwrap();
-    let Next::Send { body, .. } = next else { return 0 };
-    body.fragments().iter().map(|fragment| fragment.len()).sum()
+    let target = Target::new("anthropic", "a-model").unwrap();
+    let Next::Send(request) = session.preview(&recipe, &target).await.unwrap() else { return 0 };
+    request.body.fragments().iter().map(|fragment| fragment.len()).sum()
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -1,17 +1,20 @@
-//! Appending one turn and having the body ready to send, against making the whole
-//! request anew.
+//! Appending one turn to a session and having the body ready to send, against making the
+//! whole request anew.
 //!
 //! `cargo bench -p interleaf --bench turn`
+
+#![expect(clippy::expect_used, reason = "a bench that cannot go on has failed")]
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interleaf::assemble::{Outcome, Recipe, View, assemble};
-use interleaf::model::{ContextKind, Extra, Json, Message, MessageId, Requirements, Tool};
+use interleaf::model::{ContextKind, Message, MessageId, Requirements, Tool};
 use interleaf::wire::{Family, Options, Vendor, encode};
-use interleaf::{Next, Requests};
+use interleaf::{Next, Session, Target, store};
 use interleaf_samples::generate::agent_session;
+use serde_json::json;
 
 /// How many turns are appended and measured one by one.
 const TURNS: usize = 200;
@@ -27,29 +30,34 @@ fn main() {
 }
 
 fn measure(family: Family, n: usize) {
-    let vendor = Vendor::of(family);
-    let options = Options { model: "a-model".into(), ..Options::default() };
+    let target = Target::of(Vendor::of(family).clone(), "a-model");
+    let (vendor, options) = (&target.vendor, &target.options);
     let messages: Vec<Arc<Message>> = agent_session(n + 2 * TURNS)
         .into_iter()
         .enumerate()
         .map(|(i, message)| Arc::new(message.with_id(MessageId::of_index(i))))
         .collect();
-    let mut requests = Requests::of(messages[..n].iter().cloned());
-    // The session has been running: its beginning is settled.
-    for _ in 0..3 {
-        send(&mut requests, &recipe(0), vendor, &options);
-    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut times: Vec<Duration> = Vec::new();
-    for turn in 0..TURNS {
-        let recipe = recipe(turn);
-        let start = Instant::now();
-        requests.append(messages[n + 2 * turn].clone());
-        requests.append(messages[n + 2 * turn + 1].clone());
-        black_box(send(&mut requests, &recipe, vendor, &options));
-        times.push(start.elapsed());
-    }
+    runtime.block_on(async {
+        let store = store::open("memory:").await.expect("a store");
+        let mut session = Session::create(store, "").await.expect("a session");
+        session.append_all(messages[..n].iter().cloned()).await.expect("appended");
+        // The session has been running: its beginning is settled.
+        for _ in 0..3 {
+            send(&mut session, &recipe(0), &target).await;
+        }
+        for turn in 0..TURNS {
+            let recipe = recipe(turn);
+            let start = Instant::now();
+            let new = messages[n + 2 * turn..][..2].iter().cloned();
+            session.append_all(new).await.expect("appended");
+            black_box(send(&mut session, &recipe, &target).await);
+            times.push(start.elapsed());
+        }
+    });
     let appended = median(times);
-    let anew = median((0..5).map(|_| from_scratch(&messages[..n], vendor, &options)).collect());
+    let anew = median((0..5).map(|_| from_scratch(&messages[..n], vendor, options)).collect());
     println!(
         "{:>18} {n:>9} {:>9.1} µs {:>9.1} µs {:>7.0}x",
         family.as_str(),
@@ -69,20 +77,14 @@ fn recipe(turn: usize) -> Recipe {
 }
 
 fn tool() -> Tool {
-    Tool {
-        name: "read_file".into(),
-        description: Some("Reads a file.".into()),
-        parameters: Json::parse(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#)
-            .ok(),
-        strict: None,
-        extra: Extra::NONE,
-    }
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    Tool::new("read_file", "Reads a file.", schema)
 }
 
-fn send(requests: &mut Requests, recipe: &Recipe, vendor: &Vendor, options: &Options) -> usize {
-    match requests.next(recipe, vendor, options) {
-        Ok(Next::Send { body, .. }) => body.fragments().len(),
-        Ok(Next::Wait(_)) | Err(_) => 0,
+async fn send(session: &mut Session, recipe: &Recipe, target: &Target) -> usize {
+    match session.preview(recipe, target).await {
+        Ok(Next::Send(request)) => request.body.fragments().len(),
+        Ok(_) | Err(_) => 0,
     }
 }
 

@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId};
+use interleaf_model::{Message, MessageId, Reply};
 
 use crate::read::Said;
-use crate::{Error, ErrorKind, Session};
+use crate::{Error, Session};
 
-/// Number of attempts when others write at the same time.
-const TRIES: usize = 64;
+/// Number of further attempts when others write at the same time.
+const RETRIES: usize = 63;
 
 /// What happens if another writer was first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,35 +45,25 @@ pub async fn append_said(
     said: &Said,
     on_conflict: OnConflict,
 ) -> Result<Range<u32>, Error> {
-    let mut tries = 1;
-    loop {
-        match append(session, said).await {
-            Err(e) if e.kind() == ErrorKind::Conflict && on_conflict == OnConflict::Retry => {
-                if tries == TRIES {
-                    return Err(e);
-                }
-                tries += 1;
-                session.refresh().await?;
-            }
-            written => return written,
-        }
-    }
+    let times = match on_conflict {
+        OnConflict::Retry => RETRIES,
+        OnConflict::Refuse => 0,
+    };
+    session.retrying(times, async |session| append(session, said).await).await
 }
 
 async fn append(session: &mut Session, said: &Said) -> Result<Range<u32>, Error> {
-    let messages = match said {
-        Said::Messages(messages) => messages.clone(),
-        Said::Reply(reply) => vec![Arc::new(reply.message.clone())],
-    };
-    let n_messages = messages.len() as u32;
-    let first = session.append_all(fitting(messages, session.conversation())).await?;
-    if let Said::Reply(reply) = said
-        && let Some(usage) = reply.usage
-        && let Some(last) = session.head().next_request.checked_sub(1)
-    {
-        session.note_usage(last, usage).await?;
+    let first = session.conversation().log_len() as u32;
+    match said {
+        Said::Messages(messages) => {
+            let messages = fitting(messages.clone(), session.conversation());
+            session.append_all(messages).await?;
+        }
+        Said::Reply(reply) => {
+            session.take(Reply::clone(reply)).await?;
+        }
     }
-    Ok(first..first + n_messages)
+    Ok(first..session.conversation().log_len() as u32)
 }
 
 /// The messages, those without an id that is theirs alone to be named by their place.

@@ -1,4 +1,4 @@
-//! The one error of this crate: which part refused, and its own error behind it.
+//! The one error of this crate: which part refused, and why.
 
 use std::fmt;
 
@@ -17,6 +17,8 @@ enum Repr {
     Form(interleaf_model::Error),
     Damaged(serde_json::Error),
     Input(InputFault),
+    Record { kind: interleaf_store::RecordKind, key: String, error: serde_json::Error },
+    Rule(String),
     TooShort { session: interleaf_store::SessionId, len: u64, asked: u64 },
 }
 
@@ -34,7 +36,7 @@ pub enum ErrorKind {
     NotFound,
     /// Another writer was first; [`Error::current`] says how far the session is.
     Conflict,
-    /// The store cannot be used; [`Error::store_kind`] says why.
+    /// The store cannot be used; [`Error::as_store`] says why.
     Store,
 }
 
@@ -71,6 +73,15 @@ impl Error {
         }
     }
 
+    pub(crate) fn record(record: &interleaf_store::Record, error: serde_json::Error) -> Self {
+        let (kind, key) = (record.kind, record.key.clone());
+        Self(Box::new(Repr::Record { kind, key, error }))
+    }
+
+    pub(crate) fn rule(rule: impl Into<String>) -> Self {
+        Self(Box::new(Repr::Rule(rule.into())))
+    }
+
     pub(crate) fn too_short(session: interleaf_store::SessionId, len: u64, asked: u64) -> Self {
         Self(Box::new(Repr::TooShort { session, len, asked }))
     }
@@ -83,10 +94,18 @@ impl Error {
         }
     }
 
-    /// If the store refused: its own kind.
-    pub fn store_kind(&self) -> Option<interleaf_store::ErrorKind> {
+    /// If the store refused: its own error.
+    pub fn as_store(&self) -> Option<&interleaf_store::Error> {
         match &*self.0 {
-            Repr::Store(error) => Some(error.kind()),
+            Repr::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// If the conversation refused: its own error.
+    pub fn as_conversation(&self) -> Option<&interleaf_conversation::Error> {
+        match &*self.0 {
+            Repr::Conversation(error) => Some(error),
             _ => None,
         }
     }
@@ -99,9 +118,11 @@ impl Error {
             }
             Repr::Assemble(_) => ErrorKind::Invalid,
             Repr::Wire(_) => ErrorKind::Wire,
-            Repr::Conversation(_) | Repr::Form(_) | Repr::Input(_) => ErrorKind::Invalid,
+            Repr::Conversation(_) | Repr::Form(_) | Repr::Rule(_) | Repr::Input(_) => {
+                ErrorKind::Invalid
+            }
             Repr::TooShort { .. } => ErrorKind::NotFound,
-            Repr::Damaged(_) => ErrorKind::Store,
+            Repr::Damaged(_) | Repr::Record { .. } => ErrorKind::Store,
             Repr::Store(error) => match error.kind() {
                 interleaf_store::ErrorKind::Invalid => ErrorKind::Invalid,
                 interleaf_store::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -112,36 +133,42 @@ impl Error {
     }
 }
 
+/// The reason stands in the sentence; [`source`](std::error::Error::source) gives what is
+/// behind the reason.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &*self.0 {
-            Repr::Assemble(_) => "cannot assemble the request",
-            Repr::Wire(_) => "cannot write the request",
-            Repr::Conversation(_) => "the conversation cannot be changed so",
-            Repr::Store(error) if error.kind() == interleaf_store::ErrorKind::Conflict => {
-                "another writer was first: refresh the session and try again"
+        match &*self.0 {
+            Repr::Assemble(e) => write!(f, "cannot assemble the request: {e}"),
+            Repr::Wire(e) => write!(f, "cannot write the request: {e}"),
+            Repr::Conversation(e) => write!(f, "the conversation cannot be changed like this: {e}"),
+            Repr::Store(e) if e.kind() == interleaf_store::ErrorKind::Conflict => {
+                f.write_str("another writer was first: refresh the session and try again")
             }
-            Repr::Store(_) => "the store refused",
-            Repr::Form(_) => "a report or a time has no valid form",
-            Repr::Damaged(_) => "a record of the session is damaged",
-            Repr::Input(fault) => return fault.fmt(f),
+            Repr::Store(e) => write!(f, "the store refused: {e}"),
+            Repr::Form(e) => write!(f, "a report or a time has no valid form: {e}"),
+            Repr::Damaged(e) => write!(f, "a record of the session is damaged: {e}"),
+            Repr::Record { kind, key, error } => {
+                write!(f, "the {kind} {key:?} of the session is damaged: {error}")
+            }
+            Repr::Rule(rule) => f.write_str(rule),
+            Repr::Input(fault) => fault.fmt(f),
             Repr::TooShort { session, len, asked } => {
-                return write!(f, "session {session} has {len} events, not {asked}");
+                write!(f, "session {session} has {len} events, not {asked}")
             }
-        })
+        }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
-            Repr::Assemble(error) => Some(error),
-            Repr::Wire(error) => Some(error),
-            Repr::Conversation(error) => Some(error),
-            Repr::Store(error) => Some(error),
-            Repr::Form(error) => Some(error),
-            Repr::Damaged(error) => Some(error),
-            Repr::Input(_) | Repr::TooShort { .. } => None,
+            Repr::Assemble(error) => error.source(),
+            Repr::Wire(error) => error.source(),
+            Repr::Conversation(error) => error.source(),
+            Repr::Store(error) => error.source(),
+            Repr::Form(error) => error.source(),
+            Repr::Damaged(error) | Repr::Record { error, .. } => error.source(),
+            Repr::Input(_) | Repr::Rule(_) | Repr::TooShort { .. } => None,
         }
     }
 }

@@ -18,39 +18,44 @@
 //! | [`wire`] | from a prompt to the body of five APIs, and from their answers back |
 //! | [`plan`] | arguments for the steps of a plan |
 //! | [`store`] | sessions that last: memory, SQLite, PostgreSQL |
-//! | [`Session`] | a conversation that a store keeps, and the requests sent from it |
+//! | [`Session`] | a conversation that a store keeps; it makes its requests and takes its answers |
 //! | [`read`] | conversations, requests, tools, summaries and answers, whatever their form |
 //! | [`neutral`] | a request in no API's form, and back |
 //! | [`copy`] | sessions from store to store, or as JSON lines |
-//! | [`Requests`] | a session's requests, one after the other, at the cost of what is new |
+//!
+//! An agent is a loop of two calls: [`Session::request`] makes the next request, and
+//! [`Session::take`] takes in the answer.
 //!
 //! ```
 //! use interleaf::assemble::Recipe;
 //! use interleaf::model::{ContextKind, Message};
-//! use interleaf::wire::{Family, Options, Vendor};
-//! use interleaf::{Next, Requests};
+//! use interleaf::{Next, Session, Target, store};
 //!
-//! let mut requests = Requests::new();
-//! requests.append(Message::user("Which files are here?"));
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let mut session = Session::create(store::open("memory:").await?, "a title").await?;
+//! session.append(Message::user("Which files are here?")).await?;
+//! session.todo().add("list the files").await?;
 //!
-//! let recipe = Recipe::new()
-//!     .with_system("You are a careful agent.")
-//!     .with_context(ContextKind::Todo, "1. list the files");
-//! let options = Options { model: "claude-sonnet-4-5".into(), ..Options::default() };
+//! let recipe = Recipe::new().with_system("You are a careful agent.");
+//! let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+//! let Next::Send(request) = session.request(&recipe, &target).await? else { unreachable!() };
+//! assert!(String::from_utf8(request.body.to_bytes())?.contains("list the files"));
 //!
-//! let next = requests.next(&recipe, Vendor::of(Family::Anthropic), &options)?;
-//! let Next::Send { body, report } = next else { unreachable!() };
-//! assert!(body.to_bytes().starts_with(b"{"));
-//! assert_eq!(report.placement.map(|placement| placement.index), Some(2));
-//! # Ok::<(), interleaf::Error>(())
+//! let answer = br#"{"type":"message","role":"assistant","stop_reason":"end_turn",
+//!     "content":[{"type":"text","text":"None."}],"usage":{"input_tokens":40,"output_tokens":3}}"#;
+//! session.take(request.decoder.whole(200, [], answer)?).await?;
+//! assert_eq!(session.conversation().usage().current.prompt, 40);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
 //! ```
 
 mod append;
 mod error;
 mod input_fault;
 mod past;
-mod requests;
+mod request;
 mod session;
+mod target;
 
 pub mod ask;
 pub mod chat_form;
@@ -70,5 +75,9 @@ pub use append::{OnConflict, append_said};
 pub use error::{Error, ErrorKind};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};
-pub use requests::{Next, Requests};
-pub use session::{KeptSummary, Sent, Session, SummaryState};
+pub use request::{Next, Request};
+pub use session::{
+    FolderNote, InfoRange, Information, KeptSummary, Notes, Sent, Session, SubAgent, SummaryState,
+    Todo, TodoItem, TodoStatus,
+};
+pub use target::Target;

@@ -54,12 +54,13 @@ struct ToolForm {
 /// Writes a request, one message a line.
 ///
 /// ```
-/// use interleaf::assemble::{Input, Outcome, assemble};
-/// use interleaf::model::Message;
+/// use interleaf::assemble::{Outcome, Recipe, View, assemble};
+/// use interleaf::model::{Message, Requirements};
 /// use interleaf::neutral;
 ///
-/// let input = Input { view: vec![Message::user("hi").into()], ..Input::default() };
-/// let Outcome::Ready(prompt) = assemble(&input)?.outcome else { unreachable!() };
+/// let view = View::of([Message::user("hi").into()]);
+/// let assembly = assemble(&view, &Recipe::new(), Requirements::STRICT, None)?;
+/// let Outcome::Ready(prompt) = assembly.outcome else { unreachable!() };
 /// assert_eq!(neutral::read(&neutral::write(&prompt))?, prompt);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

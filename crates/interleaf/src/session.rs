@@ -10,25 +10,41 @@
 //! written meanwhile, the write is refused, and [`Session::refresh`] takes in what is
 //! new. So is a session whose last write broke off, for whatever reason.
 
+mod information;
+mod lane;
 mod load;
+mod notes;
+mod records;
+mod request;
+mod retry;
 mod sent;
+mod sub_agent;
 mod summary;
+mod take;
+mod todo;
 mod write;
 
+pub use information::{InfoRange, Information};
+pub use notes::{FolderNote, Notes};
 pub use sent::Sent;
+pub use sub_agent::SubAgent;
 pub use summary::{KeptSummary, SummaryState};
+pub use todo::{Todo, TodoItem, TodoStatus};
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use interleaf_conversation::Conversation;
-use interleaf_model::Timestamp;
+use interleaf_model::{AgentName, Timestamp};
 use interleaf_store::{
     ForkPoint, Head, LastBody, NewSession, Record, RecordFilter, SessionId, Store,
 };
 
 use crate::Error;
+use lane::Lane;
+use records::Kept;
 
 /// A conversation that is kept by a store.
 ///
@@ -51,13 +67,18 @@ use crate::Error;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
-#[derive(Clone)]
 pub struct Session {
     store: Arc<dyn Store>,
     head: Head,
     conversation: Conversation,
     /// The body of the last noted request, if it is known.
     last_body: Option<LastBody>,
+    /// What the main agent's requests are made from.
+    main: Lane,
+    /// What the requests of sub-agents are made from.
+    agents: BTreeMap<AgentName, Lane>,
+    /// The records, if they are known.
+    kept: Option<Kept>,
 }
 
 impl Session {
@@ -76,7 +97,7 @@ impl Session {
     pub async fn create_with(store: Arc<dyn Store>, new: NewSession) -> Result<Self, Error> {
         let head = store.create(new).await.map_err(Error::store)?;
         let conversation = load::conversation(&*store, head.id, head.next_seq).await?;
-        Ok(Self { store, head, conversation, last_body: None })
+        Ok(Self::of(store, head, conversation))
     }
 
     /// Opens a session, and rebuilds its conversation from its events.
@@ -86,7 +107,12 @@ impl Session {
     pub async fn open(store: Arc<dyn Store>, id: SessionId) -> Result<Self, Error> {
         let head = store.head(id).await.map_err(Error::store)?;
         let conversation = load::conversation(&*store, id, head.next_seq).await?;
-        Ok(Self { store, head, conversation, last_body: None })
+        Ok(Self::of(store, head, conversation))
+    }
+
+    fn of(store: Arc<dyn Store>, head: Head, conversation: Conversation) -> Self {
+        let (main, agents) = (Lane::default(), BTreeMap::new());
+        Self { store, head, conversation, last_body: None, main, agents, kept: None }
     }
 
     /// A session that shares the past of this one, as it is known here, and goes its own
@@ -96,8 +122,7 @@ impl Session {
     /// If the store refuses.
     pub async fn fork(&self, title: &str) -> Result<Self, Error> {
         let head = self.fork_head(self.seq(), title).await?;
-        let (store, conversation) = (self.store.clone(), self.conversation.fork());
-        Ok(Self { store, head, conversation, last_body: None })
+        Ok(Self::of(self.store.clone(), head, self.conversation.fork()))
     }
 
     /// A session that shares the first so many events of this one.
@@ -107,7 +132,7 @@ impl Session {
     pub async fn fork_at(&self, seq: u64, title: &str) -> Result<Self, Error> {
         let head = self.fork_head(seq, title).await?;
         let conversation = self.at(seq).await?;
-        Ok(Self { store: self.store.clone(), head, conversation, last_body: None })
+        Ok(Self::of(self.store.clone(), head, conversation))
     }
 
     async fn fork_head(&self, seq: u64, title: &str) -> Result<Head, Error> {
@@ -127,6 +152,7 @@ impl Session {
         if new < known {
             // It was removed, and made again under the same name.
             self.conversation = load::conversation(&*self.store, self.id(), new).await?;
+            (self.main, self.agents) = (Lane::default(), BTreeMap::new());
         } else {
             let mut conversation = self.conversation.clone();
             load::extend(&*self.store, self.id(), &mut conversation, known..new).await?;
@@ -136,6 +162,7 @@ impl Session {
             self.last_body = None;
         }
         self.head = head;
+        self.kept = None;
         Ok(new.saturating_sub(known))
     }
 
@@ -153,6 +180,14 @@ impl Session {
     /// If the store refuses.
     pub async fn records(&self, which: RecordFilter) -> Result<Vec<Record>, Error> {
         self.store.records(self.id(), which).await.map_err(Error::store)
+    }
+
+    /// What an agent's requests are made from.
+    fn lane(&mut self, agent: Option<&AgentName>) -> &mut Lane {
+        match agent {
+            None => &mut self.main,
+            Some(name) => self.agents.entry(name.clone()).or_default(),
+        }
     }
 
     /// Its name.

@@ -43,7 +43,6 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
-mod http;
 mod lint;
 mod models;
 
@@ -68,8 +67,6 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::Sse,
     machine: stream::machine,
     errors: error::READER,
-    route: http::ROUTE,
-    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,

@@ -31,7 +31,6 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
-mod http;
 mod lint;
 mod media;
 mod models;
@@ -55,8 +54,6 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::EventStream,
     machine: stream::machine,
     errors: error::READER,
-    route: http::ROUTE,
-    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,

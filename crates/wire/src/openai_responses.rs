@@ -38,7 +38,6 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
-mod http;
 mod lint;
 mod models;
 mod schema;
@@ -61,8 +60,6 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::Sse,
     machine: stream::machine,
     errors: error::READER,
-    route: http::ROUTE,
-    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::NAME),
     rules: lint::RULES,

@@ -34,17 +34,14 @@ impl Failure {
                 None => failure,
             };
         }
-        let Some(cause) = error.source() else {
-            return Self::new(subject, error.to_string());
-        };
-        if let Some(error) = cause.downcast_ref::<store::Error>() {
+        if let Some(error) = error.as_store() {
             // It names the session itself.
             return Self::store("", error);
         }
-        if let Some(error) = cause.downcast_ref::<interleaf::conversation::Error>() {
-            return Self::conversation(subject, error);
+        match error.as_conversation() {
+            Some(error) => Self::conversation(subject, error),
+            None => Self::new(subject, error.to_string()),
         }
-        Self::new(subject, format!("{error} ({})", innermost(cause)))
     }
 }
 

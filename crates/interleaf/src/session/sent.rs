@@ -1,8 +1,8 @@
 //! The requests of a session, kept so that each can be had again and proven.
 
 use interleaf_assemble::Report;
-use interleaf_model::{Json, Usage};
-use interleaf_store::{LastBody, NewRequest, Page, RequestUsage, SentRequest};
+use interleaf_model::Usage;
+use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
 
 use super::Session;
 use crate::Error;
@@ -24,31 +24,14 @@ pub struct Sent<'a> {
 }
 
 impl Session {
-    /// Notes a request and gives its number. Of its body only what is new is stored.
+    /// Notes a request that was made elsewhere, and gives its number. Of its body only
+    /// what is new is stored.
     ///
     /// # Errors
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
-        let no = self.head.next_request;
-        if self.last_body.is_none() && no > 0 {
-            self.last_body = Some(self.read_body(no - 1).await?);
-        }
-        let (body, kept) = LastBody::after(self.last_body.as_ref(), [sent.body.to_vec()]);
-        let report = serde_json::to_string(sent.report).map_err(Error::damaged)?;
-        let mut conversation = self.conversation.clone();
-        let event = conversation.begin_request(None).map_err(Error::conversation)?;
-        let mut commit = self.commit_of(&[event])?;
-        commit.request = Some(NewRequest {
-            no,
-            model: sent.model.to_owned(),
-            vendor: sent.vendor.to_owned(),
-            body,
-            report: Json::parse(report).map_err(Error::form)?,
-        });
-        self.send(commit).await?;
-        self.conversation = conversation;
-        self.last_body = Some(kept);
-        Ok(no)
+        let body = [bytes::Bytes::copy_from_slice(sent.body)];
+        self.note_fragments(None, (sent.model, sent.vendor), body, sent.report).await
     }
 
     /// Notes what the API says that a request has cost so far. For the last request, the

@@ -1,15 +1,20 @@
 //! Summaries: one is active, and what it took the place of is kept with its state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use interleaf_assemble::Summary;
-use interleaf_model::{Json, MessageId};
-use interleaf_store::{Expect, Record, RecordChange, RecordFilter, RecordKind};
+use interleaf_conversation::{Conversation, Event};
+use interleaf_model::MessageId;
+use interleaf_store::{Expect, Page, Record, RecordChange, RecordFilter, RecordKind};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
+use super::records::{put, read};
 use crate::Error;
+
+/// How many events are read at once when a batch is looked for.
+const PAGE: usize = 256;
 
 /// A summary as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +61,11 @@ impl Session {
     /// # Errors
     /// If the store refuses, or one is damaged.
     pub async fn active_summary(&self) -> Result<Option<Summary>, Error> {
-        Ok(self.kept_summaries(RecordFilter::default()).await?.into_iter().find_map(active))
+        Ok(self
+            .kept_summaries(RecordFilter::default())
+            .await?
+            .into_iter()
+            .find_map(|(_, kept)| kept.active()))
     }
 
     /// The summary that was sent when the session had so many events.
@@ -65,21 +74,21 @@ impl Session {
     /// If the store refuses, or one is damaged.
     pub async fn active_summary_at(&self, seq: u64) -> Result<Option<Summary>, Error> {
         let then = RecordFilter { as_of: Some(seq), ..RecordFilter::default() };
-        Ok(self.kept_summaries(then).await?.into_iter().find_map(active))
+        Ok(self.kept_summaries(then).await?.into_iter().find_map(|(_, kept)| kept.active()))
     }
 
     /// Sends this summary from now on. The one before is superseded in the same
-    /// transaction.
+    /// transaction; of two nodes that summarise from the same state, one wins.
     ///
     /// # Errors
     /// If another writer was first, to the conversation or to its summaries.
     pub async fn summarise(&mut self, summary: Summary) -> Result<(), Error> {
-        let known = self.kept_summaries(RecordFilter::default()).await?;
+        let known = self.kept().await?.summaries.clone();
         let key = format!("{:06}", known.len());
         let mut changes = retire(known, SummaryState::Superseded)?;
         let Summary { text, start, covers } = summary;
         let kept = KeptSummary { state: SummaryState::Active, text, start, covers };
-        changes.push(put(&key, &kept)?.expecting(Expect::Absent));
+        changes.push(put(RecordKind::Summary, &key, &kept)?.expecting(Expect::Absent));
         self.change_records(changes).await
     }
 
@@ -88,9 +97,61 @@ impl Session {
     /// # Errors
     /// If another writer was first, to the conversation or to its summaries.
     pub async fn invalidate_summary(&mut self) -> Result<(), Error> {
-        let known = self.kept_summaries(RecordFilter::default()).await?;
+        let known = self.kept().await?.summaries.clone();
         let changes = retire(known, SummaryState::Invalid)?;
         self.change_records(changes).await
+    }
+
+    /// The changes of summaries that go with these events: after a roll back they stand as
+    /// they did then, and one that covers a message which is hidden or replaced is invalid
+    /// (F4).
+    pub(super) async fn summaries_after(
+        &mut self,
+        changed: &Conversation,
+        events: &[Event],
+    ) -> Result<Vec<RecordChange>, Error> {
+        if changed.current_batch() == self.conversation.current_batch()
+            || self.kept().await?.summaries.is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        let known = self.kept().await?.summaries.clone();
+        let back = events.iter().rev().find_map(|event| match event {
+            Event::RolledBack { batch } => Some(*batch),
+            _ => None,
+        });
+        match back.filter(|&batch| batch < self.conversation.current_batch()) {
+            Some(batch) => {
+                let then = RecordFilter { as_of: Some(self.end_of(batch).await?), kind: None };
+                let then = self.kept_summaries(then).await?;
+                restored(known, &then)
+            }
+            None => {
+                let shown: HashSet<&MessageId> = changed.visible().map(|m| &m.id).collect();
+                let before = self.conversation.visible().map(|message| &message.id);
+                let hidden: HashSet<&MessageId> = before.filter(|id| !shown.contains(id)).collect();
+                let loses = |kept: &KeptSummary| kept.covers.iter().any(|id| hidden.contains(id));
+                let lost = known.into_iter().filter(|(_, kept)| loses(kept)).collect();
+                retire(lost, SummaryState::Invalid)
+            }
+        }
+    }
+
+    /// How many events there were when a batch ended.
+    async fn end_of(&self, batch: u32) -> Result<u64, Error> {
+        let mut later = self.conversation.current_batch().saturating_sub(batch);
+        let mut before = self.seq();
+        while later > 0 && before > 0 {
+            let page = self.store.events(self.id(), Page::before(before, PAGE)).await;
+            for stored in page.map_err(Error::store)?.iter().rev() {
+                before = stored.seq;
+                later -= u32::from(begins_batch(&stored.event().map_err(Error::store)?));
+                if later == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(before)
     }
 
     async fn kept_summaries(
@@ -100,19 +161,50 @@ impl Session {
         let which = RecordFilter { kind: Some(RecordKind::Summary), ..which };
         let mut kept = vec![];
         for record in self.records(which).await? {
-            let summary = serde_json::from_str(record.body.as_str());
-            kept.push((record, summary.map_err(Error::damaged)?));
+            let summary = read(&record)?;
+            kept.push((record, summary));
         }
         Ok(kept)
     }
 }
 
-fn active((_, kept): (Record, KeptSummary)) -> Option<Summary> {
-    match kept.state {
-        SummaryState::Active => {
-            Some(Summary { text: kept.text, start: kept.start, covers: kept.covers })
+impl KeptSummary {
+    /// The summary, if it is sent.
+    pub(super) fn active(&self) -> Option<Summary> {
+        let Self { state, text, start, covers } = self.clone();
+        (state == SummaryState::Active).then_some(Summary { text, start, covers })
+    }
+}
+
+/// The changes after which the summaries stand as they did then.
+fn restored(
+    now: Vec<(Record, KeptSummary)>,
+    then: &[(Record, KeptSummary)],
+) -> Result<Vec<RecordChange>, Error> {
+    let mut changes = Vec::new();
+    for (record, kept) in now {
+        let before = then.iter().find(|(known, _)| known.key == record.key);
+        let state = match before {
+            Some((_, before)) => before.state,
+            None if kept.state == SummaryState::Active => SummaryState::Invalid,
+            None => kept.state,
+        };
+        if state != kept.state {
+            let change = put(RecordKind::Summary, &record.key, &KeptSummary { state, ..kept })?;
+            changes.push(change.expecting(Expect::No(record.no)));
         }
-        SummaryState::Superseded | SummaryState::Invalid => None,
+    }
+    Ok(changes)
+}
+
+fn begins_batch(event: &Event) -> bool {
+    match event {
+        Event::Operated { .. } | Event::RolledBack { .. } | Event::Reset {} => true,
+        Event::Appended { .. }
+        | Event::Marked { .. }
+        | Event::Unmarked { .. }
+        | Event::RequestBegan { .. }
+        | Event::UsageNoted { .. } => false,
     }
 }
 
@@ -123,13 +215,8 @@ fn retire(
 ) -> Result<Vec<RecordChange>, Error> {
     let is_active = |(_, kept): &(Record, KeptSummary)| kept.state == SummaryState::Active;
     let retired = |(record, kept): (Record, KeptSummary)| {
-        let change = put(&record.key, &KeptSummary { state, ..kept })?;
+        let change = put(RecordKind::Summary, &record.key, &KeptSummary { state, ..kept })?;
         Ok(change.expecting(Expect::No(record.no)))
     };
     known.into_iter().filter(is_active).map(retired).collect()
-}
-
-fn put(key: &str, kept: &KeptSummary) -> Result<RecordChange, Error> {
-    let body = serde_json::to_string(kept).map_err(Error::damaged)?;
-    Ok(RecordChange::put(RecordKind::Summary, key, Json::parse(body).map_err(Error::form)?))
 }

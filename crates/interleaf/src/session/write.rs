@@ -41,7 +41,8 @@ impl Session {
         Ok(first)
     }
 
-    /// Changes the view.
+    /// Changes the view. If it hides or replaces a message that the summary covers, the
+    /// summary is sent no more.
     ///
     /// # Errors
     /// If the operation does not fit, or another writer was first.
@@ -68,7 +69,8 @@ impl Session {
         self.change(|conversation| conversation.unmark(index, mark).map(one)).await
     }
 
-    /// Takes the view back to the end of a batch.
+    /// Takes the view back to the end of a batch. Marks and summaries that were made
+    /// after that go with it, in the same transaction.
     ///
     /// # Errors
     /// If there is no such batch, or another writer was first.
@@ -133,7 +135,8 @@ impl Session {
         if events.is_empty() {
             return Ok(());
         }
-        let commit = self.commit_of(events)?;
+        let mut commit = self.commit_of(events)?;
+        commit.records = self.summaries_after(&changed, events).await?;
         self.send(commit).await?;
         self.conversation = changed;
         Ok(())
@@ -148,6 +151,9 @@ impl Session {
 
     pub(super) async fn send(&mut self, commit: Commit) -> Result<(), Error> {
         let at = commit.at;
+        if !commit.records.is_empty() {
+            self.kept = None;
+        }
         let done = self.store.commit(commit).await.map_err(Error::store)?;
         self.head.next_seq = done.next_seq;
         self.head.next_request = done.next_request;

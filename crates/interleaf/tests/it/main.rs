@@ -1,6 +1,35 @@
 //! What holds where the specialists meet.
+//!
+//! - `requests`: a session's requests are those made from scratch
+//! - `answers`: what a model said goes back to it in order, and is known later
+//! - `agents`: sub-agents, records, roll back, and what is left after a conflict
+//! - `session`: a session is its events
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod agents;
+mod answers;
 mod requests;
 mod session;
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::Arc;
+
+use interleaf::conversation::{Conversation, PINNED};
+use interleaf::model::MessageId;
+use interleaf::store::{self, Store};
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+async fn memory() -> Arc<dyn Store> {
+    store::open("memory:").await.unwrap()
+}
+
+fn pinned(conversation: &Conversation) -> BTreeSet<MessageId> {
+    let marks = conversation.marks().filter(|(mark, _)| *mark == PINNED);
+    let indices = marks.flat_map(|(_, indices)| indices);
+    indices.map(|index| conversation.message(index).unwrap().id.clone()).collect()
+}

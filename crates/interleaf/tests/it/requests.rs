@@ -1,75 +1,256 @@
-//! A session's requests are those made from scratch, byte for byte, on every API.
+//! A session's requests are those made from scratch, in bytes and in report, on every
+//! API and whatever changes on the way.
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Outcome, Recipe, View, assemble};
-use interleaf::model::{ContextKind, Message, MessageId, Requirements};
-use interleaf::wire::{CacheMarks, Family, Options, Vendor, encode};
-use interleaf::{Next, Requests};
+use interleaf::assemble::{
+    Agent, Assembly, Budget, Estimate, Ledger, MissingResult, Outcome, PlacementRule, Previous,
+    Recipe, Summary, SummaryRole, View, assemble,
+};
+use interleaf::conversation::{Operation, PINNED, Truncate};
+use interleaf::model::{ContextKind, Message, Tool};
+use interleaf::wire::{CacheMarks, Family, Vendor, encode};
+use interleaf::{Next, Session, Target};
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::strategy::{broken_conversation, conversation};
+use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
 
-fn named(messages: Vec<Message>) -> Vec<Arc<Message>> {
-    let name = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
-    messages.into_iter().enumerate().map(name).collect()
+use crate::{block_on, memory, pinned};
+
+/// What a request is made with.
+#[derive(Debug, Clone)]
+struct Settings {
+    rule: PlacementRule,
+    window: Option<u64>,
+    n_tools: usize,
+    missing_result: MissingResult,
+    /// A summary over the first messages, this many of a hundred.
+    covers: Option<usize>,
+    summary_role: SummaryRole,
 }
 
-fn check(messages: &[Arc<Message>], family: Family, cache: CacheMarks, every: usize) {
-    let vendor = Vendor::of(family);
-    let options = Options { model: "gemini-3-pro".into(), cache, ..Options::default() };
-    let mut requests = Requests::new();
-    for (n, message) in messages.iter().enumerate() {
-        requests.append(message.clone());
-        if n % every != 0 {
-            continue;
-        }
-        let todo = format!("{n} things to do");
-        let view = View::of(messages[..=n].iter().cloned());
-        let recipe = Recipe::new().with_context(ContextKind::Todo, todo);
-        let Ok(assembly) = assemble(&view, &recipe, Requirements::STRICT, None) else { continue };
-        let Outcome::Ready(prompt) = assembly.outcome else { continue };
-        let scratch = encode(&prompt, vendor, &options).unwrap();
-        let next = requests.next(&recipe, vendor, &options).unwrap();
-        let Next::Send { body, .. } = next else { panic!("it waits") };
-        assert_eq!(
-            String::from_utf8(body.to_bytes()).unwrap(),
-            String::from_utf8(scratch.to_bytes()).unwrap(),
-            "{family} after {n}"
-        );
+fn settings() -> impl Strategy<Value = Settings> {
+    let rule = select(vec![
+        PlacementRule::AfterToolResult(3),
+        PlacementRule::AfterToolResult(1),
+        PlacementRule::BeforeAssistant(2),
+        PlacementRule::FromEnd(4),
+        PlacementRule::AfterSystem,
+        PlacementRule::Tail,
+    ]);
+    let window = proptest::option::weighted(0.4, select(vec![900_u64, 4_000, 1_000_000]));
+    let missing = select(vec![MissingResult::Make, MissingResult::Make, MissingResult::DropCall]);
+    let covers = proptest::option::weighted(0.4, 0..90_usize);
+    let role = select(vec![SummaryRole::System, SummaryRole::User]);
+    (rule, window, 0..3_usize, missing, covers, role).prop_map(
+        |(rule, window, n_tools, missing_result, covers, summary_role)| Settings {
+            rule,
+            window,
+            n_tools,
+            missing_result,
+            covers,
+            summary_role,
+        },
+    )
+}
+
+fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Ledger>) -> Recipe {
+    let tool = |i: usize| Tool::new(&*format!("tool.{i}"), "It helps.", json!({"type": "object"}));
+    let mut recipe = Recipe::new()
+        .with_system("You are a careful agent.")
+        .with_context(ContextKind::Todo, format!("{n} things to do"))
+        .with_tools((0..settings.n_tools).map(tool).collect::<Vec<_>>())
+        .with_rule(settings.rule.clone());
+    recipe.missing_result = settings.missing_result;
+    recipe.summary_role = settings.summary_role;
+    if let Some(window) = settings.window {
+        recipe = recipe.with_budget(Budget::of_window(window), ledger.clone());
     }
+    let covered = settings.covers.map_or(&[][..], |part| &view[..view.len() * part / 100]);
+    if let [first, ..] = covered {
+        let covers = covered.iter().map(|message| message.id.clone()).collect();
+        let start = first.id.clone();
+        recipe = recipe.with_summary(Summary { text: "All went well.".into(), start, covers });
+    }
+    recipe
+}
+
+fn shown(body: &[u8]) -> &str {
+    std::str::from_utf8(body).unwrap()
+}
+
+/// Compares what a session makes with what is made of its view from scratch.
+async fn compare(
+    session: &mut Session,
+    recipe: &Recipe,
+    target: &Target,
+    previous: &mut Option<Previous>,
+) {
+    let conversation = session.conversation();
+    let mut view = View::of(conversation.visible().cloned());
+    view.pinned = pinned(conversation);
+    let requires = interleaf::model::Requirements::STRICT;
+    let scratch = assemble(&view, recipe, requires, previous.as_ref());
+    let made = session.request(recipe, target).await;
+    let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = scratch else {
+        assert!(made.is_err(), "from scratch there is no request: {scratch:?}");
+        return;
+    };
+    let Ok(body) = encode(&prompt, &target.vendor, &target.options) else {
+        assert!(made.is_err());
+        return;
+    };
+    let Next::Send(request) = made.unwrap() else { panic!("it waits") };
+    assert_eq!(shown(&request.body.to_bytes()), shown(&body.to_bytes()));
+    assert_eq!(request.report, report);
+    let noted = session.rebuild(request.number.unwrap()).await.unwrap();
+    assert_eq!(shown(&noted), shown(&body.to_bytes()));
+    *previous = Some(Previous::made(&prompt, report.placement.as_ref()));
+}
+
+fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Settings]) {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        let mut target = Target::of(Vendor::of(family).clone(), "gemini-3-pro");
+        target.options.cache = cache;
+        let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
+        let mut previous = None;
+        let every = messages.len() / plan.len() + 1;
+        for (n, message) in messages.into_iter().enumerate() {
+            if session.append(message).await.is_err() {
+                continue;
+            }
+            if n % 17 == 16 {
+                session.mark(n as u32 / 2, PINNED).await.ok();
+            }
+            if n % 41 == 40 {
+                let cut = Truncate { keep_last: Some(30), ..Truncate::default() };
+                session.operate(Operation::Truncate(cut)).await.unwrap();
+            }
+            if n % 3 == 0 {
+                let view: Vec<_> = session.conversation().visible().cloned().collect();
+                let recipe = recipe(&plan[n / every], n, &view, &ledger);
+                compare(&mut session, &recipe, &target, &mut previous).await;
+            }
+        }
+    });
 }
 
 fn family() -> impl Strategy<Value = Family> {
-    proptest::sample::select(Family::ALL.as_slice())
+    select(Family::ALL.as_slice())
 }
 
 fn cache() -> impl Strategy<Value = CacheMarks> {
-    prop_oneof![Just(CacheMarks::Off), Just(CacheMarks::On)]
+    select(vec![CacheMarks::Off, CacheMarks::On])
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_session_sends_the_bytes_of_a_request_made_from_scratch(
-        messages in conversation(0..100), family in family(), cache in cache(),
+    fn a_session_makes_the_requests_of_scratch_while_its_settings_change(
+        messages in conversation(0..100),
+        family in family(),
+        cache in cache(),
+        plan in vec(settings(), 1..5),
     ) {
-        check(&named(messages), family, cache, 3);
+        check(messages, family, cache, &plan);
     }
 
     #[test]
     fn so_does_a_session_with_a_broken_history(
-        messages in broken_conversation(0..80), family in family(), cache in cache(),
+        messages in broken_conversation(0..80),
+        family in family(),
+        cache in cache(),
+        plan in vec(settings(), 1..4),
     ) {
-        check(&named(messages), family, cache, 5);
+        check(messages, family, cache, &plan);
     }
 }
 
 #[test]
-fn a_long_session_sends_the_bytes_of_a_request_made_from_scratch() {
-    let messages = named(agent_session(300));
+fn a_long_session_makes_the_requests_of_scratch() {
+    let settings = Settings {
+        rule: PlacementRule::default(),
+        window: None,
+        n_tools: 1,
+        missing_result: MissingResult::Make,
+        covers: None,
+        summary_role: SummaryRole::System,
+    };
     for family in Family::ALL {
-        check(&messages, family, CacheMarks::On, 11);
+        check(agent_session(200), family, CacheMarks::On, std::slice::from_ref(&settings));
     }
+}
+
+/// One session through one node, and the same through several that take turns, by
+/// refreshing, opening anew and forking.
+#[test]
+fn nodes_that_take_turns_on_one_store_make_the_bytes_of_one() {
+    for family in Family::ALL {
+        block_on(async {
+            let store = memory().await;
+            let target = Target::of(Vendor::of(family).clone(), "a-model");
+            let recipe = Recipe::new()
+                .with_system("You are a careful agent.")
+                .with_context(ContextKind::Role, "You mend programs.");
+            let mut alone = Session::create(store.clone(), "").await.unwrap();
+            let mut one = Session::create(store.clone(), "").await.unwrap();
+            let mut two = Session::open(store.clone(), one.id()).await.unwrap();
+            for (n, message) in agent_session(90).into_iter().enumerate() {
+                alone.append(message.clone()).await.unwrap();
+                one.refresh().await.unwrap();
+                one.append(message).await.unwrap();
+                match n {
+                    20 => {
+                        for session in [&mut alone, &mut one] {
+                            session.todo().add("mend the horn").await.unwrap();
+                        }
+                    }
+                    40 => {
+                        let cut = Truncate { keep_last: Some(25), ..Truncate::default() };
+                        for session in [&mut alone, &mut one] {
+                            session.operate(Operation::Truncate(cut.clone())).await.unwrap();
+                        }
+                    }
+                    60 => {
+                        for session in [&mut alone, &mut one] {
+                            session.roll_back(0).await.unwrap();
+                        }
+                    }
+                    70 => one = one.fork("another").await.unwrap(),
+                    71 => two = Session::open(store.clone(), one.id()).await.unwrap(),
+                    _ => {}
+                }
+                std::mem::swap(&mut one, &mut two);
+                if n != 70 {
+                    one.refresh().await.unwrap();
+                    let [a, b] = [&mut alone, &mut one].map(|session| session);
+                    let a = a.request(&recipe, &target).await.unwrap().request().unwrap();
+                    let b = b.request(&recipe, &target).await.unwrap().request().unwrap();
+                    assert_eq!(shown(&a.body.to_bytes()), shown(&b.body.to_bytes()), "after {n}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_request_for_a_sub_agent_that_the_recipe_names_is_the_sub_agents_own() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("for the main agent")).await.unwrap();
+        session.sub_agent("scout").append(Message::user("for the scout")).await.unwrap();
+        let target = Target::new("openai", "gpt-5").unwrap();
+        let recipe = Recipe::new()
+            .with_agent(Agent::Sub("scout".into()))
+            .with_context(ContextKind::Role, "You look for causes.");
+        let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
+        let body = String::from_utf8(request.body.to_bytes()).unwrap();
+        assert!(body.contains("for the scout") && !body.contains("for the main agent"), "{body}");
+        assert!(session.conversation().usage_of(&"scout".into()).is_some());
+    });
 }

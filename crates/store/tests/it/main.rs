@@ -10,5 +10,4 @@ mod bad_input;
 mod bodies;
 mod crash;
 mod migrations;
-mod replay;
 mod writers;

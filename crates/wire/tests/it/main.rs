@@ -6,7 +6,6 @@ mod detect;
 mod effect;
 mod examples;
 mod faults;
-mod http;
 mod laws;
 mod session;
 mod streams;

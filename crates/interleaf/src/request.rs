@@ -1,0 +1,57 @@
+//! A request, ready to be sent.
+
+use interleaf_assemble::{OpenCall, Report};
+use interleaf_wire::{Decoder, Encoded};
+
+/// What a session does next.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Next {
+    /// It asks the model.
+    Send(Box<Request>),
+    /// It waits for the results of these calls: the recipe says that they are to come.
+    Wait(Vec<OpenCall>),
+}
+
+/// A request, ready to be sent.
+///
+/// ```
+/// use interleaf::assemble::Recipe;
+/// use interleaf::model::Message;
+/// use interleaf::{Next, Session, Target, store};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut session = Session::create(store::open("memory:").await?, "").await?;
+/// session.append(Message::user("Which files are here?")).await?;
+///
+/// let target = Target::new("openai", "gpt-5")?.with_key("sk-…");
+/// let Next::Send(request) = session.request(&Recipe::new(), &target).await? else { panic!() };
+/// // Send `request.body.fragments()`; what comes back is read by `request.decoder`.
+/// let answer = br#"{"choices":[{"message":{"content":"None."},"finish_reason":"stop"}]}"#;
+/// let reply = request.decoder.whole(200, [], answer)?;
+/// assert_eq!(session.take(reply).await?.text(), "None.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Request {
+    /// Its number in the session; a preview has none.
+    pub number: Option<u64>,
+    /// Its body, in pieces.
+    pub body: Encoded,
+    /// What reads the answer.
+    pub decoder: Decoder,
+    /// What was done to make it.
+    pub report: Report,
+}
+
+impl Next {
+    /// The request, if there is one.
+    pub fn request(self) -> Option<Request> {
+        match self {
+            Self::Send(request) => Some(*request),
+            Self::Wait(_) => None,
+        }
+    }
+}

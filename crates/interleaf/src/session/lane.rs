@@ -1,0 +1,102 @@
+//! What one agent's requests are made from, carried from one to the next.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use interleaf_assemble::{Assembly, Ledger, Outcome, Recipe, Running, View};
+use interleaf_conversation::{Conversation, PINNED};
+use interleaf_model::{AgentName, Message, MessageId, Origin};
+use interleaf_wire::{Encoded, SessionEncoder};
+
+use crate::{Error, Target};
+
+/// What one agent's requests are made from. It follows the conversation on its own: a
+/// view changes by appends within a batch, and otherwise begins another batch.
+#[derive(Default)]
+pub(super) struct Lane {
+    running: Running,
+    encoder: SessionEncoder,
+    pinned: BTreeSet<MessageId>,
+    /// The batch whose view is known, and how many positions of it.
+    seen: Option<(u32, usize)>,
+    /// The last request, for its answer.
+    pub(super) asked: Option<Asked>,
+}
+
+/// What is remembered of a request until it is answered.
+#[derive(Clone)]
+pub(super) struct Asked {
+    pub(super) number: u64,
+    pub(super) vendor: String,
+    pub(super) model: String,
+    /// What counted its tokens, and how many.
+    pub(super) counted: Option<(Arc<Ledger>, u64)>,
+}
+
+/// A request, or what it waits for.
+pub(super) struct Made {
+    pub(super) assembly: Assembly,
+    /// Its body, if it is ready.
+    pub(super) body: Option<Encoded>,
+}
+
+impl Lane {
+    /// Makes a request from the conversation as it is.
+    pub(super) fn make(
+        &mut self,
+        conversation: &Conversation,
+        agent: Option<&AgentName>,
+        recipe: &Recipe,
+        target: &Target,
+    ) -> Result<Made, Error> {
+        self.follow(conversation, agent);
+        let requires = interleaf_model::Requirements::STRICT;
+        let assembly = self.running.assemble(recipe, requires).map_err(Error::assemble)?;
+        let body = match &assembly.outcome {
+            Outcome::Waiting(_) => None,
+            Outcome::Ready(prompt) => {
+                let body = self.encoder.encode(prompt, &target.vendor, &target.options);
+                Some(body.map_err(Error::wire)?)
+            }
+        };
+        Ok(Made { assembly, body })
+    }
+
+    /// Takes in what is new in the conversation.
+    fn follow(&mut self, conversation: &Conversation, agent: Option<&AgentName>) {
+        let own = |message: &&Arc<Message>| hears(agent, message);
+        let (batch, len) = (conversation.current_batch(), conversation.view_len());
+        let pinned = pinned(conversation);
+        match self.seen {
+            Some((seen, n)) if seen == batch && n <= len => {
+                let new = (n..len).filter_map(|position| conversation.visible_at(position));
+                new.filter(own).cloned().for_each(|message| self.running.append(message));
+                if pinned != self.pinned {
+                    self.running.set_pinned(pinned.clone());
+                }
+            }
+            _ => {
+                let messages = conversation.visible().filter(own).cloned().collect();
+                self.running.replace_view(View { messages, pinned: pinned.clone() });
+            }
+        }
+        (self.seen, self.pinned) = (Some((batch, len)), pinned);
+    }
+}
+
+/// Whether a message is part of an agent's view. What the main agent leaves out is told in
+/// the report of its requests.
+fn hears(agent: Option<&AgentName>, message: &Message) -> bool {
+    match (agent, &message.origin) {
+        (None, _) => true,
+        (Some(agent), Origin::SubAgent(name)) => agent == name,
+        (Some(_), Origin::Main | Origin::Internal) => false,
+    }
+}
+
+fn pinned(conversation: &Conversation) -> BTreeSet<MessageId> {
+    let marked = conversation.marks().find(|(mark, _)| *mark == PINNED);
+    let indices = marked.into_iter().flat_map(|(_, indices)| indices);
+    let messages = indices.filter_map(|index| conversation.message(index));
+    messages.map(|message| message.id.clone()).collect()
+}

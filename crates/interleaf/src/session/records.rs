@@ -1,0 +1,112 @@
+//! What the session keeps beside the conversation, and adds to its requests.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use interleaf_assemble::{Agent, Context, Recipe, Summary};
+use interleaf_model::{ContextKind, Json};
+use interleaf_store::{Record, RecordChange, RecordFilter, RecordKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::information::{FileCache, InfoRange};
+use super::notes::FolderNote;
+use super::summary::KeptSummary;
+use super::todo::TodoItem;
+use super::{Session, information, notes, todo};
+use crate::Error;
+
+/// The records of a session, read. They are read again once they may have changed.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    pub(super) summaries: Vec<(Record, KeptSummary)>,
+    pub(super) todo: Vec<TodoItem>,
+    pub(super) information: Vec<(Record, InfoRange)>,
+    pub(super) notes: Vec<(Record, FolderNote)>,
+    /// The files that were read, by whom and where.
+    pub(super) files: Vec<notes::FileRead>,
+    pub(super) active: Option<Arc<Summary>>,
+    cache: FileCache,
+}
+
+impl Session {
+    /// Reads the records, unless they are known.
+    pub(super) async fn load_records(&mut self) -> Result<(), Error> {
+        if self.kept.is_some() {
+            return Ok(());
+        }
+        let mut kept = Kept::default();
+        for record in self.records(RecordFilter::default()).await? {
+            match record.kind {
+                RecordKind::Summary => {
+                    let summary = read(&record)?;
+                    kept.summaries.push((record, summary));
+                }
+                RecordKind::Todo => kept.todo.push(TodoItem::of(&record.key, read(&record)?)?),
+                RecordKind::Info => {
+                    let range = read(&record)?;
+                    kept.information.push((record, range));
+                }
+                RecordKind::Note => {
+                    let note = read(&record)?;
+                    kept.notes.push((record, note));
+                }
+                RecordKind::FileRead => kept.files.push(read(&record)?),
+                RecordKind::PlanRun => {}
+            }
+        }
+        kept.active = kept.summaries.iter().find_map(|(_, kept)| kept.active()).map(Arc::new);
+        self.kept = Some(kept);
+        Ok(())
+    }
+
+    /// The records, once they are read.
+    pub(super) async fn kept(&mut self) -> Result<&mut Kept, Error> {
+        self.load_records().await?;
+        Ok(self.kept.get_or_insert_default())
+    }
+
+    /// The recipe with what the session knows and it does not say.
+    pub(super) fn completed<'r>(&mut self, recipe: &'r Recipe) -> Cow<'r, Recipe> {
+        let Some(kept) = &mut self.kept else { return Cow::Borrowed(recipe) };
+        let mut recipe = Cow::Borrowed(recipe);
+        // A sub-agent says nothing that a summary of the session covers.
+        if recipe.summary.is_none() && recipe.agent == Agent::Main && kept.active.is_some() {
+            recipe.to_mut().summary.clone_from(&kept.active);
+        }
+        let lacks =
+            |kind: &ContextKind| !recipe.context.iter().any(|context| context.kind == *kind);
+        let agent = &recipe.agent;
+        let mut texts = Vec::new();
+        if !kept.todo.is_empty() && lacks(&ContextKind::Todo) {
+            texts.push((ContextKind::Todo, todo::render(&kept.todo, agent)));
+        }
+        if !kept.information.is_empty() && lacks(&ContextKind::Info) {
+            let ranges = kept.information.iter().map(|(record, range)| (record.no, range));
+            texts.push((ContextKind::Info, information::render(ranges, &mut kept.cache)));
+        }
+        if !kept.notes.is_empty() && lacks(&ContextKind::Notes) {
+            let text = notes::render(&kept.notes, &kept.files, agent);
+            texts.extend(text.map(|text| (ContextKind::Notes, text)));
+        }
+        for (kind, text) in texts {
+            recipe.to_mut().context.push(Context::new(kind, text));
+        }
+        recipe
+    }
+}
+
+/// What a record says.
+pub(super) fn read<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
+    serde_json::from_str(record.body.as_str()).map_err(|e| Error::record(record, e))
+}
+
+/// A change that makes a record say this.
+pub(super) fn put(
+    kind: RecordKind,
+    key: &str,
+    body: &impl Serialize,
+) -> Result<RecordChange, Error> {
+    let body = serde_json::to_string(body).map_err(Error::damaged)?;
+    Ok(RecordChange::put(kind, key, Json::parse(body).map_err(Error::form)?))
+}

@@ -1,0 +1,109 @@
+//! An agent inside the session, with a conversation of its own.
+
+use std::sync::Arc;
+
+use interleaf_assemble::{Agent, Recipe};
+use interleaf_conversation::{Counters, Fill};
+use interleaf_model::{AgentName, Message, Reply, ToolCall};
+
+use super::Session;
+use super::take::origin_of;
+use crate::{Error, Next, Target};
+
+/// An agent inside the session: it hears and says only what is its own, and its requests
+/// and tokens are counted for it alone. The main agent does not notice it.
+///
+/// Its first message is its task. Its recipe must define its role (C9).
+///
+/// ```
+/// use interleaf::assemble::Recipe;
+/// use interleaf::model::{ContextKind, Message};
+/// use interleaf::{Next, Session, Target, store};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut session = Session::create(store::open("memory:").await?, "").await?;
+/// session.append(Message::user("Mend the tests.")).await?;
+///
+/// let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
+/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+/// let mut scout = session.sub_agent("scout");
+/// scout.append(Message::user("Why does the first test fail?")).await?;
+/// let Next::Send(request) = scout.request(&recipe, &target).await? else { panic!() };
+/// assert!(!String::from_utf8(request.body.to_bytes())?.contains("Mend"));
+///
+/// let error = scout.request(&Recipe::new(), &target).await.unwrap_err();
+/// assert!(error.to_string().contains("the sub-agent scout has no role definition"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct SubAgent<'s> {
+    session: &'s mut Session,
+    name: AgentName,
+}
+
+impl Session {
+    /// A sub-agent of this session.
+    pub fn sub_agent(&mut self, name: impl Into<AgentName>) -> SubAgent<'_> {
+        SubAgent { session: self, name: name.into() }
+    }
+}
+
+impl SubAgent<'_> {
+    /// Says a message to it; the first is its task. Gives its log index.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub async fn append(&mut self, message: Message) -> Result<u32, Error> {
+        let origin = origin_of(Some(&self.name));
+        self.session.append(message.with_origin(origin)).await
+    }
+
+    /// Makes its next request, and notes it.
+    ///
+    /// # Errors
+    /// As [`Session::request`]; also if the recipe does not define its role.
+    pub async fn request(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
+        let recipe = recipe.clone().with_agent(Agent::Sub(self.name.clone()));
+        self.session.request(&recipe, target).await
+    }
+
+    /// Takes in an answer to its last request.
+    ///
+    /// # Errors
+    /// As [`Session::take`].
+    pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
+        self.session.take_for(Some(&self.name), reply).await
+    }
+
+    /// Answers open calls of its own.
+    ///
+    /// # Errors
+    /// As [`Session::results`].
+    pub async fn results(
+        &mut self,
+        results: impl IntoIterator<Item = Message>,
+    ) -> Result<u32, Error> {
+        self.session.results_for(Some(&self.name), results).await
+    }
+
+    /// The calls that it waits for.
+    pub fn open_calls(&self) -> Vec<ToolCall> {
+        self.session.open_calls_of(Some(&self.name))
+    }
+
+    /// Its token counters; `None` if it never made a request.
+    pub fn usage(&self) -> Option<&Counters> {
+        self.session.conversation().usage_of(&self.name)
+    }
+
+    /// How full its window is.
+    pub fn fill(&self) -> Option<Fill<'_>> {
+        self.session.conversation().fill_of(&self.name)
+    }
+
+    /// The session that it is part of.
+    pub fn session(&mut self) -> &mut Session {
+        self.session
+    }
+}

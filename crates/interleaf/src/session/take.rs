@@ -1,0 +1,159 @@
+//! The second verb: what came back is taken in.
+
+use std::sync::Arc;
+
+use interleaf_conversation::Event;
+use interleaf_model::{AgentName, Answered, CallId, Message, Origin, Reply, Role, ToolCall, Usage};
+use interleaf_store::{Page, RequestUsage};
+
+use super::lane::Asked;
+use super::{Session, now};
+use crate::Error;
+
+/// How many requests are looked at to find the last one of an agent.
+const PAGE: usize = 32;
+
+impl Session {
+    /// Takes in an answer: the message, what it cost, why it ended, who made it and the
+    /// API's name for it, in one transaction. Gives the message as it is kept;
+    /// [`Message::answered`] tells the rest later.
+    ///
+    /// What was left of a stream that was cut is taken in the same way; its finish says
+    /// so.
+    ///
+    /// # Errors
+    /// If another writer was first. Nothing is changed then.
+    pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
+        self.take_for(None, reply).await
+    }
+
+    pub(super) async fn take_for(
+        &mut self,
+        agent: Option<&AgentName>,
+        reply: Reply,
+    ) -> Result<Arc<Message>, Error> {
+        let asked = match self.lane(agent).asked.clone() {
+            Some(asked) => Some(asked),
+            None => self.last_asked(agent).await?,
+        };
+        let Reply { message, finish, usage, model, id, .. } = reply;
+        let mut answered = Answered::default();
+        answered.request = asked.as_ref().map(|asked| asked.number);
+        answered.vendor = asked.as_ref().map(|asked| asked.vendor.as_str().into());
+        answered.model = model.or_else(|| asked.as_ref().map(|asked| asked.model.as_str().into()));
+        answered.response = id;
+        answered.finish = Some(finish);
+        let mut message = message.with_answered(&answered).map_err(Error::form)?;
+        message.origin = origin_of(agent);
+        message.at = Some(message.at.map_or_else(now, Ok)?);
+        let message = Arc::new(message);
+
+        let mut conversation = self.conversation.clone();
+        let mut events = vec![conversation.append(message).map_err(Error::conversation)?];
+        if let Some(usage) = usage {
+            events.push(conversation.note_usage(usage, agent).map_err(Error::conversation)?);
+        }
+        let mut commit = self.commit_of(&events)?;
+        let spent = asked.as_ref().zip(usage);
+        commit.usage = spent.map(|(asked, usage)| RequestUsage { no: asked.number, usage });
+        let index = conversation.log_len() as u32 - 1;
+        self.send(commit).await?;
+        self.conversation = conversation;
+        observe(asked, usage);
+        let kept = self.conversation.message(index);
+        kept.cloned().ok_or_else(|| Error::rule("the message that was taken is not in the log"))
+    }
+
+    /// The calls that the model waits for, of the main agent.
+    pub fn open_calls(&self) -> Vec<ToolCall> {
+        self.open_calls_of(None)
+    }
+
+    /// Answers open calls, all in one transaction, and gives the log index of the first
+    /// result. [`ToolCall::result`] and [`ToolCall::failure`] make them.
+    ///
+    /// # Errors
+    /// If one is not the result of an open call, or another writer was first.
+    pub async fn results(
+        &mut self,
+        results: impl IntoIterator<Item = Message>,
+    ) -> Result<u32, Error> {
+        self.results_for(None, results).await
+    }
+
+    pub(super) async fn results_for(
+        &mut self,
+        agent: Option<&AgentName>,
+        results: impl IntoIterator<Item = Message>,
+    ) -> Result<u32, Error> {
+        let mut open: Vec<CallId> =
+            self.open_calls_of(agent).into_iter().map(|call| call.id).collect();
+        let mut messages = Vec::new();
+        for message in results {
+            let Some(result) = message.as_result() else {
+                let role = message.role();
+                return Err(Error::rule(format!("a result is expected, not a {role} message")));
+            };
+            let Some(place) = open.iter().position(|id| *id == result.call) else {
+                let rule = format!("the result for {} answers no open call", result.call);
+                return Err(Error::rule(rule));
+            };
+            open.remove(place);
+            messages.push(Arc::new(message.with_origin(origin_of(agent))));
+        }
+        self.append_all(messages).await
+    }
+
+    /// The calls without a result in the last block of an agent.
+    pub(super) fn open_calls_of(&self, agent: Option<&AgentName>) -> Vec<ToolCall> {
+        let origin = origin_of(agent);
+        let conversation = &self.conversation;
+        let mut answered: Vec<&CallId> = Vec::new();
+        for position in (0..conversation.view_len()).rev() {
+            let Some(message) = conversation.visible_at(position) else { break };
+            if message.origin != origin {
+                continue;
+            }
+            match (message.role(), message.as_result()) {
+                (Role::Tool, Some(result)) => answered.push(&result.call),
+                (Role::Assistant, _) => {
+                    let open = message.calls().filter(|call| !answered.contains(&&call.id));
+                    return open.cloned().collect();
+                }
+                (Role::System | Role::User | Role::Tool, _) => break,
+            }
+        }
+        Vec::new()
+    }
+
+    /// The last request of an agent, if this node did not make it.
+    async fn last_asked(&self, agent: Option<&AgentName>) -> Result<Option<Asked>, Error> {
+        for request in self.requests(Page::newest(PAGE)).await?.into_iter().rev() {
+            let began = Page::from(request.seq, 1);
+            let events = self.store.events(self.id(), began).await.map_err(Error::store)?;
+            for stored in events {
+                let event = stored.event().map_err(Error::store)?;
+                if matches!(&event, Event::RequestBegan { agent: by } if by.as_ref() == agent) {
+                    let (vendor, model) = (request.vendor, request.model);
+                    return Ok(Some(Asked { number: request.no, vendor, model, counted: None }));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Lets an estimate of tokens learn from what the API says.
+fn observe(asked: Option<Asked>, usage: Option<Usage>) {
+    let counted = asked.and_then(|asked| asked.counted);
+    if let (Some((ledger, counted)), Some(usage)) = (counted, usage)
+        && usage.prompt > 0
+    {
+        ledger.observe(counted, usage.prompt);
+    }
+}
+
+/// What marks the messages of an agent.
+pub(super) fn origin_of(agent: Option<&AgentName>) -> Origin {
+    agent.map_or(Origin::Main, |name| Origin::SubAgent(name.clone()))
+}

@@ -1,0 +1,204 @@
+//! Answer, take, request: what a model said goes back to it in order, nothing is lost,
+//! and what is known of the answer can be asked later.
+
+use interleaf::assemble::{OpenBlock, Recipe};
+use interleaf::model::{Finish, Message, PartRef, Role, Tool};
+use interleaf::wire::{Decoder, Family, NameMap, Vendor, decode_request};
+use interleaf::{ErrorKind, Next, Session, Target};
+use serde_json::json;
+
+use crate::{block_on, memory};
+
+/// An answer of each API that thinks, speaks, calls and, where the API can say so, speaks
+/// again, with a part that only the vendor knows, where there is one.
+fn answer(family: Family) -> (&'static str, &'static str) {
+    match family {
+        Family::OpenaiChat => (
+            "deepseek",
+            r#"{"id":"r1","model":"m-1","choices":[{"index":0,"finish_reason":"tool_calls","message":
+            {"role":"assistant","reasoning_content":"A list is needed.","content":"I look.",
+             "tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": \".\"}"}},
+                           {"id":"c2","type":"function","function":{"name":"ls","arguments":"{}"}}]}}],
+            "usage":{"prompt_tokens":50,"completion_tokens":7,"total_tokens":57}}"#,
+        ),
+        Family::OpenaiResponses => (
+            "openai-responses",
+            r#"{"id":"r1","object":"response","model":"m-1","status":"completed","output":[
+            {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"A list is needed."}],"encrypted_content":"ZW5j"},
+            {"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"I look.","annotations":[]}]},
+            {"type":"function_call","id":"fc_1","call_id":"c1","name":"ls","arguments":"{\"path\": \".\"}","status":"completed"},
+            {"type":"compaction","id":"cmp_1","encrypted_content":"c3Vt"},
+            {"type":"message","id":"msg_2","role":"assistant","status":"completed","content":[{"type":"output_text","text":"And wait.","annotations":[]}]}],
+            "usage":{"input_tokens":50,"output_tokens":7,"total_tokens":57}}"#,
+        ),
+        Family::Anthropic => (
+            "anthropic",
+            r#"{"id":"r1","type":"message","role":"assistant","model":"m-1","stop_reason":"tool_use","content":[
+            {"type":"thinking","thinking":"A list is needed.","signature":"c2ln"},
+            {"type":"text","text":"I look."},
+            {"type":"tool_use","id":"c1","name":"ls","input":{"path": "."}},
+            {"type":"compaction","content":"what went before"},
+            {"type":"text","text":"And wait."}],
+            "usage":{"input_tokens":50,"output_tokens":7}}"#,
+        ),
+        Family::Gemini => (
+            "google",
+            r#"{"responseId":"r1","modelVersion":"m-1","candidates":[{"finishReason":"STOP","content":{"role":"model","parts":[
+            {"text":"A list is needed.","thought":true},
+            {"text":"I look."},
+            {"functionCall":{"id":"c1","name":"ls","args":{"path": "."}},"thoughtSignature":"c2ln"},
+            {"text":"And wait."}]}}],
+            "usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":7,"totalTokenCount":57}}"#,
+        ),
+        Family::Bedrock => (
+            "bedrock",
+            r#"{"output":{"message":{"role":"assistant","content":[
+            {"reasoningContent":{"reasoningText":{"text":"A list is needed.","signature":"c2ln"}}},
+            {"text":"I look."},
+            {"toolUse":{"toolUseId":"c1","name":"ls","input":{"path": "."}}},
+            {"text":"And wait."}]}},
+            "stopReason":"tool_use","usage":{"inputTokens":50,"outputTokens":7,"totalTokens":57}}"#,
+        ),
+    }
+}
+
+/// What a part says, in a word; fields that vendors attach are not compared.
+fn said(part: PartRef<'_>) -> String {
+    match part {
+        PartRef::Text(text) => format!("text {}", text.text),
+        PartRef::Thinking(thinking) => format!("thinking {} {:?}", thinking.text, thinking.seal),
+        PartRef::Call(call) => {
+            format!("call {} {} {}", call.id, call.name, call.arguments.as_str())
+        }
+        PartRef::Image(_) | PartRef::File(_) => panic!("no model said this"),
+        PartRef::Opaque(opaque) => format!("opaque {} {}", opaque.owner, opaque.value.as_str()),
+    }
+}
+
+fn recipe() -> Recipe {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    let mut recipe = Recipe::new().with_tools([Tool::new("ls", "Lists files.", schema)]);
+    recipe.open_block = OpenBlock::Wait;
+    recipe
+}
+
+#[test]
+fn what_a_model_said_goes_back_in_order_and_nothing_of_it_is_lost() {
+    for family in Family::ALL {
+        block_on(async {
+            let (vendor, body) = answer(family);
+            let target = Target::new(vendor, "m-1").unwrap();
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("Which files are here?")).await.unwrap();
+            let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
+            let reply = request.decoder.whole(200, [], body.as_bytes()).unwrap();
+            let message = session.take(reply.clone()).await.unwrap();
+            assert_eq!(message.body, reply.message.body, "{family}");
+
+            // It waits for the calls themselves.
+            let next = session.request(&recipe(), &target).await.unwrap();
+            let Next::Wait(calls) = next else { panic!("it does not wait") };
+            let waits: Vec<_> = calls.iter().map(|open| open.call.clone()).collect();
+            assert_eq!(waits, session.open_calls());
+            assert_eq!(waits.len(), message.calls().count());
+            session.results(waits.iter().map(|call| call.result("src"))).await.unwrap();
+            assert!(session.open_calls().is_empty());
+
+            let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
+            let text = String::from_utf8(request.body.to_bytes()).unwrap();
+            let sent = decode_request(vendor_family(vendor), &text).unwrap().messages;
+            let assistant = sent.iter().filter(|message| message.role() == Role::Assistant);
+            let back: Vec<_> = assistant.flat_map(|message| message.parts().map(said)).collect();
+            let before: Vec<_> = message.parts().map(said).collect();
+            assert_eq!(back, before, "{family}: {text}");
+        });
+    }
+}
+
+fn vendor_family(name: &str) -> Family {
+    Vendor::named(name).unwrap().family
+}
+
+#[test]
+fn what_is_known_of_an_answer_is_kept_with_it_in_one_transaction() {
+    for family in Family::ALL {
+        block_on(async {
+            let (vendor, body) = answer(family);
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            session.append(Message::user("Which files are here?")).await.unwrap();
+            let target = Target::new(vendor, "asked-for").unwrap();
+            let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
+            let before = session.seq();
+            // Another node takes the answer.
+            let mut session = Session::open(store.clone(), session.id()).await.unwrap();
+            let reply = request.decoder.whole(200, [], body.as_bytes()).unwrap();
+            session.take(reply).await.unwrap();
+            assert_eq!(session.seq(), before + 2, "the message and what it cost");
+
+            let opened = Session::open(store, session.id()).await.unwrap();
+            let kept = opened.conversation().visible().last().unwrap();
+            let answered = kept.answered().unwrap();
+            assert_eq!((answered.request, answered.vendor.as_deref()), (Some(0), Some(vendor)));
+            let model = if family == Family::Bedrock { "asked-for" } else { "m-1" };
+            assert_eq!(answered.model.as_deref(), Some(model));
+            assert_eq!(answered.finish, Some(Finish::ToolCalls));
+            let named = (family != Family::Bedrock).then_some("r1");
+            assert_eq!(answered.response.as_deref(), named);
+            let counters = opened.conversation().usage();
+            assert_eq!((counters.current.prompt, counters.current.completion), (50, 7));
+            let request = &opened.requests(interleaf::store::Page::newest(1)).await.unwrap()[0];
+            assert_eq!(request.usage.unwrap().prompt, 50);
+        });
+    }
+}
+
+#[test]
+fn a_result_that_answers_no_open_call_is_refused() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("hello")).await.unwrap();
+        let decoder = Decoder::new(Family::Anthropic, NameMap::default());
+        let reply = decoder.whole(200, [], answer(Family::Anthropic).1.as_bytes()).unwrap();
+        let message = session.take(reply).await.unwrap();
+        let call = message.calls().next().unwrap();
+        for (results, rule) in [
+            (vec![Message::user("src")], "a result is expected, not a user message"),
+            (
+                vec![call.result("src"), call.result("src")],
+                "the result for c1 answers no open call",
+            ),
+        ] {
+            let error = session.results(results).await.unwrap_err();
+            assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Invalid, rule));
+        }
+        session.results([call.failure("there is no such folder")]).await.unwrap();
+        assert_eq!(session.conversation().view_len(), 3);
+    });
+}
+
+#[test]
+fn estimates_of_tokens_learn_from_what_the_api_reports() {
+    use interleaf::assemble::{Budget, Estimate, Ledger};
+    use std::sync::Arc;
+
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user(&"a few words ".repeat(500))).await.unwrap();
+        let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
+        let recipe = Recipe::new().with_budget(Budget::of_window(200_000), ledger);
+        let target = Target::new("anthropic", "m-1").unwrap();
+        let mut counted = vec![];
+        for _ in 0..2 {
+            let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
+            counted.push(request.report.tokens.as_ref().unwrap().total());
+            let body = json!({"type": "message", "role": "assistant", "stop_reason": "end_turn",
+                "content": [{"type": "text", "text": "."}],
+                "usage": {"input_tokens": counted[0] * 2, "output_tokens": 1}});
+            let body = body.to_string();
+            let reply = request.decoder.whole(200, [], body.as_bytes()).unwrap();
+            session.take(reply).await.unwrap();
+        }
+        assert!(counted[1] > counted[0] + 50, "{counted:?}");
+    });
+}
