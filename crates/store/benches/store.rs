@@ -8,6 +8,8 @@
 
 #[path = "store/bare.rs"]
 mod bare;
+#[path = "store/cpu.rs"]
+mod cpu;
 #[path = "../tests/it/fixture/server.rs"]
 mod server;
 
@@ -58,12 +60,21 @@ async fn run(name: &str, url: &str, mut bare: bare::Bare, events: &[NewEvent], l
     println!("{name}, every commit on the disk");
 
     let (mut ours, mut theirs) = (vec![], vec![]);
+    let mut busy = (Duration::ZERO, Duration::ZERO);
     for round in 0..ROUNDS {
         let part = &events[round * SINGLE..(round + 1) * SINGLE];
+        let start = cpu::busy();
         ours.push(append_singly(&store, part).await);
+        busy.0 += cpu::busy() - start;
+        let start = cpu::busy();
         theirs.push(bare.append(part, 1).await);
+        busy.1 += cpu::busy() - start;
     }
     compare("one event per commit, one writer", SINGLE, ours, theirs);
+    cpu::compare("one event per commit, one writer", SINGLE * ROUNDS, busy);
+    if name == "SQLite" {
+        cpu::turns(&store, new_session(&store).await, events).await;
+    }
 
     let (mut ours, mut theirs) = (vec![], vec![]);
     for _ in 0..ROUNDS {

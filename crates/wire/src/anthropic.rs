@@ -43,6 +43,7 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
+mod http;
 mod lint;
 mod models;
 
@@ -67,6 +68,8 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::Sse,
     machine: stream::machine,
     errors: error::READER,
+    route: http::ROUTE,
+    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,

@@ -31,6 +31,7 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
+mod http;
 mod lint;
 mod media;
 mod models;
@@ -54,6 +55,8 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::EventStream,
     machine: stream::machine,
     errors: error::READER,
+    route: http::ROUTE,
+    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,

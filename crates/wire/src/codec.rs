@@ -3,11 +3,13 @@
 //! Each family's folder has one [`Codec`], and [`Family::codec`] is the only place that
 //! chooses between families. Whatever works for every family asks the codec.
 
+use interleaf_model::Requirements;
 use serde_json::Value;
 
 use crate::api_error::ErrorReader;
 use crate::detect::Signs;
 use crate::encode::Writer;
+use crate::http::Route;
 use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
 use crate::stream::{Framing, Machine};
@@ -39,6 +41,10 @@ pub(crate) struct Codec {
     pub(crate) machine: fn() -> Box<dyn Machine>,
     /// Reads what the API says instead of an answer.
     pub(crate) errors: ErrorReader,
+    /// Where requests go.
+    pub(crate) route: Route,
+    /// What a vendor and its model ask of a request.
+    pub(crate) requirements: fn(&Vendor, &str) -> Requirements,
     /// Finds what the API will refuse in a request.
     pub(crate) check: fn(&Value, &Vendor, &mut Faults),
     /// What every vendor of the family takes, unless it is known to differ.

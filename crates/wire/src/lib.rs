@@ -35,6 +35,7 @@ mod codec;
 mod error;
 mod event_stream;
 mod family;
+mod http;
 mod options;
 mod vendor;
 
@@ -70,6 +71,7 @@ pub use decode::{Decoder, decode_request, decode_response, decode_stream, decode
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};
 pub use family::Family;
+pub use http::{HeaderValue, Http};
 pub use names::{Alphabet, NameMap};
 pub use options::{CacheMarks, Options, Request, ToolChoice};
 pub use stream::{Delta, StreamDecoder};

@@ -48,6 +48,7 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
+mod http;
 mod lint;
 mod models;
 mod schema;
@@ -70,6 +71,8 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::Sse,
     machine: stream::machine,
     errors: error::READER,
+    route: http::ROUTE,
+    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks {
         // `null` as content is what most who imitate OpenAI stumble over.

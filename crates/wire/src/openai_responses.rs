@@ -38,6 +38,7 @@ mod decode;
 mod detect;
 mod encode;
 mod error;
+mod http;
 mod lint;
 mod models;
 mod schema;
@@ -60,6 +61,8 @@ pub(crate) static CODEC: Codec = Codec {
     framing: Framing::Sse,
     machine: stream::machine,
     errors: error::READER,
+    route: http::ROUTE,
+    requirements: models::requirements,
     check: lint::check,
     quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::NAME),
     rules: lint::RULES,

@@ -3,6 +3,7 @@
 mod quirks;
 mod rows;
 
+use interleaf_model::Requirements;
 use serde::Deserialize;
 use smol_str::SmolStr;
 
@@ -122,6 +123,11 @@ impl Vendor {
     #[must_use]
     pub fn quirks(self, quirks: Quirks) -> Self {
         Self { quirks, ..self }
+    }
+
+    /// What it asks of a request to this model, beyond the laws that hold everywhere.
+    pub fn requirements(&self, model: &str) -> Requirements {
+        (self.family.codec().requirements)(self, model)
     }
 
     /// The vendor of this name.

@@ -71,7 +71,7 @@ fn run(connection: &Connection, jobs: &Receiver<Job>) {
 }
 
 fn transaction(connection: &Connection, jobs: impl Iterator<Item = Job>) {
-    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| Failure::from(e).0);
+    let begun = run_cached(connection, "BEGIN IMMEDIATE").map_err(Error::from);
     let mut undone = begun.err();
     let mut done = vec![];
     for job in jobs {
@@ -83,7 +83,7 @@ fn transaction(connection: &Connection, jobs: impl Iterator<Item = Job>) {
     }
     let committed = match undone {
         Some(error) => Err(error),
-        None => connection.execute_batch("COMMIT").map_err(|e| Failure::from(e).0),
+        None => run_cached(connection, "COMMIT").map_err(Error::from),
     };
     if committed.is_err() && !connection.is_autocommit() {
         // If this fails as well, the next BEGIN says so.
@@ -98,13 +98,19 @@ fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    connection.execute_batch("SAVEPOINT job")?;
+    run_cached(connection, "SAVEPOINT job")?;
     let result = work(connection);
     if result.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK TO job")?;
+        run_cached(connection, "ROLLBACK TO job")?;
     }
     if !connection.is_autocommit() {
-        connection.execute_batch("RELEASE job")?;
+        run_cached(connection, "RELEASE job")?;
     }
     result
+}
+
+/// Runs a statement that the connection remembers.
+fn run_cached(connection: &Connection, sql: &str) -> Result<(), Failure> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
 }

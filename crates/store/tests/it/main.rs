@@ -10,4 +10,5 @@ mod bad_input;
 mod bodies;
 mod crash;
 mod migrations;
+mod replay;
 mod writers;

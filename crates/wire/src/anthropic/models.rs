@@ -4,6 +4,10 @@
 //! `us.anthropic.claude-sonnet-5-v1:0`, `claude-fable-5.1@20261001`. Of a model that
 //! is not known nothing is assumed.
 
+use interleaf_model::Requirements;
+
+use crate::Vendor;
+
 /// A line of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
@@ -135,4 +139,11 @@ impl Model {
 /// serves it.
 pub(crate) fn refuses_prefill(model: &str) -> bool {
     Model::named(model).refuses_prefill()
+}
+
+/// What the API asks of a request to this model.
+pub(super) fn requirements(_vendor: &Vendor, model: &str) -> Requirements {
+    let mut asked = Requirements::STRICT;
+    asked.no_trailing_assistant = refuses_prefill(model);
+    asked
 }

@@ -1,7 +1,19 @@
 //! What is known of models, by their names.
 
+use interleaf_model::Requirements;
+
+use crate::Vendor;
+use crate::anthropic::refuses_prefill;
+
 /// Whether a model refuses everything else beside results.
 pub(super) fn results_stand_alone(model: &str) -> bool {
     let model = model.to_ascii_lowercase();
     ["llama", "mistral", "mixtral", "pixtral"].iter().any(|name| model.contains(name))
+}
+
+/// What the API asks of a request to this model.
+pub(super) fn requirements(_vendor: &Vendor, model: &str) -> Requirements {
+    let mut asked = Requirements::STRICT;
+    asked.no_trailing_assistant = refuses_prefill(model);
+    asked
 }

@@ -1,5 +1,9 @@
 //! What the name of a model tells.
 
+use interleaf_model::Requirements;
+
+use crate::Vendor;
+
 /// Whether a model is of the third generation or later, which insists on signatures.
 /// A name without a generation, such as `gemini-flash-latest`, is the newest.
 pub(super) fn is_gemini_3(name: &str) -> bool {
@@ -26,4 +30,11 @@ pub(super) fn short(name: &str) -> &str {
 
 fn is_alias(name: &str) -> bool {
     name.ends_with("-latest")
+}
+
+/// What the API asks of a request: it takes blank texts.
+pub(super) fn requirements(_vendor: &Vendor, _model: &str) -> Requirements {
+    let mut asked = Requirements::STRICT;
+    asked.no_blank_user = false;
+    asked
 }

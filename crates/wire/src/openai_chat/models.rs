@@ -1,5 +1,9 @@
 //! What the name of one of OpenAI's models tells.
 
+use interleaf_model::Requirements;
+
+use crate::Vendor;
+
 /// What is known of a model; nothing, if the name is not OpenAI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Model {
@@ -60,4 +64,10 @@ impl Model {
 fn number(text: &str) -> (Option<u32>, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].parse().ok(), &text[end..])
+}
+
+/// What a vendor asks of a request. OpenAI takes a conversation as it is; of those who
+/// imitate it as much is not known.
+pub(super) fn requirements(vendor: &Vendor, _model: &str) -> Requirements {
+    if vendor.quirks.native { Requirements::NONE } else { Requirements::STRICT }
 }

@@ -1,5 +1,9 @@
 //! What is known of models, by their names.
 
+use interleaf_model::Requirements;
+
+use crate::Vendor;
+
 /// Whether a model thinks before every answer, so that whatever it said has its
 /// reasoning item. Later models think only when they like to.
 pub(super) fn always_reasons(model: &str) -> bool {
@@ -12,4 +16,9 @@ pub(super) fn always_reasons(model: &str) -> bool {
         || of("o3", &["-"])
         || of("o4-mini", &["-"])
         || of("gpt-5", &["-mini", "-nano", "-codex", "-pro", "-20"])
+}
+
+/// The API takes a conversation as it is.
+pub(super) fn requirements(_vendor: &Vendor, _model: &str) -> Requirements {
+    Requirements::NONE
 }

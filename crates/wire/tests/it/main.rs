@@ -6,6 +6,7 @@ mod detect;
 mod effect;
 mod examples;
 mod faults;
+mod http;
 mod laws;
 mod session;
 mod streams;

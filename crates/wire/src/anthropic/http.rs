@@ -1,0 +1,52 @@
+//! Where requests go, and the beta features that their fields need.
+
+use serde_json::Value;
+
+use crate::Options;
+use crate::http::Route;
+
+pub(super) const ROUTE: Route =
+    Route { path: |_| "messages".to_owned(), names_model: false, headers };
+
+/// The version whose bodies are written here. The next one refuses sampling settings.
+const VERSION: &str = "2023-06-01";
+
+/// Fields of a body that are refused without a beta feature.
+const FIELDS: [(&str, &str); 2] = [
+    ("context_management", "context-management-2025-06-27"),
+    ("mcp_servers", "mcp-client-2025-04-04"),
+];
+
+/// Tools of the API's that are refused without one, by their type.
+const TOOLS: [(&str, &str); 7] = [
+    ("computer_20241022", "computer-use-2024-10-22"),
+    ("computer_20250124", "computer-use-2025-01-24"),
+    ("computer_20251124", "computer-use-2025-11-24"),
+    ("code_execution_20250522", "code-execution-2025-05-22"),
+    ("code_execution_20250825", "code-execution-2025-08-25"),
+    ("memory_20250818", "context-management-2025-06-27"),
+    ("web_fetch_20250910", "web-fetch-2025-09-10"),
+];
+
+fn headers(options: &Options) -> Vec<(&'static str, String)> {
+    let mut headers = vec![("anthropic-version", VERSION.to_owned())];
+    let mut betas: Vec<&str> = Vec::new();
+    for (name, _) in &options.rest {
+        betas.extend(FIELDS.iter().filter(|(field, _)| field == name).map(|(_, beta)| *beta));
+    }
+    for tool in options.hosted_tools.iter().filter(|tool| tool.owner.as_str() == super::OWNER) {
+        let tool = tool.value.to_value();
+        let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
+        betas.extend(TOOLS.iter().filter(|(known, _)| *known == kind).map(|(_, beta)| *beta));
+    }
+    let binding = |json: &interleaf_model::Json| json.as_str().contains("\"block_binding\"");
+    if options.thinking.as_ref().is_some_and(binding) {
+        betas.push("thinking-binding-controls-2026-08-01");
+    }
+    betas.sort_unstable();
+    betas.dedup();
+    if !betas.is_empty() {
+        headers.push(("anthropic-beta", betas.join(",")));
+    }
+    headers
+}

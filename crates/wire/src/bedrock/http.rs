@@ -1,0 +1,11 @@
+//! Where requests go: the address names the model, and whether the answer is a stream.
+
+use crate::Options;
+use crate::http::{Route, escaped};
+
+pub(super) const ROUTE: Route = Route { path, names_model: true, headers: |_| Vec::new() };
+
+fn path(options: &Options) -> String {
+    let method = if options.stream { "converse-stream" } else { "converse" };
+    format!("model/{}/{method}", escaped(&options.model, ""))
+}

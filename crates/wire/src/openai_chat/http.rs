@@ -1,0 +1,6 @@
+//! Where requests go.
+
+use crate::http::Route;
+
+pub(super) const ROUTE: Route =
+    Route { path: |_| "chat/completions".to_owned(), names_model: false, headers: |_| Vec::new() };
