@@ -33,7 +33,7 @@ pub enum AdjustmentKind {
     SignatureStandIn,
     /// A picture or file of a tool result follows in a user message.
     MediaMoved,
-    /// A picture or file cannot travel; a note says so.
+    /// A picture or file cannot travel; in a request, a note says so.
     MediaDropped,
     /// A part that only another vendor understands was left out.
     OpaqueDropped,
@@ -63,6 +63,20 @@ pub enum AdjustmentKind {
     FileNameDropped,
     /// The API's own id of an item, which it would refuse here, was left out.
     ItemIdDropped,
+    /// The seal of a thought, for which an answer has no place, was left out.
+    SealDropped,
+    /// A refusal stands in an answer as text.
+    RefusalInText,
+    /// Parts of an answer that the API does not keep apart became one.
+    PartsMerged,
+    /// Parts of an answer stand in the only order that the API has.
+    PartsReordered,
+    /// A reason to stop that the API has no word for became another.
+    FinishChanged,
+    /// Counts that the API does not tell were left out, or zeros stand for unknown ones.
+    UsageChanged,
+    /// The id of an answer and its model, for which the API has no place, were left out.
+    NamesDropped,
 }
 
 impl AdjustmentKind {
@@ -89,6 +103,13 @@ impl AdjustmentKind {
             Self::FileRenamed => "file renamed",
             Self::FileNameDropped => "file name left out",
             Self::ItemIdDropped => "item id left out",
+            Self::SealDropped => "seal left out",
+            Self::RefusalInText => "refusal told in the text",
+            Self::PartsMerged => "parts merged",
+            Self::PartsReordered => "parts reordered",
+            Self::FinishChanged => "reason to stop changed",
+            Self::UsageChanged => "usage changed",
+            Self::NamesDropped => "id and model left out",
         }
     }
 }

@@ -38,7 +38,7 @@
 //! | any other | handed on |
 
 mod answer;
-mod base64;
+mod answer_writer;
 mod decode;
 mod detect;
 mod encode;
@@ -50,6 +50,7 @@ mod models;
 pub(crate) use models::refuses_prefill;
 mod schema;
 mod stream;
+mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
@@ -70,6 +71,8 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::READER,
     route: http::ROUTE,
     requirements: models::requirements,
+    answer_writer: answer_writer::WRITER,
+    grammar: stream_writer::grammar,
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,

@@ -27,6 +27,7 @@
 //! between; reading does not take it out again.
 
 mod answer;
+mod answer_writer;
 mod decode;
 mod detect;
 mod encode;
@@ -37,6 +38,7 @@ mod media;
 mod models;
 mod schema;
 mod stream;
+mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
@@ -57,6 +59,8 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::READER,
     route: http::ROUTE,
     requirements: models::requirements,
+    answer_writer: answer_writer::WRITER,
+    grammar: stream_writer::grammar,
     check: lint::check,
     quirks: Quirks::none(Alphabet::NAME, Alphabet::NAME),
     rules: lint::RULES,

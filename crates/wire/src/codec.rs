@@ -13,6 +13,8 @@ use crate::http::Route;
 use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
 use crate::stream::{Framing, Machine};
+use crate::stream_writer::Grammar;
+use crate::write_answer::AnswerWriter;
 use crate::{
     Error, Family, Quirks, Request, Vendor, anthropic, bedrock, gemini, openai_chat,
     openai_responses,
@@ -45,6 +47,10 @@ pub(crate) struct Codec {
     pub(crate) route: Route,
     /// What a vendor and its model ask of a request.
     pub(crate) requirements: fn(&Vendor, &str) -> Requirements,
+    /// Writes answers as the API gives them.
+    pub(crate) answer_writer: AnswerWriter,
+    /// Writes streamed ones.
+    pub(crate) grammar: fn() -> Box<dyn Grammar>,
     /// Finds what the API will refuse in a request.
     pub(crate) check: fn(&Value, &Vendor, &mut Faults),
     /// What every vendor of the family takes, unless it is known to differ.

@@ -38,6 +38,7 @@
 //! - A `cachedContent` forbids system text and tools beside it; it gives way.
 
 mod answer;
+mod answer_writer;
 mod decode;
 mod detect;
 mod encode;
@@ -47,6 +48,7 @@ mod lint;
 mod models;
 mod schema;
 mod stream;
+mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
@@ -67,6 +69,8 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::READER,
     route: http::ROUTE,
     requirements: models::requirements,
+    answer_writer: answer_writer::WRITER,
+    grammar: stream_writer::grammar,
     check: lint::check,
     quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::letter_first("_-", 64)),
     rules: lint::RULES,

@@ -41,6 +41,7 @@ mod vendor;
 
 mod adjustment;
 mod arguments;
+mod base64;
 mod names;
 mod thinking;
 mod turns;
@@ -57,6 +58,9 @@ mod sse;
 mod stream;
 
 pub mod detect;
+mod stream_writer;
+mod write_answer;
+
 pub mod lint;
 
 mod anthropic;
@@ -75,4 +79,6 @@ pub use http::{HeaderValue, Http};
 pub use names::{Alphabet, NameMap};
 pub use options::{CacheMarks, Options, Request, ToolChoice};
 pub use stream::{Delta, StreamDecoder};
+pub use stream_writer::{StreamWriter, WrittenStream, write_stream};
 pub use vendor::{Auth, Quirks, Reasoning, Switch, VENDORS, Vendor};
+pub use write_answer::{AnswerHead, WrittenAnswer, write_answer};

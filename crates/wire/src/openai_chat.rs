@@ -44,6 +44,7 @@
 //! | extras and opaque parts of owner `openai` | the fields and parts that they came from |
 
 mod answer;
+mod answer_writer;
 mod decode;
 mod detect;
 mod encode;
@@ -53,6 +54,7 @@ mod lint;
 mod models;
 mod schema;
 mod stream;
+mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
@@ -73,6 +75,8 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::READER,
     route: http::ROUTE,
     requirements: models::requirements,
+    answer_writer: answer_writer::WRITER,
+    grammar: stream_writer::grammar,
     check: lint::check,
     quirks: Quirks {
         // `null` as content is what most who imitate OpenAI stumble over.

@@ -34,6 +34,7 @@
 //! | cache marks | none: prefixes are cached without being asked for |
 
 mod answer;
+mod answer_writer;
 mod decode;
 mod detect;
 mod encode;
@@ -43,6 +44,7 @@ mod lint;
 mod models;
 mod schema;
 mod stream;
+mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
@@ -63,6 +65,8 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::READER,
     route: http::ROUTE,
     requirements: models::requirements,
+    answer_writer: answer_writer::WRITER,
+    grammar: stream_writer::grammar,
     check: lint::check,
     quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::NAME),
     rules: lint::RULES,

@@ -1,6 +1,6 @@
 //! A reply that grows, piece by piece.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interleaf_model::{
     Arguments, AssistantPart, Body, CallId, Extra, File, Finish, Image, Json, Message, Opaque,
@@ -8,7 +8,7 @@ use interleaf_model::{
 };
 use smol_str::SmolStr;
 
-use crate::Decoder;
+use crate::{Decoder, Delta, arguments};
 
 /// Collects the pieces of an answer, whole or streamed, into a reply.
 ///
@@ -25,6 +25,8 @@ pub(crate) struct ReplyBuilder {
     /// Whether an ordinary stop is meant as such beside calls: the API has another
     /// word for calls that it chose to make.
     pub(crate) keeps_stop: bool,
+    /// The parts that were told whole, if they are told.
+    told: Option<(Decoder, BTreeSet<u64>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -130,7 +132,7 @@ impl ReplyBuilder {
 
     /// Whether nothing at all has come.
     pub(crate) fn is_untouched(&self) -> bool {
-        let Self { slots, finish, usage, model, id, extra, keeps_stop: _ } = self;
+        let Self { slots, finish, usage, model, id, extra, keeps_stop: _, told: _ } = self;
         let is_silent = slots.is_empty() && extra.is_empty() && finish.is_none();
         is_silent && usage.is_none() && model.is_none() && id.is_none()
     }
@@ -194,6 +196,59 @@ impl ReplyBuilder {
         self.slots.last_key_value().map_or(0, |(key, _)| key + 1)
     }
 
+    /// Makes parts be told when they are whole.
+    pub(crate) fn tell_parts(&mut self, decoder: &Decoder) {
+        self.told = Some((decoder.clone(), BTreeSet::new()));
+    }
+
+    /// The part with this key is whole.
+    pub(crate) fn is_whole(&mut self, key: u64, deltas: &mut Vec<Delta>) {
+        let Some((decoder, _)) = &self.told else { return };
+        let id = self.call_id(key, decoder.salt());
+        let producer = self.producer(decoder);
+        let slot = self.slots.get(&key).cloned();
+        if let Some(whole) = slot.and_then(|slot| slot.into_part(id, decoder, &producer)) {
+            self.tell(key, whole, deltas);
+        }
+    }
+
+    fn producer(&self, decoder: &Decoder) -> Producer {
+        let vendor = VendorName::new(decoder.family().owner());
+        Producer { vendor, model: self.model.clone() }
+    }
+
+    /// A part is whole that does not stand here yet.
+    pub(crate) fn tell(&mut self, part: u64, whole: AssistantPart, deltas: &mut Vec<Delta>) {
+        if let Some((_, told)) = &mut self.told
+            && told.insert(part)
+        {
+            deltas.push(Delta::Part { part, whole });
+        }
+    }
+
+    /// All parts so far are whole.
+    pub(crate) fn all_whole(&mut self, deltas: &mut Vec<Delta>) {
+        if let Some((_, told)) = &self.told {
+            let is_new = |key: &u64| !told.contains(key);
+            let keys: Vec<u64> = self.slots.keys().copied().filter(is_new).collect();
+            keys.into_iter().for_each(|key| self.is_whole(key, deltas));
+        }
+    }
+
+    /// Tells what is attached to the message.
+    pub(crate) fn message_is_whole(&self, deltas: &mut Vec<Delta>) {
+        if self.told.is_some() && !self.extra.is_empty() {
+            deltas.push(Delta::Extra(self.extra.clone()));
+        }
+    }
+
+    /// What is attached to a part that begins.
+    pub(crate) fn begins(&self, part: u64, extra: Extra, deltas: &mut Vec<Delta>) {
+        if self.told.is_some() && !extra.is_empty() {
+            deltas.push(Delta::Begin { part, extra });
+        }
+    }
+
     /// Whether any call was made.
     pub(crate) fn has_calls(&self) -> bool {
         self.slots.values().any(|slot| matches!(slot, Slot::Call { .. }))
@@ -223,32 +278,10 @@ impl ReplyBuilder {
 
     /// The reply. An empty answer is an empty text.
     pub(crate) fn build(self, decoder: &Decoder) -> Reply {
-        let vendor = VendorName::new(decoder.family().owner());
-        let producer = Producer { vendor, model: self.model.clone() };
+        let producer = self.producer(decoder);
         let ids: Vec<Option<CallId>> =
             self.slots.keys().map(|&key| self.call_id(key, decoder.salt())).collect();
-        let part = |(slot, call_id): (Slot, Option<CallId>)| -> Option<AssistantPart> {
-            Some(match slot {
-                Slot::Text { text, extra } => {
-                    AssistantPart::Text(Text { text: text.into(), extra })
-                }
-                Slot::Thinking { text, seal, extra } => AssistantPart::Thinking(Thinking {
-                    text: text.into(),
-                    seal,
-                    producer: Some(producer.clone()),
-                    extra,
-                }),
-                Slot::Call { name, arguments, extra, .. } => AssistantPart::Call(ToolCall {
-                    id: call_id?,
-                    name: decoder.names().original(&name),
-                    arguments: Arguments::from_text(&arguments),
-                    extra,
-                }),
-                Slot::Image(image) => AssistantPart::Image(image),
-                Slot::File(file) => AssistantPart::File(file),
-                Slot::Opaque(opaque) => AssistantPart::Opaque(opaque),
-            })
-        };
+        let part = |(slot, id): (Slot, Option<CallId>)| slot.into_part(id, decoder, &producer);
         let has_calls = self.has_calls();
         let slots = self.slots.into_values().zip(ids);
         let parts: Vec<AssistantPart> = slots.filter_map(part).collect();
@@ -263,5 +296,35 @@ impl ReplyBuilder {
             None => Finish::Stop,
         };
         Reply { message, finish, usage: self.usage, model: self.model, id: self.id }
+    }
+}
+
+impl Slot {
+    /// The part; `id` is its id if it is a call.
+    fn into_part(
+        self,
+        id: Option<CallId>,
+        decoder: &Decoder,
+        producer: &Producer,
+    ) -> Option<AssistantPart> {
+        Some(match self {
+            Self::Text { text, extra } => AssistantPart::Text(Text { text: text.into(), extra }),
+            Self::Thinking { text, seal, extra } => {
+                let producer = Some(producer.clone());
+                AssistantPart::Thinking(Thinking { text: text.into(), seal, producer, extra })
+            }
+            Self::Call { name, arguments, extra, .. } => AssistantPart::Call(ToolCall {
+                id: id?,
+                name: decoder.names().original(&name),
+                arguments: match Arguments::from_text(&arguments) {
+                    Arguments::Object(json) => arguments::from_object(json),
+                    invalid @ Arguments::Invalid(_) => invalid,
+                },
+                extra,
+            }),
+            Self::Image(image) => AssistantPart::Image(image),
+            Self::File(file) => AssistantPart::File(file),
+            Self::Opaque(opaque) => AssistantPart::Opaque(opaque),
+        })
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! What came before an error or a cut is [`StreamDecoder::partial`].
 
-use interleaf_model::{Finish, Reply, Usage};
+use interleaf_model::{AssistantPart, Extra, Finish, Reply, Usage};
 
 use crate::event_stream::EventStream;
 use crate::reply_builder::ReplyBuilder;
@@ -21,6 +21,7 @@ use crate::{Decoder, Error, ErrorKind, Family, NameMap};
 
 /// A piece of an answer, as it arrives. Parts are told apart by their index.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delta {
     /// More text.
     Text {
@@ -57,6 +58,25 @@ pub enum Delta {
     Usage(Usage),
     /// Why the model stops.
     Finish(Finish),
+    /// What a vendor attached to a part that begins now. Told only if it is
+    /// [asked for](StreamDecoder::tell_parts).
+    Begin {
+        /// Which part.
+        part: u64,
+        /// What was attached.
+        extra: Extra,
+    },
+    /// A part is whole: what was said of it before, and what no piece can say. Told only
+    /// if it is [asked for](StreamDecoder::tell_parts).
+    Part {
+        /// Which part.
+        part: u64,
+        /// All of it.
+        whole: AssistantPart,
+    },
+    /// What a vendor attached to the message as a whole. Told only if it is
+    /// [asked for](StreamDecoder::tell_parts).
+    Extra(Extra),
     /// An event that we have no word for, as it came.
     Unknown {
         /// Its name; may be empty.
@@ -123,6 +143,14 @@ impl StreamDecoder {
             Framing::EventStream => Frames::EventStream(EventStream::default()),
         };
         Self { decoder, frames, machine: (codec.machine)(), reply: ReplyBuilder::default() }
+    }
+
+    /// Makes the deltas tell also what pieces cannot say: what is attached to a part,
+    /// and each part once more when it is whole. Who writes the answer as another
+    /// stream needs that.
+    pub fn tell_parts(mut self) -> Self {
+        self.reply.tell_parts(&self.decoder);
+        self
     }
 
     /// Takes the next bytes and gives what they complete.
@@ -196,6 +224,10 @@ impl StreamDecoder {
             (Frames::Sse(sse), None) => sse.finish(&mut each)?,
             (Frames::EventStream(frames), Some(bytes)) => frames.push(bytes, &mut each)?,
             (Frames::EventStream(frames), None) => frames.finish()?,
+        }
+        if machine.is_complete() {
+            reply.all_whole(&mut deltas);
+            reply.message_is_whole(&mut deltas);
         }
         Ok(deltas)
     }

@@ -93,7 +93,7 @@ pub(in crate::anthropic) fn read_block<'a>(
 }
 
 /// What the API attached to a block; what it left empty is nothing.
-fn block_extra(fields: &Fields<'_>) -> Result<Extra, interleaf_model::Error> {
+pub(super) fn block_extra(fields: &Fields<'_>) -> Result<Extra, interleaf_model::Error> {
     let mut own = ObjectText::default();
     for (name, value) in fields.iter() {
         if !matches!(value.get(), "null" | "[]") {

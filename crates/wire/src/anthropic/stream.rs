@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use super::answer::{Tokens, finish, read_block};
+use interleaf_model::Extra;
+
+use super::answer::{Tokens, block_extra, finish, read_block};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;
@@ -98,7 +100,7 @@ impl Blocks {
                 let Some(start) = fields.take("content_block") else {
                     return Err(fields.incomplete("a block needs `content_block`"));
                 };
-                begin(index, start, deltas)?;
+                begin(index, start, reply, deltas)?;
                 self.open.insert(index, Open::new(start));
             }
             "content_block_delta" => {
@@ -115,6 +117,7 @@ impl Blocks {
                 let index = index(fields)?;
                 if let Some(open) = self.open.remove(&index) {
                     open.end(index, reply).map_err(|rule| fields.incomplete(rule))?;
+                    reply.is_whole(index, deltas);
                 }
             }
             "message_delta" => {
@@ -161,8 +164,14 @@ fn index<'a>(fields: &mut Fields<'a>) -> Result<u64, Fault<'a>> {
 }
 
 /// Says what a block begins with.
-fn begin<'a>(part: u64, start: &'a RawValue, deltas: &mut Vec<Delta>) -> Result<(), Fault<'a>> {
+fn begin<'a>(
+    part: u64,
+    start: &'a RawValue,
+    reply: &ReplyBuilder,
+    deltas: &mut Vec<Delta>,
+) -> Result<(), Fault<'a>> {
     let mut fields = Fields::read(start)?;
+    reply.begins(part, start_extra(start)?, deltas);
     match fields.take_text("type")?.as_deref() {
         None => return Err(fields.incomplete("a block needs `type`")),
         Some("tool_use") => {
@@ -185,6 +194,20 @@ fn begin<'a>(part: u64, start: &'a RawValue, deltas: &mut Vec<Delta>) -> Result<
         Some(_) => {}
     }
     Ok(())
+}
+
+/// What is attached to a block when it begins; nothing to what the API runs itself.
+fn start_extra(start: &RawValue) -> Result<Extra, Fault<'_>> {
+    const KNOWN: [&str; 7] = ["type", "text", "thinking", "signature", "id", "name", "input"];
+    let mut fields = Fields::read(start)?;
+    let kind = fields.peek("type").map(RawValue::get);
+    if !matches!(kind, Some(r#""text""# | r#""thinking""# | r#""tool_use""#)) {
+        return Ok(Extra::NONE);
+    }
+    for name in KNOWN {
+        fields.take(name);
+    }
+    Ok(block_extra(&fields)?)
 }
 
 impl Open {

@@ -1,6 +1,7 @@
 //! Formats of pictures, documents, films and sounds, both ways.
 
 use self::MediaKind::{Audio, Document, Image, Video};
+pub(super) use crate::base64::is_base64;
 
 /// What kind of block a format goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,16 +126,6 @@ pub(super) fn detect(
     });
     let by_magic = || FORMATS.iter().find(|f| !f.magic.is_empty() && base64.starts_with(f.magic));
     by_name.or_else(by_magic)
-}
-
-/// Whether a text is base64 that the API takes: not empty, padded, without breaks.
-pub(super) fn is_base64(text: &str) -> bool {
-    let data = text.trim_end_matches('=');
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    !data.is_empty()
-        && text.len() - data.len() <= 2
-        && text.len().is_multiple_of(4)
-        && data.bytes().all(legal)
 }
 
 /// The media type and the base64 of a `data:` address.

@@ -72,7 +72,7 @@ impl Machine for Converse {
             "messageStart" => Ok(()),
             "contentBlockStart" => self.start(raw, reply, deltas),
             "contentBlockDelta" => self.delta(event, raw, reply, deltas),
-            "contentBlockStop" => self.stop(raw, reply),
+            "contentBlockStop" => self.stop(raw, reply).map(|key| reply.is_whole(key, deltas)),
             "messageStop" => self.end(raw, reply, deltas),
             "metadata" => metadata(raw, reply, deltas),
             _ => {
@@ -172,11 +172,11 @@ impl Converse {
         Ok(())
     }
 
-    fn stop<'a>(&mut self, raw: &'a RawValue, reply: &mut ReplyBuilder) -> Result<(), Fault<'a>> {
+    fn stop<'a>(&mut self, raw: &'a RawValue, reply: &mut ReplyBuilder) -> Result<u64, Fault<'a>> {
         let mut fields = Fields::read(raw)?;
         let key = key(&mut fields)?;
         reply.end_call(key);
-        let Some(open) = self.open.remove(&key) else { return Ok(()) };
+        let Some(open) = self.open.remove(&key) else { return Ok(key) };
         if let Some((format, data)) = open.image {
             let source = Source::Base64(data.into());
             let known =
@@ -199,7 +199,7 @@ impl Converse {
         {
             reply.opaque(key, OWNER, block);
         }
-        Ok(())
+        Ok(key)
     }
 
     fn end<'a>(

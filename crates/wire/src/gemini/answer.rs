@@ -208,7 +208,7 @@ impl Answer {
             Form::Thought(thought) => self.thought(part, thought, reply, deltas),
             Form::Media(media) => {
                 self.open = None;
-                let key = reply.next_key();
+                let key = next_key(reply, deltas);
                 match media_part(part, media)? {
                     ContentPart::Image(image) => reply.image(key, image),
                     ContentPart::File(file) => reply.file(key, file),
@@ -217,7 +217,7 @@ impl Answer {
                 Ok(())
             }
             Form::Call(_) | Form::Response(_) | Form::Other => {
-                self.keep(part, reply);
+                self.keep(part, reply, deltas);
                 Ok(())
             }
         }
@@ -234,12 +234,15 @@ impl Answer {
         let key = match self.open {
             _ if said.is_empty() && is_plain => return Ok(()),
             _ if said.is_empty() => {
-                self.keep(part, reply);
+                self.keep(part, reply, deltas);
                 return Ok(());
             }
             Some(Open::Text(key)) if is_plain => key,
-            _ => reply.next_key(),
+            _ => next_key(reply, deltas),
         };
+        if !is_plain {
+            reply.begins(key, part.extra(None)?, deltas);
+        }
         reply.text(key, said);
         deltas.push(Delta::Text { part: key, text: said.to_owned() });
         // What is attached belongs to these words alone.
@@ -257,11 +260,12 @@ impl Answer {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Fault<'a>> {
-        let is_plain = part.signature.is_none() && part.rest.iter().next().is_none();
+        let is_bare = part.rest.iter().next().is_none();
+        let is_plain = part.signature.is_none() && is_bare;
         let key = match self.open {
             _ if thought.is_empty() && is_plain => return Ok(()),
-            Some(Open::Thinking(key)) if is_plain => key,
-            _ => reply.next_key(),
+            Some(Open::Thinking(key)) if is_bare => key,
+            _ => next_key(reply, deltas),
         };
         reply.thinking(key, thought);
         deltas.push(Delta::Thinking { part: key, text: thought.to_owned() });
@@ -294,10 +298,12 @@ impl Answer {
                     let rule = "a call needs `name`, the tool that it wants to run";
                     return Err(call.rest.incomplete(rule).under("functionCall"));
                 };
-                let key = reply.next_key();
+                let key = next_key(reply, deltas);
                 let id = call.id.as_deref().unwrap_or_default();
                 reply.call(key, id, name);
-                reply.attach(key, part.extra(Some(("functionCall", &call.rest)))?);
+                let extra = part.extra(Some(("functionCall", &call.rest)))?;
+                reply.begins(key, extra.clone(), deltas);
+                reply.attach(key, extra);
                 deltas.push(Delta::Call { part: key, id: id.to_owned(), name: name.to_owned() });
                 key
             }
@@ -330,8 +336,15 @@ impl Answer {
     }
 
     /// Keeps a part as it came.
-    fn keep(&mut self, part: &Part<'_>, reply: &mut ReplyBuilder) {
+    fn keep(&mut self, part: &Part<'_>, reply: &mut ReplyBuilder, deltas: &mut Vec<Delta>) {
         self.open = None;
-        reply.opaque(reply.next_key(), GOOGLE, Json::from(part.raw));
+        let key = next_key(reply, deltas);
+        reply.opaque(key, GOOGLE, Json::from(part.raw));
     }
+}
+
+/// The key of a part that begins: those before it are whole.
+fn next_key(reply: &mut ReplyBuilder, deltas: &mut Vec<Delta>) -> u64 {
+    reply.all_whole(deltas);
+    reply.next_key()
 }

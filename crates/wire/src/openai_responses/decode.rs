@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_text, list, text, wrong_type};
 use crate::{Error, Request};
 
-pub(super) use self::parts::{assistant_item, joined};
+pub(super) use self::parts::{assistant_item, joined, message_part};
 
 /// Reads the body of a request.
 ///

@@ -16,11 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use interleaf_model::Finish;
+use interleaf_model::{AssistantPart, Extra, Finish};
 
+use super::OWNER;
 use super::answer::{api_error, failed, outcome, output_idx_of, part_key, put_item};
+use super::decode::message_part;
 use crate::error::Fault;
-use crate::raw::Fields;
+use crate::raw::{Fields, ObjectText};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
@@ -37,6 +39,8 @@ struct Responses {
     done: BTreeSet<u64>,
     /// The pieces of those that are not, by the key of their part.
     pieces: BTreeMap<u64, Piece>,
+    /// The part of a message that was whole last.
+    ended: Option<(u64, AssistantPart)>,
 }
 
 enum Piece {
@@ -66,7 +70,7 @@ impl Machine for Responses {
         let kind = kind.unwrap_or(Cow::Borrowed(&event.name));
         let unreadable = |_: Fault<'_>| corrupt(event);
         match &*kind {
-            "response.output_item.added" => self.begin(fields, deltas).map_err(unreadable),
+            "response.output_item.added" => self.begin(fields, reply, deltas).map_err(unreadable),
             "response.output_text.delta" => {
                 self.more(fields, "content_index", More::Text, deltas).map_err(unreadable)
             }
@@ -76,10 +80,21 @@ impl Machine for Responses {
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
                 self.more(fields, "", More::Arguments, deltas).map_err(unreadable)
             }
+            "response.content_part.added" => {
+                if let Some((key, part)) = self.ended.take() {
+                    reply.tell(key, part, deltas);
+                }
+                Ok(())
+            }
+            "response.content_part.done" => self.end_part(fields).map_err(unreadable),
             "response.output_item.done" => {
                 let output_idx = number(&mut fields, "output_index");
                 match fields.take("item") {
-                    Some(item) => self.end(output_idx, item, reply).map_err(unreadable),
+                    Some(item) => {
+                        self.end(output_idx, item, reply).map_err(unreadable)?;
+                        reply.all_whole(deltas);
+                        Ok(())
+                    }
                     None => Err(corrupt(event)),
                 }
             }
@@ -96,8 +111,6 @@ impl Machine for Responses {
             "response.created"
             | "response.in_progress"
             | "response.queued"
-            | "response.content_part.added"
-            | "response.content_part.done"
             | "response.output_text.done"
             | "response.refusal.done"
             | "response.reasoning_summary_part.added"
@@ -138,10 +151,12 @@ impl Responses {
     fn begin<'a>(
         &mut self,
         mut event: Fields<'a>,
+        reply: &ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Fault<'a>> {
         let part = part_key(number(&mut event, "output_index"), 0);
         let Some(mut item) = event.take_object("item")? else { return Ok(()) };
+        reply.begins(part, attached(&item)?, deltas);
         let kind = item.take_text("type")?.unwrap_or_default();
         if kind == "function_call" || kind == "custom_tool_call" {
             let id = item.take_text("call_id")?.unwrap_or_default().into_owned();
@@ -185,6 +200,14 @@ impl Responses {
         Ok(())
     }
 
+    /// A part of a message is whole; its message may have more to say of the last one.
+    fn end_part<'a>(&mut self, mut event: Fields<'a>) -> Result<(), Fault<'a>> {
+        let output_idx = number(&mut event, "output_index");
+        let key = part_key(output_idx, number(&mut event, "content_index"));
+        self.ended = event.take("part").and_then(message_part).map(|part| (key, part));
+        Ok(())
+    }
+
     /// An item is whole.
     fn end<'a>(
         &mut self,
@@ -192,6 +215,7 @@ impl Responses {
         item: &'a RawValue,
         reply: &mut ReplyBuilder,
     ) -> Result<(), Fault<'a>> {
+        self.ended = None;
         if self.done.insert(output_idx) {
             self.pieces.retain(|&part, _| output_idx_of(part) != output_idx);
             put_item(reply, output_idx, item)?;
@@ -236,6 +260,42 @@ impl Responses {
         self.is_complete = true;
         Ok(())
     }
+}
+
+/// What is attached to an item that begins.
+fn attached(item: &Fields<'_>) -> Result<Extra, interleaf_model::Error> {
+    const KNOWN: [&str; 10] = [
+        "type",
+        "role",
+        "status",
+        "content",
+        "summary",
+        "encrypted_content",
+        "call_id",
+        "name",
+        "arguments",
+        "input",
+    ];
+    let mut own = ObjectText::default();
+    let kind = item.peek("type").map(RawValue::get);
+    if kind == Some(r#""custom_tool_call""#) {
+        own.push("type", r#""custom_tool_call""#);
+    }
+    for (name, value) in item.iter().filter(|(name, _)| !KNOWN.contains(name)) {
+        own.push(name, value.get());
+    }
+    let own = match kind {
+        Some(r#""message""#) => {
+            let mut around = ObjectText::default();
+            if let Some(own) = own.into_json()? {
+                around.push("item", own.as_str());
+            }
+            around
+        }
+        Some(r#""reasoning""# | r#""function_call""# | r#""custom_tool_call""#) => own,
+        _ => ObjectText::default(),
+    };
+    own.into_json()?.map_or(Ok(Extra::NONE), |own| Extra::of(OWNER.into(), own))
 }
 
 fn number(fields: &mut Fields<'_>, name: &str) -> u64 {

@@ -7,6 +7,8 @@ mod laws;
 mod rules;
 mod streams;
 
+pub(crate) use self::frames::event;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

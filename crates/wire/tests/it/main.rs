@@ -11,6 +11,7 @@ mod laws;
 mod session;
 mod streams;
 mod vendor;
+mod written;
 
 mod anthropic;
 mod bedrock;

@@ -12,8 +12,9 @@ use interleaf_model::{
 };
 
 use super::{extra, extra_of};
-use crate::anthropic::{OWNER, PLAIN_TEXT, base64};
+use crate::anthropic::{OWNER, PLAIN_TEXT};
 use crate::arguments;
+use crate::base64;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text, wrong_type};
 

@@ -7,7 +7,8 @@ use interleaf_model::{Extra, File, Image, Source};
 use super::{fields, rest, rest_of};
 use crate::CacheMarks;
 use crate::anthropic::wire::{Block, DocumentBlock, ImageBlock, Rest, SourceForm};
-use crate::anthropic::{IMAGE_TYPES, OWNER, PDF, PLAIN_TEXT, base64};
+use crate::anthropic::{IMAGE_TYPES, OWNER, PDF, PLAIN_TEXT};
+use crate::base64;
 
 /// How files of each type begin, in base64.
 const MAGIC: [(&str, &str); 5] = [

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::View;
 use super::rules::{FOREIGN, LOOP, OFF, SIGNED, THOUGHT_LAST, UNCHANGED};
-use crate::anthropic::{base64, is_blank};
+use crate::anthropic::is_blank;
+use crate::base64;
 use crate::lint::Faults;
 
 pub(super) fn check(view: &View<'_>, faults: &mut Faults) {

@@ -138,6 +138,7 @@ impl Slot {
         reply.call(part, id, name);
         if !self.is_told && !self.name.is_empty() {
             self.is_told = true;
+            reply.begins(part, self.attached.to_extra()?, deltas);
             let (id, name) = (self.id.clone(), self.name.clone());
             deltas.push(Delta::Call { part, id, name });
         }

@@ -235,6 +235,11 @@ fn empty_object() -> Result<&'static RawValue, Fault<'static>> {
     serde_json::from_str("{}").map_err(|e| Fault::unreadable(RawValue::NULL, &e))
 }
 
+/// A part of the assistant's that stands alone; nothing if it cannot be read.
+pub(in crate::openai_responses) fn message_part(raw: &RawValue) -> Option<AssistantPart> {
+    read_part(raw).and_then(|part| assistant_part(&part)).ok()
+}
+
 fn read_part(raw: &RawValue) -> Result<Part<'_>, Fault<'_>> {
     let mut fields = Fields::read(raw)?;
     let Some(kind) = fields.peek("type") else {

@@ -98,7 +98,7 @@ fn deltas_tell_the_same_as_the_reply() {
             Delta::Thinking { text: more, .. } => thought.push_str(more),
             Delta::Call { id, name, .. } => calls.push((id.as_str(), name.as_str())),
             Delta::Arguments { text: more, .. } => arguments.push_str(more),
-            Delta::Usage(_) | Delta::Finish(_) | Delta::Unknown { .. } => {}
+            _ => {}
         }
     }
     assert_eq!(text, "I look at the folder — größer als gedacht.");

@@ -1,9 +1,9 @@
-//! Base64, for documents that the API takes as text and the model keeps as bytes.
+//! Base64: which texts are, and the bytes of a text.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The bytes of a text, in base64 with padding.
-pub(super) fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len().div_ceil(3) * 4);
     for chunk in text.as_bytes().chunks(3) {
         let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
@@ -17,7 +17,7 @@ pub(super) fn encode(text: &str) -> String {
 }
 
 /// The text whose bytes these are; none if it is no base64 or no text.
-pub(super) fn decode(base64: &str) -> Option<String> {
+pub(crate) fn decode(base64: &str) -> Option<String> {
     let digits = base64.trim_end_matches('=').bytes();
     let mut out = Vec::with_capacity(base64.len() / 4 * 3);
     let (mut bits, mut n_bits) = (0_u32, 0_u32);
@@ -42,7 +42,17 @@ pub(super) fn decode(base64: &str) -> Option<String> {
 }
 
 /// Whether a text could be base64 at all, of either alphabet.
-pub(super) fn could_be(text: &str) -> bool {
+pub(crate) fn could_be(text: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     !text.is_empty() && text.chars().all(legal)
+}
+
+/// Whether a text is base64 that every reader takes: not empty, padded, without breaks.
+pub(crate) fn is_base64(text: &str) -> bool {
+    let data = text.trim_end_matches('=');
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    !data.is_empty()
+        && text.len() - data.len() <= 2
+        && text.len().is_multiple_of(4)
+        && data.bytes().all(legal)
 }

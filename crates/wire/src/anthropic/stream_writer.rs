@@ -1,0 +1,167 @@
+//! From the pieces of a reply to the events of a message.
+
+use interleaf_model::{Json, Seal, Usage};
+use serde_json::value::RawValue;
+
+use super::answer_writer::{UNNAMED, VOICE, block, counts, signature};
+use crate::raw::list;
+use crate::stream_writer::{Ending, Form, Frames, Grammar};
+use crate::write_answer::{AnswerHead, OneLine, Own, Quoted, Said, Voice};
+
+/// The grammar of this family's streams.
+pub(crate) fn grammar() -> Box<dyn Grammar> {
+    Box::new(Blocks { index: 0, delta: ("", "") })
+}
+
+/// Arguments are text here, whatever they are: the API too hands on what a model wrote.
+static STREAM_VOICE: Voice = Voice { object_arguments: false, ..VOICE };
+
+struct Blocks {
+    /// Of the block that is open or comes next.
+    index: u64,
+    /// The type of the block's deltas, and the field that holds the text.
+    delta: (&'static str, &'static str),
+}
+
+impl Blocks {
+    fn start_block(&mut self, block: std::fmt::Arguments<'_>, out: &mut Frames<'_>) {
+        let index = self.index;
+        out.event(
+            "content_block_start",
+            format_args!(
+                r#"{{"type":"content_block_start","index":{index},"content_block":{block}}}"#
+            ),
+        );
+    }
+
+    fn delta(&self, kind: &str, field: &str, value: impl std::fmt::Display, out: &mut Frames<'_>) {
+        let index = self.index;
+        out.event(
+            "content_block_delta",
+            format_args!(
+                r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{field}":{value}}}}}"#
+            ),
+        );
+    }
+
+    fn stop_block(&mut self, out: &mut Frames<'_>) {
+        let index = self.index;
+        out.event(
+            "content_block_stop",
+            format_args!(r#"{{"type":"content_block_stop","index":{index}}}"#),
+        );
+        self.index += 1;
+    }
+}
+
+impl Grammar for Blocks {
+    fn voice(&self) -> &'static Voice {
+        &STREAM_VOICE
+    }
+
+    fn start(&mut self, head: &AnswerHead, usage: Option<Usage>, out: &mut Frames<'_>) {
+        let (id, model) = (Quoted(head.id_or(UNNAMED)), Quoted(head.model_name()));
+        // Nothing has been made yet.
+        let usage = Usage { completion: 0, reasoning: 0, ..usage.unwrap_or_default() };
+        let mut told = String::new();
+        counts(usage, &mut told);
+        out.event(
+            "message_start",
+            format_args!(
+                r#"{{"type":"message_start","message":{{"id":{id},"type":"message","role":"assistant","model":{model},"content":[],"stop_reason":null,"stop_sequence":null,"usage":{told}}}}}"#
+            ),
+        );
+    }
+
+    fn begin(&mut self, form: Form<'_>, own: Option<&Json>, out: &mut Frames<'_>) {
+        let own = Own::of(own).without("citations");
+        match form {
+            Form::Text => {
+                self.delta = ("text_delta", "text");
+                self.start_block(format_args!(r#"{{"type":"text","text":""{own}}}"#), out);
+            }
+            Form::Thinking => {
+                self.delta = ("thinking_delta", "thinking");
+                let block =
+                    format_args!(r#"{{"type":"thinking","thinking":"","signature":""{own}}}"#);
+                self.start_block(block, out);
+            }
+            Form::Call { id, name } => {
+                self.delta = ("input_json_delta", "partial_json");
+                let (id, name) = (Quoted(id), Quoted(name));
+                self.start_block(
+                    format_args!(
+                        r#"{{"type":"tool_use","id":{id},"name":{name},"input":{{}}{own}}}"#
+                    ),
+                    out,
+                );
+            }
+        }
+    }
+
+    fn more(&mut self, text: &str, out: &mut Frames<'_>) {
+        let (kind, field) = self.delta;
+        self.delta(kind, field, Quoted(text), out);
+    }
+
+    fn end(&mut self, said: &Said<'_>, out: &mut Frames<'_>) {
+        match said {
+            Said::Text { own, .. } => {
+                let citations = Own::of(*own).take("citations").and_then(|raw| list(raw).ok());
+                for citation in citations.unwrap_or_default() {
+                    self.delta(
+                        "citations_delta",
+                        "citation",
+                        OneLine(RawValue::get(citation)),
+                        out,
+                    );
+                }
+            }
+            Said::Thinking { seal: Some(seal @ Seal::Signature(_)), .. } => {
+                self.delta("signature_delta", "signature", Quoted(signature(Some(seal))), out);
+            }
+            _ => {}
+        }
+        self.stop_block(out);
+    }
+
+    fn whole(&mut self, said: &Said<'_>, out: &mut Frames<'_>) {
+        if let Said::Thinking { seal: Some(Seal::Signature(_)) | None, own, .. } = said {
+            self.begin(Form::Thinking, *own, out);
+            self.end(said, out);
+            return;
+        }
+        let mut text = String::new();
+        block(said, &mut text);
+        self.start_block(format_args!("{text}"), out);
+        self.stop_block(out);
+    }
+
+    fn finish(&mut self, _: &AnswerHead, ending: &Ending<'_>, out: &mut Frames<'_>) {
+        let mut told = String::new();
+        counts(ending.usage.unwrap_or_default(), &mut told);
+        let reason = Quoted(ending.finish);
+        out.event(
+            "message_delta",
+            format_args!(
+                r#"{{"type":"message_delta","delta":{{"stop_reason":{reason},"stop_sequence":null}},"usage":{told}}}"#
+            ),
+        );
+        out.event("message_stop", format_args!(r#"{{"type":"message_stop"}}"#));
+    }
+
+    fn fail(&mut self, _: &AnswerHead, message: &str, out: &mut Frames<'_>) {
+        let message = Quoted(message);
+        out.event(
+            "error",
+            format_args!(
+                r#"{{"type":"error","error":{{"type":"api_error","message":{message}}}}}"#
+            ),
+        );
+    }
+
+    /// Citations come at the end of a text.
+    fn takes_late(&self, own: &Json) -> bool {
+        Own::of(Some(own)).without("citations").is_empty()
+    }
+}
