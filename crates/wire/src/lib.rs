@@ -52,6 +52,7 @@ mod encode;
 
 mod decode;
 mod raw;
+mod rest;
 
 mod reply_builder;
 mod sse;

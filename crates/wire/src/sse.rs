@@ -3,9 +3,13 @@
 //! Unlike the decoders at hand, this one keeps the bytes of a frame that could not
 //! be read, has a limit, and tells a last frame that never ended.
 
-use memchr::memchr2;
+use std::fmt;
 
-use crate::{Error, ErrorKind};
+use memchr::memchr2;
+use serde_json::value::RawValue;
+
+use crate::error::Fault;
+use crate::{Delta, Error, ErrorKind};
 
 /// A frame larger than this is no answer of a model.
 const LARGEST_FRAME: usize = 64 * 1024 * 1024;
@@ -17,6 +21,32 @@ pub(crate) struct Event {
     pub(crate) name: String,
     /// Its data, the lines joined with newlines.
     pub(crate) data: String,
+}
+
+impl Event {
+    /// Its data as JSON.
+    pub(crate) fn json(&self) -> Result<&RawValue, Error> {
+        serde_json::from_str(&self.data).map_err(|e| self.corrupt(e))
+    }
+
+    /// It cannot be read: why, and its bytes.
+    pub(crate) fn corrupt(&self, reason: impl fmt::Display) -> Error {
+        let Self { name, data } = self;
+        let which =
+            if name.is_empty() { "an event".to_owned() } else { format!("the event {name:?}") };
+        let rule = format!("{which} of the stream cannot be read ({reason}): {data}");
+        Error::new(ErrorKind::Corrupt, rule)
+    }
+
+    /// It cannot be read, for a fault in its data.
+    pub(crate) fn faulty(&self, fault: Fault<'_>) -> Error {
+        self.corrupt(fault.locate(&self.data))
+    }
+
+    /// It is handed on: there is no word for it.
+    pub(crate) fn unknown(&self) -> Delta {
+        Delta::Unknown { event: self.name.clone(), data: self.data.clone() }
+    }
 }
 
 /// Takes bytes, gives events.

@@ -52,7 +52,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let stop_sequences = settings::stop_sequences(cx);
     let format = settings::format(cx);
     let output_rest = settings::output_rest(cx);
-    let output_config = (format.is_some() || !output_rest.0.is_empty())
+    let output_config = (format.is_some() || !output_rest.is_empty())
         .then_some(OutputConfig { format, rest: output_rest });
     let (tools, names) = tools::tools(cx);
     let tool_choice = settings::tool_choice(cx, model, thinking.as_deref(), &names);
@@ -149,11 +149,13 @@ fn rest<'a>(extra: &'a Extra, written: &[&str], cache: CacheMarks) -> Rest<'a> {
 }
 
 fn rest_of<'a>(fields: &Fields<'a>, written: &[&str], cache: CacheMarks) -> Rest<'a> {
-    let is_kept = |&(name, value): &(&str, &RawValue)| {
-        !written.contains(&name)
-            && (name != MARK || cache == CacheMarks::Off && is_legal_mark(value.get()))
-    };
-    Rest(fields.iter().filter(is_kept).map(|(name, value)| (name.to_owned(), value)).collect())
+    let mut rest = Rest::of_fields(fields, written);
+    rest.retain(|name, value| is_kept(name, value, cache));
+    rest
+}
+
+fn is_kept(name: &str, value: &RawValue, cache: CacheMarks) -> bool {
+    name != MARK || cache == CacheMarks::Off && is_legal_mark(value.get())
 }
 
 /// An object of the API's own; its bytes stay as they are, if no field of it is
@@ -161,11 +163,15 @@ fn rest_of<'a>(fields: &Fields<'a>, written: &[&str], cache: CacheMarks) -> Rest
 fn raw_object<'a>(json: &'a Json, unwritten: &[&str], cache: CacheMarks) -> Option<RawObject<'a>> {
     let whole = raw(json)?;
     let fields = Fields::read(whole).ok()?;
-    let rest = rest_of(&fields, unwritten, cache);
-    let is_whole = rest.0.len() == fields.iter().count();
+    let is_whole = fields
+        .iter()
+        .all(|(name, value)| !unwritten.contains(&name) && is_kept(name, value, cache));
     Some(match is_whole {
         true => RawObject::Whole(whole),
-        false => RawObject::Changed { rest, cache_control: None },
+        false => {
+            let rest = rest_of(&fields, unwritten, cache);
+            RawObject::Changed { rest, cache_control: None }
+        }
     })
 }
 

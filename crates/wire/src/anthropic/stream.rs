@@ -13,7 +13,7 @@ use crate::raw::{Fields, ObjectText, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
-use crate::{Delta, Error, ErrorKind, Family};
+use crate::{Delta, Error, Family};
 
 /// A machine for the events of one answer.
 pub(crate) fn machine() -> Box<dyn Machine> {
@@ -45,23 +45,15 @@ impl Machine for Blocks {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        let corrupt = |reason: &str| {
-            let rule = format!("an event of the stream cannot be read ({reason}): {}", event.data);
-            Error::new(ErrorKind::Corrupt, rule)
-        };
-        let raw: &RawValue =
-            serde_json::from_str(&event.data).map_err(|e| corrupt(&e.to_string()))?;
-        let mut fields = Fields::read(raw).map_err(|_| corrupt("it is no object"))?;
+        let mut fields = Fields::read(event.json()?).map_err(|fault| event.faulty(fault))?;
         let kind = fields.take_text("type").ok().flatten();
         let kind = kind.as_deref().unwrap_or(&event.name);
         if kind == "error" {
             return Err(Error::api(Family::Anthropic, &event.data));
         }
         let known = self.known(kind, &mut fields, reply, deltas);
-        let is_known = known.map_err(|fault| corrupt(fault.locate(&event.data).message()))?;
-        if !is_known {
-            let (event, data) = (event.name.clone(), event.data.clone());
-            deltas.push(Delta::Unknown { event, data });
+        if !known.map_err(|fault| event.faulty(fault))? {
+            deltas.push(event.unknown());
         }
         Ok(())
     }

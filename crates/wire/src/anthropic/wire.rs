@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use interleaf_model::Json;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
-use interleaf_model::Json;
+pub(super) use crate::rest::Rest;
 
 /// A request up to its messages. What a model is told first stands first.
 #[derive(serde::Serialize)]
@@ -216,10 +217,6 @@ pub(super) enum RawObject<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark<'a>(pub(super) Option<&'a RawValue>);
 
-/// Fields that are written as they came, behind those that we know.
-#[derive(Debug, Default)]
-pub(super) struct Rest<'a>(pub(super) Vec<(String, &'a RawValue)>);
-
 impl Content<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -229,7 +226,7 @@ impl Content<'_> {
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let [Block::Text(TextBlock { text, cache_control: None, rest })] = self.0.as_slice()
-            && rest.0.is_empty()
+            && rest.is_empty()
         {
             return serializer.serialize_str(text);
         }
@@ -249,16 +246,6 @@ impl Serialize for Mark<'_> {
         let mut mark = serializer.serialize_map(Some(1))?;
         mark.serialize_entry("type", "ephemeral")?;
         mark.end()
-    }
-}
-
-impl Serialize for Rest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            fields.serialize_entry(name, value)?;
-        }
-        fields.end()
     }
 }
 

@@ -12,10 +12,9 @@
 
 use std::collections::BTreeMap;
 
+use interleaf_model::{Extra, Image, Json, Seal, Source};
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
-
-use interleaf_model::{Extra, Image, Json, Seal, Source};
 
 use super::answer::{finish, usage};
 use super::decode::read_citations;
@@ -26,7 +25,7 @@ use crate::raw::{Fields, ObjectText, is_list, list};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
-use crate::{Delta, Error, ErrorKind};
+use crate::{Delta, Error};
 
 /// The machine of this family.
 pub(crate) fn machine() -> Box<dyn Machine> {
@@ -61,13 +60,7 @@ impl Machine for Converse {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        let corrupt = |what: String| {
-            let rule =
-                format!("the event {:?} cannot be read ({what}): {}", event.name, event.data);
-            Error::new(ErrorKind::Corrupt, rule)
-        };
-        let raw: &RawValue =
-            serde_json::from_str(&event.data).map_err(|e| corrupt(e.to_string()))?;
+        let raw = event.json()?;
         let outcome = match event.name.as_str() {
             "messageStart" => Ok(()),
             "contentBlockStart" => self.start(raw, reply, deltas),
@@ -76,20 +69,16 @@ impl Machine for Converse {
             "messageStop" => self.end(raw, reply, deltas),
             "metadata" => metadata(raw, reply, deltas),
             _ => {
-                deltas.push(unknown(event));
+                deltas.push(event.unknown());
                 Ok(())
             }
         };
-        outcome.map_err(|fault| corrupt(fault.locate(&event.data).to_string()))
+        outcome.map_err(|fault| event.faulty(fault))
     }
 
     fn is_complete(&self) -> bool {
         self.is_complete
     }
-}
-
-fn unknown(event: &Event) -> Delta {
-    Delta::Unknown { event: event.name.clone(), data: event.data.clone() }
 }
 
 fn key<'a>(fields: &mut Fields<'a>) -> Result<u64, Fault<'a>> {
@@ -167,7 +156,7 @@ impl Converse {
                 bytes.push_str(&data);
             }
         } else {
-            deltas.push(unknown(event));
+            deltas.push(event.unknown());
         }
         Ok(())
     }

@@ -6,18 +6,17 @@ mod settings;
 
 use std::borrow::Cow;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use interleaf_model::{Extra, Json};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use interleaf_model::{Extra, Json};
+use crate::raw::Fields;
 
 pub(super) use self::settings::{
     Choice, Head, InferenceConfig, InputSchema, JsonSchema, ModelFields, OutputConfig, Structure,
     Tail, TextFormat, ToolConfig, ToolEntry, ToolSpec,
 };
-
-use crate::raw::Fields;
+pub(super) use crate::rest::Rest;
 
 /// Whose the opaque parts and extra fields are.
 pub(super) const OWNER: &str = "bedrock";
@@ -178,58 +177,6 @@ impl CachePoint {
     pub(super) const DEFAULT: Self = Self { kind: "default" };
 }
 
-/// Fields without a meaning here, given back as they came.
-#[derive(Default)]
-pub(super) struct Rest<'a>(pub(super) Vec<(String, &'a RawValue)>);
-
-impl<'a> Rest<'a> {
-    /// Nothing.
-    pub(super) const NONE: Self = Self(Vec::new());
-
-    /// Our fields in what was attached, but for those that are `written` anyway.
-    pub(super) fn of(extra: &'a Extra, written: &[&str]) -> Self {
-        extra.get(OWNER).and_then(object).map_or(Self::NONE, |fields| Self::left(&fields, written))
-    }
-
-    /// Our fields under `name` in what was attached.
-    pub(super) fn inside(extra: &'a Extra, name: &str, written: &[&str]) -> Self {
-        own_field(extra, name).map_or(Self::NONE, |value| Self::of_value(value, written))
-    }
-
-    /// The fields of an object.
-    pub(super) fn of_value(value: &'a RawValue, written: &[&str]) -> Self {
-        Fields::read(value).map_or(Self::NONE, |fields| Self::left(&fields, written))
-    }
-
-    fn left(fields: &Fields<'a>, written: &[&str]) -> Self {
-        let left = fields.iter().filter(|(name, _)| !written.contains(name));
-        Self(left.map(|(name, value)| (name.to_owned(), value)).collect())
-    }
-
-    /// Adds fields whose names are not there yet.
-    pub(super) fn join(&mut self, other: Self) {
-        for (name, value) in other.0 {
-            if self.0.iter().all(|(known, _)| *known != name) {
-                self.0.push((name, value));
-            }
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Rest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
-}
-
 /// One of our fields in what was attached.
 pub(super) fn own_field<'a>(extra: &'a Extra, name: &str) -> Option<&'a RawValue> {
     extra.get(OWNER).and_then(object)?.peek(name)
@@ -253,7 +200,7 @@ impl<'a> Block<'a> {
 
     /// A block with what was attached to the part.
     pub(super) fn with(kind: Kind<'a>, extra: &'a Extra) -> Self {
-        Self::Known(Known { kind, rest: Rest::of(extra, KINDS) })
+        Self::Known(Known { kind, rest: Rest::of(extra, OWNER, KINDS) })
     }
 
     pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {

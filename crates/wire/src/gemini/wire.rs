@@ -2,16 +2,15 @@
 
 mod names;
 
-pub(super) use names::{DATA, SIBLINGS, is_name, own_name, peek, snake_case, take};
-
 use std::borrow::Cow;
 
 use interleaf_model::Json;
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::raw::Fields;
+
+pub(super) use crate::rest::Rest;
+pub(super) use names::{DATA, SIBLINGS, is_name, own_name, peek, snake_case, take};
 
 /// All up to the turns.
 #[derive(Serialize)]
@@ -230,62 +229,17 @@ impl GenerationConfig<'_> {
     }
 }
 
-/// Fields that are kept as they came, each name once.
-#[derive(Default)]
-pub(super) struct Rest<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Rest<'a> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Adds a field; one of the same name that came before stays. A name of the API's
-    /// own is written in camel case.
-    pub(super) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+/// What an object has beside the fields of these names. A name of the API's own is written
+/// in camel case; of two spellings the first stays.
+pub(super) fn rest_without<'a>(fields: &Fields<'a>, names: &[&str]) -> Rest<'a> {
+    let mut rest = Rest::NONE;
+    for (name, value) in Rest::of_fields(fields, &[]) {
         let name = own_name(&name).map_or(name, Cow::Borrowed);
-        if !self.0.iter().any(|(before, _)| *before == name) {
-            self.0.push((name, value));
+        if !names.contains(&&*name) {
+            rest.add(name, value);
         }
     }
-
-    /// Takes a field away, and tells whether there was one.
-    pub(super) fn remove(&mut self, name: &str) -> bool {
-        let n_before = self.0.len();
-        self.0.retain(|(before, _)| before != name);
-        self.0.len() < n_before
-    }
-
-    /// What an object has beside the fields of these names.
-    pub(super) fn without(fields: &Fields<'a>, names: &[&str]) -> Self {
-        let mut rest = Self::default();
-        rest.add(fields, names);
-        rest
-    }
-
-    /// Adds what an object has beside the fields of these names.
-    pub(super) fn add(&mut self, fields: &Fields<'a>, names: &[&str]) {
-        let mut seen: Vec<(String, &'a RawValue)> = Vec::new();
-        for (name, value) in fields.iter() {
-            // Of two fields of one name the last one counts.
-            seen.retain(|(before, _)| before != name);
-            seen.push((name.to_owned(), value));
-        }
-        for (name, value) in seen {
-            if !names.contains(&own_name(&name).unwrap_or(&name)) {
-                self.push(Cow::Owned(name), value);
-            }
-        }
-    }
-}
-
-impl Serialize for Rest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
+    rest
 }
 
 impl Serialize for Element<'_> {

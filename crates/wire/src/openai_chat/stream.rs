@@ -8,14 +8,12 @@
 //! | `[DONE]`, or the end of the connection behind a `finish_reason` | the message is whole |
 //! | any other object | it is handed on as it is |
 
-use serde_json::value::RawValue;
-
 use super::answer::{Answer, Piece, Read};
 use crate::raw::is_object;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
-use crate::{Delta, Error, ErrorKind};
+use crate::{Delta, Error};
 
 /// Reads the events of a stream.
 pub(crate) fn machine() -> Box<dyn Machine> {
@@ -42,14 +40,10 @@ impl Machine for Chunks {
         if self.is_done || data.is_empty() {
             return Ok(());
         }
-        let corrupt = |reason: String| {
-            let rule = format!("an event of the stream cannot be read, {reason}: {data}");
-            Error::new(ErrorKind::Corrupt, rule)
-        };
-        let raw: &RawValue = serde_json::from_str(data).map_err(|e| corrupt(e.to_string()))?;
+        let raw = event.json()?;
         let read = if is_object(raw) {
             let read = self.answer.read(raw, Piece::Chunk, reply, deltas);
-            read.map_err(|fault| corrupt(fault.locate(data).to_string()))?
+            read.map_err(|fault| event.faulty(fault))?
         } else {
             Read::Unknown
         };

@@ -3,12 +3,11 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{Extra, Json};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use interleaf_model::Json;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::raw::Fields;
+pub(super) use crate::rest::Rest;
 
 /// All before the messages.
 #[derive(Serialize)]
@@ -268,78 +267,4 @@ pub(super) struct CustomCall<'a> {
     pub(super) input: &'a str,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
-}
-
-/// Fields that we have no word for, in order, each value as the bytes it came in.
-#[derive(Default)]
-pub(super) struct Rest<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Rest<'a> {
-    /// What the vendor attached, but for fields that have a place of their own.
-    pub(super) fn of(extra: &'a Extra, owner: &str, taken: &[&str]) -> Self {
-        let mut rest = Self::default();
-        let raw = extra.get(owner).and_then(|own| serde_json::from_str(own.as_str()).ok());
-        if let Some(fields) = raw.and_then(|raw| Fields::read(raw).ok()) {
-            for (name, value) in fields.into_list() {
-                if !taken.contains(&&*name) {
-                    rest.push(name, value);
-                }
-            }
-        }
-        rest
-    }
-
-    /// Adds a field; of two of one name the last one stays.
-    pub(super) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
-        self.0.retain(|(before, _)| *before != name);
-        self.0.push((name, value));
-    }
-
-    /// The value of a field, which then is no longer here.
-    pub(super) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
-        let at = self.0.iter().position(|(key, _)| key == name)?;
-        Some(self.0.remove(at).1)
-    }
-
-    /// The fields of an object that stands under `name`, but for those that have a
-    /// place of their own.
-    pub(super) fn take_inner(&mut self, name: &str, taken: &[&str]) -> Self {
-        let mut inner = Self::default();
-        if let Some(fields) = self.take(name).and_then(|raw| Fields::read(raw).ok()) {
-            for (name, value) in fields.into_list() {
-                if !taken.contains(&&*name) {
-                    inner.push(name, value);
-                }
-            }
-        }
-        inner
-    }
-
-    /// Adds what another has and this has not.
-    pub(super) fn merge(&mut self, other: Self) {
-        for (name, value) in other.0 {
-            if !self.0.iter().any(|(key, _)| *key == name) {
-                self.0.push((name, value));
-            }
-        }
-    }
-
-    /// The value of a field.
-    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Rest<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
 }

@@ -12,7 +12,7 @@ mod user;
 
 use self::parts::Note;
 use self::system::{ASK_FOR_JSON, instructions, system_item};
-use super::wire::{Content, Head, Message, Part, Raw};
+use super::wire::{Content, Head, Message, Part, Rest};
 use crate::Error;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
@@ -36,7 +36,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     }
     if settings::must_ask_for_json(cx, rest) {
         cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a message that asks for JSON");
-        items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Raw::default()));
+        items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Rest::NONE));
     }
     // The first turn is the user's, and never empty: what follows is an item.
     for item in &items {
@@ -59,14 +59,14 @@ fn turn(
 }
 
 /// A message item without an id.
-fn message<'a>(role: &'static str, content: Content<'a>, extra: Raw<'a>) -> Message<'a> {
+fn message<'a>(role: &'static str, content: Content<'a>, extra: Rest<'a>) -> Message<'a> {
     Message { r#type: "message", id: None, role, content, extra }
 }
 
 /// One text that says it all is a plain string.
 fn content(mut parts: Vec<Part<'_>>) -> Content<'_> {
     match parts.as_mut_slice() {
-        [Part::Text(text)] if text.extra.0.is_empty() => {
+        [Part::Text(text)] if text.extra.is_empty() => {
             Content::Text(std::mem::take(&mut text.text))
         }
         _ => Content::Parts(parts),

@@ -14,9 +14,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::value::RawValue;
-
 use interleaf_model::{AssistantPart, Extra, Finish};
+use serde_json::value::RawValue;
 
 use super::OWNER;
 use super::answer::{api_error, failed, outcome, output_idx_of, part_key, put_item};
@@ -26,7 +25,7 @@ use crate::raw::{Fields, ObjectText};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
 use crate::stream::Machine;
-use crate::{Delta, Error, ErrorKind, Family};
+use crate::{Delta, Error, Family};
 
 pub(crate) fn machine() -> Box<dyn Machine> {
     Box::new(Responses::default())
@@ -64,11 +63,11 @@ impl Machine for Responses {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        let raw: &RawValue = serde_json::from_str(&event.data).map_err(|_| corrupt(event))?;
-        let mut fields = Fields::read(raw).map_err(|_| corrupt(event))?;
-        let kind = fields.take_text("type").map_err(|_| corrupt(event))?;
+        let unreadable = |fault: Fault<'_>| event.faulty(fault);
+        let raw = event.json()?;
+        let mut fields = Fields::read(raw).map_err(unreadable)?;
+        let kind = fields.take_text("type").map_err(unreadable)?;
         let kind = kind.unwrap_or(Cow::Borrowed(&event.name));
-        let unreadable = |_: Fault<'_>| corrupt(event);
         match &*kind {
             "response.output_item.added" => self.begin(fields, reply, deltas).map_err(unreadable),
             "response.output_text.delta" => {
@@ -95,12 +94,12 @@ impl Machine for Responses {
                         reply.all_whole(deltas);
                         Ok(())
                     }
-                    None => Err(corrupt(event)),
+                    None => Err(event.corrupt("it has no `item`")),
                 }
             }
             "response.completed" | "response.incomplete" => {
                 let response = fields.take_object("response").map_err(unreadable)?;
-                let response = response.ok_or_else(|| corrupt(event))?;
+                let response = response.ok_or_else(|| event.corrupt("it has no `response`"))?;
                 self.complete(response, event, reply, deltas)
             }
             "response.failed" => Err(failure(fields, event)),
@@ -120,9 +119,9 @@ impl Machine for Responses {
             | "response.function_call_arguments.done"
             | "response.custom_tool_call_input.done" => Ok(()),
             // A server that gives up before it begins answers as to any request.
-            "" if fields.peek("error").is_some() => {
-                Err(fields.peek("error").map_or_else(|| corrupt(event), api_error))
-            }
+            "" if fields.peek("error").is_some() => Err(fields
+                .peek("error")
+                .map_or_else(|| event.corrupt("it has no `error`"), api_error)),
             _ => {
                 let (event, data) = (kind.into_owned(), event.data.clone());
                 deltas.push(Delta::Unknown { event, data });
@@ -231,7 +230,7 @@ impl Responses {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        let unreadable = |_: Fault<'_>| corrupt(event);
+        let unreadable = |fault: Fault<'_>| event.faulty(fault);
         for (i, item) in response.take_list("output").map_err(unreadable)?.into_iter().enumerate() {
             self.end(i as u64, item, reply).map_err(unreadable)?;
         }
@@ -309,11 +308,6 @@ fn failure(mut event: Fields<'_>, whole: &Event) -> Error {
             Some(error) => api_error(error),
             None => failed(),
         },
-        _ => corrupt(whole),
+        _ => whole.corrupt("it has no `response`"),
     }
-}
-
-fn corrupt(event: &Event) -> Error {
-    let rule = format!("an event of the stream cannot be read: {:?}", event.data);
-    Error::new(ErrorKind::Corrupt, rule)
 }

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
+use interleaf_model::Json;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use interleaf_model::Json;
+pub(super) use crate::rest::Rest;
 
 /// All that stands before `input`.
 #[derive(Serialize, Default)]
@@ -40,7 +41,7 @@ pub(super) struct Tail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream: Option<bool>,
     #[serde(flatten)]
-    pub(super) rest: Raw<'a>,
+    pub(super) rest: Rest<'a>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +62,7 @@ pub(super) struct Function<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) strict: Option<bool>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 #[derive(Serialize)]
@@ -76,7 +77,7 @@ pub(super) struct TextSettings<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Format<'a>>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 #[derive(Serialize)]
@@ -85,7 +86,7 @@ pub(super) enum Format<'a> {
     Plain {
         r#type: &'static str,
         #[serde(flatten)]
-        extra: Raw<'a>,
+        extra: Rest<'a>,
     },
     Schema {
         r#type: &'static str,
@@ -94,7 +95,7 @@ pub(super) enum Format<'a> {
         strict: Option<bool>,
         /// The schema, and what else there is.
         #[serde(flatten)]
-        extra: Raw<'a>,
+        extra: Rest<'a>,
     },
 }
 
@@ -112,7 +113,7 @@ pub(super) struct Message<'a> {
     pub(super) role: &'static str,
     pub(super) content: Content<'a>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 /// `content` of a message, or `output` of a result.
@@ -141,7 +142,7 @@ pub(super) struct Text<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) annotations: Option<[(); 0]>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 #[derive(Serialize)]
@@ -153,7 +154,7 @@ pub(super) struct Image<'a> {
     pub(super) file_id: Option<&'a str>,
     pub(super) detail: Cow<'a, str>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 #[derive(Serialize)]
@@ -168,7 +169,7 @@ pub(super) struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file_id: Option<&'a str>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 #[derive(Serialize)]
@@ -179,7 +180,7 @@ pub(super) struct Reasoning<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) encrypted_content: Option<&'a str>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 /// `summary`, which must be there even if it is empty.
@@ -213,7 +214,7 @@ pub(super) struct Call<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) namespace: Option<String>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 /// `function_call_output` or `custom_tool_call_output`.
@@ -223,7 +224,7 @@ pub(super) struct Output<'a> {
     pub(super) call_id: Cow<'a, str>,
     pub(super) output: Content<'a>,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
+    pub(super) extra: Rest<'a>,
 }
 
 /// A picture that the API itself made.
@@ -233,15 +234,5 @@ pub(super) struct ImageCall<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) result: &'a str,
     #[serde(flatten)]
-    pub(super) extra: Raw<'a>,
-}
-
-/// Fields that are written as the bytes they came in, at the end of their object.
-#[derive(Default)]
-pub(super) struct Raw<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl Serialize for Raw<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
+    pub(super) extra: Rest<'a>,
 }

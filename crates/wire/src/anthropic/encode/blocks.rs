@@ -34,11 +34,7 @@ impl<'a> Blocks<'a> {
 
     /// Adds fields of the message itself; of two of one name the first counts.
     pub(super) fn attach(&mut self, fields: Rest<'a>) {
-        for (name, value) in fields.0 {
-            if !self.rest.0.iter().any(|(known, _)| *known == name) {
-                self.rest.0.push((name, value));
-            }
-        }
+        self.rest.merge(fields);
     }
 
     /// Sets the mark behind a message: on its last block that can have one, or on one

@@ -92,7 +92,7 @@ pub(super) fn file_block<'a>(
     };
     let title = file.name.as_deref().filter(|name| !name.trim().is_empty());
     let mut rest = rest(&file.extra, &["type", "source", "title"], cache);
-    rest.0.retain(|(name, _)| !unwritten.contains(&name.as_str()));
+    rest.retain(|name, _| !unwritten.contains(&name));
     let source = with_inner(source, &file.extra);
     Ok(Block::Document(DocumentBlock { source, title, cache_control: None, rest }))
 }

@@ -87,11 +87,8 @@ pub(super) fn thinking<'a>(
 }
 
 fn wants_effort(options: &Options) -> bool {
-    let output = rest_object(options, "output_config");
-    output
-        .0
-        .iter()
-        .any(|(name, value)| name == "effort" && matches!(value.get(), r#""xhigh""# | r#""max""#))
+    let effort = rest_object(options, "output_config").get("effort");
+    effort.is_some_and(|effort| matches!(effort.get(), r#""xhigh""# | r#""max""#))
 }
 
 /// Whether thinking was asked for, in a form that the model can be held to.
@@ -113,7 +110,7 @@ pub(super) fn needs_user_last(options: &Options) -> bool {
 /// Whether the answer has a form that it must keep.
 pub(super) fn has_format(options: &Options) -> bool {
     options.response_format.is_some()
-        || rest_object(options, "output_config").0.iter().any(|(name, _)| name == "format")
+        || rest_object(options, "output_config").get("format").is_some()
 }
 
 /// Whether thinking of a turn is refused because it is off: in the tool loop that is
@@ -256,11 +253,10 @@ pub(super) fn output_rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
         let schema = own.peek("schema").filter(|schema| fits(schema));
         kind_of(&own).as_deref() == Some("json_schema") && schema.is_some()
     };
-    let n_before = rest.0.len();
-    rest.0.retain(|(name, value)| {
+    let is_whole = rest.retain(|name, value| {
         name != "format" || cx.options.response_format.is_none() && is_form(value)
     });
-    if rest.0.len() < n_before {
+    if !is_whole {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "output_config.format");
     }
     rest

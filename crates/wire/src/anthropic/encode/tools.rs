@@ -116,8 +116,7 @@ fn is_set(extra: &Extra, name: &str) -> bool {
 }
 
 fn is_deferred(tool: &Declared<'_>) -> bool {
-    let is_deferring =
-        |rest: &Rest<'_>| rest.0.iter().any(|(name, value)| name == DEFER && value.get() == "true");
+    let is_deferring = |rest: &Rest<'_>| rest.get(DEFER).is_some_and(|value| value.get() == "true");
     match tool {
         Declared::Tool(form) => is_deferring(&form.rest),
         Declared::Hosted(raw) => is_deferring(&changed(raw)),
@@ -131,7 +130,7 @@ fn changed<'a>(raw: &RawObject<'a>) -> Rest<'a> {
             Ok(fields) => rest_of(&fields, &[], CacheMarks::Off),
             Err(_) => Rest::default(),
         },
-        RawObject::Changed { rest, .. } => Rest(rest.0.clone()),
+        RawObject::Changed { rest, .. } => rest.clone(),
     }
 }
 
@@ -140,10 +139,12 @@ fn undefer(cx: &mut Context<'_>, tools: &mut [Declared<'_>]) {
     if !tools.is_empty() && tools.iter().all(is_deferred) {
         for tool in tools.iter_mut() {
             match tool {
-                Declared::Tool(form) => form.rest.0.retain(|(name, _)| name != DEFER),
+                Declared::Tool(form) => {
+                    form.rest.take(DEFER);
+                }
                 Declared::Hosted(raw) => {
                     let mut rest = changed(raw);
-                    rest.0.retain(|(name, _)| name != DEFER);
+                    rest.take(DEFER);
                     *raw = RawObject::Changed { rest, cache_control: None };
                 }
             }

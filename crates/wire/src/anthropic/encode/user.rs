@@ -1,7 +1,6 @@
 //! The results, then what the user said.
 
 use interleaf_model::{Body, Entry, Json};
-use serde_json::value::RawValue;
 
 use super::blocks::{Blocks, message_rest, placeholder, report_merge};
 use super::parts::{IN_MESSAGE, Side, content_block};
@@ -51,6 +50,5 @@ pub(super) fn turn<'a, 'p: 'a>(
 fn in_message(own: &Json) -> Option<Rest<'_>> {
     let inner = fields(own)?.peek(IN_MESSAGE)?;
     let inner = Fields::read(inner).ok()?;
-    let is_kept = |&(name, _): &(&str, &RawValue)| name != "role" && name != "content";
-    Some(Rest(inner.iter().filter(is_kept).map(|(name, raw)| (name.to_owned(), raw)).collect()))
+    Some(Rest::of_fields(&inner, &["role", "content"]))
 }

@@ -1,5 +1,6 @@
 //! What the model said.
 
+use crate::bedrock::wire::OWNER;
 use std::borrow::Cow;
 
 use interleaf_model::{
@@ -68,7 +69,7 @@ fn push_thinking<'a>(
     const INNER: &str = "reasoningContent";
     let reasoning = match &thinking.seal {
         Some(Seal::Signature(signature)) if !signature.is_empty() => {
-            let rest = Rest::inside(&thinking.extra, INNER, &["text", "signature"]);
+            let rest = Rest::inside(&thinking.extra, OWNER, INNER, &["text", "signature"]);
             Reasoning::ReasoningText(ReasoningText { text: &thinking.text, signature, rest })
         }
         Some(Seal::Encrypted(data)) if media::is_base64(data) => {
@@ -105,7 +106,7 @@ fn tool_use<'a>(cx: &mut Context<'_>, call: &'a ToolCall, message: &MessageId) -
         }
     };
     let id = call_id(cx, &call.id, message);
-    let rest = Rest::inside(&call.extra, "toolUse", &["toolUseId", "name", "input"]);
+    let rest = Rest::inside(&call.extra, OWNER, "toolUse", &["toolUseId", "name", "input"]);
     let kind = Kind::ToolUse(ToolUse { tool_use_id: id, name, input, rest });
     Block::with(kind, &call.extra)
 }
@@ -130,7 +131,7 @@ pub(super) fn assistant_message<'a>(
         if place.breakpoint == Some(index) {
             mark(&mut content, first);
         }
-        rest.join(Rest::of(&entry.message.extra, parts::MESSAGE_FIELDS));
+        rest.merge(Rest::of(&entry.message.extra, OWNER, parts::MESSAGE_FIELDS));
     }
     report_merge(cx, said);
     if place.last

@@ -1,5 +1,6 @@
 //! Pictures, documents, films and sounds.
 
+use crate::bedrock::wire::OWNER;
 use interleaf_model::{Extra, File, Image, Message, MessageId, Source};
 
 use super::documents::{Documents, format_and_source, sendable};
@@ -47,7 +48,7 @@ pub(super) fn file_block<'a>(
                 cx.adjustments.add(AdjustmentKind::FileRenamed, &message.id, detail);
             }
             let Media { format, source, mut rest } = media_of(format, source, &file.extra);
-            rest.0.retain(|(field, _)| field != "name");
+            rest.take("name");
             Kind::Document(wire::Document { format, name, source, rest })
         }
     };
@@ -70,7 +71,7 @@ fn media_of<'a>(format: &Format, source: &'a Source, extra: &'a Extra) -> Media<
         Source::Base64(data) => wire::Source::Bytes(data),
         Source::Id { id, .. } => wire::Source::Bytes(id),
     };
-    let rest = Rest::inside(extra, name, &["format", "source", "s3Location"]);
+    let rest = Rest::inside(extra, OWNER, name, &["format", "source", "s3Location"]);
     Media { format: format.name, source, rest }
 }
 

@@ -1,5 +1,6 @@
 //! What tools answered.
 
+use crate::bedrock::wire::OWNER;
 use interleaf_model::{Body, ContentPart, Message, MessageId, Status};
 use lint::Place;
 
@@ -63,9 +64,9 @@ pub(super) fn result_block<'a>(
         tool_use_id: id,
         content,
         status: is_error.then_some("error"),
-        rest: Rest::inside(&message.extra, "toolResult", written),
+        rest: Rest::inside(&message.extra, OWNER, "toolResult", written),
     });
-    let rest = Rest::inside(&message.extra, AROUND_RESULT, KINDS);
+    let rest = Rest::inside(&message.extra, OWNER, AROUND_RESULT, KINDS);
     out.push(Block::Known(Known { kind, rest }));
     if cx.options.cache == CacheMarks::Off
         && let Some(mark) = own_field(&message.extra, BEHIND_RESULT)

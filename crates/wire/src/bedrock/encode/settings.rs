@@ -143,7 +143,7 @@ fn rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
             && !ELSEWHERE.contains(&&**name)
             && let Some(value) = raw(value)
         {
-            rest.join(Rest(vec![(name.clone(), value)]));
+            rest.add(name.as_str().into(), value);
         }
     }
     rest

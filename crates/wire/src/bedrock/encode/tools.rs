@@ -88,7 +88,7 @@ fn tool_entry<'a>(
             }
         },
     };
-    let inner = |written: &[&str]| Rest::inside(&tool.extra, "toolSpec", written);
+    let inner = |written: &[&str]| Rest::inside(&tool.extra, OWNER, "toolSpec", written);
     let schema_rest = wire::own_field(&tool.extra, "toolSpec")
         .and_then(|inner| Fields::read(inner).ok()?.peek("inputSchema"))
         .map_or(Rest::NONE, |inner| Rest::of_value(inner, &["json"]));
@@ -99,7 +99,7 @@ fn tool_entry<'a>(
         strict: tool.strict,
         rest: inner(&["name", "description", "inputSchema", "strict"]),
     };
-    let rest = Rest::of(&tool.extra, &["toolSpec", "systemTool", "cachePoint"]);
+    let rest = Rest::of(&tool.extra, OWNER, &["toolSpec", "systemTool", "cachePoint"]);
     Ok(ToolEntry::Spec { tool_spec, rest })
 }
 

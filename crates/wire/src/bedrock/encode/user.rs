@@ -1,5 +1,6 @@
 //! The results, then what the user said.
 
+use crate::bedrock::wire::OWNER;
 use interleaf_model::Entry;
 
 use super::documents::Documents;
@@ -27,7 +28,7 @@ pub(super) fn user_messages<'a>(
         if place.breakpoint == Some(index) {
             mark(&mut answers, first);
         }
-        answers_rest.join(Rest::of(&entry.message.extra, parts::MESSAGE_FIELDS));
+        answers_rest.merge(Rest::of(&entry.message.extra, OWNER, parts::MESSAGE_FIELDS));
     }
     for (index, entry) in (start + results.len()..).zip(said) {
         let first = content.len();
@@ -35,7 +36,7 @@ pub(super) fn user_messages<'a>(
         if place.breakpoint == Some(index) {
             mark(&mut content, first);
         }
-        rest.join(Rest::of(&entry.message.extra, parts::MESSAGE_FIELDS));
+        rest.merge(Rest::of(&entry.message.extra, OWNER, parts::MESSAGE_FIELDS));
     }
     report_merge(cx, said);
     let has_bulky = content.iter().any(is_bulky);
@@ -48,13 +49,13 @@ pub(super) fn user_messages<'a>(
     }
     if answers.is_empty() || content.is_empty() {
         answers.append(&mut content);
-        answers_rest.join(rest);
+        answers_rest.merge(rest);
         fill(cx, &mut answers, said);
         return vec![Message { role: "user", content: answers, rest: answers_rest }];
     }
     if !has_bulky && !results_stand_alone(&cx.options.model) {
         answers.append(&mut content);
-        answers_rest.join(rest);
+        answers_rest.merge(rest);
         return vec![Message { role: "user", content: answers, rest: answers_rest }];
     }
     let bridge = vec![Block::text(PLACEHOLDER)];

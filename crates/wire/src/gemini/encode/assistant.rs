@@ -10,7 +10,7 @@ use super::PLACEHOLDER;
 use super::parts::{Beside, Writing, beside, kept, message_rest, plain, said};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, TurnPlace};
-use crate::gemini::wire::{Content, Data, Element, FunctionCall, Part, Rest};
+use crate::gemini::wire::{Content, Data, Element, FunctionCall, Part, rest_without};
 use crate::gemini::{GOOGLE, lint, models};
 use crate::{Family, arguments, names, thinking};
 
@@ -188,7 +188,7 @@ impl<'a> Writing<'a, '_, '_> {
                 Json::parse(arguments::as_object(invalid)).unwrap_or_else(|_| empty_object())
             }
         };
-        let inner = inner.map(|fields| Rest::without(&fields, &["id", "name", "args"]));
+        let inner = inner.map(|fields| rest_without(&fields, &["id", "name", "args"]));
         let data =
             Data::FunctionCall(FunctionCall { id, name, args, rest: inner.unwrap_or_default() });
         let thought_signature = signature;

@@ -14,7 +14,7 @@ use interleaf_model::{Extra, File, Image, Message, Source};
 use super::parts::{Beside, Writing, beside, plain};
 use crate::adjustment::AdjustmentKind;
 use crate::gemini::GOOGLE;
-use crate::gemini::wire::{Data, Element, FileData, InlineData, Part, Rest, peek};
+use crate::gemini::wire::{Data, Element, FileData, InlineData, Part, peek, rest_without};
 
 /// Media in the API's form.
 pub(super) enum Carried<'a> {
@@ -188,7 +188,7 @@ pub(super) fn media_part<'a>(carried: Carried<'a>, extra: &'a Extra, is_signed: 
         Carried::File { .. } => ("fileData", &["mimeType", "fileUri"]),
     };
     let Beside { signature, inner, rest } = beside(extra, field);
-    let inner = inner.map(|fields| Rest::without(&fields, known)).unwrap_or_default();
+    let inner = inner.map(|fields| rest_without(&fields, known)).unwrap_or_default();
     let data = match carried {
         Carried::Inline { media_type, data } => {
             Data::InlineData(InlineData { mime_type: media_type, data, rest: inner })

@@ -1,5 +1,6 @@
 //! The parts of a turn.
 
+use crate::gemini::wire::rest_without;
 use std::borrow::Cow;
 
 use interleaf_model::{ContentPart, Entry, Extra, Message, Opaque, Text};
@@ -39,7 +40,7 @@ pub(super) fn split<'a>(mut fields: Fields<'a>, inner: &str) -> Beside<'a> {
     let signature = signature.filter(|signature| lint::is_signature(signature));
     let inner = take(&mut fields, inner).and_then(|raw| Fields::read(raw).ok());
     fields.take("thought");
-    Beside { signature, inner, rest: Rest::without(&fields, DATA) }
+    Beside { signature, inner, rest: rest_without(&fields, DATA) }
 }
 
 /// What the contents had that these messages came from.
@@ -47,7 +48,7 @@ pub(super) fn message_rest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Rest
     let mut rest = Rest::default();
     for entry in entries {
         if let Some(fields) = fields(&entry.message.extra) {
-            rest.add(&fields, &["role", "parts", "part", "functionResponse"]);
+            rest.merge(rest_without(&fields, &["role", "parts", "part", "functionResponse"]));
         }
     }
     rest

@@ -9,7 +9,7 @@ use super::fields;
 use super::media::media_part;
 use super::parts::{Writing, kept, split};
 use crate::adjustment::AdjustmentKind;
-use crate::gemini::wire::{Data, Element, FunctionResponse, Part, Response, Rest, Said};
+use crate::gemini::wire::{Data, Element, FunctionResponse, Part, Response, Said, rest_without};
 use crate::raw::Fields;
 
 impl<'a> Writing<'a, '_, '_> {
@@ -51,7 +51,7 @@ impl<'a> Writing<'a, '_, '_> {
             name,
             response,
             parts,
-            rest: inner.map(|fields| Rest::without(&fields, known)).unwrap_or_default(),
+            rest: inner.map(|fields| rest_without(&fields, known)).unwrap_or_default(),
         });
         let (signature, rest) =
             beside.map(|beside| (beside.signature, beside.rest)).unwrap_or_default();

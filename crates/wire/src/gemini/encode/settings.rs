@@ -1,8 +1,6 @@
 //! All behind the turns: the choice of tools, the settings, and what has no neutral
 //! word.
 
-use std::borrow::Cow;
-
 use interleaf_model::{Json, ToolName};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,7 +10,7 @@ use crate::encode::Context;
 use crate::gemini::schema::to_json_schema;
 use crate::gemini::wire::{
     FunctionCallingConfig, GenerationConfig, Rest, Tail, ThinkingConfig, ToolConfig, own_name,
-    peek, take,
+    peek, rest_without, take,
 };
 use crate::gemini::{GOOGLE, decode, lint, models};
 use crate::raw::Fields;
@@ -33,7 +31,9 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
             (_, Some(_)) if options.rest_of != Some(Family::Gemini) => drop_option(cx, name),
             ("toolConfig", Some(raw)) => kept.tool_config = Some(raw),
             ("generationConfig", Some(raw)) => kept.generation = Fields::read(raw).ok(),
-            (name, Some(raw)) if !WRITTEN.contains(&name) => rest.push(Cow::Borrowed(name), raw),
+            (name, Some(raw)) if !WRITTEN.contains(&name) => {
+                rest.add(own_name(name).unwrap_or(name).into(), raw)
+            }
             _ => drop_option(cx, name),
         }
     }
@@ -42,7 +42,7 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
         || !cx.prompt.tools().is_empty()
         || options.hosted_tools.iter().any(|hosted| hosted.owner.as_str() == GOOGLE)
         || tool_config.is_some();
-    if has_prefix && rest.remove("cachedContent") {
+    if has_prefix && rest.take("cachedContent").is_some() {
         drop_option(cx, "cachedContent, which forbids system text and tools beside it");
     }
     report_missing(cx);
@@ -93,7 +93,7 @@ fn tool_config<'p>(cx: &mut Context<'p>, kept: Option<&'p RawValue>) -> Option<T
         if !is_sound && take(&mut fields, "functionCallingConfig").is_some() && same {
             drop_option(cx, "toolConfig.functionCallingConfig");
         }
-        rest = Rest::without(&fields, &["includeServerSideToolInvocations"]);
+        rest = rest_without(&fields, &["includeServerSideToolInvocations"]);
         if is_sound {
             return Some(ToolConfig {
                 function_calling_config: None,
@@ -164,7 +164,7 @@ fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> Gene
         if options.max_tokens.is_none() {
             written.remove(0);
         }
-        config.rest = Rest::without(&fields, &written);
+        config.rest = rest_without(&fields, &written);
     }
     if !kept_thinking {
         config.thinking_config = thinking_config(cx);

@@ -1,5 +1,6 @@
 //! The system prompts: one instruction.
 
+use crate::gemini::wire::rest_without;
 use interleaf_model::{Body, Entry, SystemPart};
 
 use super::fields;
@@ -20,7 +21,7 @@ pub(super) fn instruction<'a>(
             continue;
         };
         if let Some(fields) = fields(&message.extra) {
-            rest.add(&fields, &["parts"]);
+            rest.merge(rest_without(&fields, &["parts"]));
         }
         for part in all.iter() {
             match part {

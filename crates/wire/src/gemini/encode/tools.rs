@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::fields;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
-use crate::gemini::wire::{FunctionDeclaration, FunctionGroup, Rest, ToolGroup};
+use crate::gemini::wire::{FunctionDeclaration, FunctionGroup, ToolGroup, rest_without};
 use crate::gemini::{GOOGLE, lint, schema};
 use crate::raw::Fields;
 use crate::{Error, ErrorKind};
@@ -54,7 +54,7 @@ fn declaration<'p>(cx: &mut Context<'p>, tool: &'p Tool) -> FunctionDeclaration<
         description: tool.description.as_deref(),
         parameters,
         parameters_json_schema,
-        rest: own.map(|own| Rest::without(&own, &known)).unwrap_or_default(),
+        rest: own.map(|own| rest_without(&own, &known)).unwrap_or_default(),
     }
 }
 

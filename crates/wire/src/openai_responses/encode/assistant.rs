@@ -25,7 +25,7 @@ use crate::encode::{Context, Elements, TurnPlace};
 use crate::names::call_id;
 use crate::openai_responses::lint::{Side, is_sealed, takes_item};
 use crate::openai_responses::models::always_reasons;
-use crate::openai_responses::wire::{self, Part, Raw};
+use crate::openai_responses::wire::{self, Part, Rest};
 use crate::openai_responses::{CHAT_OWNER, LONGEST_ITEM_ID, OWNER};
 use crate::thinking::goes_back;
 use crate::{Error, Family};
@@ -248,7 +248,7 @@ impl<'a> Turn<'a, '_, '_> {
             namespace: None,
             arguments: None,
             input: None,
-            extra: Raw::default(),
+            extra: Rest::NONE,
             name,
         };
         if is_custom_call(&call.extra) {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use interleaf_model::{Extra, Json};
 
-use crate::openai_responses::wire::Raw;
+use crate::openai_responses::wire::Rest;
 use crate::raw::{Fields, is_text, text};
 
 /// The fields of an owner that nobody has taken yet.
@@ -47,16 +47,8 @@ impl<'a> Own<'a> {
 
     /// What is left, but for the fields that are written otherwise; of two of one
     /// name the last one.
-    pub(super) fn rest(self, but: &[&str]) -> Raw<'a> {
-        let mut list: Vec<(Cow<'a, str>, &'a RawValue)> = Vec::new();
-        for (name, value) in self.0.iter().flat_map(Fields::iter) {
-            if but.contains(&name) {
-                continue;
-            }
-            list.retain(|(other, _)| other != name);
-            list.push((Cow::Owned(name.to_owned()), value));
-        }
-        Raw(list)
+    pub(super) fn rest(self, but: &[&str]) -> Rest<'a> {
+        self.0.map_or(Rest::NONE, |fields| Rest::of_fields(&fields, but))
     }
 }
 

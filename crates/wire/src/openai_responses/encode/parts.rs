@@ -10,7 +10,7 @@ use super::own::Own;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::openai_responses::decode::joined;
 use crate::openai_responses::lint::{Side, takes_part};
-use crate::openai_responses::wire::{self, Part, Raw};
+use crate::openai_responses::wire::{self, Part, Rest};
 use crate::openai_responses::{OWNER, WRAPPED_PART, is_part_type};
 
 /// What is said in place of something that cannot be sent.
@@ -63,7 +63,7 @@ pub(super) fn text_part<'a>(text: &'a Text, kind: &'static str) -> Part<'a> {
 
 pub(super) fn note_part<'a>(note: Note, kind: &'static str) -> Part<'a> {
     let annotations = (kind == "output_text").then_some([]);
-    let extra = Raw::default();
+    let extra = Rest::NONE;
     Part::Text(wire::Text { r#type: kind, text: Cow::Owned(note.0), annotations, extra })
 }
 

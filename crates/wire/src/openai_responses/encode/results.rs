@@ -53,7 +53,7 @@ fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) 
     let failed = result.status == Status::Error;
     // A text alone goes as it is: an empty output is an answer too.
     if let [ContentPart::Text(text)] = &*result.parts
-        && Own::of(&text.extra, OWNER).rest(&[]).0.is_empty()
+        && Own::of(&text.extra, OWNER).rest(&[]).is_empty()
     {
         if failed && !says_error(&text.text) {
             cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");

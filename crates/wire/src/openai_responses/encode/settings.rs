@@ -12,9 +12,7 @@ use super::tools::is_sent;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::Context;
 use crate::names::Alphabet;
-use crate::openai_responses::wire::{
-    Format, Raw, ReasoningSettings, Tail, TextSettings, ToolChoice,
-};
+use crate::openai_responses::wire::{Format, ReasoningSettings, Tail, TextSettings, ToolChoice};
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::turns::Turns;
 use crate::{Error, Family, Options};
@@ -76,7 +74,6 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         // They have a field of their own among the options, or another place.
         name => WRITTEN.contains(&name),
     };
-    let mut rest = Vec::new();
     let mut dropped = Vec::new();
     for (name, value) in &options.rest {
         let is_ours = options.rest_of == Some(Family::OpenaiResponses);
@@ -88,13 +85,11 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
             // Already written, or nothing is left of it.
             _ if is_ours && name == "text" && (tail.text.is_some() || has_bare_format(value)) => {}
             Ok(raw) if is_ours && !is_refused && !is_written(name) => {
-                rest.retain(|(other, _): &(Cow<'_, str>, _)| other != name);
-                rest.push((Cow::Borrowed(name.as_str()), raw));
+                tail.rest.push(Cow::Borrowed(name.as_str()), raw);
             }
             _ => dropped.push(name),
         }
     }
-    tail.rest = Raw(rest);
     for name in dropped {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
     }
@@ -182,7 +177,7 @@ fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "text.format: it has no `type`");
     }
     let extra = others.map(|others| Own::of_json(others).rest(&["format"])).unwrap_or_default();
-    let is_written = format.is_some() || is_bare && !extra.0.is_empty();
+    let is_written = format.is_some() || is_bare && !extra.is_empty();
     is_written.then_some(TextSettings { format, extra })
 }
 

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace};
 use crate::openai_responses::lint::takes_item;
-use crate::openai_responses::wire::{self, Content, Part, Raw};
+use crate::openai_responses::wire::{self, Content, Part, Rest};
 use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
 
 pub(super) fn write(
@@ -35,7 +35,7 @@ pub(super) fn write(
         }
     }
     if items.is_empty() {
-        items.push(&message("user", Content::Text(PLACEHOLDER.into()), Raw::default()))?;
+        items.push(&message("user", Content::Text(PLACEHOLDER.into()), Rest::NONE))?;
     }
     Ok(())
 }

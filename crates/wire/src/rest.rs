@@ -1,0 +1,126 @@
+//! Fields that go back.
+
+use std::borrow::Cow;
+
+use interleaf_model::{Extra, Json};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::raw::Fields;
+
+/// Fields that we have no word for, in order, each value as the bytes that it came in.
+/// They are written behind the fields that we know. Each name is there once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rest<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Rest<'a> {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self(Vec::new());
+
+    /// What an owner attached, but for fields that are written anyway.
+    pub(crate) fn of(extra: &'a Extra, owner: &str, written: &[&str]) -> Self {
+        extra.get(owner).map_or(Self::NONE, |own| Self::of_json(own, written))
+    }
+
+    /// What an owner attached under `name`, but for fields that are written anyway.
+    pub(crate) fn inside(extra: &'a Extra, owner: &str, name: &str, written: &[&str]) -> Self {
+        let inner = extra.get(owner).and_then(fields).and_then(|fields| fields.peek(name));
+        inner.map_or(Self::NONE, |inner| Self::of_value(inner, written))
+    }
+
+    /// The fields of an object, but for those that are written anyway.
+    pub(crate) fn of_json(json: &'a Json, written: &[&str]) -> Self {
+        fields(json).map_or(Self::NONE, |fields| Self::of_list(fields.into_list(), written))
+    }
+
+    /// The fields of an object, but for those that are written anyway.
+    pub(crate) fn of_value(value: &'a RawValue, written: &[&str]) -> Self {
+        let fields = Fields::read(value);
+        fields.map_or(Self::NONE, |fields| Self::of_list(fields.into_list(), written))
+    }
+
+    /// The fields that nobody has taken, but for those that are written anyway; of two of
+    /// one name the last one.
+    pub(crate) fn of_fields(fields: &Fields<'a>, written: &[&str]) -> Self {
+        let owned = |(name, value): (&str, _)| (Cow::Owned(name.to_owned()), value);
+        Self::of_list(fields.iter().map(owned).collect(), written)
+    }
+
+    fn of_list(list: Vec<(Cow<'a, str>, &'a RawValue)>, written: &[&str]) -> Self {
+        let mut rest = Self::NONE;
+        for (name, value) in list {
+            if !written.contains(&&*name) {
+                rest.push(name, value);
+            }
+        }
+        rest
+    }
+
+    /// Adds a field; it takes the place of one of the same name.
+    pub(crate) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+        self.0.retain(|(before, _)| *before != name);
+        self.0.push((name, value));
+    }
+
+    /// Adds a field, unless there is one of the same name.
+    pub(crate) fn add(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
+        if self.get(&name).is_none() {
+            self.0.push((name, value));
+        }
+    }
+
+    /// Adds what another has and this has not.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, value) in other.0 {
+            self.add(name, value);
+        }
+    }
+
+    /// The value of a field.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// The value of a field, which then is no longer here.
+    pub(crate) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        let at = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// The fields of an object that stands under `name`, which then is no longer here, but
+    /// for those that are written anyway.
+    pub(crate) fn take_inner(&mut self, name: &str, written: &[&str]) -> Self {
+        self.take(name).map_or(Self::NONE, |inner| Self::of_value(inner, written))
+    }
+
+    /// Keeps the fields of which this is so, and tells whether all are kept.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&str, &RawValue) -> bool) -> bool {
+        let n_before = self.0.len();
+        self.0.retain(|(name, value)| is_kept(name, value));
+        self.0.len() == n_before
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'a> IntoIterator for Rest<'a> {
+    type Item = (Cow<'a, str>, &'a RawValue);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl Serialize for Rest<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+fn fields(json: &Json) -> Option<Fields<'_>> {
+    let raw: &RawValue = serde_json::from_str(json.as_str()).ok()?;
+    Fields::read(raw).ok()
+}
