@@ -18,7 +18,6 @@ impl Machine for Answer {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        let data = event.data.as_str();
         let taken = self.take(event.json()?, reply, deltas);
         match taken.map_err(|fault| event.faulty(fault))? {
             Taken::Known => Ok(()),

@@ -31,7 +31,7 @@ fn prompt(messages: Vec<Message>, tools: Vec<Tool>) -> Prompt {
         let message = Arc::new(Message::from(Body::System(parts)));
         entries.insert(0, Entry { message, provenance: Provenance::System });
     }
-    Prompt::check(entries, tools.into()).unwrap()
+    Prompt::check_for(crate::taking_blanks(), entries, tools.into()).unwrap()
 }
 
 fn encode_all(messages: Vec<Message>, options: &Options) -> Encoded {

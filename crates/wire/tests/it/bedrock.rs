@@ -44,7 +44,8 @@ fn prompt(messages: Vec<Message>, tools: Vec<Tool>) -> Prompt {
         Entry { message: Arc::new(message), provenance }
     };
     let entries = head.into_iter().chain(rest).map(entry).collect();
-    Prompt::check(entries, tools.into()).unwrap_or_else(|e| panic!("{e}"))
+    Prompt::check_for(crate::taking_blanks(), entries, tools.into())
+        .unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn tool(name: &str) -> Tool {

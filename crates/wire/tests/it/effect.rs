@@ -130,7 +130,12 @@ fn prompt(messages: Vec<Message>) -> Option<Prompt> {
     all.append(&mut rest);
     let entry =
         |message| Entry { message: std::sync::Arc::new(message), provenance: Provenance::Original };
-    Prompt::check(all.into_iter().map(entry).collect(), std::sync::Arc::new([])).ok()
+    Prompt::check_for(
+        crate::taking_blanks(),
+        all.into_iter().map(entry).collect(),
+        std::sync::Arc::new([]),
+    )
+    .ok()
 }
 
 /// What an API is sent, read back.

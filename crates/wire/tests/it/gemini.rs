@@ -25,7 +25,12 @@ fn google() -> &'static Vendor {
 
 fn prompt(messages: Vec<Message>, tools: Vec<Tool>) -> Prompt {
     let entry = |message| Entry { message: Arc::new(message), provenance: Provenance::Original };
-    Prompt::check(messages.into_iter().map(entry).collect(), tools.into()).unwrap()
+    Prompt::check_for(
+        crate::taking_blanks(),
+        messages.into_iter().map(entry).collect(),
+        tools.into(),
+    )
+    .unwrap()
 }
 
 fn model(name: &str) -> Options {

@@ -18,3 +18,10 @@ mod bedrock;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
+
+/// What every API requires but one thing: an encoder has its own ways with blank texts.
+fn taking_blanks() -> interleaf_model::Requirements {
+    let mut requires = interleaf_model::Requirements::STRICT;
+    requires.no_blank_user = false;
+    requires
+}

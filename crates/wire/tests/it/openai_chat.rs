@@ -27,7 +27,7 @@ pub(crate) fn prompt(messages: &[Message], tools: Vec<Tool>) -> Prompt {
         rest.into_iter()
             .map(|message| Entry { message: Arc::new(message), provenance: Provenance::Original }),
     );
-    Prompt::check(entries, tools.into()).unwrap()
+    Prompt::check_for(crate::taking_blanks(), entries, tools.into()).unwrap()
 }
 
 pub(crate) fn vendor(name: &str) -> &'static Vendor {

@@ -31,7 +31,12 @@ fn exchange(name: &str) -> String {
 
 fn prompt(messages: Vec<Message>, tools: Vec<Tool>) -> Prompt {
     let entry = |message| Entry { message: Arc::new(message), provenance: Provenance::Original };
-    Prompt::check(messages.into_iter().map(entry).collect(), tools.into()).unwrap()
+    Prompt::check_for(
+        crate::taking_blanks(),
+        messages.into_iter().map(entry).collect(),
+        tools.into(),
+    )
+    .unwrap()
 }
 
 fn encoded(messages: Vec<Message>, options: &Options) -> Encoded {

@@ -65,7 +65,8 @@ fn prompt(n: usize, mut messages: Vec<Message>) -> Option<Prompt> {
         let provenance = if is_system { Provenance::System } else { Provenance::Original };
         Entry { message: Arc::new(message), provenance }
     };
-    Prompt::check(messages.into_iter().map(entry).collect(), tools(n)).ok()
+    Prompt::check_for(crate::taking_blanks(), messages.into_iter().map(entry).collect(), tools(n))
+        .ok()
 }
 
 fn is_readable(arguments: &Arguments) -> bool {

@@ -67,7 +67,10 @@ pub(super) fn carried() -> Vec<Case> {
         let mut entries: Vec<Entry> = request.messages.into_iter().map(entry).collect();
         entries.sort_by_key(|entry| entry.message.role() != Role::System);
         // A history that is broken is not written.
-        let Ok(prompt) = Prompt::check(entries, request.tools.into()) else { continue };
+        let Ok(prompt) = Prompt::check_for(crate::taking_blanks(), entries, request.tools.into())
+        else {
+            continue;
+        };
         for family in Family::ALL {
             let encoded = encode(&prompt, Vendor::of(family), &options).unwrap();
             let body = String::from_utf8(encoded.to_bytes()).unwrap();

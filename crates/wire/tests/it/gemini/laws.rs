@@ -55,7 +55,12 @@ const SPLICES: &[&str] = &[
 
 fn checked(messages: Vec<Message>) -> Option<Prompt> {
     let entry = |message| Entry { message: Arc::new(message), provenance: Provenance::Original };
-    Prompt::check(messages.into_iter().map(entry).collect(), Arc::from([])).ok()
+    Prompt::check_for(
+        crate::taking_blanks(),
+        messages.into_iter().map(entry).collect(),
+        Arc::from([]),
+    )
+    .ok()
 }
 
 fn options(model: &str) -> Options {

@@ -55,7 +55,8 @@ fn a_body_that_breaks_a_rule_is_mended_by_reading_and_writing_it() {
         let entry =
             |message| Entry { message: Arc::new(message), provenance: Provenance::Original };
         let entries = request.messages.into_iter().map(entry).collect();
-        let Ok(prompt) = Prompt::check(entries, request.tools.into()) else {
+        let Ok(prompt) = Prompt::check_for(crate::taking_blanks(), entries, request.tools.into())
+        else {
             broken.push(rule.id);
             continue;
         };

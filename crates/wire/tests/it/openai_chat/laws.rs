@@ -97,7 +97,7 @@ fn around(message: Message) -> Option<Prompt> {
         message: Arc::new(message),
         provenance: interleaf_model::Provenance::Original,
     });
-    Prompt::check(entries.collect(), Vec::new().into()).ok()
+    Prompt::check_for(crate::taking_blanks(), entries.collect(), Vec::new().into()).ok()
 }
 
 fn json(text: &str) -> Json {

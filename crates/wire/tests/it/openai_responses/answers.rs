@@ -166,7 +166,7 @@ fn a_corrupt_event_is_an_error_with_its_bytes() {
         let mut decoder = StreamDecoder::new(FAMILY, NameMap::default());
         let error = decoder.push(format!("data: {event}\n\n").as_bytes()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{event}");
-        assert!(error.message().contains(&format!("{event:?}")), "{error}");
+        assert!(error.message().ends_with(event), "{error}");
     }
 }
 

@@ -54,7 +54,9 @@ fn again_with_head(body: &str) -> String {
         .collect();
     // The head is a prompt and a summary; which is which does not show.
     entries[1].provenance = interleaf_model::Provenance::Summary;
-    let prompt = interleaf_model::Prompt::check(entries, request.tools.into()).unwrap();
+    let prompt =
+        interleaf_model::Prompt::check_for(crate::taking_blanks(), entries, request.tools.into())
+            .unwrap();
     let encoded = interleaf_wire::encode(&prompt, vendor(), &request.options).unwrap();
     assert_eq!(encoded.adjustments, []);
     body_of(&encoded)

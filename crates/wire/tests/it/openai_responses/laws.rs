@@ -22,7 +22,8 @@ fn prompt_of(messages: &[Message]) -> Option<Prompt> {
         message: Arc::new(message.clone()),
         provenance: Provenance::Original,
     };
-    Prompt::check(messages.iter().map(entry).collect(), Arc::new([])).ok()
+    Prompt::check_for(crate::taking_blanks(), messages.iter().map(entry).collect(), Arc::new([]))
+        .ok()
 }
 
 /// Any messages at all, put in an order that is a prompt: every kind of part, with
