@@ -6,8 +6,11 @@ use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::order::{Order, is_own};
 use crate::prefix::stable_prefix;
-use crate::steps::{STEPS, VALIDATE};
-use crate::{Error, Ledger, OpenCall, Previous, Recipe, Report, Step, StepReport, View};
+use crate::steps::{Run, STEPS, VALIDATE};
+use crate::{
+    Error, Ledger, OpenCall, Placement, Previous, Recipe, Report, StablePrefix, Step, StepReport,
+    View,
+};
 
 /// What came of assembling.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,43 +66,84 @@ pub fn assemble_observed(
         counting: recipe.ledger.as_deref().map(Ledger::counting),
     };
     let mut draft = Draft::of(&view.messages);
-    let mut report = Report::default();
-    for (step, run) in STEPS {
-        let before = draft.entries.len();
-        let mut findings = Findings::default();
-        draft = run(&order, draft, &mut findings)?;
-        observe(step, &draft.entries);
-        report.add(step, before, draft.entries.len(), findings);
-    }
-    report.tokens = draft.tokens.take();
-    report.placement = draft.placement.take();
-    if let Some(placement) = &mut report.placement {
-        let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
-        placement.index = draft.entries.iter().position(is_context).unwrap_or_default();
-        let before = placement.index.checked_sub(1).and_then(|before| draft.entries.get(before));
-        let before = before.filter(|entry| entry.message.role() != Role::System);
-        placement.after = before.map(|entry| entry.message.id.clone());
-    }
+    let mut making = Making::default();
+    making.run(&order, &mut draft, &STEPS, &mut observe)?;
     if let Some(previous) = previous {
-        let stable = stable_prefix(&previous.messages, &draft.entries, order.counting.as_ref());
-        report.stable_prefix = Some(stable);
+        let old = previous.messages.iter();
+        let stable = stable_prefix(old, draft.messages(), order.counting.as_ref());
+        making.stable(stable);
     }
-    if !draft.open.is_empty() {
-        return Ok(Assembly { outcome: Outcome::Waiting(draft.open), report });
-    }
-    let n = draft.entries.len();
-    let prompt = VALIDATE(&order, draft).map_err(Error::invalid)?;
-    observe(Step::Validate, prompt.entries());
-    report.add(Step::Validate, n, n, Findings::default());
-    report.breakpoint = prompt.breakpoint();
-    Ok(Assembly { outcome: Outcome::Ready(prompt), report })
+    making.finish(&order, &mut draft, &mut observe)
 }
 
-impl Report {
+/// A report in the making.
+#[derive(Default)]
+pub(crate) struct Making {
+    report: Report,
+}
+
+impl Making {
+    /// Runs these steps.
+    pub(crate) fn run(
+        &mut self,
+        order: &Order<'_>,
+        draft: &mut Draft,
+        steps: &[(Step, Run)],
+        observe: &mut dyn FnMut(Step, &[Entry]),
+    ) -> Result<(), Error> {
+        for &(step, run) in steps {
+            let before = self.report.steps.last().map_or(draft.entries.len(), |last| last.after);
+            let mut findings = Findings::default();
+            run(order, draft, &mut findings)?;
+            observe(step, &draft.entries);
+            self.add(step, before, draft.len_after(step), findings);
+        }
+        Ok(())
+    }
+
     /// Adds what a step did, and logs it (B8).
-    fn add(&mut self, step: Step, before: usize, after: usize, findings: Findings) {
+    pub(crate) fn add(&mut self, step: Step, before: usize, after: usize, findings: Findings) {
         let n = findings.len();
         tracing::debug!(step = step.as_str(), before, after, findings = n, "assembled");
-        self.steps.push(StepReport { step, before, after, findings: findings.into_list() });
+        self.report.steps.push(StepReport { step, before, after, findings: findings.into_list() });
     }
+
+    /// Adds what is the same as in the previous request.
+    pub(crate) fn stable(&mut self, stable: StablePrefix) {
+        self.report.stable_prefix = Some(stable);
+    }
+
+    /// Makes a prompt of the draft, unless it waits.
+    pub(crate) fn finish(
+        mut self,
+        order: &Order<'_>,
+        draft: &mut Draft,
+        observe: &mut dyn FnMut(Step, &[Entry]),
+    ) -> Result<Assembly, Error> {
+        self.report.tokens = draft.tokens.take();
+        self.report.placement = draft.placement.take().map(|placement| placed(placement, draft));
+        if !draft.open.is_empty() {
+            let outcome = Outcome::Waiting(std::mem::take(&mut draft.open));
+            return Ok(Assembly { outcome, report: self.report });
+        }
+        let prompt = VALIDATE(order, draft).map_err(Error::invalid)?;
+        observe(Step::Validate, prompt.entries());
+        let n_settled = prompt.settled().map_or(0, |settled| settled.len());
+        let n = n_settled + prompt.entries().len();
+        self.add(Step::Validate, n, n, Findings::default());
+        self.report.breakpoint = prompt.breakpoint().map(|at| at + n_settled);
+        Ok(Assembly { outcome: Outcome::Ready(prompt), report: self.report })
+    }
+}
+
+/// The placement with its place in the finished draft.
+fn placed(mut placement: Placement, draft: &Draft) -> Placement {
+    let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
+    let index = draft.entries.iter().position(is_context).unwrap_or_default();
+    let before = index.checked_sub(1).and_then(|before| draft.entries.get(before));
+    let before = before.filter(|entry| entry.message.role() != Role::System);
+    placement.after = before.map(|entry| entry.message.id.clone());
+    let shown = draft.prior.as_ref().map_or(0, |prior| prior.len_after(Step::Fit));
+    placement.index = index + shown;
+    placement
 }

@@ -1,10 +1,12 @@
 //! What the steps hand on.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use interleaf_model::{Entry, Message, MessageId, Provenance, ToolCall};
+use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, ToolCall};
 
-use crate::{Placement, Tokens};
+use crate::running::Prior;
+use crate::{Placement, Step, Tokens};
 
 /// A call at the end that was left open for its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub struct OpenCall {
 }
 
 /// A request in the making.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Draft {
     /// The messages so far, each with its provenance.
     pub(crate) entries: Vec<Entry>,
@@ -26,12 +28,21 @@ pub(crate) struct Draft {
     pub(crate) placement: Option<Placement>,
     /// What the parts cost, once they were counted.
     pub(crate) tokens: Option<Tokens>,
+    /// The call ids that repair left, if it had to look at them.
+    pub(crate) used: Option<HashMap<CallId, usize>>,
+    /// The settled turns that come before, if the draft holds only what came since.
+    pub(crate) prior: Option<Box<Prior>>,
 }
 
 impl Draft {
     pub(crate) fn of(view: &[Arc<Message>]) -> Self {
         let original = |message: &Arc<Message>| entry(message.clone(), Provenance::Original);
         Self { entries: view.iter().map(original).collect(), ..Self::default() }
+    }
+
+    /// How many messages there are after a step, the settled ones included.
+    pub(crate) fn len_after(&self, step: Step) -> usize {
+        self.entries.len() + self.prior.as_ref().map_or(0, |prior| prior.len_after(step))
     }
 
     pub(crate) fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {

@@ -215,6 +215,12 @@ impl Findings {
         self.push(&one(FindingKind::Altered, message, cause, String::new(), Some(tokens)));
     }
 
+    /// Adds what was found further on. Whether the parts were joined before makes no
+    /// difference.
+    pub(crate) fn extend(&mut self, later: &Self) {
+        later.0.iter().for_each(|finding| self.push(finding));
+    }
+
     fn push(&mut self, finding: &Finding) {
         if !self.0.last_mut().is_some_and(|last| last.join(finding)) {
             self.0.push(finding.clone());

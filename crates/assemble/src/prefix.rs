@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{Entry, Message};
+use interleaf_model::Message;
 use serde::Serialize;
 
 use crate::tokens::Counting;
@@ -20,17 +20,34 @@ pub struct StablePrefix {
     pub tokens: Option<u64>,
 }
 
-pub(crate) fn stable_prefix(
-    previous: &[Arc<Message>],
-    entries: &[Entry],
+pub(crate) fn stable_prefix<'a>(
+    previous: impl Iterator<Item = &'a Arc<Message>>,
+    messages: impl Iterator<Item = &'a Arc<Message>>,
     counting: Option<&Counting<'_>>,
 ) -> StablePrefix {
-    let same = entries.iter().zip(previous).take_while(|(entry, old)| same(&entry.message, old));
-    let stable: Vec<&Arc<Message>> = same.map(|(entry, _)| &entry.message).collect();
-    StablePrefix {
-        messages: stable.len(),
-        bytes: stable.iter().map(|message| message.neutral_len()).sum(),
-        tokens: counting.map(|counting| stable.iter().map(|m| counting.message(m)).sum()),
+    let mut stable = StablePrefix { tokens: counting.map(|_| 0), ..StablePrefix::default() };
+    for (message, _) in messages.zip(previous).take_while(|(message, old)| same(message, old)) {
+        stable.add(message, counting);
+    }
+    stable
+}
+
+impl StablePrefix {
+    fn add(&mut self, message: &Arc<Message>, counting: Option<&Counting<'_>>) {
+        self.messages += 1;
+        self.bytes += message.neutral_len();
+        if let (Some(tokens), Some(counting)) = (&mut self.tokens, counting) {
+            *tokens += counting.message(message);
+        }
+    }
+
+    /// This and what comes after it.
+    pub(crate) fn and(self, next: Self) -> Self {
+        Self {
+            messages: self.messages + next.messages,
+            bytes: self.bytes + next.bytes,
+            tokens: self.tokens.zip(next.tokens).map(|(tokens, more)| tokens + more),
+        }
     }
 }
 

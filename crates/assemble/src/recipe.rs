@@ -141,6 +141,10 @@ impl Context {
     pub fn new(kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
         Self { kind, text: text.into() }
     }
+
+    pub(crate) fn says_something(&self) -> bool {
+        !self.text.trim().is_empty()
+    }
 }
 
 impl Recipe {

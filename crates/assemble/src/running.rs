@@ -1,20 +1,65 @@
 //! A session's requests, each made from the one before.
 
-use std::collections::BTreeSet;
+mod border;
+mod key;
+mod prior;
+mod safe;
+mod shown;
+mod source;
+mod stable;
+
+pub(crate) use self::prior::Prior;
+
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use interleaf_model::{Message, MessageId, Requirements};
+use interleaf_model::{AgentName, Message, MessageId, Origin, Prompt, Requirements};
 
-use crate::{Assembly, Error, Outcome, Previous, Recipe, View, assemble};
+use self::key::Key;
+use self::source::Source;
+use self::stable::Remembered;
+use crate::assemble::Making;
+use crate::draft::Draft;
+use crate::finding::Findings;
+use crate::order::Order;
+use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
+use crate::{
+    Agent, Assembly, Context, Error, Ledger, Outcome, Placement, PlacementRule, Recipe, Step, View,
+    assemble,
+};
 
 /// A conversation that grows, and the requests made from it.
 ///
-/// The outcome and the report are the same as those of [`assemble`] on the whole view
-/// with the session's previous request.
+/// Turns that no later message can change are settled: they go through the steps
+/// once, and a request continues them. The outcome and the report are the same as
+/// those of [`assemble`] on the whole view with the session's previous request; the
+/// work is that of the messages at its end. Settings may change from one request to
+/// the next; a change that touches settled turns costs one pass over the view. Where a
+/// request cannot be made so (a rule that puts the block at the head, a rule of the
+/// caller's own) it is made from the whole view.
+///
+/// ```
+/// use interleaf_assemble::{Outcome, Recipe, Running};
+/// use interleaf_model::{Message, Requirements};
+///
+/// let mut running = Running::new();
+/// running.append(Message::user("Which files are here?"));
+/// let assembly = running.assemble(&Recipe::new(), Requirements::STRICT)?;
+/// assert!(matches!(assembly.outcome, Outcome::Ready(_)));
+/// # Ok::<(), interleaf_assemble::Error>(())
+/// ```
 #[derive(Default)]
 pub struct Running {
     view: View,
-    previous: Option<Previous>,
+    /// The sub-agents that speak in the view.
+    agents: HashSet<AgentName>,
+    /// How often the pinned messages or the view were replaced.
+    edition: u64,
+    /// What the source and the settled turns were made for.
+    made_for: Option<Key>,
+    source: Source,
+    prior: Box<Prior>,
+    previous: Option<Remembered>,
 }
 
 impl Running {
@@ -25,23 +70,37 @@ impl Running {
 
     /// The conversation with this view: the start of a session.
     pub fn of(view: View) -> Self {
-        Self { view, previous: None }
+        let mut running = Self::new();
+        running.replace_view(view);
+        running
     }
 
     /// Takes in the next message.
     pub fn append(&mut self, message: impl Into<Arc<Message>>) {
-        self.view.messages.push(message.into());
+        let message: Arc<Message> = message.into();
+        if let Origin::SubAgent(name) = &message.origin
+            && !self.agents.contains(name)
+        {
+            self.agents.insert(name.clone());
+        }
+        self.view.messages.push(message);
     }
 
     /// Takes in what an operation has left visible. What the next request has in common
     /// with the one before is still known.
     pub fn replace_view(&mut self, view: View) {
-        self.view = view;
+        self.agents.clear();
+        self.view = View { messages: Vec::with_capacity(view.messages.len()), ..view };
+        view.messages.into_iter().for_each(|message| self.append(message));
+        self.edition += 1;
     }
 
     /// Takes in which messages are pinned now.
     pub fn set_pinned(&mut self, pinned: BTreeSet<MessageId>) {
-        self.view.pinned = pinned;
+        if self.view.pinned != pinned {
+            self.view.pinned = pinned;
+            self.edition += 1;
+        }
     }
 
     /// Makes a request.
@@ -49,10 +108,177 @@ impl Running {
     /// # Errors
     /// As [`assemble`].
     pub fn assemble(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
-        let assembly = assemble(&self.view, recipe, requires, self.previous.as_ref())?;
+        let assembly = match self.continued(recipe, requires) {
+            Some(assembly) => assembly?,
+            None => self.from_scratch(recipe, requires)?,
+        };
         if let Outcome::Ready(prompt) = &assembly.outcome {
-            self.previous = Some(Previous::made(prompt, assembly.report.placement.as_ref()));
+            let placement = assembly.report.placement.clone();
+            self.remember(prompt.clone(), placement);
         }
         Ok(assembly)
     }
+
+    fn from_scratch(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
+        let previous = self.previous.as_ref().map(Remembered::as_previous);
+        assemble(&self.view, recipe, requires, previous.as_ref())
+    }
+
+    fn remember(&mut self, prompt: Prompt, placement: Option<Placement>) {
+        self.previous = Some(Remembered { prompt, placement });
+    }
+
+    /// The request, made from what came since the settled turns; nothing, if it cannot
+    /// be made so.
+    fn continued(
+        &mut self,
+        recipe: &Recipe,
+        requires: Requirements,
+    ) -> Option<Result<Assembly, Error>> {
+        match recipe.rule {
+            PlacementRule::AfterSystem | PlacementRule::Custom(_) => return None,
+            PlacementRule::AfterToolResult(_)
+            | PlacementRule::BeforeAssistant(_)
+            | PlacementRule::FromEnd(_)
+            | PlacementRule::Tail => {}
+        }
+        // The order borrows what the rest changes.
+        let view = std::mem::take(&mut self.view);
+        let previous = self.previous.take();
+        let order = Order {
+            recipe,
+            requires,
+            pinned: &view.pinned,
+            has_own: match &recipe.agent {
+                Agent::Main => false,
+                Agent::Sub(name) => self.agents.contains(name),
+            },
+            placement: previous.as_ref().and_then(|previous| previous.placement.as_ref()),
+            counting: recipe.ledger.as_deref().map(Ledger::counting),
+        };
+        let made = self.make(&order, &view.messages, previous.as_ref());
+        self.view = view;
+        self.previous = previous;
+        made
+    }
+
+    fn make(
+        &mut self,
+        order: &Order<'_>,
+        view: &[Arc<Message>],
+        previous: Option<&Remembered>,
+    ) -> Option<Result<Assembly, Error>> {
+        let key = Key::of(order, self.edition);
+        let holds = self.made_for.as_ref() == Some(&key) && self.source.extend(order, view);
+        if !holds {
+            *self.prior = Prior::default();
+            self.source = match Source::of(order, view) {
+                Ok(source) => source,
+                Err(error) => return Some(Err(error)),
+            };
+            self.made_for = Some(key);
+        }
+        let has_block = order.recipe.context.iter().any(Context::says_something);
+        let tail = self.repaired(order, has_block);
+        let source = &self.source.entries[tail.from..];
+        let cuts = safe::cuts(order, has_block, source, &tail.draft.entries);
+        let cuts: Vec<usize> = cuts.into_iter().map(|cut| tail.from + cut).collect();
+        let made = self.finish(order, tail, previous);
+        if made.as_ref().is_some_and(Result::is_ok) {
+            self.settle(order, &cuts);
+        }
+        made
+    }
+
+    /// What came since the settled turns, repaired. Turns are given up again until the
+    /// rule finds its answer in it.
+    fn repaired(&mut self, order: &Order<'_>, has_block: bool) -> Tail {
+        let mut n_given_up = 1;
+        loop {
+            let prior = std::mem::take(&mut self.prior);
+            let from = prior.n_source();
+            let has_prior = !prior.stretches.is_empty();
+            let source = &self.source.entries[from..];
+            let mut draft = Draft { entries: source.to_vec(), ..Draft::default() };
+            draft.prior = has_prior.then_some(prior);
+            let (mut filtered, mut repaired) = (Findings::default(), Findings::default());
+            // Neither of the two can fail.
+            let _ = filter::run(order, &mut draft, &mut filtered);
+            let n_filtered = draft.len_after(Step::Filter);
+            let _ = repair::run(order, &mut draft, &mut repaired);
+            if let Some(mut prior) = draft.prior.take() {
+                let reaches_back = safe::reaches_back(order, &prior, source, &draft.entries);
+                let has_results = prior.has_results();
+                let rule = &order.recipe.rule;
+                if reaches_back || !border::reaches(rule, has_block, has_results, &draft.entries) {
+                    prior.unsettle(if reaches_back { usize::MAX } else { n_given_up });
+                    n_given_up *= 2;
+                    self.prior = prior;
+                    continue;
+                }
+                draft.prior = Some(prior);
+            }
+            return Tail { draft, from, n_filtered, filtered, repaired };
+        }
+    }
+
+    /// Takes a repaired draft through the other steps.
+    fn finish(
+        &mut self,
+        order: &Order<'_>,
+        tail: Tail,
+        previous: Option<&Remembered>,
+    ) -> Option<Result<Assembly, Error>> {
+        let Tail { mut draft, n_filtered, filtered, repaired, .. } = tail;
+        let source = &self.source;
+        let n_source = source.entries.len();
+        let mut making = Making::default();
+        making.add(Step::Compress, source.n_view, n_source, source.findings.clone());
+        let all = |step, tail: &Findings| {
+            let mut all = draft.prior.as_ref().map(|p| p.findings(step)).unwrap_or_default();
+            all.extend(tail);
+            all
+        };
+        let (filtered, repaired) = (all(Step::Filter, &filtered), all(Step::Repair, &repaired));
+        making.add(Step::Filter, n_source, n_filtered, filtered);
+        making.add(Step::Repair, n_filtered, draft.len_after(Step::Repair), repaired);
+        let result = making.run(order, &mut draft, &STEPS[AFTER_REPAIR..], &mut |_, _| {});
+        let result = result.and_then(|()| {
+            if let Some(previous) = previous {
+                let shown = draft.prior.as_mut().map(|prior| &mut prior.shown);
+                making.stable(previous.against(&draft.entries, shown, order.counting.as_ref()));
+            }
+            making.finish(order, &mut draft, &mut |_, _| {})
+        });
+        let is_broken = draft.prior.as_ref().is_some_and(|prior| prior.shown.is_broken);
+        self.prior = draft.prior.take().unwrap_or_default();
+        if is_broken {
+            *self.prior = Prior::default();
+            return None;
+        }
+        Some(result)
+    }
+
+    /// Settles the turns before each of these places of the source.
+    fn settle(&mut self, order: &Order<'_>, cuts: &[usize]) {
+        for &cut in cuts {
+            let from = self.prior.n_source();
+            let prior = std::mem::take(&mut self.prior);
+            self.prior = prior.settle(order, &self.source.entries[from..cut]);
+            if self.prior.n_source() != cut {
+                return;
+            }
+        }
+    }
+}
+
+/// What came since the settled turns, repaired.
+struct Tail {
+    draft: Draft,
+    /// Where it begins in the source.
+    from: usize,
+    /// How many messages the filter left, the settled ones included.
+    n_filtered: usize,
+    filtered: Findings,
+    repaired: Findings,
 }

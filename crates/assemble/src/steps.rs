@@ -1,10 +1,10 @@
 //! The steps, in order. Each takes the draft, gives it back, and says what it did.
 
-mod compress;
-mod filter;
-mod fit;
+pub(crate) mod compress;
+pub(crate) mod filter;
+pub(crate) mod fit;
 mod place;
-mod repair;
+pub(crate) mod repair;
 mod system;
 mod validate;
 
@@ -18,7 +18,7 @@ use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::order::Order;
 
-type Run = fn(&Order<'_>, Draft, &mut Findings) -> Result<Draft, Error>;
+pub(crate) type Run = fn(&Order<'_>, &mut Draft, &mut Findings) -> Result<(), Error>;
 
 /// Every step that works on the draft, in the order in which they run.
 pub(crate) const STEPS: [(Step, Run); 6] = [
@@ -30,8 +30,11 @@ pub(crate) const STEPS: [(Step, Run); 6] = [
     (Step::Fit, fit::run),
 ];
 
+/// How many of them a settled turn has been through.
+pub(crate) const AFTER_REPAIR: usize = 3;
+
 /// The step that makes a prompt of a draft, or refuses.
-pub(crate) const VALIDATE: fn(&Order<'_>, Draft) -> Result<Prompt, Violation> = validate::run;
+pub(crate) const VALIDATE: fn(&Order<'_>, &mut Draft) -> Result<Prompt, Violation> = validate::run;
 
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -116,7 +116,7 @@ async fn first_request(session: &mut Session) -> usize {
         .with_context(ContextKind::Todo, "1. list the files");
     let target = Target::new("anthropic", "a-model").unwrap();
     let Next::Send(request) = session.preview(&recipe, &target).await.unwrap() else { return 0 };
-    request.body.fragments().iter().map(|fragment| fragment.len()).sum()
+    request.body.fragments().map(|fragment| fragment.len()).sum()
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

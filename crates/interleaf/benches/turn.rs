@@ -83,7 +83,7 @@ fn tool() -> Tool {
 
 async fn send(session: &mut Session, recipe: &Recipe, target: &Target) -> usize {
     match session.preview(recipe, target).await {
-        Ok(Next::Send(request)) => request.body.fragments().len(),
+        Ok(Next::Send(request)) => request.body.fragments().take(8).count(),
         Ok(_) | Err(_) => 0,
     }
 }

@@ -69,7 +69,7 @@ pub use ranges::Ranges;
 pub use reply::{Finish, Reply};
 pub use requirements::Requirements;
 pub use secret::Secret;
-pub use settled::Settled;
+pub use settled::{Link, Settled};
 pub use time::Timestamp;
 pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};

@@ -173,9 +173,9 @@ impl Prompt {
         Self::check_after(Some(settled), requires, entries, tools)
     }
 
-    /// The same entries, continuing nothing.
-    pub(crate) fn unlinked(self) -> Self {
-        Self { settled: None, ..self }
+    /// What it is said to keep. Who calls this has seen to the rest.
+    pub(crate) fn require(&mut self, requires: Requirements) {
+        self.requires = requires;
     }
 
     /// The messages, in order, each with its provenance; without the settled ones, if

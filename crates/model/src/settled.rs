@@ -3,61 +3,97 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Entry, Prompt, Requirements, Role, Violation};
+use crate::{Entry, Law, Prompt, Requirements, Role, Violation};
 
-/// The beginning of a conversation behind the system head, as every later request
-/// repeats it: whole turns that nothing can change any more, up to and with a turn
-/// of the user's.
+/// The beginning of a conversation after the system head, as later requests repeat it:
+/// whole turns, up to and with a turn of the user's.
 ///
 /// It grows by links, each of which holds the one before it. Who has written a link
-/// once need not look at it again.
+/// once need not look at it again; the same link may stand in several chains.
 pub struct Settled {
     earlier: Option<Arc<Self>>,
-    turns: Prompt,
+    link: Arc<Link>,
     len: usize,
 }
 
-impl Settled {
-    /// Settles further turns behind `earlier`.
+/// Some turns in a row: they end with the user's, and each is whole.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Link {
+    turns: Prompt,
+}
+
+impl Link {
+    /// Makes a link of these entries.
     ///
     /// # Errors
     /// If they break a law. There must be no system message and no context among
     /// them, and the last must not be the assistant's: its results may be to come.
-    pub fn check(
-        earlier: Option<Arc<Self>>,
-        requires: Requirements,
-        entries: Vec<Entry>,
-    ) -> Result<Arc<Self>, Violation> {
-        let len = entries.len() + earlier.as_ref().map_or(0, |earlier| earlier.len);
-        let turns = match &earlier {
-            Some(earlier) => {
-                Prompt::check_continued(earlier.clone(), requires, entries, Arc::new([]))?
-            }
-            None => Prompt::check_for(requires, entries, Arc::new([]))?,
-        };
+    pub fn check(requires: Requirements, entries: Vec<Entry>) -> Result<Arc<Self>, Violation> {
         let broken = |law, index| Violation { law, index: Some(index), message: None };
+        let n = entries.len();
+        let open = Requirements { user_first: false, ..requires };
+        let mut turns = Prompt::check_for(open, entries, Arc::new([]))?;
         if let Some(context) = turns.context() {
-            return Err(broken(crate::Law::ContextTogether, context.start));
+            return Err(broken(Law::ContextTogether, context.start));
         }
-        match turns.entries().last() {
-            Some(last) if last.message.role() != Role::Assistant => {}
-            _ => return Err(broken(crate::Law::SettledTurns, len)),
+        match turns.entries() {
+            [first, .., last] | [first @ last]
+                if !first.is_head() && last.message.role() != Role::Assistant => {}
+            _ => return Err(broken(Law::SettledTurns, n)),
         }
-        // The link before is held once, not twice.
-        Ok(Arc::new(Self { earlier, turns: turns.unlinked(), len }))
+        turns.require(requires);
+        Ok(Arc::new(Self { turns }))
     }
 
-    /// The link before this one.
-    pub fn earlier(&self) -> Option<&Arc<Self>> {
-        self.earlier.as_ref()
-    }
-
-    /// The turns of this link alone, as a prompt.
+    /// Its turns alone, as a prompt.
     pub fn turns(&self) -> &Prompt {
         &self.turns
     }
 
-    /// How many messages there are, those of the links before it included.
+    /// Its messages.
+    pub fn entries(&self) -> &[Entry] {
+        self.turns.entries()
+    }
+
+    fn opens_with(&self) -> Option<Role> {
+        self.entries().first().map(|entry| entry.message.role())
+    }
+}
+
+impl Settled {
+    /// Settles further turns after `earlier`.
+    ///
+    /// # Errors
+    /// If they do not fit there: after others, they must begin with the assistant's;
+    /// at the beginning with the user's, if the target asks for that.
+    pub fn after(earlier: Option<Arc<Self>>, link: Arc<Link>) -> Result<Arc<Self>, Violation> {
+        let begins_with_assistant = link.opens_with() == Some(Role::Assistant);
+        let law = match &earlier {
+            Some(_) if !begins_with_assistant => Some(Law::SettledTurns),
+            None if begins_with_assistant && link.turns.requirements().user_first => {
+                Some(Law::UserFirst)
+            }
+            Some(_) | None => None,
+        };
+        if let Some(law) = law {
+            let message = link.entries().first().map(|entry| entry.message.id.clone());
+            return Err(Violation { law, index: Some(0), message });
+        }
+        let len = link.entries().len() + earlier.as_ref().map_or(0, |earlier| earlier.len);
+        Ok(Arc::new(Self { earlier, link, len }))
+    }
+
+    /// The chain before the last link.
+    pub fn earlier(&self) -> Option<&Arc<Self>> {
+        self.earlier.as_ref()
+    }
+
+    /// The last link.
+    pub fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    /// How many messages there are.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -68,19 +104,19 @@ impl Settled {
     }
 
     /// Every link, the oldest first.
-    pub fn links(&self) -> impl Iterator<Item = &Self> {
-        let mut links = vec![self];
-        let mut link = self;
-        while let Some(earlier) = &link.earlier {
-            links.push(earlier);
-            link = earlier;
+    pub fn links(&self) -> impl Iterator<Item = &Arc<Link>> {
+        let mut links = vec![&self.link];
+        let mut chain = self;
+        while let Some(earlier) = &chain.earlier {
+            links.push(&earlier.link);
+            chain = earlier;
         }
         links.into_iter().rev()
     }
 
     /// The messages of every link, in order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.links().flat_map(|link| link.turns.entries())
+        self.links().flat_map(|link| link.entries())
     }
 }
 
@@ -89,8 +125,8 @@ impl Settled {
 impl Drop for Settled {
     fn drop(&mut self) {
         let mut earlier = self.earlier.take();
-        while let Some(mut link) = earlier.and_then(Arc::into_inner) {
-            earlier = link.earlier.take();
+        while let Some(mut chain) = earlier.and_then(Arc::into_inner) {
+            earlier = chain.earlier.take();
         }
     }
 }

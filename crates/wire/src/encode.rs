@@ -16,7 +16,7 @@ pub(crate) use elements::Elements;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::{Prompt, Settled};
+use interleaf_model::Prompt;
 use serde::Serialize;
 
 use crate::adjustment::Adjustments;
@@ -26,7 +26,10 @@ use crate::{Adjustment, CacheMarks, Error, ErrorKind, NameMap, Options, Vendor};
 /// A request body, in pieces that go to a socket one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
-    pub(crate) fragments: Vec<Bytes>,
+    head: Bytes,
+    /// The settled turns, in groups that other requests share.
+    settled: Vec<Arc<[Bytes]>>,
+    rest: Vec<Bytes>,
     /// What the API could not take as it was; without what was changed in the settled
     /// turns that the prompt continues.
     pub adjustments: Vec<Adjustment>,
@@ -38,8 +41,9 @@ pub struct Encoded {
 
 impl Encoded {
     /// The pieces, in order.
-    pub fn fragments(&self) -> &[Bytes] {
-        &self.fragments
+    pub fn fragments(&self) -> impl Iterator<Item = &Bytes> {
+        let settled = self.settled.iter().flat_map(|group| group.iter());
+        std::iter::once(&self.head).chain(settled).chain(&self.rest)
     }
 
     /// Everything that the API could not take as it was.
@@ -49,7 +53,9 @@ impl Encoded {
 
     /// The whole body.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.fragments.concat()
+        let mut body = Vec::with_capacity(self.fragments().map(Bytes::len).sum());
+        self.fragments().for_each(|piece| body.extend_from_slice(piece));
+        body
     }
 }
 
@@ -75,9 +81,10 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     }
     text.extend_from_slice((writer.tail)(&mut context, &turns)?.as_bytes());
     let Context { adjustments, names, .. } = context;
-    let fragments = vec![Bytes::from(text)];
     Ok(Encoded {
-        fragments,
+        head: Bytes::from(text),
+        settled: Vec::new(),
+        rest: Vec::new(),
         adjustments: adjustments.0,
         settled_adjustments: Arc::default(),
         names,
@@ -131,7 +138,8 @@ pub(crate) struct TurnPlace {
 /// Where the turns of a prompt stand.
 struct Places<'a> {
     turns: &'a Turns<'a>,
-    settled: Option<&'a Settled>,
+    /// What is settled before them ends with a word of the user's.
+    asked: bool,
     /// The newest turn in which the user said something.
     newest_question: usize,
     breakpoint: Option<usize>,
@@ -142,7 +150,7 @@ impl<'a> Places<'a> {
     fn of(turns: &'a Turns<'a>, prompt: &'a Prompt, options: &Options) -> Self {
         Self {
             turns,
-            settled: prompt.settled().map(|settled| &**settled),
+            asked: prompt.settled().is_some_and(|settled| settled::ends_with_user(settled.link())),
             newest_question: turns.turns.iter().rposition(Turn::is_spoken).unwrap_or(0),
             breakpoint: prompt.breakpoint().filter(|_| options.cache == CacheMarks::On),
             unbound_from: options.thinking_unbound_from,
@@ -152,7 +160,7 @@ impl<'a> Places<'a> {
     /// The place of the turn of this number.
     fn place(&self, number: usize) -> TurnPlace {
         let range = self.turns.turns[number].range();
-        let (asked, spoken_to) = self.turns.around(number, self.settled);
+        let (asked, spoken_to) = self.turns.around(number, self.asked);
         TurnPlace {
             last: number + 1 == self.turns.turns.len(),
             current: number >= self.newest_question,

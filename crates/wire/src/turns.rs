@@ -1,6 +1,6 @@
 //! A prompt as the turns that APIs think in.
 
-use interleaf_model::{Entry, Prompt, Role, Settled};
+use interleaf_model::{Entry, Prompt, Role};
 
 /// A prompt, taken apart.
 pub(crate) struct Turns<'a> {
@@ -37,15 +37,9 @@ impl Turn<'_> {
 
 impl<'a> Turns<'a> {
     /// Whether the user says something beside results in the turn before this one, and in
-    /// the one behind it. Before the first stands what is settled, if anything is.
-    pub(crate) fn around(&self, number: usize, settled: Option<&Settled>) -> (bool, bool) {
-        let asked = match number.checked_sub(1) {
-            Some(before) => self.turns[before].is_spoken(),
-            None => {
-                let last = settled.and_then(|settled| settled.turns().entries().last());
-                last.is_some_and(|entry| entry.message.role() == Role::User)
-            }
-        };
+    /// the one after it. Before the first it is as `asked` says.
+    pub(crate) fn around(&self, number: usize, asked: bool) -> (bool, bool) {
+        let asked = number.checked_sub(1).map_or(asked, |before| self.turns[before].is_spoken());
         (asked, self.turns.get(number + 1).is_some_and(Turn::is_spoken))
     }
 

@@ -16,23 +16,25 @@ use crate::{Cause, Error, FindingKind, Summary, SummaryRole};
 /// How a summary announces itself.
 const HEADING: &str = "[Previous conversation summary]";
 
-pub(super) fn run(
+pub(crate) fn run(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     findings: &mut Findings,
-) -> Result<Draft, Error> {
-    let Some(summary) = &order.recipe.summary else { return Ok(draft) };
+) -> Result<(), Error> {
+    let Some(summary) = &order.recipe.summary else { return Ok(()) };
     if !draft.messages().any(|message| message.id == summary.start) {
         findings.add(FindingKind::Warned, &summary.start, Cause::SummaryStartGone);
-        return Ok(draft);
+        return Ok(());
     }
-    let spared = spared(order, &draft, summary);
-    let in_view: HashSet<&MessageId> = draft.messages().map(|message| &message.id).collect();
-    let n_out_of_view = summary.covers.iter().filter(|id| !in_view.contains(id)).count();
+    let spared = spared(order, draft, summary);
+    let n_out_of_view = {
+        let in_view: HashSet<&MessageId> = draft.messages().map(|message| &message.id).collect();
+        summary.covers.iter().filter(|id| !in_view.contains(id)).count()
+    };
     let mut first = None;
     let mut swallowed = 0;
     let mut kept: Vec<Entry> = Vec::with_capacity(draft.entries.len() + 1);
-    for (position, old) in draft.entries.into_iter().enumerate() {
+    for (position, old) in std::mem::take(&mut draft.entries).into_iter().enumerate() {
         if !summary.covers.contains(&old.message.id) {
             kept.push(old);
         } else if let Some(cause) = spared[position] {
@@ -48,7 +50,7 @@ pub(super) fn run(
         // Everything that it covers is shown: it has nothing to stand for.
         findings.add(FindingKind::Warned, &summary.start, Cause::SummaryStandsForNothing);
         draft.entries = kept;
-        return Ok(draft);
+        return Ok(());
     };
     let stands_for = swallowed + n_out_of_view;
     let (place, message) = match order.recipe.summary_role {
@@ -62,7 +64,7 @@ pub(super) fn run(
     message.origin = order.own_origin();
     kept.insert(place, entry(message, Provenance::Summary));
     draft.entries = kept;
-    Ok(draft)
+    Ok(())
 }
 
 fn text(summary: &Summary, stands_for: usize) -> String {

@@ -10,14 +10,16 @@ use crate::finding::Findings;
 use crate::order::Order;
 use crate::{Agent, Cause, Error, FindingKind};
 
-pub(super) fn run(
+pub(crate) fn run(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     findings: &mut Findings,
-) -> Result<Draft, Error> {
+) -> Result<(), Error> {
     let says =
         |message: &Message| message.role() != Role::System && unheard(order, message).is_none();
-    let keeps_blank = !order.requires.no_blank_user && !draft.messages().any(|m| says(m));
+    let keeps_blank = !order.requires.no_blank_user
+        && draft.prior.is_none()
+        && !draft.messages().any(|m| says(m));
     draft.entries.retain(|entry| {
         let message = &entry.message;
         let cause = unheard(order, message).filter(|&cause| {
@@ -28,11 +30,11 @@ pub(super) fn run(
         }
         cause.is_none()
     });
-    Ok(draft)
+    Ok(())
 }
 
 /// Why a message is not for the model, if it is not.
-pub(super) fn unheard(order: &Order<'_>, message: &Message) -> Option<Cause> {
+pub(crate) fn unheard(order: &Order<'_>, message: &Message) -> Option<Cause> {
     let foreign = match (&message.origin, &order.recipe.agent) {
         (Origin::Internal, _) => Some(Cause::Internal),
         (Origin::Main, Agent::Main) => None,

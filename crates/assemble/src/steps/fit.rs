@@ -16,7 +16,7 @@
 //! The latest turn's messages, pinned messages with their blocks, the system
 //! message, the summary and the context block are never left out.
 
-mod plan;
+pub(crate) mod plan;
 mod shorten;
 
 use std::collections::HashSet;
@@ -48,57 +48,116 @@ const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 pub(super) fn run(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     findings: &mut Findings,
-) -> Result<Draft, Error> {
+) -> Result<(), Error> {
     let Some(counting) = &order.counting else {
         return match order.recipe.budget {
             Some(_) => Err(Error::settings("a budget needs something that counts tokens")),
-            None => Ok(draft),
+            None => {
+                if let Some(prior) = &mut draft.prior {
+                    prior.show_all(order);
+                }
+                Ok(())
+            }
         };
     };
     let tools = counting.tools(&order.recipe.tools);
     let Some(budget) = order.recipe.budget else {
-        draft.tokens = Some(by_part(&draft, tools, counting));
-        return Ok(draft);
+        if let Some(prior) = &mut draft.prior {
+            prior.show_all(order);
+        }
+        draft.tokens = Some(by_part(draft, tools, counting));
+        return Ok(());
     };
-    shorten_results(&mut draft, &budget, counting, findings);
-    let mut tokens = by_part(&draft, tools, counting);
+    if let Some(prior) = &draft.prior {
+        findings.extend(prior.shortened());
+    }
+    shorten_results(&mut draft.entries, &budget, counting, findings);
+    let mut tokens = by_part(draft, tools, counting);
     let limit = budget.limit();
     if tokens.total() > limit {
         let terms = terms(&budget, &tokens, counting);
-        let held = held_places(order, &draft);
-        let mut history = History::default();
-        for (place, entry) in draft.entries.iter().enumerate() {
-            let cost = counting.message(&entry.message);
-            history.push(Kind::of(entry, held.contains(&place)), cost);
-        }
-        let mut replay = Replay::new(&terms);
-        replay.play(&history, 0, &terms);
-        let loss = replay.request(&history, &terms);
-        let fates: Vec<Fate> =
-            (0..history.len()).map(|place| history.fate(place, loss, &terms)).collect();
-        clear(&mut draft.entries, &fates, counting, findings);
-        if loss.turns > 0 {
-            leave_out(order, &mut draft.entries, &fates, findings);
-            draft = place::again(order, draft, findings)?;
-        }
-        tokens = by_part(&draft, tools, counting);
+        tokens.history = give_way(order, draft, &terms, counting, findings)?;
+    } else if let Some(prior) = &mut draft.prior {
+        prior.show_all(order);
     }
     if tokens.total() > limit {
-        shorten_unseen(&mut draft, tokens.total() - limit, counting, findings);
-        tokens = by_part(&draft, tools, counting);
+        let excess = tokens.total() - limit;
+        tokens.history -= shorten_unseen(&mut draft.entries, excess, counting, findings);
     }
     if tokens.total() > limit {
         return Err(Error::too_large(limit, tokens));
     }
     draft.tokens = Some(tokens);
-    Ok(draft)
+    Ok(())
+}
+
+/// Clears results and leaves out turns as the plan says; what the history takes then.
+fn give_way(
+    order: &Order<'_>,
+    draft: &mut Draft,
+    terms: &Terms,
+    counting: &Counting<'_>,
+    findings: &mut Findings,
+) -> Result<u64, Error> {
+    let held = held_places(order, &draft.entries, !draft.open.is_empty());
+    let (mut history, mut replay) = match &mut draft.prior {
+        Some(prior) => prior.replayed(terms),
+        None => (History::default(), Replay::new(terms)),
+    };
+    let (base, mark) = (history.len(), history.mark());
+    for (place, entry) in draft.entries.iter().enumerate() {
+        let cost = counting.message(&entry.message);
+        history.push(Kind::of(entry, held.contains(&place)), cost);
+    }
+    replay.play(&history, base, terms);
+    let loss = replay.request(&history, terms);
+    let fates: Vec<Fate> =
+        (base..history.len()).map(|place| history.fate(place, loss, terms)).collect();
+    let mut taken = replay.history(terms);
+    let first = match &draft.prior {
+        Some(prior) => prior.first_id(),
+        None => first_id(&draft.entries),
+    };
+    let mut left_out = Findings::default();
+    let mut n_left_out = 0;
+    let mut stays = Vec::new();
+    let mut has_notice = false;
+    if let Some(mut prior) = draft.prior.take() {
+        let shown = prior.show(order, &history, loss, terms);
+        findings.extend(&shown.cleared);
+        left_out = shown.left_out.clone();
+        (n_left_out, stays) = (shown.n_left_out, shown.stays.clone());
+        taken += shown.notice_cost.unwrap_or(0);
+        has_notice = shown.notice_cost.is_some();
+        history.cut_back(mark);
+        prior.keep(history);
+        draft.prior = Some(prior);
+    }
+    clear(&mut draft.entries, &fates, counting, findings);
+    n_left_out += leave_out(&mut draft.entries, &fates, &mut left_out);
+    let mut stays = stays.into_iter().peekable();
+    let mut made = None;
+    if n_left_out > 0 {
+        let notice = notice(order, &first, n_left_out);
+        findings.extend(&left_out);
+        findings.add(FindingKind::Made, &notice.message.id, Cause::Budget);
+        made = Some(notice).filter(|_| !has_notice);
+    }
+    if made.is_some() || stays.peek().is_some() {
+        taken += made.as_ref().map_or(0, |notice| counting.message(&notice.message));
+        let head = head_len(&draft.entries);
+        draft.entries.splice(head..head, made.into_iter().chain(stays));
+    }
+    place::again(order, draft, findings)?;
+    Ok(taken)
 }
 
 fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
     let counter = counting.counter().name().to_owned();
-    let mut tokens = Tokens { counter, tools, ..Tokens::default() };
+    let (history, summary) = draft.prior.as_ref().map_or((0, 0), |prior| prior.tokens());
+    let mut tokens = Tokens { counter, tools, history, summary, ..Tokens::default() };
     for entry in &draft.entries {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,
@@ -131,26 +190,26 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
     }
 }
 
-fn shorten_results(
-    draft: &mut Draft,
+pub(crate) fn shorten_results(
+    entries: &mut [Entry],
     budget: &Budget,
     counting: &Counting<'_>,
     findings: &mut Findings,
 ) {
-    for old in draft.entries.iter_mut().filter(|e| e.message.role() == Role::Tool) {
+    for old in entries.iter_mut().filter(|e| e.message.role() == Role::Tool) {
         shorten_to(old, budget.longest_result, Cause::LongResult, counting, findings);
     }
 }
 
 /// Shortens the results that the model has not seen yet, the longest first, until
-/// `excess` tokens are free or nothing worth showing would be left of them.
+/// `excess` tokens are free or nothing worth showing would be left of them; what that
+/// saved.
 fn shorten_unseen(
-    draft: &mut Draft,
+    entries: &mut [Entry],
     excess: u64,
     counting: &Counting<'_>,
     findings: &mut Findings,
-) {
-    let entries = &mut draft.entries;
+) -> u64 {
     let answered = entries.iter().rposition(|entry| entry.message.role() == Role::Assistant);
     let unseen = answered.map_or(0, |at| at + 1);
     let unseen = entries[unseen..].iter_mut().filter(|e| e.message.role() == Role::Tool);
@@ -161,12 +220,15 @@ fn shorten_unseen(
     let total: u64 = unseen.iter().map(|(tokens, _)| tokens).sum();
     let mut room = total.saturating_sub(excess);
     let mut left = unseen.len() as u64;
+    let mut saved = 0;
     for (tokens, old) in unseen {
         let share = (room / left).max(LEAST_SHOWN);
         shorten_to(old, share, Cause::Budget, counting, findings);
+        saved += tokens - counting.message(&old.message);
         room = room.saturating_sub(tokens.min(share));
         left -= 1;
     }
+    saved
 }
 
 fn shorten_to(
@@ -195,7 +257,7 @@ fn clear(entries: &mut [Entry], fates: &[Fate], counting: &Counting<'_>, finding
 }
 
 /// A result that says only that it was there.
-fn cleared_message(message: &Message) -> Arc<Message> {
+pub(crate) fn cleared_message(message: &Message) -> Arc<Message> {
     let mut message = message.clone();
     if let Body::Tool(result) = &mut message.body {
         result.parts = Parts::one(ContentPart::Text(Text::new(CLEARED)));
@@ -203,9 +265,9 @@ fn cleared_message(message: &Message) -> Arc<Message> {
     Arc::new(message)
 }
 
-fn leave_out(order: &Order<'_>, entries: &mut Vec<Entry>, fates: &[Fate], findings: &mut Findings) {
-    let n = fates.iter().filter(|fate| **fate == Fate::LeftOut).count();
-    let notice = notice(order, entries, n);
+/// Takes out what is left out, and says how many.
+fn leave_out(entries: &mut Vec<Entry>, fates: &[Fate], findings: &mut Findings) -> usize {
+    let before = entries.len();
     let mut fates = fates.iter();
     entries.retain(|entry| {
         let stays = fates.next() != Some(&Fate::LeftOut);
@@ -214,16 +276,21 @@ fn leave_out(order: &Order<'_>, entries: &mut Vec<Entry>, fates: &[Fate], findin
         }
         stays
     });
-    findings.add(FindingKind::Made, &notice.message.id, Cause::Budget);
-    let head = entries.iter().take_while(|entry| entry.message.role() == Role::System).count();
-    entries.insert(head, notice);
+    before - entries.len()
 }
 
-/// The notice that stands for `n` messages.
-fn notice(order: &Order<'_>, entries: &[Entry], n: usize) -> Entry {
-    let first = entries.iter().find(|entry| entry.message.role() != Role::System);
-    let id = first.map_or("", |entry| entry.message.id.as_str());
-    let id = MessageId::new(format!("{id}:left-out"));
+fn head_len(entries: &[Entry]) -> usize {
+    entries.iter().take_while(|entry| entry.message.role() == Role::System).count()
+}
+
+fn first_id(entries: &[Entry]) -> MessageId {
+    let first = entries.get(head_len(entries));
+    first.map_or_else(|| MessageId::new(""), |entry| entry.message.id.clone())
+}
+
+/// The notice that stands for `n` messages, of which the first is named.
+pub(crate) fn notice(order: &Order<'_>, first: &MessageId, n: usize) -> Entry {
+    let id = MessageId::new(format!("{first}:left-out"));
     let mut message = Message::user(&notice_text(n)).with_id(id);
     message.origin = order.own_origin();
     entry(message, Provenance::Notice)
@@ -236,16 +303,15 @@ fn notice_text(n: usize) -> String {
 
 /// The places of what is never touched: pinned messages with the tool blocks around
 /// them, and a block that still waits for results.
-fn held_places(order: &Order<'_>, draft: &Draft) -> HashSet<usize> {
-    let entries = &draft.entries;
+pub(crate) fn held_places(order: &Order<'_>, entries: &[Entry], is_open: bool) -> HashSet<usize> {
     let mut held = HashSet::new();
-    if !draft.open.is_empty() {
+    if is_open {
         // It is the last one, for nothing but its results came since.
         let opener = entries.iter().rposition(|entry| entry.message.has_calls());
         held.extend(opener.unwrap_or(entries.len())..entries.len());
     }
     if !order.pinned.is_empty() {
-        let blocks = Blocks::find(draft.messages());
+        let blocks = Blocks::find(entries.iter().map(|entry| &entry.message));
         let positions = blocks.positions();
         let is_pinned = |place: &usize| order.pinned.contains(&entries[*place].message.id);
         for place in (0..entries.len()).filter(is_pinned) {

@@ -15,14 +15,14 @@ const ROLE_HEADING: &str = "## Agent Role Definition";
 
 pub(super) fn run(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     _findings: &mut Findings,
-) -> Result<Draft, Error> {
+) -> Result<(), Error> {
     let rule = &order.recipe.rule;
     rule.check()?;
     let block = context_entries(&order.recipe.context);
     if block.is_empty() {
-        return Ok(draft);
+        return Ok(());
     }
     let layout = Layout::of(&draft.entries);
     let target = rule.target(&layout, order.placement);
@@ -40,15 +40,15 @@ pub(super) fn run(
         messages: block.len(),
     });
     draft.entries.splice(index..index, block);
-    Ok(draft)
+    Ok(())
 }
 
 /// Takes the block out again and places it anew, after the history was shortened.
 pub(super) fn again(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     findings: &mut Findings,
-) -> Result<Draft, Error> {
+) -> Result<(), Error> {
     draft.entries.retain(|entry| !matches!(entry.provenance, Provenance::Context(_)));
     run(order, draft, findings)
 }

@@ -26,22 +26,24 @@ const NO_RESULT: &str = "No result was recorded for this call.";
 /// What opens a conversation whose beginning is not there.
 const OPENING: &str = "[The conversation before this point is not shown.]";
 
-pub(super) fn run(
+pub(crate) fn run(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     findings: &mut Findings,
-) -> Result<Draft, Error> {
-    if !is_whole(&draft.entries) {
-        draft = pair(order, draft, findings);
+) -> Result<(), Error> {
+    let before = draft.prior.as_ref().map(|prior| prior.used_ids());
+    if !is_whole(&draft.entries, before) {
+        pair(order, draft, findings);
     }
-    if order.requires.user_first {
-        open_with_user(order, &mut draft, findings);
+    if order.requires.user_first && draft.prior.is_none() {
+        open_with_user(order, draft, findings);
     }
-    Ok(draft)
+    Ok(())
 }
 
 /// Whether there is nothing to mend.
-fn is_whole(entries: &[Entry]) -> bool {
+fn is_whole(entries: &[Entry], before: Option<&HashMap<CallId, usize>>) -> bool {
+    let is_used = |id: &CallId| before.is_some_and(|before| before.contains_key(id));
     let mut ids: HashSet<&CallId> = HashSet::with_capacity(entries.len() / 2);
     let mut rest = entries.iter();
     while let Some(entry) = rest.next() {
@@ -53,7 +55,8 @@ fn is_whole(entries: &[Entry]) -> bool {
                     let AssistantPart::Call(call) = part else { continue };
                     let result = rest.next().and_then(|entry| entry.message.as_result());
                     let is_answered = result.is_some_and(|result| result.call == call.id);
-                    if !is_answered || is_nameless(call) || !ids.insert(&call.id) {
+                    let is_new = ids.insert(&call.id) && !is_used(&call.id);
+                    if !is_answered || is_nameless(call) || !is_new {
                         return false;
                     }
                 }
@@ -63,13 +66,14 @@ fn is_whole(entries: &[Entry]) -> bool {
     true
 }
 
-fn pair(order: &Order<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
+fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
     let pairing = Pairing::of(&draft.entries);
     let waits = match order.recipe.open_block {
         OpenBlock::Wait => pairing.open_at_end(),
         OpenBlock::Mend => None,
     };
-    let mut used = UsedIds::default();
+    let before = draft.prior.as_ref().map(|prior| prior.used_ids());
+    let mut used = UsedIds { before, own: HashMap::new() };
     let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
     for (position, old) in draft.entries.iter().enumerate() {
         if old.message.role() == Role::Tool {
@@ -127,8 +131,8 @@ fn pair(order: &Order<'_>, mut draft: Draft, findings: &mut Findings) -> Draft {
         }
         out.append(&mut results);
     }
+    draft.used = Some(used.own);
     draft.entries = out;
-    draft
 }
 
 /// What becomes of a call.
@@ -138,7 +142,7 @@ enum Verdict {
     Drop(Cause),
 }
 
-fn judge(order: &Order<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds) -> Verdict {
+fn judge(order: &Order<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds<'_>) -> Verdict {
     if is_nameless(call) {
         return Verdict::Drop(Cause::NoToolName);
     }
@@ -192,23 +196,30 @@ fn is_nameless(call: &ToolCall) -> bool {
 }
 
 /// The call ids so far, each with the next number to try if it comes again.
-#[derive(Default)]
-struct UsedIds(HashMap<CallId, usize>);
+struct UsedIds<'a> {
+    /// Those of the settled turns.
+    before: Option<&'a HashMap<CallId, usize>>,
+    own: HashMap<CallId, usize>,
+}
 
-impl UsedIds {
+impl UsedIds<'_> {
+    fn next(&self, id: &CallId) -> Option<usize> {
+        self.own.get(id).or_else(|| self.before?.get(id)).copied()
+    }
+
     /// The id itself the first time, then `id_2`, `id_3`: a later turn never changes
     /// how an earlier one is named.
     fn fresh(&mut self, id: &CallId) -> CallId {
-        let Some(&first) = self.0.get(id) else {
-            self.0.insert(id.clone(), 2);
+        let Some(first) = self.next(id) else {
+            self.own.insert(id.clone(), 2);
             return id.clone();
         };
         for n in first.. {
             // A non-empty id with a suffix is not empty.
             let Ok(next) = CallId::new(format!("{id}_{n}")) else { continue };
-            if !self.0.contains_key(&next) {
-                self.0.insert(id.clone(), n + 1);
-                self.0.insert(next.clone(), 2);
+            if self.next(&next).is_none() {
+                self.own.insert(id.clone(), n + 1);
+                self.own.insert(next.clone(), 2);
                 return next;
             }
         }
@@ -249,7 +260,10 @@ fn open_with_user(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings)
         return;
     }
     let id = MessageId::new(format!("{}:opening", draft.entries[first].message.id));
+    // It stands before everything else that was found.
+    let later = std::mem::take(findings);
     findings.add(FindingKind::Made, &id, Cause::NoUserBefore);
+    findings.extend(&later);
     let mut message = Message::user(OPENING).with_id(id);
     message.origin = order.own_origin();
     draft.entries.insert(first, entry(message, Provenance::Made));

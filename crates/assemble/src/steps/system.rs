@@ -18,10 +18,17 @@ use crate::{Cause, Error, FindingKind};
 
 pub(super) fn run(
     order: &Order<'_>,
-    mut draft: Draft,
+    draft: &mut Draft,
     findings: &mut Findings,
-) -> Result<Draft, Error> {
-    let mut at_head = true;
+) -> Result<(), Error> {
+    let mut before: Vec<Entry> = Vec::new();
+    for (entry, is_at_head) in draft.prior.iter().flat_map(|prior| prior.systems()) {
+        if !is_at_head && entry.provenance != Provenance::Summary {
+            findings.add(FindingKind::Moved, &entry.message.id, Cause::SystemToHead);
+        }
+        before.push(entry.clone());
+    }
+    let mut at_head = draft.prior.is_none();
     let systems = draft.entries.extract_if(.., |entry| {
         let is_system = entry.message.role() == Role::System;
         if is_system && !at_head && entry.provenance != Provenance::Summary {
@@ -31,10 +38,11 @@ pub(super) fn run(
         is_system
     });
     let is_summary = |entry: &Entry| entry.provenance == Provenance::Summary;
-    let (summaries, said): (Vec<Entry>, Vec<Entry>) = systems.partition(is_summary);
+    let (summaries, said): (Vec<Entry>, Vec<Entry>) =
+        before.into_iter().chain(systems).partition(is_summary);
     let system = system_entry(order, said, findings);
     draft.entries.splice(0..0, system.into_iter().chain(summaries));
-    Ok(draft)
+    Ok(())
 }
 
 fn system_entry(order: &Order<'_>, said: Vec<Entry>, findings: &mut Findings) -> Option<Entry> {

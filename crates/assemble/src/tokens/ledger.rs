@@ -135,6 +135,11 @@ impl Counting<'_> {
         self.rate.apply(tools.iter().map(one).sum())
     }
 
+    /// At which rate.
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// What counts.
     pub(crate) fn counter(&self) -> &dyn TokenCounter {
         &*self.ledger.counter

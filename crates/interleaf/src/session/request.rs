@@ -68,7 +68,7 @@ impl Session {
         body: &Encoded,
         report: &Report,
     ) -> Result<u64, Error> {
-        self.note_fragments(agent, (model, vendor), body.fragments().iter().cloned(), report).await
+        self.note_fragments(agent, (model, vendor), body.fragments().cloned(), report).await
     }
 
     /// Notes the body of a request, of which only what is new is stored.

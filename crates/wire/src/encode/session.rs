@@ -58,12 +58,13 @@ impl SessionEncoder {
         let writer = vendor.family.codec().writer;
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
-        let mut fragments = vec![Bytes::from((writer.head)(&mut context, &turns)?)];
+        let head = Bytes::from((writer.head)(&mut context, &turns)?);
         foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
+        let (mut settled, mut rest) = (Vec::new(), Vec::new());
         let mut settled_adjustments = Arc::default();
-        if let Some(settled) = prompt.settled() {
-            self.settled.update(settled, writer, &context)?;
-            fragments.extend_from_slice(self.settled.pieces());
+        if let Some(chain) = prompt.settled() {
+            self.settled.update(chain, writer, &context)?;
+            (settled, rest) = self.settled.pieces();
             settled_adjustments = self.settled.adjustments();
             context.names.extend(self.settled.names());
         }
@@ -89,17 +90,17 @@ impl SessionEncoder {
             context.adjustments.0.extend(written.adjustments.iter().cloned());
             context.names.extend(&written.names);
             if !written.text.is_empty() {
-                if fragments.len() > 1 {
-                    fragments.push(Bytes::from_static(b","));
+                if !(settled.is_empty() && rest.is_empty()) {
+                    rest.push(Bytes::from_static(b","));
                 }
-                fragments.push(written.text.clone());
+                rest.push(written.text.clone());
             }
             kept.insert(address, written);
         }
         self.turns = kept;
-        fragments.push(Bytes::from((writer.tail)(&mut context, &turns)?));
+        rest.push(Bytes::from((writer.tail)(&mut context, &turns)?));
         let Context { adjustments, names, .. } = context;
-        Ok(Encoded { fragments, adjustments: adjustments.0, settled_adjustments, names })
+        Ok(Encoded { head, settled, rest, adjustments: adjustments.0, settled_adjustments, names })
     }
 
     /// Forgets what was written for another vendor or other options.

@@ -1,39 +1,44 @@
 //! Settled turns, written once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
-use interleaf_model::Settled;
+use bytes::Bytes;
+use interleaf_model::{Link, Role, Settled};
 
 use super::{Context, Elements, TurnPlace, Writer};
 use crate::turns::Turns;
 use crate::{Adjustment, Error, NameMap};
 
+/// This many pieces are shared as one.
+const GROUP: usize = 128;
+
 /// What was written of settled turns so far.
 #[derive(Debug, Default)]
 pub(super) struct SettledText {
-    /// The newest link that is written.
+    /// The chain that is written.
     upto: Option<Arc<Settled>>,
-    /// The elements, with commas between them, in few pieces: each is at least twice
-    /// as long as the next, so there are never more than the logarithm of the length,
-    /// and a byte is copied no more often than that.
-    pieces: Vec<Bytes>,
+    /// Its links, in order.
+    written: Vec<WrittenLink>,
+    /// The text of each link, with commas between them.
+    groups: Vec<Arc<[Bytes]>>,
+    /// The texts that are not yet a group.
+    open: Vec<Bytes>,
+    has_text: bool,
     adjustments: Arc<Vec<Adjustment>>,
     names: NameMap,
 }
 
-/// A settled turn is never the last, never in the running loop, and carries no mark. What
-/// comes behind the assistant's is in the same link.
-fn place(turns: &Turns<'_>, number: usize, earlier: Option<&Settled>) -> TurnPlace {
-    let (asked, spoken_to) = turns.around(number, earlier);
-    TurnPlace {
-        last: false,
-        current: false,
-        asked,
-        spoken_to,
-        breakpoint: None,
-        unbound_from: None,
-    }
+/// A link as it was written.
+#[derive(Debug)]
+struct WrittenLink {
+    link: Arc<Link>,
+    /// In the turn before it the user says something beside results.
+    asked: bool,
+    /// Its elements, each with a comma before it.
+    text: Bytes,
+    adjustments: Vec<Adjustment>,
+    names: NameMap,
 }
 
 impl SettledText {
@@ -45,61 +50,52 @@ impl SettledText {
         context: &Context<'_>,
     ) -> Result<(), Error> {
         let is_known =
-            |link: &Arc<Settled>| self.upto.as_ref().is_some_and(|upto| Arc::ptr_eq(upto, link));
-        let mut new: Vec<&Arc<Settled>> = Vec::new();
-        let mut link = Some(settled);
-        while let Some(next) = link.filter(|link| !is_known(link)) {
-            new.push(next);
-            link = next.earlier();
+            |chain: &Arc<Settled>| self.upto.as_ref().is_some_and(|upto| Arc::ptr_eq(upto, chain));
+        let mut new: Vec<&Arc<Link>> = Vec::new();
+        let mut chain = Some(settled);
+        while let Some(next) = chain.filter(|chain| !is_known(chain)) {
+            new.push(next.link());
+            chain = next.earlier();
         }
-        if link.is_none() {
-            // Nothing of it is known: this is another conversation, or a changed one.
-            *self = Self::default();
+        let mut known = HashMap::new();
+        if chain.is_none() {
+            // Another chain, though it may have links in common with the one before.
+            let old = std::mem::take(self);
+            known = old.written.into_iter().map(|w| (Arc::as_ptr(&w.link), w)).collect();
         }
         for link in new.into_iter().rev() {
-            self.write(link, writer, context)?;
+            let asked = self.written.last().is_some_and(|last| ends_with_user(&last.link));
+            let written = match known.remove(&Arc::as_ptr(link)) {
+                Some(written) if written.asked == asked => written,
+                Some(_) | None => write(link, asked, writer, context)?,
+            };
+            self.push(written);
         }
+        self.upto = Some(settled.clone());
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        link: &Arc<Settled>,
-        writer: Writer,
-        context: &Context<'_>,
-    ) -> Result<(), Error> {
-        let turns = Turns::of(link.turns());
-        let mut own = context.for_prompt(link.turns());
-        let mut text = Vec::new();
-        for (number, &turn) in turns.turns.iter().enumerate() {
-            let place = place(&turns, number, link.earlier().map(|earlier| &**earlier));
-            let follows = !(text.is_empty() && self.pieces.is_empty());
-            let mut elements = Elements::behind(&mut text, follows);
-            writer.write_turn(&mut own, turn, place, &mut elements)?;
+    fn push(&mut self, written: WrittenLink) {
+        if !written.text.is_empty() {
+            // Nothing stands before the first element.
+            let from = usize::from(!self.has_text);
+            self.has_text = true;
+            self.open.push(written.text.slice(from..));
+            if self.open.len() == GROUP {
+                self.groups.push(std::mem::take(&mut self.open).into());
+            }
         }
-        self.push(text.into());
-        if !own.adjustments.0.is_empty() {
+        if !written.adjustments.is_empty() {
             // Nobody else holds it, unless the last request is still about.
-            Arc::make_mut(&mut self.adjustments).append(&mut own.adjustments.0);
+            Arc::make_mut(&mut self.adjustments).extend_from_slice(&written.adjustments);
         }
-        self.names.extend(&own.names);
-        self.upto = Some(link.clone());
-        Ok(())
+        self.names.extend(&written.names);
+        self.written.push(written);
     }
 
-    fn push(&mut self, mut text: Bytes) {
-        while let Some(last) = self.pieces.pop_if(|last| last.len() < 2 * text.len()) {
-            let mut joined = BytesMut::with_capacity(last.len() + text.len());
-            joined.extend_from_slice(&last);
-            joined.extend_from_slice(&text);
-            text = joined.freeze();
-        }
-        self.pieces.push(text);
-    }
-
-    /// The elements, with commas between them.
-    pub(super) fn pieces(&self) -> &[Bytes] {
-        &self.pieces
+    /// The elements, with commas between them: groups of pieces, then single ones.
+    pub(super) fn pieces(&self) -> (Vec<Arc<[Bytes]>>, Vec<Bytes>) {
+        (self.groups.clone(), self.open.clone())
     }
 
     /// What was changed in them for the API's sake.
@@ -111,4 +107,42 @@ impl SettledText {
     pub(super) fn names(&self) -> &NameMap {
         &self.names
     }
+}
+
+fn write(
+    link: &Arc<Link>,
+    asked: bool,
+    writer: Writer,
+    context: &Context<'_>,
+) -> Result<WrittenLink, Error> {
+    let turns = Turns::of(link.turns());
+    let mut own = context.for_prompt(link.turns());
+    let mut text = Vec::new();
+    for (number, &turn) in turns.turns.iter().enumerate() {
+        let place = place(&turns, number, asked);
+        let mut elements = Elements::behind(&mut text, true);
+        writer.write_turn(&mut own, turn, place, &mut elements)?;
+    }
+    let Context { adjustments, names, .. } = own;
+    let adjustments = adjustments.0;
+    Ok(WrittenLink { link: link.clone(), asked, text: text.into(), adjustments, names })
+}
+
+/// A settled turn is never the last, never in the running loop, and carries no mark. What
+/// comes after the assistant's is in the same link.
+fn place(turns: &Turns<'_>, number: usize, asked: bool) -> TurnPlace {
+    let (asked, spoken_to) = turns.around(number, asked);
+    TurnPlace {
+        last: false,
+        current: false,
+        asked,
+        spoken_to,
+        breakpoint: None,
+        unbound_from: None,
+    }
+}
+
+/// Whether the user says something at the end of a link beside results.
+pub(super) fn ends_with_user(link: &Link) -> bool {
+    link.entries().last().is_some_and(|entry| entry.message.role() == Role::User)
 }

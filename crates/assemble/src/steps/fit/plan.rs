@@ -29,6 +29,13 @@ pub(crate) struct Terms {
     pub(super) notice: u64,
 }
 
+impl Terms {
+    /// What a cleared result takes.
+    pub(crate) fn cleared_cost(&self) -> u64 {
+        self.cleared
+    }
+}
+
 /// What becomes of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -59,6 +66,15 @@ pub(crate) struct History {
     /// The place at which each turn begins: a run of user messages and all that
     /// follows up to the next.
     turns: Vec<usize>,
+    after_user: bool,
+}
+
+/// Where a history ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark {
+    len: usize,
+    n_results: usize,
+    n_turns: usize,
     after_user: bool,
 }
 
@@ -127,6 +143,30 @@ impl History {
         self.after_user = role == Role::User;
     }
 
+    /// Where it ends now.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            len: self.kinds.len(),
+            n_results: self.results.len(),
+            n_turns: self.turns.len(),
+            after_user: self.after_user,
+        }
+    }
+
+    /// Goes back to where it ended then.
+    pub(crate) fn cut_back(&mut self, mark: Mark) {
+        self.costs.truncate(mark.len);
+        self.kinds.truncate(mark.len);
+        self.results.truncate(mark.n_results);
+        self.turns.truncate(mark.n_turns);
+        self.after_user = mark.after_user;
+    }
+
+    /// Whether there is a tool result.
+    pub(crate) fn has_results(&self) -> bool {
+        !self.results.is_empty()
+    }
+
     /// How many messages there are.
     pub(crate) fn len(&self) -> usize {
         self.kinds.len()
@@ -154,6 +194,11 @@ impl History {
     /// The place before which results are cleared.
     pub(crate) fn cleared_before(&self, loss: Loss) -> usize {
         loss.results.checked_sub(1).map_or(0, |last| self.results[last] + 1)
+    }
+
+    /// What a message takes as it is.
+    pub(crate) fn cost_of(&self, place: usize) -> u64 {
+        self.costs[place]
     }
 
     /// What a message takes after what gave way.
@@ -189,6 +234,12 @@ impl Replay {
             self.n_turns += usize::from(history.turns.get(self.n_turns) == Some(&place));
             self.total += history.costs[place];
         }
+    }
+
+    /// What the history takes now, without a notice.
+    pub(crate) fn history(&self, terms: &Terms) -> u64 {
+        let notice = if self.loss.turns > 0 { terms.notice } else { 0 };
+        self.total - terms.fixed - notice
     }
 
     /// Makes a request: what does not fit gives way.

@@ -1,0 +1,59 @@
+//! What settled turns depend on beside the messages.
+
+use std::sync::Arc;
+
+use interleaf_model::Requirements;
+
+use crate::order::Order;
+use crate::tokens::Rate;
+use crate::{Agent, Ledger, MissingResult, Summary, SummaryRole};
+
+/// What settled turns depend on beside the messages: if any of it changes, they are
+/// made anew.
+pub(super) struct Key {
+    agent: (Agent, bool),
+    requires: Requirements,
+    missing_result: MissingResult,
+    summary: Option<Arc<Summary>>,
+    summary_role: SummaryRole,
+    longest_result: Option<u64>,
+    ledger: Option<(Arc<Ledger>, Rate)>,
+    edition: u64,
+}
+
+impl Key {
+    pub(super) fn of(order: &Order<'_>, edition: u64) -> Self {
+        let recipe = order.recipe;
+        Self {
+            agent: (recipe.agent.clone(), order.has_own),
+            requires: order.requires,
+            missing_result: recipe.missing_result,
+            summary: recipe.summary.clone(),
+            summary_role: recipe.summary_role,
+            longest_result: recipe.budget.map(|budget| budget.longest_result),
+            ledger: recipe.ledger.clone().zip(order.counting.as_ref().map(|c| c.rate())),
+            edition,
+        }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        let same_summary = match (&self.summary, &other.summary) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let same_ledger = match (&self.ledger, &other.ledger) {
+            (Some((a, at)), Some((b, bt))) => Arc::ptr_eq(a, b) && at == bt,
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        same_summary
+            && same_ledger
+            && self.agent == other.agent
+            && self.requires == other.requires
+            && self.missing_result == other.missing_result
+            && self.summary_role == other.summary_role
+            && self.longest_result == other.longest_result
+            && self.edition == other.edition
+    }
+}

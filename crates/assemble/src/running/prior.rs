@@ -1,0 +1,312 @@
+//! The settled turns of a session, and what of them the next request shows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use interleaf_model::{CallId, Entry, Link, MessageId, Provenance, Role, Settled};
+
+use super::shown::{Shown, ShownLink};
+use crate::draft::Draft;
+use crate::finding::Findings;
+use crate::order::Order;
+use crate::steps::fit::plan::{History, Kind, Loss, Mark, Replay, Terms};
+use crate::steps::fit::{held_places, shorten_results};
+use crate::steps::{filter, repair};
+use crate::{Error, Step};
+
+/// The beginning of a conversation that has been through the steps up to repair, cut
+/// into stretches that no later message can change.
+#[derive(Default)]
+pub(crate) struct Prior {
+    pub(super) stretches: Vec<Stretch>,
+    totals: Totals,
+    /// The call ids so far, each with the next number to try if it comes again.
+    used: HashMap<CallId, usize>,
+    /// A call id was renamed.
+    has_renamed: bool,
+    history: History,
+    /// The replay up to a place of the history, and the terms that it went by.
+    replay: Option<(Terms, Replay, usize)>,
+    pub(super) shown: Shown,
+}
+
+/// A stretch of settled turns.
+pub(super) struct Stretch {
+    /// How many messages it was made of.
+    n_source: usize,
+    n_filtered: usize,
+    n_repaired: usize,
+    /// The system messages that stood in it, and whether they stood at the head.
+    systems: Vec<(Entry, bool)>,
+    /// Its turns, over-long results shortened.
+    pub(super) link: Arc<Link>,
+    /// The place of its first message in the history.
+    pub(super) start: usize,
+    /// Where the history ended before it.
+    mark: Mark,
+    /// What its turns cost: the history, and a summary that stands in it.
+    pub(super) tokens: (u64, u64),
+    filtered: Findings,
+    repaired: Findings,
+    shortened: Findings,
+    /// Its turns with the results before a place cleared, as they were shown last.
+    pub(super) cleared: Option<(usize, ShownLink)>,
+}
+
+/// The sums over all stretches.
+#[derive(Default)]
+struct Totals {
+    n_source: usize,
+    n_filtered: usize,
+    n_repaired: usize,
+    n_turns: usize,
+    tokens: (u64, u64),
+    filtered: Findings,
+    repaired: Findings,
+    shortened: Findings,
+}
+
+impl Totals {
+    fn add(&mut self, stretch: &Stretch) {
+        self.n_source += stretch.n_source;
+        self.n_filtered += stretch.n_filtered;
+        self.n_repaired += stretch.n_repaired;
+        self.n_turns += stretch.link.entries().len();
+        self.tokens.0 += stretch.tokens.0;
+        self.tokens.1 += stretch.tokens.1;
+        self.filtered.extend(&stretch.filtered);
+        self.repaired.extend(&stretch.repaired);
+        self.shortened.extend(&stretch.shortened);
+    }
+}
+
+impl Prior {
+    pub(crate) fn used_ids(&self) -> &HashMap<CallId, usize> {
+        &self.used
+    }
+
+    /// The system messages that stood in it, and whether they stood at the head.
+    pub(crate) fn systems(&self) -> impl Iterator<Item = (&Entry, bool)> {
+        let systems = self.stretches.iter().flat_map(|stretch| &stretch.systems);
+        systems.map(|(entry, is_at_head)| (entry, *is_at_head))
+    }
+
+    /// How many of its messages are there after a step.
+    pub(crate) fn len_after(&self, step: Step) -> usize {
+        match step {
+            Step::Compress => self.totals.n_source,
+            Step::Filter => self.totals.n_filtered,
+            Step::Repair | Step::Place => self.totals.n_repaired,
+            Step::System => self.totals.n_turns,
+            Step::Fit | Step::Validate => self.shown.len(),
+        }
+    }
+
+    /// What a step found in it.
+    pub(super) fn findings(&self, step: Step) -> Findings {
+        match step {
+            Step::Filter => self.totals.filtered.clone(),
+            Step::Repair => self.totals.repaired.clone(),
+            Step::Compress | Step::Place | Step::System | Step::Fit | Step::Validate => {
+                Findings::default()
+            }
+        }
+    }
+
+    /// Which of its results were shortened for being too long.
+    pub(crate) fn shortened(&self) -> &Findings {
+        &self.totals.shortened
+    }
+
+    /// What its turns cost: the history, and a summary that stands in it.
+    pub(crate) fn tokens(&self) -> (u64, u64) {
+        self.totals.tokens
+    }
+
+    pub(crate) fn first_id(&self) -> MessageId {
+        let first = self.stretches.first().and_then(|stretch| stretch.link.entries().first());
+        first.map_or_else(|| MessageId::new(""), |entry| entry.message.id.clone())
+    }
+
+    pub(super) fn has_results(&self) -> bool {
+        self.history.has_results()
+    }
+
+    /// The chain that the next request continues.
+    pub(crate) fn shown(&self) -> Option<Arc<Settled>> {
+        self.shown.chain().cloned()
+    }
+
+    /// The history as figures, and its replay up to its end. The history must be given
+    /// back.
+    pub(crate) fn replayed(&mut self, terms: &Terms) -> (History, Replay) {
+        let history = std::mem::take(&mut self.history);
+        let (mut replay, from) = match &self.replay {
+            Some((old, replay, upto)) if old == terms && *upto <= history.len() => (*replay, *upto),
+            _ => (Replay::new(terms), 0),
+        };
+        replay.play(&history, from, terms);
+        self.replay = Some((*terms, replay, history.len()));
+        (history, replay)
+    }
+
+    /// Takes the history back.
+    pub(crate) fn keep(&mut self, history: History) {
+        self.history = history;
+    }
+
+    /// Shows every turn as it is.
+    pub(crate) fn show_all(&mut self, order: &Order<'_>) {
+        let history = std::mem::take(&mut self.history);
+        let mut shown = std::mem::take(&mut self.shown);
+        shown.update(self, order, &history, (Loss::default(), None));
+        self.shown = shown;
+        self.history = history;
+    }
+
+    /// Shows what is left of the turns.
+    pub(crate) fn show(
+        &mut self,
+        order: &Order<'_>,
+        history: &History,
+        loss: Loss,
+        terms: &Terms,
+    ) -> &Shown {
+        let mut shown = std::mem::take(&mut self.shown);
+        shown.update(self, order, history, (loss, Some(*terms)));
+        self.shown = shown;
+        &self.shown
+    }
+
+    /// Settles the next messages of the source, of which nothing can change any more.
+    pub(super) fn settle(self: Box<Self>, order: &Order<'_>, source: &[Entry]) -> Box<Self> {
+        let mut first = Some(self);
+        let prior = if first.as_ref().is_some_and(|prior| prior.stretches.is_empty()) {
+            None
+        } else {
+            first.take()
+        };
+        let mut draft = Draft { entries: source.to_vec(), prior, ..Draft::default() };
+        let made = Stretched::of(order, &mut draft);
+        let mut prior = draft.prior.take().or(first).unwrap_or_default();
+        if let Ok(made) = made {
+            prior.add(order, made, draft.used.take(), source.len());
+        }
+        prior
+    }
+
+    fn add(
+        &mut self,
+        order: &Order<'_>,
+        made: Stretched,
+        used: Option<HashMap<CallId, usize>>,
+        n_source: usize,
+    ) {
+        let counting = order.counting.as_ref();
+        let held = held_places(order, &made.turns, false);
+        let mark = self.history.mark();
+        let start = self.history.len();
+        let mut tokens = (0, 0);
+        for (place, entry) in made.turns.iter().enumerate() {
+            let cost = counting.map_or(0, |counting| counting.message(&entry.message));
+            match entry.provenance {
+                Provenance::Summary => tokens.1 += cost,
+                _ => tokens.0 += cost,
+            }
+            self.history.push(Kind::of(entry, held.contains(&place)), cost);
+        }
+        let Ok(link) = Link::check(order.requires, made.turns) else {
+            self.history.cut_back(mark);
+            return;
+        };
+        match used {
+            Some(used) => {
+                self.has_renamed |= used.values().any(|&next| next > 2);
+                self.used.extend(used);
+            }
+            None => {
+                let calls = link.entries().iter().flat_map(|entry| entry.message.calls());
+                self.used.extend(calls.map(|call| (call.id.clone(), 2)));
+            }
+        }
+        let stretch = Stretch {
+            n_source,
+            n_filtered: made.n_filtered,
+            n_repaired: made.n_repaired,
+            systems: made.systems,
+            link,
+            start,
+            mark,
+            tokens,
+            filtered: made.filtered,
+            repaired: made.repaired,
+            shortened: made.shortened,
+            cleared: None,
+        };
+        self.totals.add(&stretch);
+        self.stretches.push(stretch);
+    }
+
+    /// How many messages of the source are settled.
+    pub(super) fn n_source(&self) -> usize {
+        self.totals.n_source
+    }
+
+    /// Gives up the last stretches.
+    pub(super) fn unsettle(&mut self, n: usize) {
+        let left = self.stretches.len().saturating_sub(n);
+        // Which id a call got depends on everything before it.
+        if left == 0 || self.has_renamed {
+            *self = Self::default();
+            return;
+        }
+        self.history.cut_back(self.stretches[left].mark);
+        for stretch in self.stretches.drain(left..) {
+            for call in stretch.link.entries().iter().flat_map(|entry| entry.message.calls()) {
+                self.used.remove(&call.id);
+            }
+        }
+        self.replay = None;
+        self.shown = Shown::default();
+        self.totals = Totals::default();
+        for stretch in &self.stretches {
+            self.totals.add(stretch);
+        }
+    }
+}
+
+/// A stretch on its way through the steps.
+struct Stretched {
+    turns: Vec<Entry>,
+    systems: Vec<(Entry, bool)>,
+    n_filtered: usize,
+    n_repaired: usize,
+    filtered: Findings,
+    repaired: Findings,
+    shortened: Findings,
+}
+
+impl Stretched {
+    fn of(order: &Order<'_>, draft: &mut Draft) -> Result<Self, Error> {
+        let (mut filtered, mut repaired) = (Findings::default(), Findings::default());
+        filter::run(order, draft, &mut filtered)?;
+        let n_filtered = draft.entries.len();
+        repair::run(order, draft, &mut repaired)?;
+        let n_repaired = draft.entries.len();
+        let mut is_at_head = draft.prior.is_none();
+        let (mut turns, mut systems) = (Vec::with_capacity(n_repaired), Vec::new());
+        for entry in std::mem::take(&mut draft.entries) {
+            if entry.message.role() == Role::System {
+                systems.push((entry, is_at_head));
+            } else {
+                is_at_head = false;
+                turns.push(entry);
+            }
+        }
+        let mut shortened = Findings::default();
+        if let (Some(budget), Some(counting)) = (&order.recipe.budget, &order.counting) {
+            shorten_results(&mut turns, budget, counting, &mut shortened);
+        }
+        Ok(Self { turns, systems, n_filtered, n_repaired, filtered, repaired, shortened })
+    }
+}

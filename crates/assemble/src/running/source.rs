@@ -1,0 +1,84 @@
+//! The view with the summary in its place, as it grows.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use interleaf_model::{CallId, Entry, Message, Provenance, Role};
+
+use crate::draft::{Draft, entry};
+use crate::finding::Findings;
+use crate::order::Order;
+use crate::steps::{compress, filter};
+use crate::{Error, Summary};
+
+/// What the steps after compress begin with.
+#[derive(Default)]
+pub(super) struct Source {
+    pub(super) entries: Vec<Entry>,
+    /// What compress found.
+    pub(super) findings: Findings,
+    /// How many messages of the view it has taken in.
+    pub(super) n_view: usize,
+    /// The calls of covered messages that no later message has made again: a result
+    /// for one of them changes what the summary may swallow.
+    covered_calls: HashSet<CallId>,
+    /// The latest word of the user's is covered, and therefore spared.
+    spares_latest: bool,
+}
+
+impl Source {
+    /// Compresses a whole view.
+    pub(super) fn of(order: &Order<'_>, view: &[Arc<Message>]) -> Result<Self, Error> {
+        let mut draft = Draft::of(view);
+        let mut source = Self { n_view: view.len(), ..Self::default() };
+        compress::run(order, &mut draft, &mut source.findings)?;
+        source.entries = draft.entries;
+        if let Some(summary) = &order.recipe.summary {
+            view.iter().for_each(|message| source.note(order, summary, message));
+        }
+        Ok(source)
+    }
+
+    /// Takes in the messages that are new in the view. Says no if one of them changes
+    /// what was compressed before it.
+    pub(super) fn extend(&mut self, order: &Order<'_>, view: &[Arc<Message>]) -> bool {
+        for message in &view[self.n_view..] {
+            if let Some(summary) = &order.recipe.summary {
+                if self.is_changed_by(order, summary, message) {
+                    return false;
+                }
+                self.note(order, summary, message);
+            }
+            self.entries.push(entry(message.clone(), Provenance::Original));
+            self.n_view += 1;
+        }
+        true
+    }
+
+    fn is_changed_by(&self, order: &Order<'_>, summary: &Summary, message: &Message) -> bool {
+        let answers_covered =
+            message.as_result().is_some_and(|result| self.covered_calls.contains(&result.call));
+        summary.covers.contains(&message.id)
+            || summary.start == message.id
+            || answers_covered
+            || (self.spares_latest && speaks(order, message))
+    }
+
+    fn note(&mut self, order: &Order<'_>, summary: &Summary, message: &Message) {
+        let is_covered = summary.covers.contains(&message.id);
+        for call in message.calls() {
+            if is_covered {
+                self.covered_calls.insert(call.id.clone());
+            } else {
+                self.covered_calls.remove(&call.id);
+            }
+        }
+        if speaks(order, message) {
+            self.spares_latest = is_covered;
+        }
+    }
+}
+
+fn speaks(order: &Order<'_>, message: &Message) -> bool {
+    message.role() == Role::User && filter::unheard(order, message).is_none()
+}
