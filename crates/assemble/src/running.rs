@@ -110,7 +110,7 @@ impl Running {
     pub fn assemble(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let assembly = match self.continued(recipe, requires) {
             Some(assembly) => assembly?,
-            None => self.from_scratch(recipe, requires)?,
+            None => self.whole(recipe, requires)?,
         };
         if let Outcome::Ready(prompt) = &assembly.outcome {
             let placement = assembly.report.placement.clone();
@@ -119,7 +119,7 @@ impl Running {
         Ok(assembly)
     }
 
-    fn from_scratch(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
+    fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let previous = self.previous.as_ref().map(Remembered::as_previous);
         assemble(&self.view, recipe, requires, previous.as_ref())
     }
