@@ -60,5 +60,7 @@ pub use recipe::{Agent, Budget, Context, MissingResult, OpenBlock, Recipe, Summa
 pub use report::{Report, StepReport, Tokens};
 pub use running::Running;
 pub use steps::Step;
-pub use tokens::{Bpe, Estimate, Ledger, Rate, TokenCounter, counter_for};
+#[cfg(feature = "bpe")]
+pub use tokens::Bpe;
+pub use tokens::{Estimate, Ledger, Rate, TokenCounter, counter_for};
 pub use view::{Previous, View};

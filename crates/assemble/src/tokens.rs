@@ -1,10 +1,12 @@
 //! Counting tokens.
 
+#[cfg(feature = "bpe")]
 mod bpe;
 mod estimate;
 mod ledger;
 mod rate;
 
+#[cfg(feature = "bpe")]
 pub use bpe::Bpe;
 pub use estimate::Estimate;
 pub use ledger::Ledger;
@@ -36,10 +38,18 @@ pub trait TokenCounter: Send + Sync {
 }
 
 /// The counter for a model: its own vocabulary where that is public, else an
-/// estimate.
+/// estimate. Without the feature `bpe`, which brings the vocabularies, it is an estimate
+/// for every model.
 pub fn counter_for(model: &str) -> Arc<dyn TokenCounter> {
-    match Bpe::for_model(model) {
-        Some(bpe) => Arc::new(bpe),
-        None => Arc::new(Estimate::default()),
-    }
+    exact(model).unwrap_or_else(|| Arc::new(Estimate::default()))
+}
+
+#[cfg(feature = "bpe")]
+fn exact(model: &str) -> Option<Arc<dyn TokenCounter>> {
+    Some(Arc::new(Bpe::for_model(model)?))
+}
+
+#[cfg(not(feature = "bpe"))]
+fn exact(_: &str) -> Option<Arc<dyn TokenCounter>> {
+    None
 }

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Bpe, Rate, TokenCounter};
+#[cfg(feature = "bpe")]
+use super::Bpe;
+use super::{Rate, TokenCounter};
 
 /// An unknown vocabulary is taken to need 15 % more tokens than o200k until the
 /// API's own figures say otherwise: too early is safer than too late.
@@ -16,8 +18,9 @@ const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.3..=4.0;
 const TOLERANCE: f64 = 0.02;
 
 /// An estimate: o200k's count times a rate that corrects itself from the usage that
-/// the API reports.
+/// the API reports. Without the feature `bpe` a token is taken to be four bytes.
 pub struct Estimate {
+    #[cfg(feature = "bpe")]
     base: Option<Bpe>,
     /// The rate in force, in millionths.
     rate: AtomicU64,
@@ -28,14 +31,23 @@ pub struct Estimate {
 impl Default for Estimate {
     fn default() -> Self {
         let first = || AtomicU64::new(Rate::new(FIRST_RATIO).millionths());
-        Self { base: Bpe::named("o200k_base"), rate: first(), learned: first() }
+        Self {
+            #[cfg(feature = "bpe")]
+            base: Bpe::named("o200k_base"),
+            rate: first(),
+            learned: first(),
+        }
     }
 }
 
 impl TokenCounter for Estimate {
     fn count(&self, text: &str) -> u64 {
-        // The vocabulary is compiled in; without it, four bytes a token is the rule of thumb.
-        self.base.map_or(text.len().div_ceil(4) as u64, |base| base.count(text))
+        #[cfg(feature = "bpe")]
+        if let Some(base) = self.base {
+            return base.count(text);
+        }
+        // The rule of thumb.
+        text.len().div_ceil(4) as u64
     }
 
     fn rate(&self) -> Rate {
