@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use interleaf_plan::Request;
+use interleaf_plan::StepRequest;
 use interleaf_wire::{Encoded, Options, ToolChoice, Vendor, encode};
 
 use crate::{Error, InputFault, neutral};
@@ -11,7 +11,7 @@ use crate::{Error, InputFault, neutral};
 ///
 /// # Errors
 /// If the messages break a law of requests, or the API cannot say them.
-pub fn body(request: &Request, vendor: &Vendor, model: &str) -> Result<Encoded, Error> {
+pub fn body(request: &StepRequest, vendor: &Vendor, model: &str) -> Result<Encoded, Error> {
     let prompt = request.to_prompt();
     let prompt = prompt.map_err(|e| InputFault::new(e.message()).at(e.place()))?;
     let force = request.force.as_ref();
@@ -25,7 +25,7 @@ pub fn body(request: &Request, vendor: &Vendor, model: &str) -> Result<Encoded, 
 
 /// Writes the request in neutral form, one message a line. Messages and tools stand in
 /// it as in [`neutral`].
-pub fn write(request: &Request) -> String {
+pub fn write(request: &StepRequest) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
     let _ = write!(

@@ -74,7 +74,7 @@ pub fn read(text: &str) -> Result<Reply, Error> {
     let message = match read_json::<Message>(raw) {
         Ok(message) => message,
         // A message of ours has `parts`, and then its own fault is the one to tell.
-        Err(e) if serde_json::from_str::<Parted>(raw).is_ok() => {
+        Err(e) if read_json::<Parted>(raw).is_ok() => {
             return Err(InputFault::model(&e.under("message")).into());
         }
         Err(_) => chat_message(raw)?,

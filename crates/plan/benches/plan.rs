@@ -8,7 +8,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use interleaf_model::{Extra, Json, Tool};
 use interleaf_plan::xml::{Call, Protocol};
-use interleaf_plan::{Job, Mode, Plan, Results, Schema, Settings, StepResult, Templates};
+use interleaf_plan::{Job, Mode, Plan, PlanSettings, Results, Schema, StepResult, Templates};
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
@@ -89,7 +89,7 @@ fn building(c: &mut Criterion) {
     let templates = Templates::built_in().unwrap();
     let mut group = c.benchmark_group("50 dependencies");
     for mode in [Mode::Xml, Mode::Native] {
-        let settings = Settings { mode, ..Settings::default() };
+        let settings = PlanSettings { mode, ..PlanSettings::default() };
         let job = Job::new(&plan, 50, &results, &settings, &templates).unwrap();
         group.bench_function(mode.as_str(), |b| b.iter(|| black_box(&job).next().unwrap()));
     }

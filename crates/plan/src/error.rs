@@ -34,7 +34,7 @@ pub enum ErrorKind {
     /// A step is asked for before what it depends on is done.
     NotReady,
     /// The messages do not make a valid request.
-    Request,
+    StepRequest,
 }
 
 impl Error {

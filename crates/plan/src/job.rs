@@ -24,9 +24,9 @@ use serde_json::{Map, Value};
 
 pub use self::judge::{Attempt, Objection};
 pub use self::messages::merge_adjacent;
-pub use self::request::Request;
+pub use self::request::StepRequest;
 use crate::xml::{Note, Protocol};
-use crate::{Error, ErrorKind, Language, Plan, PlanTool, Repair, Results, Step, Templates};
+use crate::{Error, ErrorKind, Language, Plan, PlanStep, PlanTool, Repair, Results, Templates};
 
 /// How a model is asked for a call (E2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -62,7 +62,7 @@ pub enum InXml {
 
 /// How a job is done.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct PlanSettings {
     /// How the model is asked.
     pub mode: Mode,
     /// The language of the texts.
@@ -77,7 +77,7 @@ pub struct Settings {
     pub conversation_in_xml: InXml,
 }
 
-impl Default for Settings {
+impl Default for PlanSettings {
     fn default() -> Self {
         Self {
             mode: Mode::default(),
@@ -94,16 +94,16 @@ impl Default for Settings {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// Send this, and give the job the reply.
-    Ask(Box<Request>),
+    Ask(Box<StepRequest>),
     /// The arguments are there.
-    Done(Answer),
+    Done(StepArguments),
     /// They are not, and no try is left.
-    Failed(Failure),
+    Failed(StepFailure),
 }
 
 /// Arguments that keep to the schema.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct StepArguments {
     /// The arguments.
     pub arguments: Map<String, Value>,
     /// What was mended in them.
@@ -120,44 +120,45 @@ pub struct Answer {
 
 /// Why there are no arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
+pub struct StepFailure {
     /// Every reply, and why it was refused.
     pub attempts: Vec<Attempt>,
     /// Whether native calling was tried first, in vain.
     pub fell_back: bool,
 }
 
-/// The work of getting the arguments of one step.
+/// The work of getting the arguments of one step. It borrows nothing: a server or another
+/// language can hold it between two replies.
 #[derive(Debug, Clone)]
-pub struct Job<'p> {
-    plan: &'p Plan,
+pub struct Job {
+    plan: Plan,
     index: usize,
-    step: &'p Step,
-    tool: &'p PlanTool,
-    results: &'p Results,
-    settings: &'p Settings,
-    templates: &'p Templates,
+    tool_index: usize,
+    results: Results,
+    settings: PlanSettings,
+    templates: Templates,
     protocol: Protocol,
     way: Way,
     fell_back: bool,
     attempts: Vec<Attempt>,
-    answer: Option<Answer>,
+    answer: Option<StepArguments>,
 }
 
-impl<'p> Job<'p> {
+impl Job {
     /// The job of one step.
     ///
     /// # Errors
     /// If there is no such step, or something that it depends on has no result.
     pub fn new(
-        plan: &'p Plan,
+        plan: &Plan,
         step: usize,
-        results: &'p Results,
-        settings: &'p Settings,
-        templates: &'p Templates,
+        results: &Results,
+        settings: &PlanSettings,
+        templates: &Templates,
     ) -> Result<Self, Error> {
         let place = format!("steps[{step}]");
-        let (Some(found), Some(tool)) = (plan.steps().get(step), plan.tool_of(step)) else {
+        let (Some(found), Some(tool_index)) = (plan.steps().get(step), plan.tool_index(step))
+        else {
             return Err(Error::new(ErrorKind::UnknownStep, place, "the plan has no such step"));
         };
         for needed in plan.chain(step) {
@@ -168,14 +169,13 @@ impl<'p> Job<'p> {
             }
         }
         Ok(Self {
-            plan,
+            plan: plan.clone(),
             index: step,
-            step: found,
-            tool,
-            results,
-            settings,
-            templates,
-            protocol: Protocol::new([&tool.tool]),
+            tool_index,
+            results: results.clone(),
+            settings: settings.clone(),
+            templates: templates.clone(),
+            protocol: Protocol::new([&plan.tools()[tool_index].tool]),
             way: match settings.mode {
                 Mode::Xml => Way::Xml,
                 Mode::Native | Mode::Auto => Way::Native,
@@ -196,7 +196,10 @@ impl<'p> Job<'p> {
         }
         if self.n_tries() >= self.settings.tries.max(1) {
             let Self { attempts, fell_back, .. } = self;
-            return Ok(Next::Failed(Failure { attempts: attempts.clone(), fell_back: *fell_back }));
+            return Ok(Next::Failed(StepFailure {
+                attempts: attempts.clone(),
+                fell_back: *fell_back,
+            }));
         }
         Ok(Next::Ask(Box::new(self.request()?)))
     }
@@ -222,6 +225,14 @@ impl<'p> Job<'p> {
             }
         }
         Ok(())
+    }
+
+    fn step(&self) -> &PlanStep {
+        &self.plan.steps()[self.index]
+    }
+
+    fn tool(&self) -> &PlanTool {
+        &self.plan.tools()[self.tool_index]
     }
 
     /// How often the model was asked in the present way.

@@ -9,7 +9,7 @@
 //! ```text
 //!   JSON ──▶ Plan ──▶ Schedule ──▶ a step that is ready
 //!                                     │
-//!              Templates ──▶ Job ──▶ Request ──▶ (a model) ──▶ Reply
+//!              Templates ──▶ Job ──▶ StepRequest ──▶ (a model) ──▶ Reply
 //!                             ▲                                  │
 //!                             └── xml::Protocol · Schema::mend ◀─┘
 //! ```
@@ -17,7 +17,7 @@
 //! Nothing here does I/O, asks a clock or draws a random number.
 //!
 //! ```
-//! use interleaf_plan::{Job, Mode, Next, Plan, Results, Settings, Templates};
+//! use interleaf_plan::{Job, Mode, Next, Plan, Results, PlanSettings, Templates};
 //!
 //! let plan = Plan::read(r#"{
 //!     "objective": "Will it rain?",
@@ -26,7 +26,7 @@
 //!     "steps": [{"tool": "forecast", "reason": "look at the sky"}]
 //! }"#, &[]).map_err(|faults| faults[0].clone())?;
 //! let (results, templates) = (Results::default(), Templates::built_in()?);
-//! let settings = Settings { mode: Mode::Xml, ..Settings::default() };
+//! let settings = PlanSettings { mode: Mode::Xml, ..PlanSettings::default() };
 //! let job = Job::new(&plan, 0, &results, &settings, &templates)?;
 //! let Next::Ask(request) = job.next()? else { panic!("nothing was answered yet") };
 //! assert_eq!(request.messages.len(), 2);
@@ -48,11 +48,11 @@ mod templates;
 
 pub use error::{Error, ErrorKind};
 pub use job::{
-    Answer, Attempt, Failure, InXml, Job, Mode, Next, Objection, Request, Settings, Way,
-    merge_adjacent,
+    Attempt, InXml, Job, Mode, Next, Objection, PlanSettings, StepArguments, StepFailure,
+    StepRequest, Way, merge_adjacent,
 };
-pub use plan::{Plan, PlanTool, Step, StepId, read_tools};
+pub use plan::{Plan, PlanStep, PlanTool, StepId, read_tools};
 pub use results::{Results, StepResult};
 pub use schedule::{Schedule, StepState};
-pub use schema::{Fault, Mended, Repair, RepairKind, Schema};
+pub use schema::{Mended, Repair, RepairKind, Schema, SchemaFault};
 pub use templates::{Language, Templates};

@@ -17,11 +17,14 @@ use smol_str::SmolStr;
 pub use self::form::read_tools;
 use crate::{Error, ErrorKind, Schema};
 
-/// A plan that can be run.
+/// A plan that can be run. A clone shares it.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct Plan(Arc<Checked>);
+
+#[derive(Debug)]
+struct Checked {
     objective: Arc<str>,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     tools: Vec<PlanTool>,
     /// The place of each step in an order in which dependencies come first.
     rank: Vec<usize>,
@@ -29,7 +32,7 @@ pub struct Plan {
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct PlanStep {
     /// Its name: what the file says, or its place counted from 0.
     pub id: StepId,
     /// The tool that it calls.
@@ -118,7 +121,8 @@ impl Plan {
             }
         };
         if faults.is_empty() {
-            Ok(Self { objective: form.objective.into(), steps: form.steps, tools, rank })
+            let (objective, steps) = (form.objective.into(), form.steps);
+            Ok(Self(Arc::new(Checked { objective, steps, tools, rank })))
         } else {
             Err(faults)
         }
@@ -126,38 +130,43 @@ impl Plan {
 
     /// What the plan is for.
     pub fn objective(&self) -> &str {
-        &self.objective
+        &self.0.objective
     }
 
     /// The steps, in the order of the file.
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
+    pub fn steps(&self) -> &[PlanStep] {
+        &self.0.steps
     }
 
     /// The tools that are declared.
     pub fn tools(&self) -> &[PlanTool] {
-        &self.tools
+        &self.0.tools
     }
 
     /// The place of the step of this name.
     pub fn find(&self, id: &str) -> Option<usize> {
-        self.steps.iter().position(|step| step.id.as_str() == id)
+        self.steps().iter().position(|step| step.id.as_str() == id)
     }
 
     /// The tool of a step; none if there is no such step.
     pub fn tool_of(&self, step: usize) -> Option<&PlanTool> {
-        let name = &self.steps.get(step)?.tool;
-        self.tools.iter().find(|tool| tool.tool.name == *name)
+        self.tools().get(self.tool_index(step)?)
+    }
+
+    /// The place of a step's tool among those that are declared.
+    pub(crate) fn tool_index(&self, step: usize) -> Option<usize> {
+        let name = &self.steps().get(step)?.tool;
+        self.tools().iter().position(|tool| tool.tool.name == *name)
     }
 
     /// Everything that a step depends on, directly or through other steps, in an order
     /// in which dependencies come first (E3).
     pub fn chain(&self, step: usize) -> Vec<usize> {
-        let mut seen = vec![false; self.steps.len()];
+        let mut seen = vec![false; self.steps().len()];
         let mut open: Vec<usize> = vec![step];
         let mut chain = Vec::new();
         while let Some(at) = open.pop() {
-            let Some(step) = self.steps.get(at) else { continue };
+            let Some(step) = self.steps().get(at) else { continue };
             for &needed in &step.depends_on {
                 if !std::mem::replace(&mut seen[needed], true) {
                     chain.push(needed);
@@ -165,18 +174,18 @@ impl Plan {
                 }
             }
         }
-        chain.sort_by_key(|&at| self.rank[at]);
+        chain.sort_by_key(|&at| self.0.rank[at]);
         chain
     }
 
     /// The layer of each step: 0 for a step that waits for nothing, else one more than
     /// the highest layer that it waits for.
     pub fn layers(&self) -> Vec<usize> {
-        let mut by_rank: Vec<usize> = (0..self.steps.len()).collect();
-        by_rank.sort_by_key(|&at| self.rank[at]);
-        let mut layers = vec![0; self.steps.len()];
+        let mut by_rank: Vec<usize> = (0..self.steps().len()).collect();
+        by_rank.sort_by_key(|&at| self.0.rank[at]);
+        let mut layers = vec![0; self.steps().len()];
         for at in by_rank {
-            let below = self.steps[at].depends_on.iter().map(|&needed| layers[needed] + 1);
+            let below = self.steps()[at].depends_on.iter().map(|&needed| layers[needed] + 1);
             layers[at] = below.max().unwrap_or(0);
         }
         layers
@@ -187,7 +196,7 @@ fn placed(tools: &[Tool]) -> impl Iterator<Item = (String, Tool)> + '_ {
     tools.iter().enumerate().map(|(i, tool)| (format!("more_tools[{i}]"), tool.clone()))
 }
 
-fn cycle_fault(steps: &[Step], cycle: &[usize]) -> Error {
+fn cycle_fault(steps: &[PlanStep], cycle: &[usize]) -> Error {
     let first = cycle.first().copied().unwrap_or_default();
     let mut path: Vec<&str> = cycle.iter().map(|&at| steps[at].id.as_str()).collect();
     path.push(steps[first].id.as_str());

@@ -1,14 +1,15 @@
 //! What the steps that ran gave.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use crate::{Error, ErrorKind, Plan};
 
-/// The results of steps, by the place of the step.
+/// The results of steps, by the place of the step. A clone shares them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Results(BTreeMap<usize, StepResult>);
+pub struct Results(Arc<BTreeMap<usize, StepResult>>);
 
 /// What a step gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +58,7 @@ impl Results {
 
     /// Stores a result, in place of an earlier one.
     pub fn insert(&mut self, step: usize, result: StepResult) {
-        self.0.insert(step, result);
+        Arc::make_mut(&mut self.0).insert(step, result);
     }
 
     /// The result of a step.

@@ -14,8 +14,8 @@ use crate::{Error, ErrorKind, Plan, Results, StepResult};
 
 /// How far a run of a plan is.
 #[derive(Debug, Clone)]
-pub struct Schedule<'p> {
-    plan: &'p Plan,
+pub struct Schedule {
+    plan: Plan,
     states: Vec<StepState>,
     results: Results,
     needed_by: Vec<Vec<usize>>,
@@ -39,15 +39,15 @@ pub enum StepState {
     Blocked,
 }
 
-impl<'p> Schedule<'p> {
+impl Schedule {
     /// A run that begins.
-    pub fn new(plan: &'p Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         Self::resume(plan, &Results::default())
     }
 
     /// A run that goes on where it was stopped: what succeeded is done, all else is
     /// still to do.
-    pub fn resume(plan: &'p Plan, results: &Results) -> Self {
+    pub fn resume(plan: &Plan, results: &Results) -> Self {
         let n_steps = plan.steps().len();
         let mut needed_by = vec![Vec::new(); n_steps];
         for (at, step) in plan.steps().iter().enumerate() {
@@ -61,7 +61,7 @@ impl<'p> Schedule<'p> {
             kept.insert(at, result.clone());
         }
         let missing =
-            |step: &crate::Step| step.depends_on.iter().filter(|&&at| !is_done(at)).count();
+            |step: &crate::PlanStep| step.depends_on.iter().filter(|&&at| !is_done(at)).count();
         let n_missing: Vec<usize> = plan.steps().iter().map(missing).collect();
         let state = |at: usize| match (is_done(at), n_missing[at]) {
             (true, _) => StepState::Done,
@@ -69,7 +69,7 @@ impl<'p> Schedule<'p> {
             (false, _) => StepState::Waiting,
         };
         let states = (0..n_steps).map(state).collect();
-        Self { plan, states, results: kept, needed_by, n_missing }
+        Self { plan: plan.clone(), states, results: kept, needed_by, n_missing }
     }
 
     /// How far a step is; none if there is no such step.

@@ -24,7 +24,7 @@ pub struct Schema {
 
 /// A rule of a schema that a value breaks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct SchemaFault {
     /// Where in the value, such as `filters[0].field`; empty for the value itself.
     pub path: String,
     /// The keyword of the schema, such as `type` or `enum`.
@@ -77,15 +77,15 @@ impl Schema {
     }
 
     /// Every rule that a value breaks.
-    pub fn check(&self, value: &Value) -> Vec<Fault> {
-        self.validator.iter_errors(value).map(|e| Fault::of(&e)).collect()
+    pub fn check(&self, value: &Value) -> Vec<SchemaFault> {
+        self.validator.iter_errors(value).map(|e| SchemaFault::of(&e)).collect()
     }
 
     /// Checks a value and mends what the schema leaves no doubt about.
     ///
     /// # Errors
     /// Every rule that the value as it came breaks, if not all of them can be mended.
-    pub fn mend(&self, value: Value) -> Result<Mended, Vec<Fault>> {
+    pub fn mend(&self, value: Value) -> Result<Mended, Vec<SchemaFault>> {
         mend::mend(self, value)
     }
 
@@ -113,7 +113,7 @@ impl PartialEq for Schema {
     }
 }
 
-impl Fault {
+impl SchemaFault {
     fn of(error: &ValidationError<'_>) -> Self {
         let path = path_text(error.instance_path().as_str());
         let rule = error.kind().keyword().to_owned();
@@ -141,7 +141,7 @@ impl Fault {
             ValidationErrorKind::AnyOf { context }
             | ValidationErrorKind::OneOfNotValid { context } => {
                 let alternatives = context.iter().enumerate().map(|(i, errors)| {
-                    let faults = errors.iter().map(Fault::of).map(|fault| fault.to_string());
+                    let faults = errors.iter().map(SchemaFault::of).map(|fault| fault.to_string());
                     format!("({}) {}", i + 1, faults.collect::<Vec<_>>().join(", "))
                 });
                 let alternatives: Vec<String> = alternatives.take(8).collect();
@@ -153,7 +153,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SchemaFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
             write!(f, "{}: ", self.path)?;

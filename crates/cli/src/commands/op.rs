@@ -11,7 +11,7 @@ use clap::ValueHint::FilePath;
 use interleaf::conversation::{Conversation, Event, Note, Reason};
 use serde::Serialize;
 
-use self::changes::{Change, Changes};
+use self::changes::{Changes, Edit};
 use crate::arguments::{ByteCount, Form};
 use crate::failure::{Failure, Stop, printable};
 use crate::input::{Loaded, load};
@@ -131,9 +131,9 @@ pub(crate) fn print(
 }
 
 /// Applies the changes in order.
-pub(crate) fn apply(loaded: &mut Loaded, changes: Vec<Change>) -> Result<Outcome, Failure> {
+pub(crate) fn apply(loaded: &mut Loaded, changes: Vec<Edit>) -> Result<Outcome, Failure> {
     let before: Vec<u32> = loaded.conversation.view().collect();
-    let names = changes.iter().map(Change::text).collect();
+    let names = changes.iter().map(Edit::text).collect();
     let (mut events, mut notes) = (Vec::new(), Vec::new());
     for change in changes {
         let applied = change.apply(&mut loaded.conversation);

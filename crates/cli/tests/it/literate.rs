@@ -1,4 +1,5 @@
-//! The pages in `tests/commands`: commands and what they print, for people to read.
+//! The pages in `tests/commands` and some in `docs`: commands and what they print, for
+//! people to read.
 //!
 //! In a `console` block a line with `$ ` is a command for the shell, lines with
 //! `> ` continue it, `[exit N]` is its exit code unless that is 0, and the rest is
@@ -12,12 +13,16 @@ use std::process::{Command, Stdio};
 
 use super::{PROGRAM, root, text};
 
+/// The pages of `docs` whose commands are run.
+const DOCS: [&str; 3] = ["sessions.md", "plans.md", "api-answers-400.md"];
+
 #[test]
 fn pages_print_what_they_say() {
     let pages = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands")).unwrap();
+    let pages = pages.map(|page| page.unwrap().path());
+    let docs = DOCS.map(|page| root().join("docs").join(page));
     let mut count = 0;
-    for page in pages {
-        let path = page.unwrap().path();
+    for path in pages.chain(docs) {
         let said = fs::read_to_string(&path).unwrap();
         let found = replayed(&said);
         if said != found && std::env::var_os("INTERLEAF_BLESS").is_some() {

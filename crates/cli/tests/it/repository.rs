@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use crate::root;
 
+/// The crates without a clock, a socket or a file.
+const PURE: [&str; 5] = ["model", "conversation", "assemble", "wire", "plan"];
+
 /// The names in a section of a crate's manifest.
 fn dependencies(krate: &str, section: &str) -> Vec<String> {
     let manifest = root().join("crates").join(krate).join("Cargo.toml");
@@ -43,19 +46,33 @@ fn the_specialists_know_the_words_and_not_each_other() {
 }
 
 #[test]
+fn the_command_line_stands_on_the_library_alone() {
+    for section in ["dependencies", "dev-dependencies"] {
+        let ours = dependencies("cli", section);
+        let ours: Vec<_> = ours.iter().filter(|name| name.starts_with("interleaf")).collect();
+        let library: &[&str] = if section == "dependencies" { &["interleaf"] } else { &[] };
+        assert_eq!(ours, library, "{section}");
+    }
+    let source = root().join("crates/cli/src");
+    for path in sources().into_iter().filter(|path| path.starts_with(&source)) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("interleaf_"), "{} goes around the library", path.display());
+    }
+}
+
+#[test]
 fn the_pure_crates_have_no_runtime_socket_or_random_source() {
     let banned = ["tokio", "async-std", "reqwest", "hyper", "rand", "getrandom", "uuid", "chrono"];
-    for krate in ["model", "conversation", "assemble", "wire"] {
+    for krate in PURE {
         for name in dependencies(krate, "dependencies") {
             assert!(!banned.contains(&&*name), "{krate} depends on {name}");
         }
     }
     for path in sources() {
         let text = fs::read_to_string(&path).unwrap();
-        let pure = ["model", "conversation", "assemble", "wire"];
         let is_pure =
             |krate: &&str| path.starts_with(root().join("crates").join(krate).join("src"));
-        if pure.iter().any(is_pure) {
+        if PURE.iter().any(is_pure) {
             for word in ["SystemTime", "Instant::now", "std::net", "std::fs", "std::env"] {
                 assert!(!text.contains(word), "{} uses {word}", path.display());
             }

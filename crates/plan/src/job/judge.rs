@@ -5,9 +5,9 @@ use std::fmt;
 use interleaf_model::{Arguments, Finish, Reply};
 use serde_json::Value;
 
-use super::{Answer, Job, Way};
+use super::{Job, StepArguments, Way};
 use crate::xml::{Call, Note, RefusalReason};
-use crate::{Fault, Mended};
+use crate::{Mended, SchemaFault};
 
 /// A reply that was refused.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ pub enum Objection {
     /// A parameter came twice, with different values.
     Repeated,
     /// A rule of the schema is broken.
-    Rule(Fault),
+    Rule(SchemaFault),
 }
 
 impl fmt::Display for Objection {
@@ -66,8 +66,8 @@ struct Found {
     notes: Vec<Note>,
 }
 
-impl Job<'_> {
-    pub(super) fn judge(&self, reply: &Reply) -> Result<Answer, Attempt> {
+impl Job {
+    pub(super) fn judge(&self, reply: &Reply) -> Result<StepArguments, Attempt> {
         let mut found = self.native_calls(reply);
         if found.calls.is_empty() && found.objections.is_empty() && self.way == Way::Xml {
             found = self.calls_in_text(reply);
@@ -97,8 +97,8 @@ impl Job<'_> {
         if !objections.is_empty() {
             return refused(Some(shortened(&shown)), objections);
         }
-        match self.tool.schema.mend(value) {
-            Ok(Mended { value: Value::Object(arguments), repairs }) => Ok(Answer {
+        match self.tool().schema.mend(value) {
+            Ok(Mended { value: Value::Object(arguments), repairs }) => Ok(StepArguments {
                 arguments,
                 repairs,
                 notes,
@@ -121,7 +121,7 @@ impl Job<'_> {
     fn native_calls(&self, reply: &Reply) -> Found {
         let mut found = Found::default();
         for call in reply.message.calls() {
-            if call.name != self.step.tool {
+            if call.name != self.step().tool {
                 found.objections.push(Objection::OtherTool(call.name.to_string()));
                 continue;
             }

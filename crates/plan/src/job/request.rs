@@ -20,7 +20,7 @@ use crate::{Error, ErrorKind};
 
 /// A request for the arguments of a step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct StepRequest {
     /// The messages. No two of one role stand in a row.
     pub messages: Vec<Message>,
     /// The tools that the model is offered: the one of the step, or none in xml.
@@ -37,7 +37,7 @@ pub struct Request {
     opener: String,
 }
 
-impl Request {
+impl StepRequest {
     /// The request for any API. Where the assistant would speak first, which several
     /// APIs refuse, a user turn with the objective is put in front.
     ///
@@ -59,12 +59,12 @@ impl Request {
             entries.insert(head, Entry { message, provenance: Provenance::Made });
         }
         Prompt::check(entries, self.tools.clone())
-            .map_err(|violation| Error::new(ErrorKind::Request, "", violation.to_string()))
+            .map_err(|violation| Error::new(ErrorKind::StepRequest, "", violation.to_string()))
     }
 }
 
-impl Job<'_> {
-    pub(super) fn request(&self) -> Result<Request, Error> {
+impl Job {
+    pub(super) fn request(&self) -> Result<StepRequest, Error> {
         let is_xml = self.way == Way::Xml;
         let mut messages = vec![Message::system(&self.system()?)];
         if !is_xml || self.settings.conversation_in_xml == InXml::Keep {
@@ -83,8 +83,8 @@ impl Job<'_> {
         let parts: Vec<String> =
             parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         messages.push(Message::user(&parts.join("\n\n")));
-        let tool = &self.tool.tool;
-        Ok(Request {
+        let tool = &self.tool().tool;
+        Ok(StepRequest {
             messages: merge_adjacent(messages),
             tools: if is_xml { Arc::new([]) } else { Arc::new([tool.clone()]) },
             force: (!is_xml).then(|| tool.name.clone()),
@@ -153,7 +153,7 @@ impl Job<'_> {
     }
 
     fn task(&self) -> Result<String, Error> {
-        let schema = &self.tool.schema;
+        let schema = &self.tool().schema;
         let required = schema.required();
         let parameters: Vec<Value> = schema
             .properties()
@@ -168,14 +168,15 @@ impl Job<'_> {
                 })
             })
             .collect();
-        let draft = self.step.draft.as_ref().map(|draft| Value::Object(draft.clone()).to_string());
+        let draft =
+            self.step().draft.as_ref().map(|draft| Value::Object(draft.clone()).to_string());
         let given = json!({
             "objective": self.plan.objective(),
             "step": self.index + 1,
             "steps": self.plan.steps().len(),
-            "tool": self.step.tool.as_str(),
-            "reason": self.step.reason.trim(),
-            "description": self.tool.tool.description.as_deref().unwrap_or("").trim(),
+            "tool": self.step().tool.as_str(),
+            "reason": self.step().reason.trim(),
+            "description": self.tool().tool.description.as_deref().unwrap_or("").trim(),
             "required": required.join(", "),
             "parameters": parameters,
             "draft": draft.unwrap_or_default(),
@@ -186,7 +187,7 @@ impl Job<'_> {
     /// The results of the steps that are declared as dependencies (E4).
     fn dependencies(&self) -> Result<Option<String>, Error> {
         let steps = self.plan.steps();
-        let direct = self.step.depends_on.iter();
+        let direct = self.step().depends_on.iter();
         let direct: Vec<_> =
             direct.filter_map(|&at| Some((&steps[at], self.results.get(at)?))).collect();
         if direct.is_empty() {
@@ -194,13 +195,13 @@ impl Job<'_> {
         }
         let results = match self.way {
             Way::Xml => {
-                let write = |(step, result): &(&crate::Step, &crate::StepResult)| {
+                let write = |(step, result): &(&crate::PlanStep, &crate::StepResult)| {
                     write_result(step.id.as_str(), step.tool.as_str(), &step.reason, result)
                 };
                 direct.iter().map(write).collect::<Vec<_>>().join("\n\n")
             }
             Way::Native => {
-                let write = |(step, result): &(&crate::Step, &crate::StepResult)| {
+                let write = |(step, result): &(&crate::PlanStep, &crate::StepResult)| {
                     json!({
                         "step": step.id.as_str(),
                         "tool": step.tool.as_str(),
@@ -216,9 +217,9 @@ impl Job<'_> {
     }
 
     fn instruction(&self) -> Result<String, Error> {
-        let schema = &self.tool.schema;
+        let schema = &self.tool().schema;
         let required = schema.required().join(", ");
-        let tool = self.step.tool.as_str();
+        let tool = self.step().tool.as_str();
         let given = match self.way {
             Way::Native => {
                 json!({"tool": tool, "schema": pretty(schema.as_value()), "required": required})
@@ -235,7 +236,7 @@ impl Job<'_> {
 
     /// The form of the call, with the names of the parameters.
     fn example(&self) -> String {
-        let schema = &self.tool.schema;
+        let schema = &self.tool().schema;
         let required = schema.required();
         let declared = schema.properties().into_iter().flatten();
         let shown =
@@ -246,13 +247,13 @@ impl Job<'_> {
             format!("    <parameter name=\"{}\">{kind}</parameter>\n", crate::xml::escape(name))
         };
         let parameters: String = shown.map(parameter).collect();
-        let tool = crate::xml::escape(self.step.tool.as_str());
+        let tool = crate::xml::escape(self.step().tool.as_str());
         format!("<tools>\n  <invoke name=\"{tool}\">\n{parameters}  </invoke>\n</tools>")
     }
 
     /// What the model is told about its last answer.
     fn reinforcement(&self) -> Result<Option<String>, Error> {
-        let tool = self.step.tool.as_str();
+        let tool = self.step().tool.as_str();
         match self.attempts.last() {
             None => Ok(None),
             Some(last) if last.way != self.way => {

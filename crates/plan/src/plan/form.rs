@@ -4,7 +4,7 @@
 use interleaf_model::{Extra, Json, Tool, ToolName};
 use serde_json::{Map, Value};
 
-use super::{Step, StepId};
+use super::{PlanStep, StepId};
 use crate::{Error, ErrorKind};
 
 /// What a text says, with what is wrong in it.
@@ -12,7 +12,7 @@ pub(super) struct PlanForm {
     pub(super) objective: String,
     /// Each with its place in the text.
     pub(super) tools: Vec<(String, Tool)>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PlanStep>,
     pub(super) faults: Vec<Error>,
 }
 
@@ -124,7 +124,7 @@ fn tool_of(value: &Value) -> Option<Tool> {
     })
 }
 
-fn steps_of(plan: &Map<String, Value>, faults: &mut Faults) -> Vec<Step> {
+fn steps_of(plan: &Map<String, Value>, faults: &mut Faults) -> Vec<PlanStep> {
     let list = match plan.get("steps") {
         Some(Value::Array(list)) if !list.is_empty() => list,
         Some(Value::Array(_)) => {
@@ -167,13 +167,13 @@ fn ids_of(list: &[Value], faults: &mut Faults) -> Vec<StepId> {
     ids
 }
 
-fn step_of(i: usize, value: &Value, ids: &[StepId], faults: &mut Faults) -> Step {
+fn step_of(i: usize, value: &Value, ids: &[StepId], faults: &mut Faults) -> PlanStep {
     let place = format!("steps[{i}]");
     let id = ids[i].clone();
     let Value::Object(step) = value else {
         faults.form(&place, "a step is a JSON object");
         let tool = ToolName::new("");
-        return Step { id, tool, reason: String::new(), depends_on: Vec::new(), draft: None };
+        return PlanStep { id, tool, reason: String::new(), depends_on: Vec::new(), draft: None };
     };
     faults.unknown_fields(&place, step, &["id", "tool", "reason", "depends_on", "draft"]);
     let tool = ToolName::new(faults.text(step, "tool", &format!("{place}.tool")));
@@ -194,7 +194,7 @@ fn step_of(i: usize, value: &Value, ids: &[StepId], faults: &mut Faults) -> Step
         }
     };
     let depends_on = dependencies_of(step, &place, ids, faults);
-    Step { id, tool, reason, depends_on, draft }
+    PlanStep { id, tool, reason, depends_on, draft }
 }
 
 fn dependencies_of(

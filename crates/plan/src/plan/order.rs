@@ -1,13 +1,13 @@
 //! An order in which dependencies come first, or the cycles that leave none.
 
-use super::Step;
+use super::PlanStep;
 
 /// The place of each step in that order; steps that could stand anywhere keep the order
 /// of the file.
 ///
 /// # Errors
 /// One cycle for each knot of steps, each as the list of its steps.
-pub(super) fn ranks(steps: &[Step]) -> Result<Vec<usize>, Vec<Vec<usize>>> {
+pub(super) fn ranks(steps: &[PlanStep]) -> Result<Vec<usize>, Vec<Vec<usize>>> {
     let mut removed = vec![false; steps.len()];
     let mut rank = vec![0; steps.len()];
     let mut next = 0;
@@ -25,7 +25,7 @@ pub(super) fn ranks(steps: &[Step]) -> Result<Vec<usize>, Vec<Vec<usize>>> {
 }
 
 /// Takes out, and numbers, every step that waits for nothing that is left.
-fn remove_free(steps: &[Step], removed: &mut [bool], rank: &mut [usize], next: &mut usize) {
+fn remove_free(steps: &[PlanStep], removed: &mut [bool], rank: &mut [usize], next: &mut usize) {
     let mut waits: Vec<usize> = steps
         .iter()
         .map(|step| step.depends_on.iter().filter(|&&needed| !removed[needed]).count())
@@ -57,7 +57,7 @@ fn remove_free(steps: &[Step], removed: &mut [bool], rank: &mut [usize], next: &
 }
 
 /// A cycle among the steps that are left: each of them waits for another that is left.
-fn find_cycle(steps: &[Step], removed: &[bool]) -> Option<Vec<usize>> {
+fn find_cycle(steps: &[PlanStep], removed: &[bool]) -> Option<Vec<usize>> {
     let mut at = removed.iter().position(|removed| !removed)?;
     let mut path: Vec<usize> = Vec::new();
     let mut seen = vec![false; steps.len()];

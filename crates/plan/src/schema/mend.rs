@@ -18,7 +18,7 @@
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 
-use super::{Fault, Kinds, Schema, path_text, resolve};
+use super::{Kinds, Schema, SchemaFault, path_text, resolve};
 
 /// A value that keeps every rule, and what was done to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Mended {
 /// Something that was mended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repair {
-    /// Where, as in a [`Fault`].
+    /// Where, as in a [`SchemaFault`].
     pub path: String,
     /// What was done.
     pub kind: RepairKind,
@@ -88,7 +88,7 @@ struct Candidate {
     about: Option<String>,
 }
 
-pub(super) fn mend(schema: &Schema, value: Value) -> Result<Mended, Vec<Fault>> {
+pub(super) fn mend(schema: &Schema, value: Value) -> Result<Mended, Vec<SchemaFault>> {
     let mut mended = Mended { value, repairs: Vec::new() };
     if schema.is_valid(&mended.value) {
         return Ok(mended);

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use interleaf_model::{
     Arguments, AssistantPart, Body, CallId, Extra, Finish, Message, Parts, Reply, Role, ToolCall,
 };
-use interleaf_plan::{Job, Language, Mode, Next, Plan, Request, Results, Settings, Templates};
+use interleaf_plan::{
+    Job, Language, Mode, Next, Plan, PlanSettings, Results, StepRequest, Templates,
+};
 
 /// A reply of plain text.
 pub(crate) fn says(text: &str) -> Reply {
@@ -41,12 +43,12 @@ pub(crate) fn run(
     language: Language,
     replies: &[Reply],
 ) -> String {
-    let settings = Settings { mode, language, ..Settings::default() };
+    let settings = PlanSettings { mode, language, ..PlanSettings::default() };
     let templates = Templates::built_in().unwrap();
     let mut job = Job::new(plan, step, results, &settings, &templates).unwrap();
     let mut replies = replies.iter();
     let mut out = String::new();
-    let mut before: Option<Request> = None;
+    let mut before: Option<StepRequest> = None;
     loop {
         match job.next().unwrap() {
             Next::Ask(request) => {
@@ -84,7 +86,7 @@ pub(crate) fn run(
 }
 
 /// No two user messages in a row, one at the end, and valid for any API.
-pub(crate) fn check(request: &Request) {
+pub(crate) fn check(request: &StepRequest) {
     let roles: Vec<Role> = request.messages.iter().map(Message::role).collect();
     assert!(!roles.windows(2).any(|pair| pair[0] == pair[1] && pair[0] != Role::Tool), "{roles:?}");
     assert_eq!(roles.last(), Some(&Role::User));
@@ -93,7 +95,7 @@ pub(crate) fn check(request: &Request) {
     assert!(!roles.windows(2).any(|pair| pair == [Role::User, Role::User]), "{roles:?}");
 }
 
-fn print(out: &mut String, request: &Request, before: Option<&Request>) {
+fn print(out: &mut String, request: &StepRequest, before: Option<&StepRequest>) {
     let force = request.force.as_ref().map(|tool| format!(", forces {tool}")).unwrap_or_default();
     let fell = if request.fell_back { ", fell back" } else { "" };
     let way = request.way.as_str();

@@ -2,7 +2,7 @@
 
 use interleaf_model::{Extra, Json, Tool};
 use interleaf_plan::xml::{Call, Protocol};
-use interleaf_plan::{Job, Language, Mode, Next, Schema, Settings, Templates};
+use interleaf_plan::{Job, Language, Mode, Next, PlanSettings, Schema, Templates};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -182,7 +182,7 @@ proptest! {
     ) {
         let (plan, results) = logo();
         let templates = Templates::built_in().unwrap();
-        let settings = Settings { mode, language, tries, ..Settings::default() };
+        let settings = PlanSettings { mode, language, tries, ..PlanSettings::default() };
         let mut job = Job::new(&plan, step, &results, &settings, &templates).unwrap();
         let mut n_requests = 0;
         for (kind, is_cut, text) in kinds {

@@ -1,7 +1,7 @@
 //! The worked example on every path, in every mode.
 
 use interleaf_model::{Message, Reply, Role};
-use interleaf_plan::{InXml, Job, Language, Mode, Next, Results, Settings, Templates};
+use interleaf_plan::{InXml, Job, Language, Mode, Next, PlanSettings, Results, Templates};
 
 use super::exchange::{calls, check, cut, run, says};
 use super::logo;
@@ -84,9 +84,9 @@ path!(
 #[test]
 fn the_recommended_messages_are_system_assistant_user() {
     let (plan, results) = logo();
-    let (templates, settings) = (Templates::built_in().unwrap(), Settings::default());
-    let xml = Settings { mode: Mode::Xml, ..settings.clone() };
-    let roles = |settings: &Settings| {
+    let (templates, settings) = (Templates::built_in().unwrap(), PlanSettings::default());
+    let xml = PlanSettings { mode: Mode::Xml, ..settings.clone() };
+    let roles = |settings: &PlanSettings| {
         let job = Job::new(&plan, 1, &results, settings, &templates).unwrap();
         let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
         request.messages.iter().map(Message::role).collect::<Vec<_>>()
@@ -156,7 +156,8 @@ fn the_conversation_is_left_out_of_xml_unless_it_is_kept() {
         vec![Message::user("hello"), Message::assistant("hi"), Message::user("draw")];
     let texts = |mode, conversation_in_xml| {
         let conversation = conversation.clone();
-        let settings = Settings { mode, conversation, conversation_in_xml, ..Settings::default() };
+        let settings =
+            PlanSettings { mode, conversation, conversation_in_xml, ..PlanSettings::default() };
         let job = Job::new(&plan, 1, &results, &settings, &templates).unwrap();
         let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
         check(&request);
@@ -170,7 +171,7 @@ fn the_conversation_is_left_out_of_xml_unless_it_is_kept() {
 #[test]
 fn a_step_whose_dependency_has_no_result_is_not_asked_for() {
     let (plan, _) = logo();
-    let (results, settings) = (Results::default(), Settings::default());
+    let (results, settings) = (Results::default(), PlanSettings::default());
     let templates = Templates::built_in().unwrap();
     let error = Job::new(&plan, 1, &results, &settings, &templates).unwrap_err();
     assert_eq!(
@@ -182,7 +183,7 @@ fn a_step_whose_dependency_has_no_result_is_not_asked_for() {
 #[test]
 fn a_job_that_is_over_takes_no_reply() {
     let (plan, results) = logo();
-    let settings = Settings { mode: Mode::Native, tries: 1, ..Settings::default() };
+    let settings = PlanSettings { mode: Mode::Native, tries: 1, ..PlanSettings::default() };
     let templates = Templates::built_in().unwrap();
     let mut job = Job::new(&plan, 1, &results, &settings, &templates).unwrap();
     job.give(&good_native()).unwrap();

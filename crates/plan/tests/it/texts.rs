@@ -1,6 +1,6 @@
 //! The texts: replaced, and checked when they are loaded.
 
-use interleaf_plan::{Job, Mode, Next, Settings, Templates};
+use interleaf_plan::{Job, Mode, Next, PlanSettings, Templates};
 
 use super::logo;
 
@@ -52,7 +52,7 @@ fn a_replaced_text_is_used_and_its_values_are_escaped_where_they_stand_in_xml() 
         ("en/xml/instruction.jinja", "{{ tool }} {{ '<' }} {{ '<' | xml }}"),
     ]);
     let templates = templates.unwrap();
-    let settings = Settings { mode: Mode::Xml, ..Settings::default() };
+    let settings = PlanSettings { mode: Mode::Xml, ..PlanSettings::default() };
     let job = Job::new(&plan, 0, &results, &settings, &templates).unwrap();
     let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
     let expected = "<mine why=\"a &lt; b &amp; &quot;c&quot;\"/>\n\nlocal__image_draw < &lt;";
@@ -69,7 +69,7 @@ fn overlays_stand_between_the_protocol_and_the_stages_text() {
     ]);
     let templates = templates.unwrap();
     let overlays = vec!["ONE".to_owned(), "  ".to_owned(), "TWO".to_owned()];
-    let settings = Settings { mode: Mode::Xml, overlays, ..Settings::default() };
+    let settings = PlanSettings { mode: Mode::Xml, overlays, ..PlanSettings::default() };
     let job = Job::new(&plan, 0, &results, &settings, &templates).unwrap();
     let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
     assert_eq!(request.messages[0].text(), "POLICY\n\nFIRST\n\nONE\n\nTWO\n\nSTAGE");

@@ -7,7 +7,7 @@ use interleaf::conversation::{
     Clear, Conversation, Error, Event, Filter, Insert, Note, Operation, Others, Replace, Scope,
     Span, Truncate,
 };
-use interleaf::model::{Message, Role};
+use interleaf::model::{self, Message, Role};
 
 use crate::arguments::{ByteCount, Positions, role_parser};
 use crate::failure::{Failure, printable};
@@ -87,7 +87,7 @@ pub(crate) struct Changes {
 
 /// One change of a conversation.
 #[derive(Debug)]
-pub(crate) enum Change {
+pub(crate) enum Edit {
     Mark(u32, String),
     Unmark(u32, String),
     RollBack(u32),
@@ -96,7 +96,7 @@ pub(crate) enum Change {
     KeepFrom(usize, Truncate),
 }
 
-impl Change {
+impl Edit {
     /// What it is called.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -139,10 +139,10 @@ impl Change {
 
 impl Changes {
     /// The changes in the order in which they are made: marks, then the operation.
-    pub(crate) fn read(self, limit: ByteCount) -> Result<Vec<Change>, Failure> {
-        let marks = self.mark.iter().map(|(index, mark)| Change::Mark(*index, mark.clone()));
-        let unmarks = self.unmark.iter().map(|(index, mark)| Change::Unmark(*index, mark.clone()));
-        let mut changes: Vec<Change> = marks.chain(unmarks).collect();
+    pub(crate) fn read(self, limit: ByteCount) -> Result<Vec<Edit>, Failure> {
+        let marks = self.mark.iter().map(|(index, mark)| Edit::Mark(*index, mark.clone()));
+        let unmarks = self.unmark.iter().map(|(index, mark)| Edit::Unmark(*index, mark.clone()));
+        let mut changes: Vec<Edit> = marks.chain(unmarks).collect();
         changes.extend(self.operation(limit)?);
         if changes.is_empty() {
             return Err(Failure::new("OPERATION", "it is not said what to change").hint(
@@ -152,12 +152,12 @@ impl Changes {
         Ok(changes)
     }
 
-    fn operation(self, limit: ByteCount) -> Result<Option<Change>, Failure> {
+    fn operation(self, limit: ByteCount) -> Result<Option<Edit>, Failure> {
         let kind = self.kind()?;
         let split_blocks = self.split_blocks;
         let operation = match kind {
             None => return Ok(None),
-            Some(Kind::RollBack(batch)) => return Ok(Some(Change::RollBack(batch))),
+            Some(Kind::RollBack(batch)) => return Ok(Some(Edit::RollBack(batch))),
             Some(Kind::Json(text)) => read_json("OPERATION", &text, limit)?,
             Some(Kind::Truncate) => return Ok(Some(self.truncation())),
             Some(Kind::Filter) => {
@@ -187,10 +187,10 @@ impl Changes {
                 }
             },
         };
-        Ok(Some(Change::Operate(operation)))
+        Ok(Some(Edit::Operate(operation)))
     }
 
-    fn truncation(self) -> Change {
+    fn truncation(self) -> Edit {
         let truncate = Truncate {
             keep_first: self.keep_first,
             keep_last: self.keep_last,
@@ -205,12 +205,12 @@ impl Changes {
             split_blocks: self.split_blocks,
         };
         match self.keep_range {
-            None => Change::Operate(Operation::Truncate(truncate)),
+            None => Edit::Operate(Operation::Truncate(truncate)),
             Some(Positions { start, end: Some(end) }) => {
                 let range = Some(Span { start, end });
-                Change::Operate(Operation::Truncate(Truncate { range, ..truncate }))
+                Edit::Operate(Operation::Truncate(Truncate { range, ..truncate }))
             }
-            Some(Positions { start, end: None }) => Change::KeepFrom(start, truncate),
+            Some(Positions { start, end: None }) => Edit::KeepFrom(start, truncate),
         }
     }
 
@@ -281,9 +281,9 @@ fn read_json<T: serde::de::DeserializeOwned>(
     match text.strip_prefix('@') {
         Some(path) => {
             let input = Input::read(Path::new(path), limit)?;
-            serde_json::from_str(&input.text).map_err(|e| Failure::json(&input.name, &e))
+            model::read_json(&input.text).map_err(|e| Failure::model(&input.name, &e))
         }
-        None => serde_json::from_str(text).map_err(|e| Failure::json(argument, &e)),
+        None => model::read_json(text).map_err(|e| Failure::model(argument, &e)),
     }
 }
 

@@ -7,7 +7,7 @@ use clap::ValueHint::{DirPath, FilePath};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Reply;
 use interleaf::plan::{
-    Answer as Found, Failure as Refused, Job, Language, Mode, Next, Results, Settings,
+    Job, Language, Mode, Next, PlanSettings, Results, StepArguments, StepFailure,
 };
 use interleaf::wire::Vendor;
 use interleaf::{ask, read};
@@ -92,11 +92,11 @@ pub(crate) fn run(
         let hint = format!("the plan has {}", ids.join(", "));
         Failure::new("--step", format!("there is no step {:?}", arguments.step)).hint(hint)
     })?;
-    let settings = Settings {
+    let settings = PlanSettings {
         mode: arguments.mode,
         language: arguments.lang,
         tries: arguments.tries,
-        ..Settings::default()
+        ..PlanSettings::default()
     };
     let fault = |e: interleaf::plan::Error| failure(&name, &e);
     let mut job = Job::new(&plan, step, &results, &settings, &templates).map_err(fault)?;
@@ -129,7 +129,7 @@ pub(crate) fn run(
     }
 }
 
-fn done_json(found: &Found) -> Value {
+fn done_json(found: &StepArguments) -> Value {
     let repairs = found.repairs.iter();
     let repairs = repairs.map(|repair| json!({"path": repair.path, "what": repair.kind.as_str()}));
     let notes = found.notes.iter().map(|note| Value::from(note.as_str()));
@@ -143,7 +143,7 @@ fn done_json(found: &Found) -> Value {
     })
 }
 
-fn failed_json(refused: &Refused) -> Value {
+fn failed_json(refused: &StepFailure) -> Value {
     let attempts = refused.attempts.iter().map(|attempt| {
         let errors: Vec<String> = attempt.objections.iter().map(|o| o.to_string()).collect();
         json!({"way": attempt.way.as_str(), "call": attempt.call, "errors": errors})

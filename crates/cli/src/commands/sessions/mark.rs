@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Expected, op};
 use crate::arguments::Form;
-use crate::commands::op::changes::{Change, parse_mark};
+use crate::commands::op::changes::{Edit, parse_mark};
 use crate::failure::Stop;
 use crate::kept::KeptSession;
 use crate::lines::Lines;
@@ -48,11 +48,11 @@ pub(crate) fn run(
     arguments.expected.check(&session)?;
     let indices: BTreeSet<u32> = arguments.marks.iter().map(|(index, _)| *index).collect();
     let change = |(index, mark)| match arguments.remove {
-        true => Change::Unmark(index, mark),
-        false => Change::Mark(index, mark),
+        true => Edit::Unmark(index, mark),
+        false => Edit::Mark(index, mark),
     };
-    let changes: Vec<Change> = arguments.marks.into_iter().map(change).collect();
-    let names: Vec<String> = changes.iter().map(Change::text).collect();
+    let changes: Vec<Edit> = arguments.marks.into_iter().map(change).collect();
+    let names: Vec<String> = changes.iter().map(Edit::text).collect();
     let mut loaded = session.loaded();
     op::write(&mut session, &mut loaded, changes)?;
     let lines = Lines::new(&loaded.conversation, output.width(arguments.form.width));

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Expected;
 use crate::arguments::{ByteCount, Form};
-use crate::commands::op::changes::{Change, Changes};
+use crate::commands::op::changes::{Changes, Edit};
 use crate::commands::op::{Outcome, apply, print};
 use crate::failure::{Failure, Stop};
 use crate::input::Loaded;
@@ -65,7 +65,7 @@ pub(super) enum Kept {
 pub(super) fn write(
     session: &mut KeptSession,
     loaded: &mut Loaded,
-    changes: Vec<Change>,
+    changes: Vec<Edit>,
 ) -> Result<Outcome, Failure> {
     let outcome = apply(loaded, changes)?;
     let KeptSession { session, kept } = session;
@@ -77,7 +77,7 @@ pub(super) fn write(
 /// Makes changes, and says what they did.
 pub(super) fn change(
     mut session: KeptSession,
-    changes: Vec<Change>,
+    changes: Vec<Edit>,
     kept: Kept,
     form: &Form,
     output: &mut Output,

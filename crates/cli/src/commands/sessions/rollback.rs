@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{Expected, op};
 use crate::arguments::Form;
-use crate::commands::op::changes::Change;
+use crate::commands::op::changes::Edit;
 use crate::failure::Stop;
 use crate::kept::KeptSession;
 use crate::output::Output;
@@ -37,6 +37,6 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<(), Stop> {
     arguments.expected.check(&session)?;
-    let changes = vec![Change::RollBack(arguments.batch)];
+    let changes = vec![Edit::RollBack(arguments.batch)];
     op::change(session, changes, op::Kept::Yes, &arguments.form, output)
 }
