@@ -2,7 +2,7 @@
 //!
 //! | function | reads |
 //! |---|---|
-//! | [`conversation`] | a transcript, an array of chat messages, or the body of a request |
+//! | [`conversation`] | a transcript, a list of messages, or the body of a request |
 //! | [`request`] | the body of a request to a known API |
 //! | [`said`] | messages to append, or a model's reply |
 //! | [`reply`] | a model's reply: an answer, a message, or plain text |
@@ -24,7 +24,6 @@
 //! ```
 
 mod answer;
-mod detect;
 mod reply;
 mod said;
 mod summary;
@@ -35,7 +34,7 @@ use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId, Tool, Transcript};
-use interleaf_wire::{Family, Options, Request, decode_request, openai_chat};
+use interleaf_wire::{Family, Options, Request, decode_request, detect};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -50,9 +49,6 @@ use crate::{Error, InputFault};
 
 const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), an array of \
                            OpenAI-style chat messages, or the body of a request";
-
-/// The fields of a body that the messages are read from.
-const TOLD: [&str; 5] = ["messages", "contents", "input", "system", "instructions"];
 
 /// A conversation that was read, and what a request body says beside it.
 #[derive(Debug, Clone)]
@@ -76,10 +72,7 @@ pub fn conversation(text: &str) -> Result<Reading, Error> {
     let text = unmarked(text);
     match text.trim_start().as_bytes().first() {
         None => Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into()),
-        Some(b'[') => {
-            let messages = openai_chat::decode_messages(text).map_err(|e| InputFault::wire(&e))?;
-            Reading::of(&named(messages), Request::default(), Vec::new())
-        }
+        Some(b'[') => Reading::of(&named(list(text)?), Request::default(), Vec::new()),
         Some(b'{') => object(text),
         Some(_) => {
             let rule = "this is no conversation: neither a JSON object nor a JSON array";
@@ -98,15 +91,24 @@ pub fn request(family: Family, text: &str) -> Result<Reading, Error> {
         return Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into());
     }
     let decoded = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
-    Reading::of_request(decoded, &fields(text)?)
+    let fields = match text.trim_start().starts_with('[') {
+        // A bare list of messages.
+        true => Fields(Vec::new()),
+        false => fields(text)?,
+    };
+    Reading::of_request(family, decoded, &fields)
 }
 
 /// The API whose request body this is, if that can be seen.
 pub fn request_family(text: &str) -> Option<Family> {
-    // A text that is JSON and yet has no value in memory (half a surrogate pair, a
-    // number beyond f64) is read by whoever reads most.
-    serde_json::from_str(unmarked(text))
-        .map_or(Some(Family::OpenaiChat), |body| detect::request(&body))
+    detect::request(unmarked(text))
+}
+
+/// The messages of a bare list, in the form of whichever API it shows the signs of.
+fn list(text: &str) -> Result<Vec<Message>, InputFault> {
+    let family = detect::request(text).unwrap_or(Family::OpenaiChat);
+    let request = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
+    Ok(request.messages)
 }
 
 fn object(text: &str) -> Result<Reading, Error> {
@@ -124,7 +126,7 @@ fn object(text: &str) -> Result<Reading, Error> {
         return Err(InputFault::new(rule).with_hint(KNOWN_FORMS).into());
     };
     let decoded = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
-    Reading::of_request(decoded, &fields)
+    Reading::of_request(family, decoded, &fields)
 }
 
 impl Reading {
@@ -135,10 +137,15 @@ impl Reading {
         Ok(Self { conversation, tools: tools.into(), options, left_out })
     }
 
-    fn of_request(mut request: Request, fields: &Fields<'_>) -> Result<Self, Error> {
+    fn of_request(
+        family: Family,
+        mut request: Request,
+        fields: &Fields<'_>,
+    ) -> Result<Self, Error> {
         let transcript = named(std::mem::take(&mut request.messages));
         let names = fields.0.iter().map(|(name, _)| name.clone());
-        let left_out = names.filter(|name| !TOLD.contains(&name.as_str())).collect();
+        let told = detect::conversation_fields(family);
+        let left_out = names.filter(|name| !told.contains(&name.as_str())).collect();
         Self::of(&transcript, request, left_out)
     }
 }

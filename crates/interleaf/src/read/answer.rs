@@ -9,11 +9,10 @@
 //! | bytes that are no text, or base64 of such | a binary stream of Bedrock's |
 
 use interleaf_model::Reply;
-use interleaf_wire::{Family, NameMap, decode_response, decode_stream};
-use serde_json::Value;
+use interleaf_wire::{Family, NameMap, decode_response, decode_stream, detect};
 use serde_json::value::RawValue;
 
-use super::{Fields, detect};
+use super::Fields;
 use crate::{Error, InputFault};
 
 /// An answer, whole or streamed.
@@ -52,12 +51,9 @@ impl Answer {
     /// The API that gave it, if that can be seen.
     pub fn family(&self) -> Option<Family> {
         match &self.0 {
-            Recorded::Whole(text) => detect::answer(&serde_json::from_str(text).ok()?),
-            Recorded::Events(text) => text.lines().find_map(|line| {
-                let data: Value = serde_json::from_str(line.strip_prefix("data:")?).ok()?;
-                detect::answer(&data)
-            }),
-            Recorded::Frames(_) => Some(Family::Bedrock),
+            Recorded::Whole(text) => detect::answer(text),
+            Recorded::Events(text) => detect::stream(text.as_bytes()),
+            Recorded::Frames(bytes) => detect::stream(bytes),
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use interleaf_model::{Opaque, Tool};
-use interleaf_wire::{Family, decode_request};
-use serde_json::Value;
+use interleaf_wire::{Family, decode_request, detect};
+use serde_json::value::RawValue;
 
-use super::{Fields, detect, unmarked};
+use super::{Fields, unmarked};
 use crate::{Error, InputFault, neutral};
 
 /// Tools that were read.
@@ -44,9 +44,9 @@ impl Tools {
             }
             false => text,
         };
-        let values: Vec<Value> = serde_json::from_str(list).map_err(json)?;
+        let values: Vec<&RawValue> = serde_json::from_str(list).map_err(json)?;
         let tools = |tools: Vec<Tool>, hosted| Self { tools: tools.into(), hosted };
-        match values.first().map(detect::tool) {
+        match values.first().map(|tool| detect::tool(tool.get())) {
             None => Ok(tools(Vec::new(), Vec::new())),
             Some(None) => Ok(tools(neutral::read_tools(list)?, Vec::new())),
             Some(Some(family)) => {
