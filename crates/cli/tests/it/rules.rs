@@ -17,7 +17,6 @@ pub(crate) const UNMENDED: &[(&str, &str)] = &[
     ("openai-chat/role", "Who speaks is not known."),
     ("openai-chat/result-id", "Which call the result answers is not known."),
     ("openai-chat/tool", "What the tool is called is not known."),
-    ("openai-responses/body", "A list is no body, and nothing says what it is a list of."),
     ("openai-responses/input", "There is nothing to say."),
     ("openai-responses/item-type", "What the item is is not known."),
     ("openai-responses/role", "Who speaks is not known, and a result would name its call."),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf_model::{Opaque, Tool};
-use interleaf_wire::{Family, decode_request, detect};
+use interleaf_wire::{decode_tools, detect};
 use serde_json::value::RawValue;
 
 use super::{Fields, unmarked};
@@ -50,24 +50,10 @@ impl Tools {
             None => Ok(tools(Vec::new(), Vec::new())),
             Some(None) => Ok(tools(neutral::read_tools(list)?, Vec::new())),
             Some(Some(family)) => {
-                let request = decode_request(family, &body(family, list))
+                let (own, hosted) = decode_tools(family, list)
                     .map_err(|e| InputFault::new(e.message()).at(&e.place().path))?;
-                Ok(tools(request.tools, request.options.hosted_tools))
+                Ok(tools(own, hosted))
             }
-        }
-    }
-}
-
-/// The smallest body with these tools.
-fn body(family: Family, tools: &str) -> String {
-    match family {
-        Family::OpenaiChat | Family::Anthropic => {
-            format!(r#"{{"messages": [], "tools": {tools}}}"#)
-        }
-        Family::OpenaiResponses => format!(r#"{{"input": [], "tools": {tools}}}"#),
-        Family::Gemini => format!(r#"{{"contents": [], "tools": {tools}}}"#),
-        Family::Bedrock => {
-            format!(r#"{{"messages": [], "toolConfig": {{"tools": {tools}}}}}"#)
         }
     }
 }
