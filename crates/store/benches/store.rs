@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use interleaf_conversation::{Conversation, Event};
 use interleaf_model::{MessageId, Timestamp};
 use interleaf_samples::generate::agent_session;
-use interleaf_store::{Commit, NewEvent, NewSession, Page, Search, SessionId, Store, open};
+use interleaf_store::{Commit, NewEvent, NewSession, Page, Replay, Search, SessionId, Store, open};
 use tokio::task::JoinSet;
 
 /// Commits of one event, one after the other, in each round.
@@ -174,11 +174,10 @@ async fn open_session(store: &Arc<dyn Store>, session: SessionId) -> Duration {
     let start = Instant::now();
     let mut conversation = Conversation::new();
     let len = store.head(session).await.unwrap().next_seq;
-    let mut next = 0;
-    while next < len {
-        for stored in store.events(session, Page::from(next, 2048)).await.unwrap() {
-            conversation.apply(&stored.event().unwrap()).unwrap();
-            next += 1;
+    let mut replay = Replay::new(&**store, session, 0..len);
+    while conversation.view_len() < len as usize {
+        for event in replay.next_page().await.unwrap() {
+            conversation.apply(&event).unwrap();
         }
     }
     assert_eq!(conversation.view_len() as u64, len);
