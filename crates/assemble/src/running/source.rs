@@ -61,6 +61,8 @@ impl Source {
         summary.covers.contains(&message.id)
             || summary.start == message.id
             || answers_covered
+            // A pinned result shields the whole block around it.
+            || (message.as_result().is_some() && order.pinned.contains(&message.id))
             || (self.spares_latest && speaks(order, message))
     }
 

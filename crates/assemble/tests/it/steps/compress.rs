@@ -153,8 +153,8 @@ fn a_block_that_is_unanswered_or_partly_covered_is_spared() {
     > compress spared m1, m2: a tool block is summarised whole, and only when it is answered
     > compress dropped m3: the summary stands for it
     > compress spared m4: a tool block is summarised whole, and only when it is answered
-    > repair made m1:c2:missing: no result was recorded for the call (c2)
     > repair made m1:opening: no user message stood before the first assistant message
+    > repair made m1:c2:missing: no result was recorded for the call (c2)
     ");
 }
 
