@@ -52,14 +52,16 @@ pub fn answer(text: &str) -> Option<Family> {
 
 /// The API whose stream begins with these bytes.
 pub fn stream(bytes: &[u8]) -> Option<Family> {
-    // A binary frame begins with its length, which is never so large that the first byte
-    // is taken.
-    if bytes.first() == Some(&0) {
-        let is_framed = |family: &Family| family.codec().framing == Framing::EventStream;
-        return Family::ALL.into_iter().find(is_framed);
+    match std::str::from_utf8(bytes) {
+        // A binary frame begins with its length, whose first byte is never used.
+        Ok(text) if !text.starts_with('\0') => {
+            text.lines().filter_map(|line| line.strip_prefix("data:")).find_map(answer)
+        }
+        Ok(_) | Err(_) => {
+            let is_framed = |family: &Family| family.codec().framing == Framing::EventStream;
+            Family::ALL.into_iter().find(is_framed)
+        }
     }
-    let lines = std::str::from_utf8(bytes).ok()?.lines();
-    lines.filter_map(|line| line.strip_prefix("data:")).find_map(answer)
 }
 
 /// The API in whose form a tool is described.

@@ -107,3 +107,69 @@ fn each_step_says_what_it_sees_guarantees_and_reports() {
         }
     }
 }
+
+/// The files that hold the same thing in every wire family.
+const IN_EVERY_FAMILY: &[&str] = &[
+    "wire.rs",
+    "encode.rs",
+    "encode/system.rs",
+    "encode/user.rs",
+    "encode/results.rs",
+    "encode/assistant.rs",
+    "encode/parts.rs",
+    "encode/media.rs",
+    "encode/tools.rs",
+    "encode/settings.rs",
+    "decode.rs",
+    "decode/messages.rs",
+    "decode/parts.rs",
+    "decode/tools.rs",
+    "decode/settings.rs",
+    "answer.rs",
+    "answer_writer.rs",
+    "stream.rs",
+    "stream_writer.rs",
+    "error.rs",
+    "lint.rs",
+    "lint/rules.rs",
+    "lint/messages.rs",
+    "lint/parts.rs",
+    "lint/pairing.rs",
+    "lint/tools.rs",
+    "lint/settings.rs",
+    "models.rs",
+    "schema.rs",
+    "detect.rs",
+];
+
+#[test]
+fn who_knows_one_wire_family_knows_all() {
+    for family in ["openai_chat", "openai_responses", "anthropic", "gemini", "bedrock"] {
+        let folder = root().join("crates/wire/src").join(family);
+        for file in IN_EVERY_FAMILY {
+            assert!(folder.join(file).is_file(), "{family} has no {file}");
+        }
+    }
+}
+
+#[test]
+fn only_one_place_chooses_between_wire_families() {
+    const CHOOSERS: [&str; 2] = ["wire/src/codec.rs", "wire/src/family.rs"];
+    let crates = root().join("crates");
+    let is_checked = |path: &PathBuf| {
+        let has_code = ["wire", "interleaf", "cli"];
+        has_code.iter().any(|krate| path.starts_with(crates.join(krate).join("src")))
+            && !CHOOSERS.iter().any(|file| *path == crates.join(file))
+    };
+    for path in sources().into_iter().filter(is_checked) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (i, line) in text.lines().enumerate() {
+            let names = line.matches("Family::").count() - line.matches("Family::ALL").count();
+            let is_arm = names > 0 && line.contains("=>") && !line.contains("if ");
+            let is_test =
+                line.contains("family == Family::") || line.contains("family != Family::");
+            let place = format!("{}:{}", path.display(), i + 1);
+            assert!(!is_arm && !is_test, "{place} chooses a family: that is for its codec");
+        }
+    }
+}
