@@ -164,8 +164,8 @@ fn only_one_place_chooses_between_wire_families() {
     for path in sources().into_iter().filter(is_checked) {
         let text = fs::read_to_string(&path).unwrap();
         for (i, line) in text.lines().enumerate() {
-            let names = line.matches("Family::").count() - line.matches("Family::ALL").count();
-            let is_arm = names > 0 && line.contains("=>") && !line.contains("if ");
+            let arm = line.split_once("=>").map_or("", |(arm, _)| arm);
+            let is_arm = arm.contains("Family::") && !arm.contains(" if ");
             let is_test =
                 line.contains("family == Family::") || line.contains("family != Family::");
             let place = format!("{}:{}", path.display(), i + 1);
