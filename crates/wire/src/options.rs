@@ -1,9 +1,17 @@
 //! What a request asks for beside its messages and tools.
 
+mod number;
+mod response_format;
+mod thinking_mode;
+
 use interleaf_model::{Json, Message, Opaque, Tool};
 use smol_str::SmolStr;
 
 use crate::Family;
+
+pub use self::number::Number;
+pub use self::response_format::ResponseFormat;
+pub use self::thinking_mode::ThinkingMode;
 
 /// What a request asks for beside its messages and tools, in neutral words.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -12,12 +20,12 @@ pub struct Options {
     pub model: SmolStr,
     /// The most tokens that the answer may have.
     pub max_tokens: Option<u64>,
-    /// Sampling, as the number was written.
-    pub temperature: Option<Json>,
-    /// Sampling, as the number was written.
-    pub top_p: Option<Json>,
-    /// Sampling, as the number was written.
-    pub top_k: Option<Json>,
+    /// How freely the model chooses among likely tokens.
+    pub temperature: Option<Number>,
+    /// The share of likelihood that it chooses from.
+    pub top_p: Option<Number>,
+    /// The number of tokens that it chooses from.
+    pub top_k: Option<Number>,
     /// Texts at which the model stops.
     pub stop: Vec<String>,
     /// Whether the answer comes in pieces.
@@ -26,10 +34,10 @@ pub struct Options {
     pub tool_choice: Option<ToolChoice>,
     /// Whether several tools may be called at once.
     pub parallel_tool_calls: Option<bool>,
-    /// The thinking settings, in Anthropic's form; other families read what they can.
-    pub thinking: Option<Json>,
-    /// The form that the answer must have, in OpenAI chat's form (`response_format`).
-    pub response_format: Option<Json>,
+    /// Whether, and how much, the model thinks.
+    pub thinking: Option<ThinkingMode>,
+    /// The form that the answer must have.
+    pub response_format: Option<ResponseFormat>,
     /// Tools that a vendor runs itself; each goes to its owner only.
     pub hosted_tools: Vec<Opaque>,
     /// Fields of a body that have no neutral word, in order; they go back to the
@@ -44,6 +52,23 @@ pub struct Options {
     /// Thinking in messages from this index on was made behind another prefix. Models
     /// that bind thinking to what stands before it would refuse it.
     pub thinking_unbound_from: Option<usize>,
+}
+
+impl Options {
+    /// Asks this model, and leaves all else to the API.
+    pub fn model(name: impl Into<SmolStr>) -> Self {
+        Self { model: name.into(), ..Self::default() }
+    }
+
+    /// The thinking settings as Anthropic writes them.
+    pub(crate) fn thinking_json(&self) -> Option<&Json> {
+        self.thinking.as_ref().map(ThinkingMode::as_json)
+    }
+
+    /// The form of the answer as OpenAI's chat API writes it.
+    pub(crate) fn format_json(&self) -> Option<&Json> {
+        self.response_format.as_ref().map(ResponseFormat::as_json)
+    }
 }
 
 /// Whether cache breakpoints are written.

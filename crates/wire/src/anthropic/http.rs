@@ -40,7 +40,7 @@ fn headers(options: &Options) -> Vec<(&'static str, String)> {
         betas.extend(TOOLS.iter().filter(|(known, _)| *known == kind).map(|(_, beta)| *beta));
     }
     let binding = |json: &interleaf_model::Json| json.as_str().contains("\"block_binding\"");
-    if options.thinking.as_ref().is_some_and(binding) {
+    if options.thinking_json().is_some_and(binding) {
         betas.push("thinking-binding-controls-2026-08-01");
     }
     betas.sort_unstable();

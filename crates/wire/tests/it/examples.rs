@@ -1,6 +1,7 @@
 use interleaf_model::{Extra, Json, Message, Tool};
 use interleaf_wire::openai_chat::{decode_messages, decode_request};
 use interleaf_wire::{Family, Options, ToolChoice};
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 /// Reads one chat message and compares it with a message in the transcript's form.
 #[track_caller]
@@ -323,15 +324,17 @@ fn settings_are_read_beside_the_messages_and_below_params() {
     let expected = Options {
         model: "m".into(),
         max_tokens: Some(100),
-        temperature: Json::parse("0.10").ok(),
-        top_p: Json::parse("1").ok(),
-        top_k: Json::parse("40.0").ok(),
+        temperature: Json::parse("0.10").ok().map(Number::from_json),
+        top_p: Json::parse("1").ok().map(Number::from_json),
+        top_k: Json::parse("40.0").ok().map(Number::from_json),
         stop: vec!["END".to_owned()],
         stream: true,
         tool_choice: Some(ToolChoice::Tool("ls".into())),
         parallel_tool_calls: Some(false),
-        thinking: Json::parse(r#"{"type":"disabled"}"#).ok(),
-        response_format: Json::parse(r#"{"type":"json_object"}"#).ok(),
+        thinking: Json::parse(r#"{"type":"disabled"}"#).ok().map(ThinkingMode::from_json),
+        response_format: Json::parse(r#"{"type":"json_object"}"#)
+            .ok()
+            .map(ResponseFormat::from_json),
         cache_key: Some("k".into()),
         rest_of: Some(Family::OpenaiChat),
         ..Options::default()

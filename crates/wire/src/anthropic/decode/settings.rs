@@ -9,7 +9,7 @@ use super::parts::flag;
 use crate::anthropic::{MARK, lint};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, list, text, wrong_type};
-use crate::{CacheMarks, Family, Options, ToolChoice};
+use crate::{CacheMarks, Family, Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
 
 /// Takes the settings; what is left has no neutral word.
 pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
@@ -30,7 +30,7 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
         }
     }
     if fields.peek("thinking").is_some_and(is_object) {
-        options.thinking = fields.take("thinking").map(Json::from);
+        options.thinking = fields.take("thinking").map(Json::from).map(ThinkingMode::from_json);
     }
     if let Some((choice, parallel)) = fields.peek("tool_choice").and_then(tool_choice) {
         fields.take("tool_choice");
@@ -39,7 +39,7 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
     }
     let output = fields.take("output_config");
     let (format, output_rest) = output.map_or((None, None), output_config);
-    options.response_format = format;
+    options.response_format = format.map(ResponseFormat::from_json);
     options.rest =
         fields.iter().map(|(name, value)| (name.to_owned(), Json::from(value))).collect();
     options.rest.extend(output_rest.map(|rest| ("output_config".to_owned(), rest)));
@@ -50,11 +50,11 @@ fn count(raw: &RawValue) -> Result<u64, Fault<'_>> {
     raw.get().parse().map_err(|_| Fault::form(raw, "must be a whole number").under("max_tokens"))
 }
 
-fn number<'a>(fields: &mut Fields<'a>, name: &str) -> Result<Option<Json>, Fault<'a>> {
+fn number<'a>(fields: &mut Fields<'a>, name: &str) -> Result<Option<Number>, Fault<'a>> {
     match fields.take(name) {
         None => Ok(None),
         Some(raw) if raw.get().starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-            Ok(Some(Json::from(raw)))
+            Ok(Some(Number::from_json(Json::from(raw))))
         }
         Some(raw) => Err(wrong_type(raw, "a number").under(name)),
     }

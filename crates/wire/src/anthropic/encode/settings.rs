@@ -17,7 +17,7 @@ use crate::anthropic::{is_blank, sampling_fault};
 use crate::encode::{Context, TurnPlace};
 use crate::raw::{Fields, text};
 use crate::turns::{Turn, Turns};
-use crate::{Options, ToolChoice};
+use crate::{Number, Options, ToolChoice};
 
 /// The API demands a limit; this one is for those who have none in mind.
 const DEFAULT_MAX_TOKENS: u64 = 4096;
@@ -34,7 +34,7 @@ pub(super) struct Sampling<'a> {
 /// The limit; where none is given, there is room beside the thinking.
 pub(super) fn max_tokens(options: &Options) -> u64 {
     options.max_tokens.unwrap_or_else(|| {
-        let budget = options.thinking.as_ref().and_then(fields).and_then(|own| budget(&own));
+        let budget = options.thinking_json().and_then(fields).and_then(|own| budget(&own));
         DEFAULT_MAX_TOKENS.saturating_add(budget.unwrap_or(0))
     })
 }
@@ -54,7 +54,7 @@ pub(super) fn thinking<'a>(
     model: Model,
     max_tokens: u64,
 ) -> Option<Cow<'a, RawValue>> {
-    let json = cx.options.thinking.as_ref()?;
+    let json = cx.options.thinking_json()?;
     let modes = model.modes();
     let own = fields(json);
     let kind = own.as_ref().and_then(kind_of);
@@ -93,12 +93,12 @@ fn wants_effort(options: &Options) -> bool {
 
 /// Whether thinking was asked for, in a form that the model can be held to.
 fn is_on(options: &Options) -> bool {
-    let kind = options.thinking.as_ref().and_then(fields).as_ref().and_then(kind_of);
+    let kind = options.thinking_json().and_then(fields).as_ref().and_then(kind_of);
     matches!(kind.as_deref(), Some("enabled" | "adaptive"))
 }
 
 fn is_off(options: &Options) -> bool {
-    let kind = options.thinking.as_ref().and_then(fields).as_ref().and_then(kind_of);
+    let kind = options.thinking_json().and_then(fields).as_ref().and_then(kind_of);
     matches!(kind.as_deref(), Some("disabled"))
 }
 
@@ -180,8 +180,8 @@ pub(super) fn sampling<'a>(
     let kind = thinking.and_then(|raw| Fields::read(raw).ok()).as_ref().and_then(kind_of);
     let is_thinking = matches!(kind.as_deref(), Some("enabled" | "adaptive"));
     let options = cx.options;
-    let mut take = |name: &'static str, value: &'a Option<Json>| {
-        let value = value.as_ref()?;
+    let mut take = |name: &'static str, value: &'a Option<Number>| {
+        let value = value.as_ref()?.as_json();
         let number = value.as_str().parse().unwrap_or(f64::NAN);
         match sampling_fault(name, number, model, is_thinking) {
             None => Some(value),
@@ -215,7 +215,7 @@ pub(super) fn stop_sequences<'a>(cx: &mut Context<'a>) -> Vec<&'a str> {
 
 /// The form of the answer, if it is a schema that the API can hold a model to.
 pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
-    let json = cx.options.response_format.as_ref()?;
+    let json = cx.options.format_json()?;
     let own = fields(json)?;
     let kind = kind_of(&own);
     let inner = own.peek("json_schema").and_then(|inner| Fields::read(inner).ok());

@@ -11,7 +11,7 @@ use super::tools::read_tools;
 use crate::bedrock::lint;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, text, wrong_type};
-use crate::{CacheMarks, Family, Options, ToolChoice};
+use crate::{CacheMarks, Family, Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
 
 /// Reads all that is left of a body.
 pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fault<'a>> {
@@ -30,13 +30,13 @@ pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fa
         left.push(("inferenceConfig", remains(&config)));
     }
     if let Some(mut fields) = body.take_object("additionalModelRequestFields")? {
-        options.thinking = fields.take("thinking").map(Json::from);
-        options.top_k = fields.take("top_k").map(Json::from);
+        options.thinking = fields.take("thinking").map(Json::from).map(ThinkingMode::from_json);
+        options.top_k = fields.take("top_k").map(Json::from).map(Number::from_json);
         left.push(("additionalModelRequestFields", remains(&fields)));
     }
     if let Some(mut config) = body.take_object("outputConfig")? {
         if let Some(format) = config.peek("textFormat").and_then(response_format) {
-            options.response_format = Some(format);
+            options.response_format = Some(ResponseFormat::from_json(format));
             config.take("textFormat");
         }
         left.push(("outputConfig", remains(&config)));
@@ -79,8 +79,8 @@ fn read_inference<'a>(config: &mut Fields<'a>, options: &mut Options) -> Result<
         let wrong = |_| wrong_type(most, "a count").under("inferenceConfig.maxTokens");
         options.max_tokens = Some(most.get().parse().map_err(wrong)?);
     }
-    options.temperature = config.take("temperature").map(Json::from);
-    options.top_p = config.take("topP").map(Json::from);
+    options.temperature = config.take("temperature").map(Json::from).map(Number::from_json);
+    options.top_p = config.take("topP").map(Json::from).map(Number::from_json);
     for (i, stop) in config.take_list("stopSequences")?.into_iter().enumerate() {
         let place = format!("inferenceConfig.stopSequences[{i}]");
         options.stop.push(must_be_text(stop, &place)?.into_owned());

@@ -13,7 +13,7 @@ use crate::bedrock::wire::{
 use crate::encode::Context;
 use crate::raw::{Fields, is_object, text};
 use crate::turns::Turns;
-use crate::{Error, Family, Options};
+use crate::{Error, Family, Number, Options};
 
 /// The most stop sequences.
 pub(in crate::bedrock) const MOST_STOPS: usize = 2500;
@@ -29,8 +29,8 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     let tail = Tail {
         inference_config: inference_config(cx),
         additional_model_request_fields: ModelFields {
-            thinking: options.thinking.as_ref(),
-            top_k: options.top_k.as_ref(),
+            thinking: options.thinking_json(),
+            top_k: options.top_k.as_ref().map(Number::as_json),
             rest: own_rest(options, "additionalModelRequestFields", &model_fields(options)),
         },
         output_config: output_config(cx),
@@ -59,8 +59,8 @@ fn inference_config<'a>(cx: &mut Context<'a>) -> InferenceConfig<'a> {
     if max_tokens != options.max_tokens {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "max_tokens 0");
     }
-    let temperature = in_unit(cx, "temperature", options.temperature.as_ref());
-    let top_p = in_unit(cx, "top_p", options.top_p.as_ref());
+    let temperature = in_unit(cx, "temperature", options.temperature.as_ref().map(Number::as_json));
+    let top_p = in_unit(cx, "top_p", options.top_p.as_ref().map(Number::as_json));
     let stops = options.stop.iter().map(String::as_str);
     let stop_sequences: Vec<&str> =
         stops.filter(|stop| !stop.trim().is_empty()).take(MOST_STOPS).collect();
@@ -97,7 +97,7 @@ fn in_unit(cx: &mut Context<'_>, name: &str, number: Option<&Json>) -> Option<Js
 
 fn output_config<'a>(cx: &mut Context<'a>) -> OutputConfig<'a> {
     let options = cx.options;
-    let text_format = options.response_format.as_ref().and_then(|format| {
+    let text_format = options.format_json().and_then(|format| {
         let written = text_format(format);
         if written.is_none() && !is_plain_text(format) {
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");

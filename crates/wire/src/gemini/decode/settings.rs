@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::gemini::schema::{self, get};
 use crate::gemini::wire::{is_name, peek, take};
 use crate::raw::{Fields, ObjectText, list, text};
-use crate::{Options, ToolChoice};
+use crate::{Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
 
 pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
     if let Some(raw) = peek(fields, "toolConfig") {
@@ -43,9 +43,9 @@ fn generation_config<'a>(
         take(&mut fields, "maxOutputTokens");
     }
     options.max_tokens = max_tokens;
-    options.temperature = fields.take("temperature").map(Json::from);
-    options.top_p = take(&mut fields, "topP").map(Json::from);
-    options.top_k = take(&mut fields, "topK").map(Json::from);
+    options.temperature = fields.take("temperature").map(Json::from).map(Number::from_json);
+    options.top_p = take(&mut fields, "topP").map(Json::from).map(Number::from_json);
+    options.top_k = take(&mut fields, "topK").map(Json::from).map(Number::from_json);
     if let Some(raw) = take(&mut fields, "stopSequences") {
         let stop =
             list(raw).and_then(|all| all.into_iter().map(text).collect::<Result<Vec<_>, _>>());
@@ -111,18 +111,17 @@ fn is_plain_choice(config: &Value) -> bool {
         }
 }
 
-/// What a `thinkingConfig` says, in Anthropic's form.
-pub(in crate::gemini) fn thinking(config: &Value) -> Option<Json> {
+/// What a `thinkingConfig` says.
+pub(in crate::gemini) fn thinking(config: &Value) -> Option<ThinkingMode> {
     let budget = get(config, "thinkingBudget").and_then(Value::as_i64);
     let shown = get(config, "includeThoughts").and_then(Value::as_bool);
     let leveled = get(config, "thinkingLevel").is_some();
-    let text = match budget {
-        Some(0) => r#"{"type":"disabled"}"#.to_owned(),
-        Some(budget) if budget > 0 => format!(r#"{{"type":"enabled","budget_tokens":{budget}}}"#),
+    Some(match budget.map(u64::try_from) {
+        Some(Ok(0)) => ThinkingMode::off(),
+        Some(Ok(budget)) => ThinkingMode::budget(budget),
         None if !leveled && shown != Some(true) => return None,
-        _ => r#"{"type":"adaptive"}"#.to_owned(),
-    };
-    Json::parse(text).ok()
+        Some(Err(_)) | None => ThinkingMode::on(),
+    })
 }
 
 /// Whether the neutral word says all.
@@ -139,10 +138,10 @@ fn is_plain_thinking(config: &Value) -> bool {
     }
 }
 
-/// The form that the answer must have, in OpenAI chat's words.
+/// The form that the answer must have.
 pub(in crate::gemini) fn response_format<'a>(
     config: &Fields<'a>,
-) -> Result<Option<Json>, Fault<'a>> {
+) -> Result<Option<ResponseFormat>, Fault<'a>> {
     let is_json =
         peek(config, "responseMimeType").is_some_and(|raw| raw.get() == r#""application/json""#);
     if !is_json {
@@ -165,5 +164,5 @@ pub(in crate::gemini) fn response_format<'a>(
             }
         }
     }
-    Ok(format.into_json()?)
+    Ok(format.into_json()?.map(ResponseFormat::from_json))
 }

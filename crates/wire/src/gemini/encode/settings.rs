@@ -15,7 +15,7 @@ use crate::gemini::wire::{
 use crate::gemini::{GOOGLE, decode, lint, models};
 use crate::raw::Fields;
 use crate::turns::Turns;
-use crate::{Error, Family, ToolChoice};
+use crate::{Error, Family, Number, ToolChoice};
 
 /// The fields of a body that are written from the prompt.
 const WRITTEN: &[&str] = &["contents", "systemInstruction", "tools"];
@@ -149,9 +149,9 @@ fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> Gene
     let options = cx.options;
     let mut config = GenerationConfig {
         max_output_tokens: options.max_tokens,
-        temperature: options.temperature.as_ref(),
-        top_p: options.top_p.as_ref(),
-        top_k: options.top_k.as_ref(),
+        temperature: options.temperature.as_ref().map(Number::as_json),
+        top_p: options.top_p.as_ref().map(Number::as_json),
+        top_k: options.top_k.as_ref().map(Number::as_json),
         stop_sequences: &options.stop,
         ..GenerationConfig::default()
     };
@@ -210,7 +210,7 @@ fn keeps_format(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
 }
 
 fn thinking_config(cx: &mut Context<'_>) -> Option<ThinkingConfig> {
-    let thinking = cx.options.thinking.as_ref()?.to_value();
+    let thinking = cx.options.thinking_json()?.to_value();
     let budget = thinking.get("budget_tokens").and_then(Value::as_i64);
     match (thinking.get("type").and_then(Value::as_str), budget) {
         (Some("enabled"), Some(budget)) if budget > 0 => {
@@ -231,7 +231,7 @@ fn thinking_config(cx: &mut Context<'_>) -> Option<ThinkingConfig> {
 
 fn response_format(cx: &mut Context<'_>) -> (Option<&'static str>, Option<Json>) {
     const JSON: Option<&str> = Some("application/json");
-    let Some(format) = &cx.options.response_format else {
+    let Some(format) = cx.options.format_json() else {
         return (None, None);
     };
     let kind = format.to_value().get("type").and_then(Value::as_str).map(str::to_owned);

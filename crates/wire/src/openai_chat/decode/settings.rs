@@ -8,7 +8,7 @@ use super::read_messages;
 use super::tools::read_tools;
 use crate::error::Fault;
 use crate::raw::{Fields, is_text, list, text, wrong_type};
-use crate::{Family, Options, Request, ToolChoice};
+use crate::{Family, Number, Options, Request, ResponseFormat, ThinkingMode, ToolChoice};
 
 pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
     let mut fields = Fields::of_body(whole, "messages")?;
@@ -29,15 +29,18 @@ fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
     let mut options = Options {
         model: fields.take_text("model")?.map(SmolStr::new).unwrap_or_default(),
         max_tokens: completion_tokens.or(max_tokens),
-        temperature: fields.take("temperature").map(Json::from),
-        top_p: fields.take("top_p").map(Json::from),
-        top_k: fields.take("top_k").map(Json::from),
+        temperature: fields.take("temperature").map(Json::from).map(Number::from_json),
+        top_p: fields.take("top_p").map(Json::from).map(Number::from_json),
+        top_k: fields.take("top_k").map(Json::from).map(Number::from_json),
         stop: take_stop(fields)?,
         stream: fields.take_flag("stream")?.unwrap_or_default(),
         tool_choice: take_tool_choice(fields)?,
         parallel_tool_calls: fields.take_flag("parallel_tool_calls")?,
-        thinking: fields.take("thinking").map(Json::from),
-        response_format: fields.take("response_format").map(Json::from),
+        thinking: fields.take("thinking").map(Json::from).map(ThinkingMode::from_json),
+        response_format: fields
+            .take("response_format")
+            .map(Json::from)
+            .map(ResponseFormat::from_json),
         cache_key: fields.take_text("prompt_cache_key")?.map(SmolStr::new),
         rest_of: Some(Family::OpenaiChat),
         ..Options::default()

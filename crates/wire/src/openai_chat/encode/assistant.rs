@@ -256,7 +256,7 @@ fn written<'a>(cx: &mut Context<'_>, message: &Message, draft: Draft<'a>) -> wir
 
 /// Whether the request switches thinking off.
 fn is_off(cx: &Context<'_>) -> bool {
-    let thinking = cx.options.thinking.as_ref().map(|thinking| thinking.to_value());
+    let thinking = cx.options.thinking_json().map(|thinking| thinking.to_value());
     thinking.is_some_and(|thinking| thinking["type"] == "disabled")
 }
 

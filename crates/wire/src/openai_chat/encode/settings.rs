@@ -12,7 +12,7 @@ use crate::openai_chat::lint::{Facts, setting_fault};
 use crate::openai_chat::schema;
 use crate::openai_chat::wire::{self, FunctionName, StreamOptions, Tail, Thinking};
 use crate::vendor::Switch;
-use crate::{Family, ToolChoice};
+use crate::{Family, Number, ToolChoice};
 
 /// Fields of a body that are made from something else than the settings.
 const NO_SETTINGS: &[&str] = &["messages", "model", "tools", "functions", "function_call"];
@@ -29,9 +29,10 @@ pub(super) fn tail<'a>(cx: &mut Context<'a>) -> Tail<'a> {
     }
     tail.parallel_tool_calls =
         admitted(cx, &facts, "parallel_tool_calls", options.parallel_tool_calls);
-    tail.temperature = admitted(cx, &facts, "temperature", options.temperature.as_ref());
-    tail.top_p = admitted(cx, &facts, "top_p", options.top_p.as_ref());
-    tail.top_k = options.top_k.as_ref().filter(|_| quirks.top_k);
+    tail.temperature =
+        admitted(cx, &facts, "temperature", options.temperature.as_ref().map(Number::as_json));
+    tail.top_p = admitted(cx, &facts, "top_p", options.top_p.as_ref().map(Number::as_json));
+    tail.top_k = options.top_k.as_ref().map(Number::as_json).filter(|_| quirks.top_k);
     if options.top_k.is_some() && !quirks.top_k {
         dropped(cx, "top_k", "the API has no such setting");
     }
@@ -103,7 +104,7 @@ fn stop<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<&'a [String]> {
 /// The switch where there is one. As it was written, if it came with a chat body.
 fn set_thinking<'a>(cx: &mut Context<'a>, tail: &mut Tail<'a>) {
     let options = cx.options;
-    let Some(thinking) = &options.thinking else { return };
+    let Some(thinking) = options.thinking_json() else { return };
     let is_on = thinking.to_value()["type"] != "disabled";
     match cx.vendor.quirks.switch {
         Switch::None => dropped(cx, "thinking", "the API has no such setting"),
@@ -119,7 +120,7 @@ fn set_thinking<'a>(cx: &mut Context<'a>, tail: &mut Tail<'a>) {
 }
 
 fn response_format<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<Cow<'a, Json>> {
-    let format = cx.options.response_format.as_ref()?;
+    let format = cx.options.format_json()?;
     let format = match schema::loosened(format) {
         Some((reason, loosened)) => {
             let detail = format!("of the answer: it is not held to it, because {reason}");

@@ -66,7 +66,7 @@ fn system_part<'a>(
 }
 
 fn asks_for_json(cx: &Context<'_>) -> bool {
-    let format = cx.options.response_format.as_ref().map(|format| format.to_value());
+    let format = cx.options.format_json().map(|format| format.to_value());
     format.is_some_and(|format| format["type"] == "json_object")
 }
 

@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text};
-use crate::{Family, Options, ToolChoice};
+use crate::{Family, Number, Options, ResponseFormat, ToolChoice};
 
 /// All else; what has no neutral word stays as it is.
 pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
@@ -35,8 +35,8 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
     if tool_choice.is_some() {
         body.take("tool_choice");
     }
-    let temperature = body.take("temperature").map(Json::from);
-    let top_p = body.take("top_p").map(Json::from);
+    let temperature = body.take("temperature").map(Json::from).map(Number::from_json);
+    let top_p = body.take("top_p").map(Json::from).map(Number::from_json);
     let cache_key = body.take_text("prompt_cache_key")?.map(SmolStr::new);
     let mut response_format = body.take("response_format").map(Json::from);
     let mut rest: Vec<(String, Json)> = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
         stream,
         tool_choice,
         parallel_tool_calls,
-        response_format,
+        response_format: response_format.map(ResponseFormat::from_json),
         rest,
         rest_of: Some(Family::OpenaiResponses),
         cache_key,

@@ -15,7 +15,7 @@ use crate::names::Alphabet;
 use crate::openai_responses::wire::{Format, ReasoningSettings, Tail, TextSettings, ToolChoice};
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::turns::Turns;
-use crate::{Error, Family, Options};
+use crate::{Error, Family, Number, Options};
 
 /// The longest key of a cached prefix.
 const LONGEST_CACHE_KEY: usize = 64;
@@ -39,8 +39,9 @@ const WRITTEN: [&str; 13] = [
 
 pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
-    let mut tail = Tail { temperature: options.temperature.as_ref(), ..Tail::default() };
-    tail.top_p = options.top_p.as_ref();
+    let mut tail =
+        Tail { temperature: options.temperature.as_ref().map(Number::as_json), ..Tail::default() };
+    tail.top_p = options.top_p.as_ref().map(Number::as_json);
     let n_hosted = options.hosted_tools.iter().filter(|tool| is_sent(tool)).count();
     let n_tools = cx.prompt.tools().len() + n_hosted;
     tail.tool_choice = if n_tools > 0 { tool_choice(cx) } else { None };
@@ -135,7 +136,7 @@ fn tool_choice<'a>(cx: &mut Context<'a>) -> Option<ToolChoice<'a>> {
 
 /// How hard the model is to think, from Anthropic's settings.
 fn reasoning(options: &Options, adjustments: &mut Adjustments) -> Option<ReasoningSettings> {
-    let thinking = options.thinking.as_ref()?.to_value();
+    let thinking = options.thinking_json()?.to_value();
     let n_tokens = thinking.get("budget_tokens").and_then(Value::as_u64);
     let effort = match (thinking.get("type").and_then(Value::as_str), n_tokens) {
         (Some("enabled"), Some(0..=4_095)) => "low",
@@ -165,7 +166,7 @@ fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
     let is_ours = options.rest_of == Some(Family::OpenaiResponses);
     let others = options.rest.iter().find(|(name, _)| is_ours && name == "text");
     let others = others.map(|(_, others)| others);
-    let format = options.response_format.as_ref().and_then(|format| {
+    let format = options.format_json().and_then(|format| {
         let written = format_of(format, &mut cx.adjustments);
         if written.is_none() {
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
@@ -224,7 +225,7 @@ fn format_of<'a>(format: &'a Json, adjustments: &mut Adjustments) -> Option<Form
 /// Whether the answer must be a JSON object and no message says the word, without
 /// which the API refuses.
 pub(super) fn must_ask_for_json(cx: &Context<'_>, system: &[Entry]) -> bool {
-    let Some(format) = &cx.options.response_format else { return false };
+    let Some(format) = cx.options.format_json() else { return false };
     if Own::of_json(format).peek_text("type").as_deref() != Some("json_object") {
         return false;
     }

@@ -11,6 +11,7 @@ use interleaf_wire::lint::lint;
 use interleaf_wire::{
     CacheMarks, Family, NameMap, Options, StreamDecoder, decode_request, decode_response, encode,
 };
+use interleaf_wire::{Number, ThinkingMode};
 
 use super::answers::exchange;
 use super::{prompt, text_of, vendor};
@@ -35,9 +36,9 @@ fn settings() -> impl Strategy<Value = Options> {
     (select(models.to_vec()), select(thinking.to_vec()), any::<bool>(), any::<bool>()).prop_map(
         |(model, thinking, is_marked, is_warm)| Options {
             model: model.into(),
-            thinking: thinking.and_then(|text| Json::parse(text).ok()),
+            thinking: thinking.and_then(|text| Json::parse(text).ok()).map(ThinkingMode::from_json),
             cache: if is_marked { CacheMarks::On } else { CacheMarks::Off },
-            temperature: is_warm.then(|| Json::parse("0.7").unwrap()),
+            temperature: is_warm.then(|| Json::parse("0.7").unwrap()).map(Number::from_json),
             ..Options::default()
         },
     )

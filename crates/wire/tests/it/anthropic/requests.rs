@@ -8,6 +8,7 @@ use interleaf_wire::lint::lint;
 use interleaf_wire::{
     AdjustmentKind, CacheMarks, ErrorKind, Family, Options, ToolChoice, decode_request, encode,
 };
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
 
 use super::answers::exchange;
@@ -114,7 +115,12 @@ fn a_tool_conversation_with_every_kind_of_part() {
     let prompt = prompt(messages, tools);
     let thinking = Some(json_text(json!({"type": "enabled", "budget_tokens": 2000})));
     let cache = CacheMarks::On;
-    let options = Options { thinking, cache, stream: true, ..options("claude-sonnet-4-5") };
+    let options = Options {
+        thinking: thinking.map(ThinkingMode::from_json),
+        cache,
+        stream: true,
+        ..options("claude-sonnet-4-5")
+    };
     let encoded = encode(&prompt, vendor(), &options).unwrap();
     let body = text_of(&encoded);
     assert_eq!(lint(vendor(), &body).unwrap(), []);
@@ -306,7 +312,8 @@ fn a_budget_is_given_up_where_the_loop_began_without_thinking() {
         vec![Message::user("a"), opener, result, next, last]
     };
     let thinking = Some(json_text(json!({"type": "enabled", "budget_tokens": 2000})));
-    let options = Options { thinking, ..options("claude-sonnet-4-5") };
+    let options =
+        Options { thinking: thinking.map(ThinkingMode::from_json), ..options("claude-sonnet-4-5") };
     let kept = body(messages(signed("t")), &options);
     assert_eq!((&kept["thinking"]["type"], &kept["max_tokens"]), (&json!("enabled"), &json!(6096)));
     let given_up = body(messages(said("t")), &options);
@@ -329,13 +336,16 @@ fn settings_are_those_that_the_model_takes() {
     ];
     for (model, thinking, expected) in table {
         let thinking = Some(json_text(thinking.clone()));
-        let options = Options { thinking, ..options(model) };
+        let options = Options { thinking: thinking.map(ThinkingMode::from_json), ..options(model) };
         let body = body(vec![Message::user("a")], &options);
         assert_eq!(body["thinking"]["type"].as_str(), expected, "{model}");
     }
     let number = |text: &str| Some(Json::parse(text).unwrap());
     let temperature = number("0.3");
-    let options = |model| Options { temperature: temperature.clone(), ..options(model) };
+    let options = |model| Options {
+        temperature: temperature.clone().map(Number::from_json),
+        ..options(model)
+    };
     let warm = body(vec![Message::user("a")], &options("claude-sonnet-4-5"));
     assert_eq!(warm["temperature"], 0.3);
     let cold = body(vec![Message::user("a")], &options("claude-opus-5"));
@@ -349,7 +359,7 @@ fn a_tool_can_be_forced_where_the_model_allows_it() {
         let options = Options {
             tool_choice: Some(choice),
             parallel_tool_calls: parallel,
-            thinking: thinks.then_some(thinking),
+            thinking: thinks.then_some(thinking).map(ThinkingMode::from_json),
             ..options(model)
         };
         let prompt = prompt(vec![Message::user("a")], vec![tool("a.b", None)]);
@@ -402,8 +412,10 @@ fn alternatives_at_the_top_of_a_schema_become_one_object() {
 fn a_form_for_the_answer_is_written_and_read() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
     let format = json!({"type": "json_schema", "json_schema": {"name": "count", "schema": schema}});
-    let options =
-        Options { response_format: Some(json_text(format)), ..options("claude-sonnet-4-5") };
+    let options = Options {
+        response_format: Some(ResponseFormat::from_json(json_text(format))),
+        ..options("claude-sonnet-4-5")
+    };
     let encoded = encode_all(vec![Message::user("a")], &options);
     assert_eq!(encoded.adjustments[0].kind, AdjustmentKind::SchemaChanged);
     let text = text_of(&encoded);
@@ -412,7 +424,7 @@ fn a_form_for_the_answer_is_written_and_read() {
     let held = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
     assert_eq!(body["output_config"]["format"], json!({"type": "json_schema", "schema": held}));
     let read = decode_request(Family::Anthropic, &text).unwrap().options.response_format.unwrap();
-    assert_eq!(read.to_value()["json_schema"]["schema"], held);
+    assert_eq!(read.as_json().to_value()["json_schema"]["schema"], held);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use interleaf_wire::{
     AdjustmentKind, CacheMarks, Encoded, Family, Options, ToolChoice, decode_request,
     decode_response,
 };
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
 
 use super::{body, fixture, prompt, tool};
@@ -99,9 +100,9 @@ fn a_whole_conversation_with_every_kind_of_part() {
     let options = Options {
         model: "us.anthropic.claude-sonnet-4-6".into(),
         max_tokens: Some(1024),
-        temperature: Some(json_of("0.20")),
+        temperature: Some(Number::from_json(json_of("0.20"))),
         stop: vec!["\nUser:".to_owned()],
-        thinking: Some(json_of(r#"{"type":"adaptive"}"#)),
+        thinking: Some(ThinkingMode::from_json(json_of(r#"{"type":"adaptive"}"#))),
         tool_choice: Some(ToolChoice::Auto),
         cache: CacheMarks::On,
         ..Options::default()
@@ -371,13 +372,13 @@ fn options_are_mapped_and_what_the_api_lacks_is_reported() {
         model: "m".into(),
         stream: true,
         max_tokens: Some(9),
-        temperature: Some(json_of("1.7")),
-        top_p: Some(json_of("0.90")),
-        top_k: Some(json_of("40")),
+        temperature: Some(Number::from_json(json_of("1.7"))),
+        top_p: Some(Number::from_json(json_of("0.90"))),
+        top_k: Some(Number::from_json(json_of("40"))),
         stop: vec!["END".to_owned(), "\n".to_owned()],
         parallel_tool_calls: Some(false),
-        thinking: Some(json_of(r#"{"type":"disabled"}"#)),
-        response_format: Some(json_of(format)),
+        thinking: Some(ThinkingMode::from_json(json_of(r#"{"type":"disabled"}"#))),
+        response_format: Some(ResponseFormat::from_json(json_of(format))),
         rest: vec![("seed".to_owned(), json_of("1"))],
         rest_of: Some(Family::OpenaiChat),
         cache_key: Some("k".into()),
@@ -440,7 +441,8 @@ fn a_body_is_read() {
     assert_eq!(options.max_tokens, Some(512));
     assert_eq!(options.stop, ["\nUser:"]);
     assert_eq!(options.tool_choice, Some(ToolChoice::Required));
-    assert_eq!(options.thinking, Some(json_of(r#"{"type": "adaptive"}"#)));
+    let read = options.thinking.map(|mode| mode.as_json().as_str().to_owned());
+    assert_eq!(read.as_deref(), Some(r#"{"type": "adaptive"}"#));
     assert_eq!(options.hosted_tools.len(), 2);
     let rest: Vec<&str> = options.rest.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(

@@ -9,6 +9,7 @@ use interleaf_wire::{
     CacheMarks, Family, NameMap, Options, Request, ToolChoice, decode_request, decode_response,
     encode, lint,
 };
+use interleaf_wire::{Number, ResponseFormat};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
@@ -28,9 +29,9 @@ fn options() -> impl Strategy<Value = Options> {
             model: model.into(),
             cache,
             tool_choice: choice,
-            temperature: number.clone(),
-            top_p: number.clone(),
-            response_format: number,
+            temperature: number.clone().map(Number::from_json),
+            top_p: number.clone().map(Number::from_json),
+            response_format: number.map(ResponseFormat::from_json),
             stop: vec!["\n".to_owned(), "END".to_owned()],
             ..Options::default()
         }

@@ -8,6 +8,7 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::conversation;
 use interleaf_wire::{CacheMarks, Family, Options, ToolChoice, Vendor, encode};
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
@@ -153,9 +154,9 @@ fn options(family: Family, n: usize) -> Options {
     Options {
         model: models[n % models.len()].into(),
         max_tokens: every(2, 0).then_some(4096),
-        temperature: number(every(5, 1), "0.5"),
-        top_p: number(every(7, 2), "0.9"),
-        top_k: number(every(7, 3), "40"),
+        temperature: number(every(5, 1), "0.5").map(Number::from_json),
+        top_p: number(every(7, 2), "0.9").map(Number::from_json),
+        top_k: number(every(7, 3), "40").map(Number::from_json),
         stop: if every(6, 1) { vec!["END".to_owned()] } else { Vec::new() },
         stream: every(3, 1),
         tool_choice: match n % 9 {
@@ -167,13 +168,13 @@ fn options(family: Family, n: usize) -> Options {
         },
         parallel_tool_calls: every(4, 3).then_some(every(8, 3)),
         thinking: match n % 8 {
-            1 => Json::parse(r#"{"type":"enabled","budget_tokens":2048}"#).ok(),
-            5 => Json::parse(r#"{"type":"disabled"}"#).ok(),
+            1 => Some(ThinkingMode::budget(2048)),
+            5 => Some(ThinkingMode::off()),
             _ => None,
         },
         response_format: match n % 11 {
-            2 => Json::parse(SCHEMA).ok(),
-            5 => Json::parse(r#"{"type":"json_object"}"#).ok(),
+            2 => Json::parse(SCHEMA).ok().map(ResponseFormat::from_json),
+            5 => Some(ResponseFormat::json_object()),
             _ => None,
         },
         cache_key: every(10, 7).then(|| "a-key".into()),

@@ -10,6 +10,7 @@ use interleaf_wire::{
     AdjustmentKind, Encoded, Family, Options, SessionEncoder, ToolChoice, Vendor, decode_request,
     encode,
 };
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
 
 use super::{body, fixture, google, model, prompt, written};
@@ -114,10 +115,10 @@ fn full() -> (Vec<Message>, Vec<Tool>, Options) {
     let options = Options {
         model: "gemini-3-pro-preview".into(),
         max_tokens: Some(2048),
-        temperature: Some(Json::parse("0.70").unwrap()),
+        temperature: Some(Number::from_json(Json::parse("0.70").unwrap())),
         stop: vec!["END".into()],
         tool_choice: Some(ToolChoice::Tool("zoom".into())),
-        thinking: Some(Json::parse(r#"{"type":"enabled","budget_tokens":1024}"#).unwrap()),
+        thinking: Some(ThinkingMode::budget(1024)),
         ..Options::default()
     };
     (messages, tools, options)
@@ -471,7 +472,7 @@ fn settings_without_a_place_are_reported() {
         parallel_tool_calls: Some(false),
         cache_key: Some("k".into()),
         tool_choice: Some(ToolChoice::Required),
-        thinking: Some(Json::parse(r#"{"type":"disabled"}"#).unwrap()),
+        thinking: Some(ThinkingMode::from_json(Json::parse(r#"{"type":"disabled"}"#).unwrap())),
         rest: vec![("seed".into(), Json::parse("1").unwrap())],
         rest_of: Some(Family::OpenaiChat),
         ..model("gemini-3-pro")
@@ -487,8 +488,10 @@ fn settings_without_a_place_are_reported() {
 fn the_form_of_the_answer_travels_both_ways() {
     let format =
         r#"{"type":"json_schema","json_schema":{"name":"response","schema":{"type":"object"}}}"#;
-    let options =
-        Options { response_format: Some(Json::parse(format).unwrap()), ..Options::default() };
+    let options = Options {
+        response_format: Json::parse(format).ok().map(ResponseFormat::from_json),
+        ..Options::default()
+    };
     let prompt = prompt(vec![Message::user("go")], vec![]);
     let encoded = encode(&prompt, google(), &options).unwrap();
     let config = json!({

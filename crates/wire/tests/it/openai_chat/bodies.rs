@@ -6,6 +6,7 @@ use interleaf_wire::openai_chat::decode_request;
 use interleaf_wire::{
     Adjustment, AdjustmentKind, ErrorKind, Family, Options, ToolChoice, encode, lint::lint,
 };
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 use super::{messages_of, prompt, rewritten, text, vendor, written};
 
@@ -149,15 +150,17 @@ fn settings_stand_behind_the_messages() {
     let options = Options {
         model: "gpt-4.1".into(),
         max_tokens: Some(100),
-        temperature: Json::parse("0.10").ok(),
-        top_p: Json::parse("1").ok(),
-        top_k: Json::parse("40").ok(),
+        temperature: Json::parse("0.10").ok().map(Number::from_json),
+        top_p: Json::parse("1").ok().map(Number::from_json),
+        top_k: Json::parse("40").ok().map(Number::from_json),
         stop: vec!["a".into(), "b".into(), "c".into(), "d".into(), "e".into()],
         stream: true,
         tool_choice: Some(ToolChoice::Tool("ls".into())),
         parallel_tool_calls: Some(false),
-        thinking: Json::parse(r#"{"type":"enabled","budget_tokens":1024}"#).ok(),
-        response_format: Json::parse(r#"{"type":"text"}"#).ok(),
+        thinking: Json::parse(r#"{"type":"enabled","budget_tokens":1024}"#)
+            .ok()
+            .map(ThinkingMode::from_json),
+        response_format: Json::parse(r#"{"type":"text"}"#).ok().map(ResponseFormat::from_json),
         hosted_tools: vec![
             Opaque {
                 owner: "openai".into(),
@@ -290,7 +293,10 @@ fn a_schema_that_can_not_be_strict_is_sent_without_that() {
     let mut ls = tool("ls", r#"{"type":"object","properties":{"a":{"type":"string"}}}"#);
     ls.strict = Some(true);
     let format = r#"{"type":"json_schema","json_schema":{"name":"x","strict":true,"schema":{"type":"object"}}}"#;
-    let options = Options { response_format: Json::parse(format).ok(), ..Options::default() };
+    let options = Options {
+        response_format: Json::parse(format).ok().map(ResponseFormat::from_json),
+        ..Options::default()
+    };
     let (body, adjustments) = written(&[Message::user("hi")], vec![ls], &options, "openai");
     assert!(!body.contains("strict"), "{body}");
     assert_eq!(kinds(&adjustments), [AdjustmentKind::SchemaChanged; 2]);
@@ -315,7 +321,8 @@ fn tools_and_effort_keep_out_of_each_others_way() {
 #[test]
 fn json_is_asked_for_where_nobody_does() {
     let format = Json::parse(r#"{"type":"json_object"}"#).ok();
-    let options = Options { response_format: format, ..Options::default() };
+    let options =
+        Options { response_format: format.map(ResponseFormat::from_json), ..Options::default() };
     let (body, adjustments) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
     assert!(body.contains("Answer in JSON."), "{body}");
     assert_eq!(kinds(&adjustments), [AdjustmentKind::TurnInserted]);

@@ -13,6 +13,7 @@ use interleaf_wire::{
     ErrorKind, Family, NameMap, Options, StreamDecoder, ToolChoice, VENDORS, Vendor,
     decode_response, encode, openai_chat::decode_request,
 };
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 use super::answers::{recorded, streamed, streams};
 use super::{prompt, text};
@@ -156,15 +157,15 @@ fn options() -> impl Strategy<Value = Options> {
             Options {
                 model: model.into(),
                 max_tokens,
-                temperature,
-                top_p,
-                top_k,
+                temperature: temperature.map(Number::from_json),
+                top_p: top_p.map(Number::from_json),
+                top_k: top_k.map(Number::from_json),
                 stop,
                 stream,
                 tool_choice,
                 parallel_tool_calls,
-                thinking: thinking.map(json),
-                response_format: format.map(json),
+                thinking: thinking.map(json).map(ThinkingMode::from_json),
+                response_format: format.map(json).map(ResponseFormat::from_json),
                 hosted_tools: hosted.collect(),
                 rest: rest.into_iter().map(|(name, text)| (name.to_owned(), json(text))).collect(),
                 rest_of: Some(Family::OpenaiChat),

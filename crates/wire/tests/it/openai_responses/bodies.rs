@@ -85,7 +85,7 @@ fn a_body_is_read_into_messages() {
     assert_eq!(request.options.max_tokens, Some(100));
     let format = request.options.response_format.unwrap();
     let expected = r#"{"type":"json_schema","json_schema":{"name":"x","strict":false,"schema":{"type":"object"},"new_20":1}}"#;
-    assert_eq!(format.as_str(), expected);
+    assert_eq!(format.as_json().as_str(), expected);
     let rest: Vec<&str> = request.options.rest.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(rest, ["text", "store", "reasoning", "metadata", "new_21"]);
     assert_eq!(request.options.rest_of, Some(Family::OpenaiResponses));

@@ -7,6 +7,7 @@ use interleaf_model::{
 };
 use interleaf_wire::lint::lint;
 use interleaf_wire::{AdjustmentKind, Encoded, Options, ToolChoice, encode};
+use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 use super::{OWNER, body_of, encoded, prompt, vendor};
 
@@ -115,13 +116,13 @@ fn a_whole_tool_conversation() {
     let options = Options {
         model: "gpt-5".into(),
         max_tokens: Some(4),
-        temperature: Some(Json::parse("1.0").unwrap()),
-        top_k: Some(Json::parse("40").unwrap()),
+        temperature: Some(Number::from_json(Json::parse("1.0").unwrap())),
+        top_k: Some(Number::from_json(Json::parse("40").unwrap())),
         stop: vec!["END".to_owned()],
         stream: true,
         tool_choice: Some(ToolChoice::Tool("list files".into())),
         parallel_tool_calls: Some(true),
-        thinking: Some(Json::parse(r#"{"type":"enabled","budget_tokens":5000}"#).unwrap()),
+        thinking: Some(ThinkingMode::budget(5000)),
         cache_key: Some("session-1".into()),
         ..Options::default()
     };
@@ -320,7 +321,10 @@ fn settings_of_another_family_are_left_out() {
 #[test]
 fn who_wants_json_says_so() {
     let json_object = Some(Json::parse(r#"{"type":"json_object"}"#).unwrap());
-    let options = Options { response_format: json_object, ..Options::default() };
+    let options = Options {
+        response_format: json_object.map(ResponseFormat::from_json),
+        ..Options::default()
+    };
     let asked = encoded(vec![Message::user("as Json, please")], &options);
     assert_eq!(asked.adjustments, []);
     let silent = encoded(vec![Message::user("hi")], &options);
