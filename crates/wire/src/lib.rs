@@ -1,15 +1,30 @@
-//! What model APIs speak, and how it is read into our words.
-//!
-//! A wire family is a folder: `wire.rs` holds the structs of its JSON, `decode.rs`
-//! turns them into [`Message`](interleaf_model::Message)s. The structs never leave
-//! their folder; what a vendor sends that the model has no word for is kept byte
-//! for byte as `Opaque` or `Extra`, under its owner's name.
+//! What model APIs speak: requests, answers and streams, written and read.
 //!
 //! ```text
-//!   text ──▶ raw ──▶ openai_chat::wire ──▶ openai_chat::decode ──▶ Message
-//!            fields   what the API says     what it means
-//!              └─────────────┴────────────────────┴──▶ Error { kind, place, rule }
+//!   Prompt ──▶ encode ──▶ body ──▶ API ──▶ answer, events ──▶ decode ──▶ Reply
+//!   body ──▶ decode_request ──▶ Request          Reply ──▶ write_answer, StreamWriter
+//!   body ──▶ lint ──▶ what the API would refuse  text ──▶ detect ──▶ Family
 //! ```
+//!
+//! A wire family is a folder, and each has one table of contents, its `Codec`
+//! (`codec.rs`): the only place that chooses between families is `Family::codec`. The
+//! same file name holds the same thing in every folder:
+//!
+//! | file | holds |
+//! |---|---|
+//! | `wire.rs` | the JSON of a request as it is written |
+//! | `encode.rs`, `encode/` | from a prompt to a body: `system`, `user`, `results`, `assistant`, `parts`, `media`, `tools`, `settings` |
+//! | `decode.rs`, `decode/` | from a body to messages: `messages`, `parts`, `tools`, `settings` |
+//! | `answer.rs`, `stream.rs` | from an answer, whole or in events, to a reply |
+//! | `answer_writer.rs`, `stream_writer.rs` | from a reply to an answer, whole or in events |
+//! | `error.rs` | what the API says in place of an answer |
+//! | `lint.rs`, `lint/` | what the API would refuse: `rules`, `messages`, `parts`, `pairing`, `tools`, `settings` |
+//! | `detect.rs` | the signs by which a text of the family is known |
+//! | `models.rs`, `schema.rs` | what is known of models by their names; which schemas are taken |
+//!
+//! The structs of a folder never leave it. What a vendor sends that the model has no word
+//! for is kept byte for byte as `Opaque` or `Extra`, under its owner's name, and goes back
+//! to that owner. A vendor is data ([`Vendor`]): a row of [`VENDORS`], or made at run time.
 //!
 //! Nothing here does I/O, asks a clock or draws a random number: an id that has to
 //! be made derives from its place.
