@@ -75,7 +75,7 @@ pub(crate) struct Form {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Cut lines to so many characters [default: the terminal's width, or 100]
+    /// Cut lines to this many characters [default: the terminal's width, or 100]
     #[arg(long, value_name = "N", value_parser = parse_width)]
     pub(crate) width: Option<usize>,
 }
@@ -111,7 +111,7 @@ impl FromStr for Positions {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "positions are written A..B, counted from 0 and without B".to_owned();
+        let expected = || "positions are written A..B, counted from 0 and B left out".to_owned();
         let number = |text: &str| match text {
             "" => Ok(None),
             digits => digits.parse::<usize>().map(Some).map_err(|_| expected()),

@@ -74,7 +74,7 @@ pub(crate) struct AssemblyArguments {
     /// Send the summary in this role [default: system]
     #[arg(long, value_name = "ROLE", requires = "summary", help_heading = REPAIR)]
     summary_role: Option<SummaryAs>,
-    /// What a call without a result gets: a made result, or it is dropped
+    /// What to do with a call without a result: make one that says so, or drop the call
     #[arg(long, value_name = "WHAT", default_value = "make", help_heading = REPAIR)]
     missing: Missing,
     /// Leave calls at the end open for their results: then there is no request yet
@@ -93,10 +93,10 @@ pub(crate) struct AssemblyArguments {
     /// The model's context window, in tokens: what does not fit is shortened
     #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = BUDGET)]
     window: Option<u64>,
-    /// Of these, kept free for the answer [default: an eighth]
+    /// How much of the window to keep free for the answer [default: an eighth]
     #[arg(long, value_name = "N", requires = "window", help_heading = BUDGET)]
     reserve: Option<u64>,
-    /// The model, by which tokens are counted and whom an API asks [default: the file's]
+    /// The model to ask; also selects the token counter [default: the file's]
     #[arg(long, value_name = "NAME", help_heading = BUDGET)]
     pub(crate) model: Option<String>,
 }

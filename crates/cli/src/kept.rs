@@ -23,10 +23,10 @@ use tokio::runtime::{Builder, Runtime};
 use crate::failure::Failure;
 use crate::input::Loaded;
 
-/// So many sessions are looked through at once.
+/// The number of sessions looked through at once.
 const PAGE: usize = 1000;
 
-/// So many sessions are named to a user who has to choose.
+/// The number of sessions named to a user who has to choose.
 const NAMED: usize = 4;
 
 /// Which store is used when the user names none.
@@ -43,7 +43,7 @@ pub(crate) struct SessionArguments {
     /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
     #[arg(long, value_name = "URL", requires = "session", help_heading = SESSION)]
     store: Option<String>,
-    /// As it was when it had so many events
+    /// The session as it was when it had this many events
     #[arg(long, value_name = "SEQ", requires = "session", help_heading = SESSION)]
     pub(crate) at: Option<u64>,
 }

@@ -23,8 +23,8 @@ pub(crate) struct TargetArguments {
     #[command(flatten)]
     api: ApiArguments,
 
-    /// The model takes thinking back only behind the same bytes: leave out what --previous
-    /// shows to stand behind others
+    /// Drop thinking whose prefix changed since --previous, for models that take it back only
+    /// after the same bytes
     #[arg(long, requires = "previous", help_heading = "API")]
     bound_thinking: bool,
 }

@@ -46,11 +46,11 @@ pub(crate) struct BuildArguments {
     #[arg(long, conflicts_with_all = ["explain", "report", "session"])]
     batch: bool,
 
-    /// Note in the session that this request is sent, so that its bytes can be had again
+    /// Note in the session that this request is sent, so that its exact bytes can be retrieved
     #[arg(long, requires = "session", conflicts_with = "at", help_heading = "Session")]
     record: bool,
 
-    /// Print the last request that was noted so, byte for byte, instead of making one
+    /// Print the last noted request, byte for byte, instead of making one
     #[arg(long, requires = "session", conflicts_with_all = ["record", "explain", "report", "plain"])]
     #[arg(help_heading = "Session")]
     sent: bool,

@@ -44,7 +44,7 @@ EXAMPLES
 
 A store is a URL: sqlite:PATH, or postgres://USER:PASSWORD@HOST/DATABASE. Without
 --store it is $INTERLEAF_STORE, or a file in your data folder. ID is the id of a
-session, or as much of its start as no other has."
+session, or enough of its start to tell it from the others."
 )]
 pub(crate) struct SessionsArguments {
     #[command(subcommand)]
@@ -75,7 +75,7 @@ enum SessionsCommand {
 /// On which state of a session a change builds.
 #[derive(Debug, Args)]
 struct Expected {
-    /// Only if the session has just so many events: refuse if others wrote meanwhile
+    /// Refuse unless the session has exactly this many events: nobody wrote in the meantime
     #[arg(long, value_name = "SEQ")]
     expect: Option<u64>,
 }

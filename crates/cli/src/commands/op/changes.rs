@@ -23,16 +23,16 @@ pub(crate) struct Changes {
     /// The operation as JSON, such as '{"truncate":{"keep_last":5}}'; @PATH reads it from a file
     operation: Option<String>,
 
-    /// Keep so many from the start
+    /// Keep this many from the start
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     keep_first: Option<usize>,
-    /// Keep so many at the end; 0 keeps none
+    /// Keep this many at the end; 0 keeps none
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     keep_last: Option<usize>,
-    /// Hide so many from the start
+    /// Hide this many from the start
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     remove_first: Option<usize>,
-    /// Hide so many at the end; 0 hides none
+    /// Hide this many at the end; 0 hides none
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     remove_last: Option<usize>,
     /// Keep the positions from A up to, but without, B
@@ -145,7 +145,7 @@ impl Changes {
         let mut changes: Vec<Edit> = marks.chain(unmarks).collect();
         changes.extend(self.operation(limit)?);
         if changes.is_empty() {
-            return Err(Failure::new("OPERATION", "it is not said what to change").hint(
+            return Err(Failure::new("OPERATION", "nothing says what to change").hint(
                 "give it as JSON or as flags, such as --keep-last 10; see interleaf op --help",
             ));
         }

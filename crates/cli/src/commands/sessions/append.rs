@@ -16,7 +16,7 @@ use crate::kept::KeptSession;
 use crate::lines::{indices_text, plural};
 use crate::output::Output;
 
-/// Say messages in a session
+/// Append messages to a session
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -26,7 +26,7 @@ EXAMPLES
   interleaf decode fixtures/answer-stream.json | interleaf sessions append $ID -
 
 All messages are written together, or none. If another program writes at the same
-time, these come behind its messages, unless --expect forbids it. A message whose
+time, these come after its messages, unless --expect forbids it. A message whose
 id the session has already gets another.")]
 pub(crate) struct AppendArguments {
     /// The session

@@ -20,7 +20,7 @@ pub(crate) struct ForkArguments {
     /// The session
     pub(crate) id: String,
 
-    /// Share only the first so many events [default: all]
+    /// Share only this many events, from the first [default: all]
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 

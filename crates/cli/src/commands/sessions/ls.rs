@@ -9,7 +9,7 @@ use crate::kept::Kept;
 use crate::lines::plural;
 use crate::output::Output;
 
-/// So many are asked for at once.
+/// The number asked for at once.
 const PAGE: usize = 1000;
 
 /// What a title gets, however little the width leaves.
@@ -24,7 +24,7 @@ EXAMPLES
 
 A session's events are its messages and every change of what is visible.")]
 pub(crate) struct LsArguments {
-    /// So many at most
+    /// List at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 

@@ -11,7 +11,7 @@ use crate::failure::{Stop, printable};
 use crate::kept::KeptSession;
 use crate::output::Output;
 
-/// So many are asked for at once.
+/// The number asked for at once.
 const PAGE: usize = 100;
 
 /// Show a session, one line per message
