@@ -111,7 +111,8 @@ impl FromStr for Positions {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "positions are written A..B, counted from 0 and B left out".to_owned();
+        let expected =
+            || "positions are written A..B, counted from 0; B is not included".to_owned();
         let number = |text: &str| match text {
             "" => Ok(None),
             digits => digits.parse::<usize>().map(Some).map_err(|_| expected()),

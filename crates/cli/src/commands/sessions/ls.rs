@@ -96,7 +96,7 @@ fn row(head: &Head) -> [String; 5] {
     ]
 }
 
-/// A text of so many characters at most.
+/// A text cut to this width.
 fn cut(text: &str, width: usize) -> String {
     match text.chars().count() > width {
         true => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),

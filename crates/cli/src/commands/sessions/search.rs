@@ -11,7 +11,7 @@ use crate::failure::{Failure, Stop, printable};
 use crate::kept::Kept;
 use crate::output::Output;
 
-/// So many events are read at once.
+/// The number of events read at once.
 const PAGE: usize = 2048;
 
 /// Find what was said in any session, also in hidden messages
@@ -32,7 +32,7 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
-    /// So many at most
+    /// Print at most this many
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
 
