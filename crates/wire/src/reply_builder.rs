@@ -268,12 +268,12 @@ impl ReplyBuilder {
         }
         let is_call = |(_, slot): &(&u64, &Slot)| matches!(slot, Slot::Call { .. });
         let number = self.slots.range(..key).filter(is_call).count();
-        let seed = match (salt, &self.id) {
-            (Some(salt), _) => format!("salt {salt} {number}"),
-            (None, Some(id)) => format!("answer {number} {id}"),
-            (None, None) => format!("call {number} {name} {arguments}"),
+        let id = match (salt, &self.id) {
+            (Some(salt), _) => made_id(&format!("salt {salt} {number}")),
+            (None, Some(id)) => made_call_id(id, number),
+            (None, None) => made_id(&format!("call {number} {name} {arguments}")),
         };
-        CallId::new(format!("call_{:016x}", xxhash_rust::xxh3::xxh3_64(seed.as_bytes()))).ok()
+        CallId::new(id).ok()
     }
 
     /// The reply. An empty answer is an empty text.
@@ -297,6 +297,15 @@ impl ReplyBuilder {
         };
         Reply { message, finish, usage: self.usage, model: self.model, id: self.id }
     }
+}
+
+/// The id of a call that the API gave none, from the answer's id.
+pub(crate) fn made_call_id(answer: &str, number: usize) -> String {
+    made_id(&format!("answer {number} {answer}"))
+}
+
+fn made_id(seed: &str) -> String {
+    format!("call_{:016x}", xxhash_rust::xxh3::xxh3_64(seed.as_bytes()))
 }
 
 impl Slot {

@@ -25,6 +25,7 @@ use serde::de::IgnoredAny;
 pub(crate) use self::frames::Frames;
 pub(crate) use self::grammar::{Ending, Form, Grammar};
 use crate::adjustment::AdjustmentKind;
+use crate::reply_builder::made_call_id;
 use crate::stream::Framing;
 use crate::write_answer::{Said, Tally, parts};
 use crate::{Adjustment, AnswerHead, Delta, Family};
@@ -249,9 +250,9 @@ impl StreamWriter {
             Delta::Text { part, text } => self.more(*part, OpenForm::Text, text, out),
             Delta::Thinking { part, text } => self.more(*part, OpenForm::Thinking, text, out),
             Delta::Call { part, id, name } => {
-                let made = format!("call_{}", self.n_calls);
+                let made = || made_call_id(self.head.id_or(""), self.n_calls);
+                let id = if id.is_empty() { made() } else { id.clone() };
                 self.n_calls += 1;
-                let id = if id.is_empty() { made } else { id.clone() };
                 self.begin(*part, OpenForm::Call { id, name: name.clone() }, out);
             }
             Delta::Arguments { part, text } => self.arguments(*part, text, out),

@@ -4,23 +4,40 @@ use interleaf_model::{Json, Seal, Usage};
 use serde_json::value::RawValue;
 
 use super::answer_writer::{UNNAMED, VOICE, block, counts, signature};
+use crate::arguments;
 use crate::raw::list;
 use crate::stream_writer::{Ending, Form, Frames, Grammar};
 use crate::write_answer::{AnswerHead, OneLine, Own, Quoted, Said, Voice};
 
 /// The grammar of this family's streams.
 pub(crate) fn grammar() -> Box<dyn Grammar> {
-    Box::new(Blocks { index: 0, delta: ("", "") })
+    Box::new(Blocks { index: 0, delta: ("", ""), arguments: Pieces::GoOut })
 }
 
-/// Arguments are text here, whatever they are: the API too hands on what a model wrote.
-static STREAM_VOICE: Voice = Voice { object_arguments: false, ..VOICE };
+/// Arguments that begin as an object are handed on as they come, even if they end as
+/// none: the API does so too.
+static STREAM_VOICE: Voice = Voice { wraps: |text| !begins_object(text), ..VOICE };
+
+fn begins_object(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+}
 
 struct Blocks {
     /// Of the block that is open or comes next.
     index: u64,
     /// The type of the block's deltas, and the field that holds the text.
     delta: (&'static str, &'static str),
+    arguments: Pieces,
+}
+
+/// What is done with the pieces of a call's arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pieces {
+    /// The first one tells.
+    AreAwaited,
+    GoOut,
+    /// They are no object, and wait until they are whole and can be wrapped.
+    Wait,
 }
 
 impl Blocks {
@@ -75,6 +92,7 @@ impl Grammar for Blocks {
 
     fn begin(&mut self, form: Form<'_>, own: Option<&Json>, out: &mut Frames<'_>) {
         let own = Own::of(own).without("citations");
+        self.arguments = Pieces::GoOut;
         match form {
             Form::Text => {
                 self.delta = ("text_delta", "text");
@@ -88,6 +106,7 @@ impl Grammar for Blocks {
             }
             Form::Call { id, name } => {
                 self.delta = ("input_json_delta", "partial_json");
+                self.arguments = Pieces::AreAwaited;
                 let (id, name) = (Quoted(id), Quoted(name));
                 self.start_block(
                     format_args!(
@@ -100,8 +119,14 @@ impl Grammar for Blocks {
     }
 
     fn more(&mut self, text: &str, out: &mut Frames<'_>) {
-        let (kind, field) = self.delta;
-        self.delta(kind, field, Quoted(text), out);
+        if self.arguments == Pieces::AreAwaited {
+            let goes_out = begins_object(text);
+            self.arguments = if goes_out { Pieces::GoOut } else { Pieces::Wait };
+        }
+        if self.arguments == Pieces::GoOut {
+            let (kind, field) = self.delta;
+            self.delta(kind, field, Quoted(text), out);
+        }
     }
 
     fn end(&mut self, said: &Said<'_>, out: &mut Frames<'_>) {
@@ -119,6 +144,10 @@ impl Grammar for Blocks {
             }
             Said::Thinking { seal: Some(seal @ Seal::Signature(_)), .. } => {
                 self.delta("signature_delta", "signature", Quoted(signature(Some(seal))), out);
+            }
+            Said::Call { call, .. } if self.arguments == Pieces::Wait => {
+                let wrapped = arguments::as_object(&call.arguments);
+                self.delta("input_json_delta", "partial_json", Quoted(&wrapped), out);
             }
             _ => {}
         }

@@ -25,7 +25,7 @@ pub(super) const VOICE: Voice = Voice {
     file: |file| file_format(file).is_some(),
     opaque: Json::is_object,
     refusals: false,
-    object_arguments: true,
+    wraps: |_| true,
     part_fields: |_| true,
     lends: None,
     message_fields: true,

@@ -21,7 +21,7 @@ static STREAM_VOICE: Voice = Voice {
         let mut own = Own::of(Some(value));
         STREAMED.iter().any(|kind| own.take(kind).is_some())
     },
-    object_arguments: false,
+    wraps: |_| false,
     part_fields: |_| false,
     message_fields: false,
     ..VOICE

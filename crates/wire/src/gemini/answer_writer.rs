@@ -31,7 +31,7 @@ pub(super) const VOICE: Voice = Voice {
     },
     opaque: Json::is_object,
     refusals: false,
-    object_arguments: true,
+    wraps: |_| true,
     part_fields: |_| true,
     lends: None,
     message_fields: true,

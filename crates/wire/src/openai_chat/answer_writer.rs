@@ -30,7 +30,7 @@ pub(super) const VOICE: Voice = Voice {
     file: |_| false,
     opaque: |_| false,
     refusals: true,
-    object_arguments: false,
+    wraps: |_| false,
     part_fields: |kind| kind == Kind::Call,
     lends: Some(("google", "thoughtSignature")),
     message_fields: true,

@@ -109,7 +109,7 @@ impl Grammar for Chunks {
             let signature = Signature(call).to_string();
             if !signature.is_empty() {
                 let index = self.n_calls;
-                self.chunk(format_args!(r#""tool_calls":[{{"index":{index}{signature}}}]"#), out);
+                self.chunk(format_args!(r#""tool_calls":[{{"index":{index},"function":{{"arguments":""}}{signature}}}]"#), out);
             }
             self.n_calls += 1;
         }

@@ -30,7 +30,7 @@ pub(super) const VOICE: Voice = Voice {
     file: |_| false,
     opaque: Json::is_object,
     refusals: true,
-    object_arguments: false,
+    wraps: |_| false,
     part_fields: |_| true,
     lends: None,
     message_fields: false,
@@ -340,7 +340,6 @@ fn reasoning(text: &str, seal: Option<&Seal>, own: Option<&Json>, id: &str, out:
 fn written_call(call: &ToolCall, own: Option<&Json>, id: &str, out: &mut String) {
     let is_custom = is_custom(own);
     let mut own = Own::of(own).without("id").without("type");
-    let status = own.take("status").map_or(r#""completed""#, RawValue::get);
     let arguments = call.arguments.as_str();
     let (kind, field, input) = if is_custom {
         let input = own.take_text("input").unwrap_or(Cow::Borrowed(arguments));
@@ -348,8 +347,10 @@ fn written_call(call: &ToolCall, own: Option<&Json>, id: &str, out: &mut String)
     } else {
         ("function_call", "arguments", Cow::Borrowed(arguments))
     };
+    // Only calls of functions have one that must be there.
+    let status = if is_custom || own.has("status") { "" } else { r#","status":"completed""# };
     out.put(format_args!(
-        r#"{{"type":"{kind}","id":{},"call_id":{},"name":{},"{field}":{},"status":{status}{own}}}"#,
+        r#"{{"type":"{kind}","id":{},"call_id":{},"name":{},"{field}":{}{status}{own}}}"#,
         Quoted(id),
         Quoted(call.id.as_str()),
         Quoted(call.name.as_str()),

@@ -285,16 +285,16 @@ impl Grammar for Events {
             }
             Form::Call { id: call, name } => {
                 let is_custom = is_custom(own);
-                let (kind, prefix, field) = if is_custom {
-                    ("custom_tool_call", "ctc", "input")
+                let (kind, prefix, rest) = if is_custom {
+                    ("custom_tool_call", "ctc", r#""input":"""#)
                 } else {
-                    ("function_call", "fc", "arguments")
+                    ("function_call", "fc", r#""arguments":"","status":"in_progress""#)
                 };
                 let id = own_id.map_or_else(|| made(prefix, self.n_items), Cow::into_owned);
                 let (quoted, call, name) = (Quoted(&id), Quoted(call), Quoted(name));
                 self.added(
                     format_args!(
-                        r#"{{"type":"{kind}","id":{quoted},"call_id":{call},"name":{name},"{field}":"","status":"in_progress"}}"#
+                        r#"{{"type":"{kind}","id":{quoted},"call_id":{call},"name":{name},{rest}}}"#
                     ),
                     out,
                 );

@@ -97,6 +97,11 @@ impl<'a> Own<'a> {
         Self(self.take(name).and_then(|raw| Fields::read(raw).ok()))
     }
 
+    /// Whether there is such a field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|fields| fields.peek(name).is_some())
+    }
+
     /// Whether nothing is left.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|fields| fields.iter().next().is_none())

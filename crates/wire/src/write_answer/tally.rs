@@ -15,8 +15,8 @@
 use std::borrow::Cow;
 
 use interleaf_model::{
-    AssistantPart, Extra, File, Finish, Image, Json, Opaque, Reply, Seal, Text, Thinking, ToolCall,
-    Usage,
+    Arguments, AssistantPart, Extra, File, Finish, Image, Json, Opaque, Reply, Seal, Text,
+    Thinking, ToolCall, Usage,
 };
 use serde_json::Value;
 
@@ -119,8 +119,9 @@ impl Tally {
     }
 
     fn call<'a>(&mut self, call: &'a ToolCall) -> Said<'a> {
-        let is_invalid = matches!(call.arguments, interleaf_model::Arguments::Invalid(_));
-        if is_invalid && self.voice.object_arguments {
+        if let Arguments::Invalid(text) = &call.arguments
+            && (self.voice.wraps)(text)
+        {
             self.report(AdjustmentKind::ArgumentsWrapped, format!("of {}", call.id));
         }
         Said::Call { call, own: self.fields(&call.extra, Kind::Call) }

@@ -21,8 +21,8 @@ pub(crate) struct Voice {
     pub(crate) opaque: fn(&Json) -> bool,
     /// Whether a refusal is something other than text.
     pub(crate) refusals: bool,
-    /// Whether arguments are an object, and not the text of one.
-    pub(crate) object_arguments: bool,
+    /// Whether such arguments, which are no object, are wrapped in one.
+    pub(crate) wraps: fn(&str) -> bool,
     /// Whether parts of this kind have fields that we have no word for.
     pub(crate) part_fields: fn(Kind) -> bool,
     /// The field of another owner, on a call, that has a customary place here.

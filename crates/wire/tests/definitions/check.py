@@ -1,6 +1,7 @@
-"""Validates request bodies against definitions that their vendors publish.
+"""Validates bodies against definitions that their vendors publish.
 
-Reads lines `{"api": ..., "name": ..., "body": ...}` on stdin. Writes a line
+Reads lines `{"kind": ..., "api": ..., "name": ..., "body": ...}` on stdin; a kind is
+`request`, `answer` or `stream`, the body of a stream the list of its events. Writes a line
 `{"api", "name", "faults"}` for each body that a definition refuses, and last a
 line with how many bodies of each API were checked. Exits with 77 if a package is
 missing.
@@ -12,6 +13,11 @@ missing.
 | anthropic        | anthropic: `MessageCreateParams`, else the one of the beta    |
 | gemini           | google-genai: the model of each field of the body             |
 | bedrock          | botocore: the input of `Converse`, with enums, patterns, ends |
+
+Answers are held against `ChatCompletion`, `Response`, `Message`,
+`GenerateContentResponse` and the output of `Converse`; streams event by event against
+the types of their events, and as a whole by what the SDKs of OpenAI's chat and of
+Anthropic put them together with.
 
 Types are strict, and a field that a definition does not have is refused. Where a
 definition is narrower than its API, `WIDER` says so and why.
@@ -30,8 +36,15 @@ SKIP = 77
 try:
     import anthropic.types.beta.message_create_params as anthropic_beta
     import anthropic.types.message_create_params as anthropic_messages
+    import anthropic.types as anthropic_types
+    import anthropic.types.beta as anthropic_beta_types
+    import openai.types.chat as chat_types
     import openai.types.chat.completion_create_params as openai_chat
+    import openai.types.responses as responses_types
     import openai.types.responses.response_create_params as openai_responses
+    from anthropic.lib.streaming._messages import accumulate_event
+    from openai import ContentFilterFinishReasonError, LengthFinishReasonError
+    from openai.lib.streaming.chat import ChatCompletionStreamState
     from botocore.loaders import Loader
     from botocore.model import ServiceModel
     from botocore.validate import ParamValidator
@@ -167,13 +180,13 @@ class Gemini:
 class Bedrock:
     """The service model, by the SDK's validator and by what that passes over."""
 
-    def __init__(self):
+    def __init__(self, operation, end, known=None):
         model = ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2"))
-        self.shape = model.operation_model("Converse").input_shape
+        self.shape = getattr(model.operation_model(operation), end)
+        self.known = known or {}
 
     def faults(self, body):
-        # The model is part of the address.
-        body = {"modelId": "a-model", **body}
+        body = {**self.known, **body}
         yield from self.ends(body, self.shape, "")
         report = ParamValidator().validate(self.bytes_of(body, self.shape), self.shape)
         if report.has_errors():
@@ -215,6 +228,85 @@ class Bedrock:
                 yield f"{place}: {value!r} does not match {limits['pattern']}"
 
 
+class BedrockEvent:
+    """One event of `ConverseStream`, below its name."""
+
+    def __init__(self):
+        self.output = Bedrock("ConverseStream", "output_shape")
+
+    def faults(self, event):
+        yield from self.output.faults({"stream": event})
+
+
+class Stream:
+    """The events of a stream, each against its type, then all of them together."""
+
+    def __init__(self, event, accumulate=None):
+        self.event = event
+        self.accumulate = accumulate
+
+    def faults(self, events):
+        for at, event in enumerate(events):
+            yield from (f"{at}/{fault}" for fault in self.event.faults(event))
+        if self.accumulate:
+            try:
+                self.accumulate(events)
+            except Exception as refused:  # Whatever an SDK raises, it refuses.
+                yield f"put together: {refused!r:.300}"
+
+
+def accumulate_chat(events):
+    state = ChatCompletionStreamState()
+    for event in events:
+        state.handle_chunk(chat_types.ChatCompletionChunk.model_validate(event))
+    try:
+        state.get_final_completion()
+    except (LengthFinishReasonError, ContentFilterFinishReasonError):
+        # The SDK has read the answer, and tells its caller how it ended.
+        pass
+
+
+def accumulate_anthropic(events):
+    snapshot, buffers = None, {}
+    adapter = TypeAdapter(anthropic_types.RawMessageStreamEvent)
+    for event in events:
+        event = adapter.validate_python(event)
+        snapshot = accumulate_event(event=event, current_snapshot=snapshot, json_bufs=buffers)
+
+
+def answer_body(api, body):
+    """What servers that imitate an API add to it, and what our recordings made up."""
+    if api == "openai-chat":
+        for choice in body.get("choices", []):
+            message = choice.get("message") or choice.get("delta") or {}
+            for name in ["reasoning_content", "images", "reasoning_details"]:
+                message.pop(name, None)
+            for call in message.get("tool_calls", []):
+                call.pop("provider_specific_fields", None)
+                # The types of chunks know no custom calls; recorded streams have them.
+                if "delta" in choice and "custom" in call:
+                    custom = call.pop("custom")
+                    call["function"] = {"name": custom.get("name"), "arguments": custom["input"]}
+                    call.pop("type", None)
+    for value in inner_objects(body):
+        if value.get("type") == "web_search_result_location":
+            value.update({"encrypted_index": "", "title": "", **value})
+        if value.get("type") == "web_search_result":
+            value.setdefault("page_age", None)
+        if value.get("type") == "custom_tool_call":
+            value.pop("status", None)
+    return body
+
+
+def inner_objects(value):
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from inner_objects(inner)
+
+
 def main():
     warnings.simplefilter("error", UserWarning)
     definitions = {
@@ -224,14 +316,41 @@ def main():
             anthropic_messages.MessageCreateParams, anthropic_beta.MessageCreateParams
         ),
         "gemini": Gemini(),
-        "bedrock": Bedrock(),
+        # The model is part of the address.
+        "bedrock": Bedrock("Converse", "input_shape", {"modelId": "a-model"}),
+    }
+    answers = {
+        "openai-chat": Typed(chat_types.ChatCompletion),
+        "openai-responses": Typed(responses_types.Response),
+        "anthropic": Typed(anthropic_types.Message, anthropic_beta_types.BetaMessage),
+        "gemini": Typed(gemini.GenerateContentResponse),
+        "bedrock": Bedrock("Converse", "output_shape"),
+    }
+    streams = {
+        "openai-chat": Stream(Typed(chat_types.ChatCompletionChunk), accumulate_chat),
+        "openai-responses": Stream(Typed(responses_types.ResponseStreamEvent)),
+        "anthropic": Stream(
+            Typed(
+                anthropic_types.RawMessageStreamEvent,
+                anthropic_beta_types.BetaRawMessageStreamEvent,
+            ),
+            accumulate_anthropic,
+        ),
+        "gemini": Stream(Typed(gemini.GenerateContentResponse)),
+        "bedrock": Stream(BedrockEvent()),
     }
     checked = collections.Counter()
     for line in sys.stdin:
         case = json.loads(line)
         checked[case["api"]] += 1
-        body = WIDER.get(case["api"], dict)(case["body"])
-        faults = list(definitions[case["api"]].faults(body))
+        api, body = case["api"], case["body"]
+        if case["kind"] == "request":
+            faults = list(definitions[api].faults(WIDER.get(api, dict)(body)))
+        elif case["kind"] == "answer":
+            faults = list(answers[api].faults(answer_body(api, body)))
+        else:
+            events = [answer_body(api, event) for event in body]
+            faults = list(streams[api].faults(events))
         if faults:
             told = {"api": case["api"], "name": case["name"], "faults": faults[:MOST_FAULTS]}
             print(json.dumps(told))

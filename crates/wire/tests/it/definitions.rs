@@ -9,6 +9,7 @@
 
 mod drawn;
 mod fixtures;
+mod written;
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -26,8 +27,18 @@ const SKIPPED: i32 = 77;
 /// What names the Python that has the packages.
 const PYTHON: &str = "INTERLEAF_DEFINITIONS_PYTHON";
 
+/// What a body is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Request,
+    Answer,
+    /// A list of the data of a stream's events; one of Bedrock's stands below its name.
+    Stream,
+}
+
 /// A body, and how a person finds out where it came from.
 struct Case {
+    kind: Kind,
     family: Family,
     name: String,
     body: String,
@@ -37,11 +48,17 @@ struct Case {
 /// how many bodies of each API there were. Nothing if there are no definitions.
 fn check(file: &str, cases: &[Case]) -> Option<(Vec<(String, Value)>, Value)> {
     let mut lines = String::new();
-    for Case { family, name, body } in cases {
+    for Case { kind, family, name, body } in cases {
+        let kind = match kind {
+            Kind::Request => "request",
+            Kind::Answer => "answer",
+            Kind::Stream => "stream",
+        };
         let body: &RawValue = serde_json::from_str(body).unwrap();
         let body = body.get().replace(['\n', '\r'], " ");
         let (api, name) = (Value::from(family.as_str()), Value::from(name.as_str()));
-        writeln!(lines, r#"{{"api":{api},"name":{name},"body":{body}}}"#).unwrap();
+        let line = format!(r#"{{"kind":"{kind}","api":{api},"name":{name},"body":{body}}}"#);
+        writeln!(lines, "{line}").unwrap();
     }
     // A file, so that the script can write while it reads.
     let input = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
@@ -89,10 +106,23 @@ fn what_we_write_is_what_the_vendors_define() {
     }
 }
 
+#[test]
+fn the_answers_and_streams_that_we_write_are_what_the_vendors_define() {
+    let cases = written::answers();
+    if let Some((refused, checked)) = check("definitions-answers.jsonl", &cases) {
+        let list: String =
+            refused.iter().map(|(name, faults)| format!("\n{name}\n{faults:#}")).collect();
+        assert!(refused.is_empty(), "{} of {} refused:{list}", refused.len(), cases.len());
+        tell(&format!("answers held against the vendors' types: {checked}"));
+    }
+}
+
 /// Types that see nothing would take everything.
 #[test]
 fn what_is_wrong_deep_inside_is_refused() {
     let wrong = fixtures::wrong();
+    let mut wrong = wrong;
+    wrong.extend(written::wrong());
     if let Some((refused, _)) = check("definitions-wrong.jsonl", &wrong) {
         assert_eq!(refused.len(), wrong.len(), "{refused:#?}");
     }

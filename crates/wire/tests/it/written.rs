@@ -6,7 +6,7 @@ mod carried;
 mod drawn;
 mod examples;
 mod grammar;
-mod recorded;
+pub(crate) mod recorded;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +16,8 @@ use interleaf_wire::{
     decode_response, decode_stream, write_answer, write_stream,
 };
 use proptest::prelude::*;
+
+pub(crate) use self::grammar::frames;
 
 use self::carried::{Form, carried, difference};
 

@@ -13,7 +13,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-use super::Case;
+use super::{Case, Kind};
 
 /// How many bodies of each API.
 const N_BODIES: usize = 300;
@@ -37,7 +37,7 @@ pub(super) fn bodies() -> Vec<Case> {
         for (n, prompt) in prompts.iter().enumerate() {
             let encoded = encode(prompt, Vendor::of(family), &options(family, n)).unwrap();
             let body = String::from_utf8(encoded.to_bytes()).unwrap();
-            cases.push(Case { family, name: format!("drawn {n}"), body });
+            cases.push(Case { kind: Kind::Request, family, name: format!("drawn {n}"), body });
         }
     }
     cases

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use interleaf_model::{Entry, Prompt, Provenance, Role};
 use interleaf_wire::{Family, Vendor, decode_request, encode};
 
-use super::Case;
+use super::{Case, Kind};
 
 /// Bodies of servers that imitate OpenAI have fields that OpenAI does not know.
 const IMITATED: [&str; 3] = ["last-message", "reasoning-lost", "reasoning-name"];
@@ -34,7 +34,12 @@ fn read(family: Family, folder: &str, ending: &str) -> Vec<Case> {
             && !MADE_UP.contains(&name)
         {
             let body = fs::read_to_string(&path).unwrap();
-            cases.push(Case { family, name: format!("{folder}/{family}/{name}"), body });
+            cases.push(Case {
+                kind: Kind::Request,
+                family,
+                name: format!("{folder}/{family}/{name}"),
+                body,
+            });
         }
     }
     cases.sort_by(|a, b| a.name.cmp(&b.name));
@@ -74,7 +79,12 @@ pub(super) fn carried() -> Vec<Case> {
         for family in Family::ALL {
             let encoded = encode(&prompt, Vendor::of(family), &options).unwrap();
             let body = String::from_utf8(encoded.to_bytes()).unwrap();
-            cases.push(Case { family, name: format!("from {}", case.name), body });
+            cases.push(Case {
+                kind: Kind::Request,
+                family,
+                name: format!("from {}", case.name),
+                body,
+            });
         }
     }
     cases

@@ -118,7 +118,12 @@ impl Carrier {
             AssistantPart::Call(call) => {
                 let wraps = match self.family {
                     Family::Gemini => true,
-                    Family::Anthropic | Family::Bedrock => self.form == Form::Whole,
+                    Family::Bedrock => self.form == Form::Whole,
+                    // What begins as an object goes out before anyone knows better.
+                    Family::Anthropic => {
+                        let text = call.arguments.as_str().trim_start();
+                        self.form == Form::Whole || !text.starts_with('{')
+                    }
                     _ => false,
                 };
                 if wraps && matches!(call.arguments, interleaf_model::Arguments::Invalid(_)) {

@@ -15,7 +15,7 @@ use serde_json::Value;
 type Checked = Result<(), String>;
 
 /// One event: its name, which may be empty, and its data.
-type Event = (String, Value);
+pub(crate) type Event = (String, Value);
 
 /// Whether a stream is one of this API, from its first event to its last.
 pub(super) fn check(family: Family, bytes: &[u8]) -> Checked {
@@ -58,7 +58,7 @@ fn named(bytes: &[u8]) -> Result<Vec<Event>, String> {
 }
 
 /// The frames of an event stream, as AWS's decoder reads them.
-fn frames(bytes: &[u8]) -> Result<Vec<Event>, String> {
+pub(crate) fn frames(bytes: &[u8]) -> Result<Vec<Event>, String> {
     let mut rest = Bytes::copy_from_slice(bytes);
     let mut events = Vec::new();
     while !rest.is_empty() {

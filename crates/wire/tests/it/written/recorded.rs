@@ -51,7 +51,7 @@ fn frames(lines: &str) -> Vec<u8> {
 }
 
 /// What every recorded answer says, but for errors.
-pub(super) fn replies() -> Vec<(String, Reply)> {
+pub(crate) fn replies() -> Vec<(String, Reply)> {
     let names = NameMap::default();
     let mut replies = Vec::new();
     for family in Family::ALL {
