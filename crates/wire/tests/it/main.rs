@@ -8,6 +8,7 @@ mod examples;
 mod faults;
 mod http;
 mod laws;
+mod returned;
 mod session;
 mod streams;
 mod vendor;
