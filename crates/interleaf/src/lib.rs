@@ -37,7 +37,7 @@
 //! session.todo().add("list the files").await?;
 //!
 //! let recipe = Recipe::new().with_system("You are a careful agent.");
-//! let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+//! let target = Target::new("anthropic", "claude-sonnet-4-5")?.with_key("sk-123");
 //! let Next::Send(request) = session.request(&recipe, &target).await? else { unreachable!() };
 //! assert!(String::from_utf8(request.body.to_bytes())?.contains("list the files"));
 //!

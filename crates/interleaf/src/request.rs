@@ -1,7 +1,7 @@
 //! A request, ready to be sent.
 
 use interleaf_assemble::{OpenCall, Report};
-use interleaf_wire::{Decoder, Encoded};
+use interleaf_wire::{Decoder, Encoded, Http};
 
 /// What a session does next.
 #[derive(Debug)]
@@ -24,8 +24,9 @@ pub enum Next {
 /// let mut session = Session::create(store::open("memory:").await?, "").await?;
 /// session.append(Message::user("Which files are here?")).await?;
 ///
-/// let target = Target::new("openai", "gpt-5")?.with_key("sk-…");
+/// let target = Target::new("openai", "gpt-5")?.with_key("sk-123");
 /// let Next::Send(request) = session.request(&Recipe::new(), &target).await? else { panic!() };
+/// assert_eq!(request.http.unwrap().method, "POST");
 /// // Send `request.body.fragments()`; what comes back is read by `request.decoder`.
 /// let answer = br#"{"choices":[{"message":{"content":"None."},"finish_reason":"stop"}]}"#;
 /// let reply = request.decoder.whole(200, [], answer)?;
@@ -38,6 +39,8 @@ pub enum Next {
 pub struct Request {
     /// Its number in the session; a preview has none.
     pub number: Option<u64>,
+    /// How it is sent; a preview is not.
+    pub http: Option<Http>,
     /// Its body, in pieces.
     pub body: Encoded,
     /// What reads the answer.

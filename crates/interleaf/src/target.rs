@@ -10,7 +10,7 @@ use crate::Error;
 /// ```
 /// use interleaf::Target;
 ///
-/// let mut target = Target::new("anthropic", "claude-sonnet-4-5")?.with_key("sk-…");
+/// let mut target = Target::new("anthropic", "claude-sonnet-4-5")?.with_key("sk-123");
 /// target.options.max_tokens = Some(4096);
 /// assert!(!format!("{target:?}").contains("sk-"));
 /// assert!(Target::new("antropic", "claude-sonnet-4-5").is_err());

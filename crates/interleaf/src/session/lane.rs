@@ -50,7 +50,7 @@ impl Lane {
         target: &Target,
     ) -> Result<Made, Error> {
         self.follow(conversation, agent);
-        let requires = interleaf_model::Requirements::STRICT;
+        let requires = target.vendor.requirements(&target.options.model);
         let assembly = self.running.assemble(recipe, requires).map_err(Error::assemble)?;
         let body = match &assembly.outcome {
             Outcome::Waiting(_) => None,

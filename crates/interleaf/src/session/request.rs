@@ -3,7 +3,7 @@
 use interleaf_assemble::{Agent, Outcome, Recipe, Report};
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
-use interleaf_wire::{Decoder, Encoded};
+use interleaf_wire::{Decoder, Encoded, Http};
 
 use super::Session;
 use super::lane::{Asked, Made};
@@ -18,9 +18,10 @@ impl Session {
     /// TODO list, useful information and folder notes.
     ///
     /// # Errors
-    /// If there is nothing to say, it does not fit, the API cannot say it, or another
-    /// writer was first.
+    /// If there is nothing to say, it does not fit, the API cannot say it, a key is needed
+    /// and none is given, or another writer was first.
     pub async fn request(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
+        let http = target.vendor.http(&target.options, target.key.as_ref()).map_err(Error::wire)?;
         let made = self.made(recipe, target).await?;
         let number = match &made.body {
             Some(body) => {
@@ -40,7 +41,7 @@ impl Session {
             };
             self.lane(agent_of(recipe)).asked = Some(asked);
         }
-        next(made, number, target)
+        Ok(next(made, number.map(|number| (number, http)), target))
     }
 
     /// Makes the next request to look at it. Nothing is noted.
@@ -49,7 +50,7 @@ impl Session {
     /// As [`request`](Self::request).
     pub async fn preview(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let made = self.made(recipe, target).await?;
-        next(made, None, target)
+        Ok(next(made, None, target))
     }
 
     async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
@@ -114,11 +115,13 @@ pub(super) fn agent_of(recipe: &Recipe) -> Option<&AgentName> {
     }
 }
 
-fn next(made: Made, number: Option<u64>, target: &Target) -> Result<Next, Error> {
+fn next(made: Made, sent: Option<(u64, Http)>, target: &Target) -> Next {
     let Made { assembly, body } = made;
+    let (number, http) = sent.unzip();
     match (assembly.outcome, body) {
-        (Outcome::Waiting(calls), _) => Ok(Next::Wait(calls)),
-        (Outcome::Ready(_), None) => Ok(Next::Wait(Vec::new())),
+        (Outcome::Waiting(calls), _) => Next::Wait(calls),
+        // A prompt is always written.
+        (Outcome::Ready(_), None) => Next::Wait(Vec::new()),
         (Outcome::Ready(_), Some(body)) => {
             let decoder = Decoder::new(target.vendor.family, body.names.clone());
             // Answers whose calls have no ids of their own are told apart by the request.
@@ -127,7 +130,7 @@ fn next(made: Made, number: Option<u64>, target: &Target) -> Result<Next, Error>
                 None => decoder,
             };
             let report = assembly.report;
-            Ok(Next::Send(Box::new(Request { number, body, decoder, report })))
+            Next::Send(Box::new(Request { number, http, body, decoder, report }))
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::{Error, Next, Target};
 /// session.append(Message::user("Mend the tests.")).await?;
 ///
 /// let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
-/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+/// let target = Target::new("anthropic", "claude-sonnet-4-5")?.with_key("sk-123");
 /// let mut scout = session.sub_agent("scout");
 /// scout.append(Message::user("Why does the first test fail?")).await?;
 /// let Next::Send(request) = scout.request(&recipe, &target).await? else { panic!() };

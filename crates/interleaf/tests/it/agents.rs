@@ -13,7 +13,7 @@ use interleaf::{Session, SummaryState, Target, TodoStatus};
 use crate::{block_on, memory, pinned};
 
 fn target() -> Target {
-    Target::new("anthropic", "claude-sonnet-4-5").unwrap()
+    Target::new("anthropic", "claude-sonnet-4-5").unwrap().with_key("k")
 }
 
 fn role() -> Recipe {

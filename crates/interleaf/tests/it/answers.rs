@@ -7,7 +7,7 @@ use interleaf::wire::{Decoder, Family, NameMap, Vendor, decode_request};
 use interleaf::{ErrorKind, Next, Session, Target};
 use serde_json::json;
 
-use crate::{block_on, memory};
+use crate::{block_on, memory, target_of};
 
 /// An answer of each API that thinks, speaks, calls and, where the API can say so, speaks
 /// again, with a part that only the vendor knows, where there is one.
@@ -87,7 +87,7 @@ fn what_a_model_said_goes_back_in_order_and_nothing_of_it_is_lost() {
     for family in Family::ALL {
         block_on(async {
             let (vendor, body) = answer(family);
-            let target = Target::new(vendor, "m-1").unwrap();
+            let target = target_of(Vendor::named(vendor).unwrap(), "m-1");
             let mut session = Session::create(memory().await, "").await.unwrap();
             session.append(Message::user("Which files are here?")).await.unwrap();
             let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
@@ -127,7 +127,7 @@ fn what_is_known_of_an_answer_is_kept_with_it_in_one_transaction() {
             let store = memory().await;
             let mut session = Session::create(store.clone(), "").await.unwrap();
             session.append(Message::user("Which files are here?")).await.unwrap();
-            let target = Target::new(vendor, "asked-for").unwrap();
+            let target = target_of(Vendor::named(vendor).unwrap(), "asked-for");
             let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
             let before = session.seq();
             // Another node takes the answer.
@@ -187,7 +187,7 @@ fn estimates_of_tokens_learn_from_what_the_api_reports() {
         session.append(Message::user(&"a few words ".repeat(500))).await.unwrap();
         let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
         let recipe = Recipe::new().with_budget(Budget::of_window(200_000), ledger);
-        let target = Target::new("anthropic", "m-1").unwrap();
+        let target = Target::new("anthropic", "m-1").unwrap().with_key("k");
         let mut counted = vec![];
         for _ in 0..2 {
             let request = session.request(&recipe, &target).await.unwrap().request().unwrap();

@@ -16,9 +16,11 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 
+use interleaf::Target;
 use interleaf::conversation::{Conversation, PINNED};
 use interleaf::model::MessageId;
 use interleaf::store::{self, Store};
+use interleaf::wire::Vendor;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -32,4 +34,13 @@ fn pinned(conversation: &Conversation) -> BTreeSet<MessageId> {
     let marks = conversation.marks().filter(|(mark, _)| *mark == PINNED);
     let indices = marks.flat_map(|(_, indices)| indices);
     indices.map(|index| conversation.message(index).unwrap().id.clone()).collect()
+}
+
+/// A model of a vendor, at some address and with some key.
+fn target_of(vendor: &Vendor, model: &str) -> Target {
+    let mut vendor = vendor.clone();
+    if vendor.base_url.is_empty() {
+        vendor.base_url = "https://example.org".into();
+    }
+    Target::of(vendor, model).with_key("k")
 }

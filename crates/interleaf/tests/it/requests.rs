@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
 
-use crate::{block_on, memory, pinned};
+use crate::{block_on, memory, pinned, target_of};
 
 /// What a request is made with.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ async fn compare(
     let conversation = session.conversation();
     let mut view = View::of(conversation.visible().cloned());
     view.pinned = pinned(conversation);
-    let requires = interleaf::model::Requirements::STRICT;
+    let requires = target.vendor.requirements(&target.options.model);
     let scratch = assemble(&view, recipe, requires, previous.as_ref());
     let made = session.request(recipe, target).await;
     let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = scratch else {
@@ -114,7 +114,7 @@ async fn compare(
 fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Settings]) {
     block_on(async {
         let mut session = Session::create(memory().await, "").await.unwrap();
-        let mut target = Target::of(Vendor::of(family).clone(), "gemini-3-pro");
+        let mut target = target_of(Vendor::of(family), "gemini-3-pro");
         target.options.cache = cache;
         let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
         let mut previous = None;
@@ -193,7 +193,7 @@ fn nodes_that_take_turns_on_one_store_make_the_bytes_of_one() {
     for family in Family::ALL {
         block_on(async {
             let store = memory().await;
-            let target = Target::of(Vendor::of(family).clone(), "a-model");
+            let target = target_of(Vendor::of(family), "a-model");
             let recipe = Recipe::new()
                 .with_system("You are a careful agent.")
                 .with_context(ContextKind::Role, "You mend programs.");
@@ -244,7 +244,7 @@ fn a_request_for_a_sub_agent_that_the_recipe_names_is_the_sub_agents_own() {
         let mut session = Session::create(memory().await, "").await.unwrap();
         session.append(Message::user("for the main agent")).await.unwrap();
         session.sub_agent("scout").append(Message::user("for the scout")).await.unwrap();
-        let target = Target::new("openai", "gpt-5").unwrap();
+        let target = Target::new("openai", "gpt-5").unwrap().with_key("k");
         let recipe = Recipe::new()
             .with_agent(Agent::Sub("scout".into()))
             .with_context(ContextKind::Role, "You look for causes.");

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use interleaf::assemble::{Outcome, Recipe, Summary, View, assemble};
 use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
-use interleaf::model::{ContextKind, Json, Message, Requirements, Role, Usage};
+use interleaf::model::{ContextKind, Json, Message, Role, Usage};
 use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
 use interleaf::wire::{Family, Vendor, encode};
 use interleaf::{ErrorKind, Next, Session, SummaryState, Target};
 use interleaf_samples::generate::agent_session;
+
+use crate::target_of;
 
 /// Both stores that need nothing installed; PostgreSQL passes the same contract.
 async fn stores(folder: &tempfile::TempDir) -> [Arc<dyn Store>; 2] {
@@ -144,7 +146,8 @@ async fn h4_every_earlier_request_is_rebuilt_byte_for_byte_and_proven_by_its_has
     let folder = tempfile::tempdir().unwrap();
     for store in stores(&folder).await {
         for family in Family::ALL {
-            let target = Target::of(Vendor::of(family).clone(), "a-model");
+            let target = target_of(Vendor::of(family), "a-model");
+            let requires = target.vendor.requirements("a-model");
             let mut session = Session::create(store.clone(), family.as_str()).await.unwrap();
             let mut bodies = vec![];
             for (n, message) in agent_session(60).into_iter().enumerate() {
@@ -174,7 +177,7 @@ async fn h4_every_earlier_request_is_rebuilt_byte_for_byte_and_proven_by_its_has
                 let then = session.at(request.seq).await.unwrap();
                 let view = View::of(then.visible().cloned());
                 let Outcome::Ready(prompt) =
-                    assemble(&view, &recipe(*n), Requirements::STRICT, None).unwrap().outcome
+                    assemble(&view, &recipe(*n), requires, None).unwrap().outcome
                 else {
                     panic!()
                 };
@@ -210,7 +213,7 @@ async fn f4_a_new_summary_supersedes_the_old_in_one_transaction_and_one_of_two_w
         one.append(Message::user("d")).await.unwrap();
         let mut two = Session::open(store.clone(), one.id()).await.unwrap();
         // Both know the same summary: each has just made a request with it.
-        let target = Target::new("anthropic", "a-model").unwrap();
+        let target = Target::new("anthropic", "a-model").unwrap().with_key("k");
         one.preview(&recipe(0), &target).await.unwrap();
         two.preview(&recipe(0), &target).await.unwrap();
         let (a, b) = tokio::join!(one.summarise(summary("a")), two.summarise(summary("b")));
