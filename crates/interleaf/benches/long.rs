@@ -42,7 +42,7 @@ fn measure(state: &str, messages: &[Arc<Message>], n: usize, recipe: &Recipe) {
         if let Ok(assembly) = running.assemble(recipe, Requirements::STRICT)
             && let Outcome::Ready(prompt) = assembly.outcome
         {
-            let _ = black_box(encoder.encode(&prompt, &vendor, &options));
+            let _ = black_box(encoder.encode(&prompt, vendor, &options));
         }
     };
     // The session has been running: its beginning is settled.
@@ -59,7 +59,7 @@ fn measure(state: &str, messages: &[Arc<Message>], n: usize, recipe: &Recipe) {
     if let Ok(assembly) = assemble(&view, recipe, Requirements::STRICT, None)
         && let Outcome::Ready(prompt) = assembly.outcome
     {
-        let _ = black_box(encode(&prompt, &vendor, &options).map(|body| body.to_bytes()));
+        let _ = black_box(encode(&prompt, vendor, &options).map(|body| body.to_bytes()));
     }
     let anew = start.elapsed();
     println!(
