@@ -1,6 +1,6 @@
 //! The settled turns of a session, and what of them the next request shows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Link, MessageId, Provenance, Role, Settled};
@@ -22,6 +22,8 @@ pub(crate) struct Prior {
     totals: Totals,
     /// The call ids so far, each with the next number to try if it comes again.
     used: HashMap<CallId, usize>,
+    /// The ids of calls that are not shown: a result for one of them may still come.
+    unshown: HashSet<CallId>,
     /// A call id was renamed.
     has_renamed: bool,
     history: History,
@@ -83,6 +85,11 @@ impl Totals {
 impl Prior {
     pub(crate) fn used_ids(&self) -> &HashMap<CallId, usize> {
         &self.used
+    }
+
+    /// Whether a settled message made a call with this id, shown or not.
+    pub(super) fn has_call(&self, id: &CallId) -> bool {
+        self.used.contains_key(id) || self.unshown.contains(id)
     }
 
     /// The system messages that stood in it, and whether they stood at the head.
@@ -190,7 +197,7 @@ impl Prior {
         let made = Stretched::of(order, &mut draft);
         let mut prior = draft.prior.take().or(first).unwrap_or_default();
         if let Ok(made) = made {
-            prior.add(order, made, draft.used.take(), source.len());
+            prior.add(order, made, draft.used.take(), source);
         }
         prior
     }
@@ -200,7 +207,7 @@ impl Prior {
         order: &Order<'_>,
         made: Stretched,
         used: Option<HashMap<CallId, usize>>,
-        n_source: usize,
+        source: &[Entry],
     ) {
         let counting = order.counting.as_ref();
         let held = held_places(order, &made.turns, false);
@@ -229,8 +236,13 @@ impl Prior {
                 self.used.extend(calls.map(|call| (call.id.clone(), 2)));
             }
         }
+        for call in source.iter().flat_map(|entry| entry.message.calls()) {
+            if !self.used.contains_key(&call.id) {
+                self.unshown.insert(call.id.clone());
+            }
+        }
         let stretch = Stretch {
-            n_source,
+            n_source: source.len(),
             n_filtered: made.n_filtered,
             n_repaired: made.n_repaired,
             systems: made.systems,

@@ -19,10 +19,9 @@ pub(super) fn reaches_back(
     source: &[Entry],
     repaired: &[Entry],
 ) -> bool {
-    let used = prior.used_ids();
     let asks = |entry: &&Entry| {
         let result = entry.message.as_result();
-        result.is_some_and(|result| used.contains_key(&result.call))
+        result.is_some_and(|result| prior.has_call(&result.call))
             && filter::unheard(order, &entry.message).is_none()
     };
     let mut asks = source.iter().filter(asks).peekable();
