@@ -89,7 +89,7 @@ pub fn read(text: &str) -> Result<Reply, Error> {
         None => Finish::Stop,
     };
     let (model, id) = (form.model.map(Into::into), form.id.map(Into::into));
-    Ok(Reply { message, finish, usage: form.usage, model, id })
+    Ok(Reply { usage: form.usage, model, id, ..Reply::new(message, finish) })
 }
 
 #[derive(Deserialize)]

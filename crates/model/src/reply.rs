@@ -28,6 +28,8 @@ pub struct Reply {
     pub model: Option<SmolStr>,
     /// The API's name for the answer.
     pub id: Option<SmolStr>,
+    /// The number in its session of the request that it answers, where that is known.
+    pub request: Option<u64>,
 }
 
 /// Why a model stopped.
@@ -52,11 +54,15 @@ pub enum Finish {
 impl Reply {
     /// An answer of which no more is known.
     pub fn new(message: Message, finish: Finish) -> Self {
-        Self { message, finish, usage: None, model: None, id: None }
+        Self { message, finish, usage: None, model: None, id: None, request: None }
     }
 }
 
 impl Finish {
+    /// The reasons that have a word of their own.
+    const KNOWN: [Self; 6] =
+        [Self::Stop, Self::Length, Self::ToolCalls, Self::ContentFilter, Self::Paused, Self::Cut];
+
     /// The reason's name.
     pub fn as_str(&self) -> &str {
         match self {
@@ -74,8 +80,7 @@ impl Finish {
 /// The reason of this name; any other is in the API's words.
 impl From<&str> for Finish {
     fn from(name: &str) -> Self {
-        let known = [Self::Stop, Self::Length, Self::ToolCalls, Self::ContentFilter, Self::Paused];
-        let found = known.into_iter().find(|finish| finish.as_str() == name);
+        let found = Self::KNOWN.into_iter().find(|finish| finish.as_str() == name);
         found.unwrap_or_else(|| Self::Other(name.into()))
     }
 }
@@ -94,9 +99,6 @@ impl Serialize for Finish {
 
 impl<'de> Deserialize<'de> for Finish {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let reason = SmolStr::deserialize(deserializer)?;
-        let known = [Self::Stop, Self::Length, Self::ToolCalls, Self::ContentFilter, Self::Paused];
-        let known = known.into_iter().find(|finish| finish.as_str() == reason);
-        Ok(known.unwrap_or(Self::Other(reason)))
+        Ok(Self::from(SmolStr::deserialize(deserializer)?.as_str()))
     }
 }

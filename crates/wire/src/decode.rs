@@ -44,20 +44,20 @@ pub fn decode_tools(family: Family, list: &str) -> Result<(Vec<Tool>, Vec<Opaque
 pub struct Decoder {
     family: Family,
     names: NameMap,
-    salt: Option<u64>,
+    request: Option<u64>,
 }
 
 impl Decoder {
     /// A decoder for the answer to a request whose tool names were rewritten so.
     pub fn new(family: Family, names: NameMap) -> Self {
-        Self { family, names, salt: None }
+        Self { family, names, request: None }
     }
 
-    /// Tells this answer from the others of its session, such as by the request's number:
+    /// Says which request of its session the answer belongs to: the reply names it, and
     /// calls that the API gives no id get one that no other answer has.
     #[must_use]
-    pub fn salted(self, salt: u64) -> Self {
-        Self { salt: Some(salt), ..self }
+    pub fn for_request(self, number: u64) -> Self {
+        Self { request: Some(number), ..self }
     }
 
     /// Whose answers it reads.
@@ -69,8 +69,8 @@ impl Decoder {
         &self.names
     }
 
-    pub(crate) fn salt(&self) -> Option<u64> {
-        self.salt
+    pub(crate) fn request(&self) -> Option<u64> {
+        self.request
     }
 
     /// Reads an answer that came whole, with its HTTP status and headers.

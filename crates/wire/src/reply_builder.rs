@@ -204,7 +204,7 @@ impl ReplyBuilder {
     /// The part with this key is whole.
     pub(crate) fn is_whole(&mut self, key: u64, deltas: &mut Vec<Delta>) {
         let Some((decoder, _)) = &self.told else { return };
-        let id = self.call_id(key, decoder.salt());
+        let id = self.call_id(key, decoder.request());
         let producer = self.producer(decoder);
         let slot = self.slots.get(&key).cloned();
         if let Some(whole) = slot.and_then(|slot| slot.into_part(id, decoder, &producer)) {
@@ -257,9 +257,9 @@ impl ReplyBuilder {
     /// The id of the call with this key: the API's, or a made one if it gave none.
     ///
     /// A made id is the same whenever the same answer is read, and differs between the
-    /// answers of a session: it comes from the decoder's salt, else from the answer's id,
+    /// answers of a session: it comes from the number of the request, else from the answer's id,
     /// else from what is called.
-    pub(crate) fn call_id(&self, key: u64, salt: Option<u64>) -> Option<CallId> {
+    pub(crate) fn call_id(&self, key: u64, request: Option<u64>) -> Option<CallId> {
         let Some(Slot::Call { id, name, arguments, .. }) = self.slots.get(&key) else {
             return None;
         };
@@ -268,8 +268,8 @@ impl ReplyBuilder {
         }
         let is_call = |(_, slot): &(&u64, &Slot)| matches!(slot, Slot::Call { .. });
         let number = self.slots.range(..key).filter(is_call).count();
-        let id = match (salt, &self.id) {
-            (Some(salt), _) => made_id(&format!("salt {salt} {number}")),
+        let id = match (request, &self.id) {
+            (Some(request), _) => made_id(&format!("request {request} {number}")),
             (None, Some(id)) => made_call_id(id, number),
             (None, None) => made_id(&format!("call {number} {name} {arguments}")),
         };
@@ -280,7 +280,7 @@ impl ReplyBuilder {
     pub(crate) fn build(self, decoder: &Decoder) -> Reply {
         let producer = self.producer(decoder);
         let ids: Vec<Option<CallId>> =
-            self.slots.keys().map(|&key| self.call_id(key, decoder.salt())).collect();
+            self.slots.keys().map(|&key| self.call_id(key, decoder.request())).collect();
         let part = |(slot, id): (Slot, Option<CallId>)| slot.into_part(id, decoder, &producer);
         let has_calls = self.has_calls();
         let slots = self.slots.into_values().zip(ids);
@@ -295,7 +295,8 @@ impl ReplyBuilder {
             Some(finish) => finish,
             None => Finish::Stop,
         };
-        Reply { message, finish, usage: self.usage, model: self.model, id: self.id }
+        let request = decoder.request();
+        Reply { message, finish, usage: self.usage, model: self.model, id: self.id, request }
     }
 }
 

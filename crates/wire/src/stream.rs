@@ -41,8 +41,8 @@ pub enum Delta {
     Call {
         /// Which part.
         part: u64,
-        /// Its id. Empty if the API gives none, and neither the answer's id nor a salt
-        /// tells this answer from others.
+        /// Its id. Empty if the API gives none, and neither the answer's id nor the number
+        /// of the request tells this answer from others.
         id: String,
         /// The tool, by the name that the caller gave it.
         name: String,
@@ -240,8 +240,8 @@ impl Delta {
         let Self::Call { part, id, name } = self else { return };
         *name = decoder.names().original(name).to_string();
         if id.is_empty()
-            && (reply.id.is_some() || decoder.salt().is_some())
-            && let Some(made) = reply.call_id(*part, decoder.salt())
+            && (reply.id.is_some() || decoder.request().is_some())
+            && let Some(made) = reply.call_id(*part, decoder.request())
         {
             *id = made.to_string();
         }

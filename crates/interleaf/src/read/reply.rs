@@ -43,5 +43,5 @@ fn of_message(message: Message) -> Result<Reply, Error> {
         return Err(InputFault::new(rule).at("role").into());
     }
     let finish = if message.has_calls() { Finish::ToolCalls } else { Finish::Stop };
-    Ok(Reply { message, finish, usage: None, model: None, id: None })
+    Ok(Reply::new(message, finish))
 }

@@ -126,7 +126,7 @@ fn next(made: Made, sent: Option<(u64, Http)>, target: &Target) -> Next {
             let decoder = Decoder::new(target.vendor.family, body.names.clone());
             // Answers whose calls have no ids of their own are told apart by the request.
             let decoder = match number {
-                Some(number) => decoder.salted(number),
+                Some(number) => decoder.for_request(number),
                 None => decoder,
             };
             let report = assembly.report;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interleaf_conversation::Event;
 use interleaf_model::{AgentName, Answered, CallId, Message, Origin, Reply, Role, ToolCall, Usage};
-use interleaf_store::{Page, RequestUsage};
+use interleaf_store::{Page, RequestUsage, SentRequest};
 
 use super::lane::Asked;
 use super::{Session, now};
@@ -32,11 +32,15 @@ impl Session {
         agent: Option<&AgentName>,
         reply: Reply,
     ) -> Result<Arc<Message>, Error> {
+        let Reply { message, finish, usage, model, id, request, .. } = reply;
         let asked = match self.lane(agent).asked.clone() {
-            Some(asked) => Some(asked),
-            None => self.last_asked(agent).await?,
+            Some(asked) if request.is_none_or(|number| number == asked.number) => Some(asked),
+            // Another node asked, or this one did before it was started anew.
+            _ => match request {
+                Some(number) => self.asked(number).await?,
+                None => self.last_asked(agent).await?,
+            },
         };
-        let Reply { message, finish, usage, model, id, .. } = reply;
         let mut answered = Answered::default();
         answered.request = asked.as_ref().map(|asked| asked.number);
         answered.vendor = asked.as_ref().map(|asked| asked.vendor.as_str().into());
@@ -59,6 +63,7 @@ impl Session {
         let index = conversation.log_len() as u32 - 1;
         self.send(commit).await?;
         self.conversation = conversation;
+        self.lane(agent).asked = None;
         observe(asked, usage);
         let kept = self.conversation.message(index);
         kept.cloned().ok_or_else(|| Error::rule("the message that was taken is not in the log"))
@@ -126,6 +131,12 @@ impl Session {
         Vec::new()
     }
 
+    /// The request of this number.
+    async fn asked(&self, number: u64) -> Result<Option<Asked>, Error> {
+        let requests = self.requests(Page::from(number, 1)).await?;
+        Ok(requests.into_iter().find(|request| request.no == number).map(Asked::of))
+    }
+
     /// The last request of an agent, if this node did not make it.
     async fn last_asked(&self, agent: Option<&AgentName>) -> Result<Option<Asked>, Error> {
         for request in self.requests(Page::newest(PAGE)).await?.into_iter().rev() {
@@ -134,12 +145,18 @@ impl Session {
             for stored in events {
                 let event = stored.event().map_err(Error::store)?;
                 if matches!(&event, Event::RequestBegan { agent: by } if by.as_ref() == agent) {
-                    let (vendor, model) = (request.vendor, request.model);
-                    return Ok(Some(Asked { number: request.no, vendor, model, counted: None }));
+                    return Ok(Some(Asked::of(request)));
                 }
             }
         }
         Ok(None)
+    }
+}
+
+impl Asked {
+    fn of(request: SentRequest) -> Self {
+        let SentRequest { no, vendor, model, .. } = request;
+        Self { number: no, vendor, model, counted: None }
     }
 }
 

@@ -202,3 +202,57 @@ fn estimates_of_tokens_learn_from_what_the_api_reports() {
         assert!(counted[1] > counted[0] + 50, "{counted:?}");
     });
 }
+
+#[test]
+fn an_answer_is_credited_to_the_request_that_it_answers_whichever_node_asked() {
+    block_on(async {
+        let store = memory().await;
+        let target = Target::new("anthropic", "m-1").unwrap().with_key("k");
+        let reply = |request: &interleaf::Request, prompt: u64| {
+            let body = json!({"type": "message", "role": "assistant", "stop_reason": "end_turn",
+                "content": [{"type": "text", "text": "."}],
+                "usage": {"input_tokens": prompt, "output_tokens": 1}});
+            request.decoder.whole(200, [], body.to_string().as_bytes()).unwrap()
+        };
+        let mut one = Session::create(store.clone(), "").await.unwrap();
+        one.append(Message::user("hello")).await.unwrap();
+        let first = one.request(&recipe(), &target).await.unwrap().request().unwrap();
+        one.take(reply(&first, 10)).await.unwrap();
+
+        let mut other = Session::open(store.clone(), one.id()).await.unwrap();
+        other.append(Message::user("and?")).await.unwrap();
+        let second = other.request(&recipe(), &target).await.unwrap().request().unwrap();
+        let third = other.request(&recipe(), &target).await.unwrap().request().unwrap();
+        // The node that asked last takes the answer to the request before, and the other
+        // node the answer to the last.
+        other.take(reply(&second, 20)).await.unwrap();
+        one.refresh().await.unwrap();
+        one.take(reply(&third, 30)).await.unwrap();
+
+        let requests = one.requests(interleaf::store::Page::newest(3)).await.unwrap();
+        let spent: Vec<_> = requests.iter().map(|request| request.usage.unwrap().prompt).collect();
+        assert_eq!(spent, [10, 20, 30]);
+        let answered = one.conversation().visible().filter_map(|message| message.answered());
+        let numbers: Vec<_> = answered.map(|answered| answered.request).collect();
+        assert_eq!(numbers, [Some(0), Some(1), Some(2)]);
+    });
+}
+
+#[test]
+fn what_a_cut_stream_left_is_taken_and_its_finish_says_so() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("hello")).await.unwrap();
+        let target = Target::new("openai", "gpt-5").unwrap().with_key("k");
+        let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
+        let mut stream = request.decoder.stream();
+        stream.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\ndata: {").unwrap();
+        stream.finish().unwrap_err();
+        session.take(stream.partial().unwrap()).await.unwrap();
+
+        let opened = Session::open(session.store().clone(), session.id()).await.unwrap();
+        let kept = opened.conversation().visible().last().unwrap();
+        assert_eq!(kept.text(), "hel");
+        assert_eq!(kept.answered().unwrap().finish, Some(Finish::Cut));
+    });
+}

@@ -32,7 +32,7 @@ pub(crate) fn cut(reply: Reply) -> Reply {
 }
 
 fn reply(message: Message, finish: Finish) -> Reply {
-    Reply { message, finish, usage: None, model: None, id: None }
+    Reply::new(message, finish)
 }
 
 /// Runs a job on these replies and prints every request and the end.

@@ -83,7 +83,7 @@ fn is_beginning(partial: &[AssistantPart], whole: &[AssistantPart]) -> bool {
 fn a_stream_that_is_cut_anywhere_gives_up_a_beginning_of_the_whole() {
     let mut n_partial = 0;
     for (family, name, bytes) in recordings() {
-        let begin = || Decoder::new(family, NameMap::default()).salted(1).stream();
+        let begin = || Decoder::new(family, NameMap::default()).for_request(1).stream();
         let mut decoder = begin();
         let whole = match decoder.push(&bytes).and_then(|_| decoder.finish()) {
             Ok(whole) => whole,
@@ -223,8 +223,8 @@ fn calls_without_an_id_get_ids_that_no_other_answer_of_the_session_has() {
         ids(&plain, r#""responseId":"r2","#, "src"),
         ids(&plain, "", "src"),
         ids(&plain, "", "tests"),
-        ids(&plain.clone().salted(1), "", "src"),
-        ids(&plain.clone().salted(2), "", "src"),
+        ids(&plain.clone().for_request(1), "", "src"),
+        ids(&plain.clone().for_request(2), "", "src"),
     ];
     let mut all: Vec<&String> = other_answers.iter().chain([&first]).flatten().collect();
     let n_ids = all.len();

@@ -64,7 +64,7 @@ pub(super) fn carried(
     let parts =
         Parts::new(parts).unwrap_or_else(|_| Parts::one(AssistantPart::Text(Text::new(""))));
     let message = Message { extra, ..Body::Assistant(parts).into() };
-    (Reply { message, finish, usage, model, id }, carrier.losses)
+    (Reply { usage, model, id, ..Reply::new(message, finish) }, carrier.losses)
 }
 
 fn unnamed(family: Family) -> &'static str {

@@ -27,7 +27,12 @@ pub(super) fn reply() -> impl Strategy<Value = Reply> {
     (vec(part(), 1..7), finish, option::of(usage()), name(), name()).prop_map(
         |(parts, finish, usage, id, model)| {
             let message = Message::from(Body::Assistant(Parts::new(numbered(parts)).unwrap()));
-            Reply { message, finish, usage, id: id.map(Into::into), model: model.map(Into::into) }
+            Reply {
+                usage,
+                id: id.map(Into::into),
+                model: model.map(Into::into),
+                ..Reply::new(message, finish)
+            }
         },
     )
 }

@@ -26,9 +26,8 @@ fn reply() -> Reply {
             extra: Extra::NONE,
         }),
     ];
+    let message = Message::from(Body::Assistant(Parts::new(parts).unwrap()));
     Reply {
-        message: Message::from(Body::Assistant(Parts::new(parts).unwrap())),
-        finish: Finish::ToolCalls,
         usage: Some(Usage {
             prompt: 12,
             cache_read: 8,
@@ -38,6 +37,7 @@ fn reply() -> Reply {
         }),
         model: Some("m".into()),
         id: Some("a1".into()),
+        ..Reply::new(message, Finish::ToolCalls)
     }
 }
 
