@@ -100,7 +100,8 @@ impl Target<'_> {
         };
         let mut options = self.arguments.api.options(&loaded.options, self.model);
         if self.arguments.bound_thinking {
-            options.thinking_unbound_from = made.changed_from;
+            let changed = prompt.messages().skip(made.changed_from.unwrap_or(usize::MAX));
+            options.unbound_thinking = changed.map(|message| message.id.clone()).collect();
         }
         let encoded = api::encoded(&loaded.name, prompt, vendor, &options)?;
         let mut text = api::body_text(&loaded.name, &encoded)?;

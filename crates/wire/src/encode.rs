@@ -130,9 +130,6 @@ pub(crate) struct TurnPlace {
     /// The index in the prompt of the message behind which a cache breakpoint goes,
     /// if it is in this turn and breakpoints are written.
     pub(crate) breakpoint: Option<usize>,
-    /// Thinking in messages from this index on may not be sent back, if that touches
-    /// this turn.
-    pub(crate) unbound_from: Option<usize>,
 }
 
 /// Where the turns of a prompt stand.
@@ -143,7 +140,6 @@ struct Places<'a> {
     /// The newest turn in which the user said something.
     newest_question: usize,
     breakpoint: Option<usize>,
-    unbound_from: Option<usize>,
 }
 
 impl<'a> Places<'a> {
@@ -153,7 +149,6 @@ impl<'a> Places<'a> {
             asked: prompt.settled().is_some_and(|settled| settled::ends_with_user(settled.link())),
             newest_question: turns.turns.iter().rposition(Turn::is_spoken).unwrap_or(0),
             breakpoint: prompt.breakpoint().filter(|_| options.cache == CacheMarks::On),
-            unbound_from: options.thinking_unbound_from,
         }
     }
 
@@ -167,7 +162,6 @@ impl<'a> Places<'a> {
             asked,
             spoken_to,
             breakpoint: self.breakpoint.filter(|at| range.contains(at)),
-            unbound_from: self.unbound_from.filter(|&from| from < range.end),
         }
     }
 }

@@ -4,7 +4,9 @@ mod number;
 mod response_format;
 mod thinking_mode;
 
-use interleaf_model::{Json, Message, Opaque, Tool};
+use std::collections::BTreeSet;
+
+use interleaf_model::{Json, Message, MessageId, Opaque, Tool};
 use smol_str::SmolStr;
 
 use crate::Family;
@@ -49,9 +51,9 @@ pub struct Options {
     pub cache_key: Option<SmolStr>,
     /// Whether cache breakpoints are written where the family has them.
     pub cache: CacheMarks,
-    /// Thinking in messages from this index on was made behind another prefix. Models
-    /// that bind thinking to what stands before it would refuse it.
-    pub thinking_unbound_from: Option<usize>,
+    /// Messages whose thinking was made after another prefix than the one that they have
+    /// now. Models that bind thinking to what comes before it refuse it, so it stays out.
+    pub unbound_thinking: BTreeSet<MessageId>,
 }
 
 impl Options {

@@ -3,33 +3,26 @@
 use interleaf_model::{AssistantPart, Body, Message, Parts, Thinking};
 use smol_str::SmolStr;
 
-use crate::adjustment::{AdjustmentKind, Adjustments};
-use crate::encode::TurnPlace;
-use crate::{Family, Options};
+use crate::Family;
+use crate::adjustment::AdjustmentKind;
+use crate::encode::Context;
 
 /// Whether a thought may be sent to a family; reports it if not.
 ///
 /// It goes back to its producer only: the same family, and the same model where
 /// both are known. Where the producer is not known the family decides by what the
 /// thought has (a signature, say), and Bedrock takes a thought that is known to be
-/// Anthropic's but not to be another model's. Thinking behind a changed prefix does
-/// not go back at all.
-pub(crate) fn goes_back(
-    thinking: &Thinking,
-    message: &Message,
-    index: usize,
-    family: Family,
-    options: &Options,
-    place: TurnPlace,
-    adjustments: &mut Adjustments,
-) -> bool {
-    let refused = if place.unbound_from.is_some_and(|from| index >= from) {
-        Some("it was made behind another prefix")
+/// Anthropic's but not to be another model's. Thinking that the options call unbound
+/// does not go back at all.
+pub(crate) fn goes_back(cx: &mut Context<'_>, thinking: &Thinking, message: &Message) -> bool {
+    let options = cx.options;
+    let refused = if options.unbound_thinking.contains(&message.id) {
+        Some("it was made after another prefix")
     } else {
-        foreign(thinking, family, &options.model)
+        foreign(thinking, cx.vendor.family, &options.model)
     };
     if let Some(reason) = refused {
-        adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
+        cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
     }
     refused.is_none()
 }

@@ -51,7 +51,7 @@ impl SessionEncoder {
         vendor: &Vendor,
         options: &Options,
     ) -> Result<Encoded, Error> {
-        if prompt.settled().is_some() && needs_whole(prompt, vendor, options) {
+        if prompt.settled().is_some() && needs_whole(prompt, vendor) {
             return self.encode(&prompt.whole(), vendor, options);
         }
         self.forget_others(vendor, options);
@@ -123,10 +123,9 @@ impl Written {
 }
 
 /// Whether the body cannot be written without a look at every message.
-fn needs_whole(prompt: &Prompt, vendor: &Vendor, options: &Options) -> bool {
-    // The declarations look at every call, and thinking counts places.
-    (vendor.family.codec().declares_tools && prompt.tools().is_empty())
-        || options.thinking_unbound_from.is_some()
+fn needs_whole(prompt: &Prompt, vendor: &Vendor) -> bool {
+    // The declarations look at every call.
+    vendor.family.codec().declares_tools && prompt.tools().is_empty()
 }
 
 pub(super) fn entries(turn: Turn<'_>) -> impl Iterator<Item = &Entry> {

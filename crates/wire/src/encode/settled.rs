@@ -132,14 +132,7 @@ fn write(
 /// comes after the assistant's is in the same link.
 fn place(turns: &Turns<'_>, number: usize, asked: bool) -> TurnPlace {
     let (asked, spoken_to) = turns.around(number, asked);
-    TurnPlace {
-        last: false,
-        current: false,
-        asked,
-        spoken_to,
-        breakpoint: None,
-        unbound_from: None,
-    }
+    TurnPlace { last: false, current: false, asked, spoken_to, breakpoint: None }
 }
 
 /// Whether the user says something at the end of a link beside results.

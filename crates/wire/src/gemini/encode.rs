@@ -45,8 +45,8 @@ fn turn(
 ) -> Result<(), Error> {
     match turn {
         Turn::User { results, said, start } => elements.push(&user::turn(cx, results, said, start)),
-        Turn::Assistant { said, start } => {
-            elements.push(&assistant::turn(cx, said, start, place))?;
+        Turn::Assistant { said, .. } => {
+            elements.push(&assistant::turn(cx, said, place))?;
             if place.last {
                 cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a user turn at the end");
                 let parts = vec![plain(GO_ON)];

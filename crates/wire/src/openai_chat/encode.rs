@@ -38,7 +38,7 @@ fn turn(
 ) -> Result<(), Error> {
     let messages = match turn {
         Turn::User { results, said, .. } => user::turn(cx, results, said),
-        Turn::Assistant { said, start } => assistant::turn(cx, said, start, place),
+        Turn::Assistant { said, .. } => assistant::turn(cx, said, place),
     };
     messages.iter().try_for_each(|message| elements.push(message))
 }

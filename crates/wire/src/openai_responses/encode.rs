@@ -54,7 +54,7 @@ fn turn(
 ) -> Result<(), Error> {
     match turn {
         Turn::User { results, said, start } => user::write(cx, results, said, start, place, items),
-        Turn::Assistant { said, start } => assistant::write(cx, said, start, place, items),
+        Turn::Assistant { said, .. } => assistant::write(cx, said, items),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{Body, Entry, Message, Parts, Prompt, Provenance, ToolResult};
+use interleaf_model::{Body, Entry, Message, Parts, Prompt, Provenance, Reply, ToolResult};
 use interleaf_samples::strategy::json_object;
 use interleaf_wire::{Family, NameMap, Options, Vendor, decode_response, encode};
 use proptest::prelude::*;
@@ -88,6 +88,10 @@ fn answer(family: Family, own: &str) -> Option<(String, &'static str, Vec<String
 /// The request that goes on after an answer.
 fn next_body(family: Family, answer: &str, model: &str) -> String {
     let reply = decode_response(family, answer, &NameMap::default()).unwrap();
+    body_after(family, reply, &Options::model(model))
+}
+
+fn body_after(family: Family, reply: Reply, options: &Options) -> String {
     let result = |call: &interleaf_model::ToolCall| {
         let parts =
             Parts::one(interleaf_model::ContentPart::Text(interleaf_model::Text::new("ok")));
@@ -100,9 +104,21 @@ fn next_body(family: Family, answer: &str, model: &str) -> String {
     messages.extend(results);
     let entry = |message| Entry { message: Arc::new(message), provenance: Provenance::Original };
     let prompt = Prompt::check(messages.into_iter().map(entry).collect(), Arc::new([])).unwrap();
-    let options = Options { model: model.into(), ..Options::default() };
-    let body = encode(&prompt, Vendor::of(family), &options).unwrap().to_bytes();
+    let body = encode(&prompt, Vendor::of(family), options).unwrap().to_bytes();
     String::from_utf8(body).unwrap()
+}
+
+#[test]
+fn unbound_thinking_stays_out_and_all_else_goes_back() {
+    for family in Family::ALL {
+        let Some((answer, model, order)) = answer(family, "{}") else { continue };
+        let reply = decode_response(family, &answer, &NameMap::default()).unwrap();
+        let mut options = Options::model(model);
+        options.unbound_thinking = [reply.message.id.clone()].into();
+        let body = body_after(family, reply, &options);
+        assert!(!body.contains(&order[0]), "{family}: {body}");
+        assert!(body.contains(&order[1]), "{family}: {body}");
+    }
 }
 
 proptest! {

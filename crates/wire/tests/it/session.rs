@@ -22,9 +22,13 @@ proptest! {
         messages in conversation(1..24),
         vendor in select(VENDORS),
         cache in select(vec![CacheMarks::Off, CacheMarks::On]),
+        unbound in select(vec![1_usize, 3, usize::MAX]),
     ) {
         let model = if vendor.family == Family::Gemini { "gemini-3-pro" } else { "a-model" };
-        let options = Options { model: model.into(), cache, ..Options::default() };
+        let mut options = Options::model(model);
+        options.cache = cache;
+        let unbound = messages.iter().skip(unbound - 1).step_by(unbound);
+        options.unbound_thinking = unbound.map(|message| message.id.clone()).collect();
         let messages: Vec<Arc<Message>> = messages.into_iter().map(Arc::new).collect();
         let mut session = SessionEncoder::new();
         for end in 1..=messages.len() {

@@ -47,7 +47,7 @@ pub(super) fn turn<'a, 'p: 'a>(
     let mut seen = Vec::new();
     let mut blocks = Blocks::default();
     report_merge(cx, said);
-    for (index, entry) in (start..).zip(said) {
+    for entry in said {
         let message = &*entry.message;
         let Body::Assistant(parts) = &message.body else { continue };
         for part in parts.iter() {
@@ -61,9 +61,7 @@ pub(super) fn turn<'a, 'p: 'a>(
                     cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, detail);
                     None
                 }
-                AssistantPart::Thinking(thought) => {
-                    thinking_block(cx, thought, (message, index), place, &mut seen)
-                }
+                AssistantPart::Thinking(thought) => thinking_block(cx, thought, message, &mut seen),
                 AssistantPart::Image(_) => {
                     let note = "[image not sent: the assistant cannot show one]";
                     Some(left_out(cx, message, note.to_owned()))

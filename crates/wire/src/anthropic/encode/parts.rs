@@ -11,9 +11,9 @@ use crate::adjustment::AdjustmentKind;
 use crate::anthropic::wire::{Block, CallBlock, RedactedBlock, Rest, TextBlock, ThinkingBlock};
 use crate::anthropic::{MARK, OWNER, is_blank};
 use crate::base64;
-use crate::encode::{Context, TurnPlace};
+use crate::encode::Context;
 use crate::raw::text;
-use crate::{Family, Options, arguments, names, thinking};
+use crate::{Options, arguments, names, thinking};
 
 /// Where a part stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,13 +108,10 @@ fn input(arguments: &Arguments) -> Cow<'_, RawValue> {
 pub(super) fn thinking_block<'a>(
     cx: &mut Context<'_>,
     thought: &'a Thinking,
-    (message, index): (&Message, usize),
-    place: TurnPlace,
+    message: &Message,
     seen: &mut Vec<&'a str>,
 ) -> Option<Block<'a>> {
-    let family = Family::Anthropic;
-    if !thinking::goes_back(thought, message, index, family, cx.options, place, &mut cx.adjustments)
-    {
+    if !thinking::goes_back(cx, thought, message) {
         return None;
     }
     let refused = match &thought.seal {

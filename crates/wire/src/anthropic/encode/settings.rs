@@ -127,7 +127,7 @@ fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
         match turn {
             Turn::User { said, .. } if !said.is_empty() => break,
             Turn::User { .. } => {}
-            Turn::Assistant { said, start } => opener = Some((*said, *start)),
+            Turn::Assistant { said, .. } => opener = Some(*said),
         }
     }
     // A last turn of the assistant's gets one of the user's behind it, or was paused.
@@ -135,30 +135,20 @@ fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
         Some(Turn::Assistant { said, .. }) => !is_paused(said),
         Some(Turn::User { .. }) | None => false,
     };
-    opener.is_none_or(|(said, start)| is_closed || opens_with_thinking(cx, said, start))
+    opener.is_none_or(|said| is_closed || opens_with_thinking(cx, said))
 }
 
-fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry], start: usize) -> bool {
-    let unbound_from = cx.options.thinking_unbound_from;
-    let place = TurnPlace {
-        last: false,
-        current: true,
-        asked: false,
-        spoken_to: false,
-        breakpoint: None,
-        unbound_from,
-    };
+fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry]) -> bool {
     // What is found here is reported when the turn is written.
     let before = std::mem::take(&mut cx.adjustments);
     let mut opens = false;
-    'parts: for (index, entry) in (start..).zip(said) {
+    'parts: for entry in said {
         let Body::Assistant(parts) = &entry.message.body else { continue };
         for part in parts.iter() {
             match part {
                 AssistantPart::Text(text) if is_blank(&text.text) => {}
                 AssistantPart::Thinking(thought) => {
-                    let at = (&*entry.message, index);
-                    opens = thinking_block(cx, thought, at, place, &mut Vec::new()).is_some();
+                    opens = thinking_block(cx, thought, &entry.message, &mut Vec::new()).is_some();
                     if opens {
                         break 'parts;
                     }

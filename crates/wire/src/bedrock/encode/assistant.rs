@@ -15,14 +15,12 @@ use crate::bedrock::lint::Place;
 use crate::bedrock::media;
 use crate::bedrock::wire::{self, Block, Kind, Reasoning, ReasoningText, Rest, ToolUse};
 use crate::encode::{Context, TurnPlace};
-use crate::{Family, arguments, thinking};
+use crate::{arguments, thinking};
 
 /// What the assistant said in one message.
 pub(super) fn assistant_blocks<'a>(
     cx: &mut Context<'_>,
     message: &'a Message,
-    index: usize,
-    place: TurnPlace,
     out: &mut Vec<Block<'a>>,
 ) {
     let Body::Assistant(parts) = &message.body else { return };
@@ -30,17 +28,7 @@ pub(super) fn assistant_blocks<'a>(
         match part {
             AssistantPart::Text(text) => push_text(cx, &text.text, &text.extra, &message.id, out),
             AssistantPart::Thinking(thought) => {
-                let family = Family::Bedrock;
-                let adjustments = &mut cx.adjustments;
-                if thinking::goes_back(
-                    thought,
-                    message,
-                    index,
-                    family,
-                    cx.options,
-                    place,
-                    adjustments,
-                ) {
+                if thinking::goes_back(cx, thought, message) {
                     push_thinking(cx, thought, &message.id, out);
                 }
             }
@@ -127,7 +115,7 @@ pub(super) fn assistant_message<'a>(
     let (mut content, mut rest) = (Vec::new(), Rest::NONE);
     for (index, entry) in (start..).zip(said) {
         let first = content.len();
-        assistant_blocks(cx, &entry.message, index, place, &mut content);
+        assistant_blocks(cx, &entry.message, &mut content);
         if place.breakpoint == Some(index) {
             mark(&mut content, first);
         }

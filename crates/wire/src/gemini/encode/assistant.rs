@@ -12,26 +12,21 @@ use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, TurnPlace};
 use crate::gemini::wire::{Content, Data, Element, FunctionCall, Part, rest_without};
 use crate::gemini::{GOOGLE, lint, models};
-use crate::{Family, arguments, names, thinking};
+use crate::{arguments, names, thinking};
 
 /// The signature that Google names for calls whose own is not known.
 const STAND_IN: &str = "skip_thought_signature_validator";
 
-pub(super) fn turn<'a>(
-    cx: &mut Context<'_>,
-    said: &'a [Entry],
-    start: usize,
-    place: TurnPlace,
-) -> Content<'a> {
+pub(super) fn turn<'a>(cx: &mut Context<'_>, said: &'a [Entry], place: TurnPlace) -> Content<'a> {
     let mut writing = Writing::new(cx);
-    for (i, entry) in said.iter().enumerate() {
+    for entry in said {
         let message = &*entry.message;
         let Body::Assistant(all) = &message.body else {
             continue;
         };
         let is_signed = writing.keeps_signatures(message);
         for part in all.iter() {
-            writing.assistant(part, message, (start + i, place), is_signed);
+            writing.assistant(part, message, place, is_signed);
         }
     }
     if writing.parts.is_empty() {
@@ -48,7 +43,7 @@ impl<'a> Writing<'a, '_, '_> {
         &mut self,
         part: &'a AssistantPart,
         message: &'a Message,
-        (index, place): (usize, TurnPlace),
+        place: TurnPlace,
         is_signed: bool,
     ) {
         match part {
@@ -63,7 +58,7 @@ impl<'a> Writing<'a, '_, '_> {
                     self.parts.push(Element::Part(part));
                 }
             }
-            AssistantPart::Thinking(thinking) => self.thinking(thinking, message, index, place),
+            AssistantPart::Thinking(thinking) => self.thinking(thinking, message),
             AssistantPart::Call(call) => self.call(call, message, place, is_signed),
             AssistantPart::Image(image) => self.image(image, message, is_signed),
             AssistantPart::File(file) => self.file(file, message, is_signed),
@@ -103,25 +98,11 @@ impl<'a> Writing<'a, '_, '_> {
         !is_foreign
     }
 
-    fn thinking(
-        &mut self,
-        thought: &'a Thinking,
-        message: &Message,
-        index: usize,
-        place: TurnPlace,
-    ) {
-        let Context { options, adjustments, .. } = &mut *self.cx;
-        if !thinking::goes_back(
-            thought,
-            message,
-            index,
-            Family::Gemini,
-            options,
-            place,
-            adjustments,
-        ) {
+    fn thinking(&mut self, thought: &'a Thinking, message: &Message) {
+        if !thinking::goes_back(self.cx, thought, message) {
             return;
         }
+        let adjustments = &mut self.cx.adjustments;
         let is_googles = thought.producer.as_ref().is_some_and(|p| p.vendor.as_str() == GOOGLE);
         let signature = match &thought.seal {
             Some(Seal::Signature(signature)) if is_googles && lint::is_signature(signature) => {

@@ -7,6 +7,7 @@ use interleaf_model::{Arguments, AssistantPart, Body, Entry, Message, Opaque, Th
 use super::media;
 use super::parts::{PLACEHOLDER, content, message_rest, opaque_part, own_type, text_part};
 use crate::adjustment::AdjustmentKind;
+use crate::arguments;
 use crate::encode::{Context, TurnPlace};
 use crate::names::call_id;
 use crate::openai_chat::OPENAI;
@@ -15,7 +16,6 @@ use crate::openai_chat::wire::{
 };
 use crate::thinking::goes_back;
 use crate::vendor::Reasoning;
-use crate::{Family, arguments};
 
 /// The fields of a text of the assistant's that have a place of their own, or none.
 const ASSISTANT_TEXT_FIELDS: &[&str] = &["type", "text", "prompt_cache_breakpoint"];
@@ -48,14 +48,13 @@ impl<'a> Draft<'a> {
 pub(super) fn turn<'a>(
     cx: &mut Context<'_>,
     said: &'a [Entry],
-    start: usize,
     place: TurnPlace,
 ) -> Vec<wire::Message<'a>> {
     let mut drafts: Vec<(&Message, Draft<'a>)> = Vec::new();
-    for (i, entry) in said.iter().enumerate() {
+    for entry in said {
         let message = &*entry.message;
         let Body::Assistant(parts) = &message.body else { continue };
-        let draft = draft(cx, message, parts, start + i, place);
+        let draft = draft(cx, message, parts);
         if draft.is_blank() {
             continue;
         }
@@ -90,13 +89,7 @@ pub(super) fn turn<'a>(
     messages
 }
 
-fn draft<'a>(
-    cx: &mut Context<'_>,
-    message: &'a Message,
-    parts: &'a [AssistantPart],
-    index: usize,
-    place: TurnPlace,
-) -> Draft<'a> {
+fn draft<'a>(cx: &mut Context<'_>, message: &'a Message, parts: &'a [AssistantPart]) -> Draft<'a> {
     let mut draft = Draft { rest: message_rest(cx, message), ..Draft::default() };
     let is_spoken = draft.rest.get("audio").is_some();
     for part in parts {
@@ -105,7 +98,7 @@ fn draft<'a>(
                 draft.parts.extend(text_part(cx, message, text, ASSISTANT_TEXT_FIELDS));
             }
             AssistantPart::Thinking(thinking) => {
-                if replays(cx, message, thinking, index, place) {
+                if replays(cx, message, thinking) {
                     draft.thoughts.push(&thinking.text);
                 }
             }
@@ -130,13 +123,7 @@ fn draft<'a>(
 }
 
 /// Whether a thought goes back; reports it if not.
-fn replays(
-    cx: &mut Context<'_>,
-    message: &Message,
-    thinking: &Thinking,
-    index: usize,
-    place: TurnPlace,
-) -> bool {
+fn replays(cx: &mut Context<'_>, message: &Message, thinking: &Thinking) -> bool {
     let quirks = &cx.vendor.quirks;
     let reason = match quirks.reasoning {
         Reasoning::None => Some("the API has no field for it"),
@@ -153,9 +140,7 @@ fn replays(
         cx.adjustments.add(AdjustmentKind::ThinkingDropped, &message.id, reason);
         return false;
     }
-    let family = Family::OpenaiChat;
-    goes_back(thinking, message, index, family, cx.options, place, &mut cx.adjustments)
-        && !thinking.text.trim().is_empty()
+    goes_back(cx, thinking, message) && !thinking.text.trim().is_empty()
 }
 
 fn add_opaque<'a>(

@@ -19,22 +19,20 @@ use super::parts::{Note, note_part, opaque_part, summary, text_part};
 use super::results::is_custom_call;
 use super::user::is_item;
 use super::{content, settings};
+use crate::Error;
 use crate::adjustment::AdjustmentKind;
 use crate::arguments::as_object;
-use crate::encode::{Context, Elements, TurnPlace};
+use crate::encode::{Context, Elements};
 use crate::names::call_id;
 use crate::openai_responses::lint::{Side, is_sealed, takes_item};
 use crate::openai_responses::models::always_reasons;
 use crate::openai_responses::wire::{self, Part, Rest};
 use crate::openai_responses::{CHAT_OWNER, LONGEST_ITEM_ID, OWNER};
 use crate::thinking::goes_back;
-use crate::{Error, Family};
 
 pub(super) fn write(
     cx: &mut Context<'_>,
     said: &[Entry],
-    start: usize,
-    place: TurnPlace,
     items: &mut Elements<'_>,
 ) -> Result<(), Error> {
     let mut turn = Turn {
@@ -46,7 +44,7 @@ pub(super) fn write(
         lost: false,
         must_reason: always_reasons(&cx.options.model),
     };
-    for (i, entry) in said.iter().enumerate() {
+    for entry in said {
         let message = &*entry.message;
         let Body::Assistant(parts) = &message.body else { continue };
         for part in parts.iter() {
@@ -54,7 +52,7 @@ pub(super) fn write(
                 AssistantPart::Text(text) => turn.text(cx, message, text)?,
                 AssistantPart::Thinking(thinking) => {
                     turn.close(cx, message)?;
-                    turn.thinking(cx, message, thinking, (start + i, place));
+                    turn.thinking(cx, message, thinking);
                 }
                 AssistantPart::Call(call) => {
                     turn.close(cx, message)?;
@@ -174,15 +172,8 @@ impl<'a> Turn<'a, '_, '_> {
         self.push(&wire::Message { r#type: "message", id, role, content, extra })
     }
 
-    fn thinking(
-        &mut self,
-        cx: &mut Context<'_>,
-        message: &Message,
-        thinking: &'a Thinking,
-        (index, place): (usize, TurnPlace),
-    ) {
-        let family = Family::OpenaiResponses;
-        if !goes_back(thinking, message, index, family, cx.options, place, &mut cx.adjustments) {
+    fn thinking(&mut self, cx: &mut Context<'_>, message: &Message, thinking: &'a Thinking) {
+        if !goes_back(cx, thinking, message) {
             self.lost = true;
             return;
         }
