@@ -39,6 +39,12 @@ impl Timestamp {
         }
     }
 
+    /// The date as HTTP headers write it, to the second; none before the year 0.
+    pub fn to_http_date(self) -> Option<String> {
+        let instant = jiff::Timestamp::from_microsecond(self.0).ok()?;
+        jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&instant).ok()
+    }
+
     /// Microseconds since 1970.
     pub fn as_microseconds(self) -> i64 {
         self.0

@@ -14,6 +14,7 @@ mod length;
 mod told;
 mod wait;
 mod words;
+mod write;
 
 use std::fmt;
 use std::time::Duration;
@@ -25,6 +26,8 @@ use self::headers::Headers;
 pub(crate) use self::told::{Told, text_at};
 use self::wait::Wait;
 pub(crate) use self::wait::seconds;
+pub(crate) use self::write::Wording;
+pub use self::write::{WrittenError, write_error};
 use crate::Family;
 
 /// An error of the API's: what it means, and the API's own words for it.
@@ -87,11 +90,18 @@ pub enum ApiErrorKind {
 }
 
 /// How a family tells its errors.
-pub(crate) struct ErrorReader {
-    /// Its words and what they mean, without regard to case.
+pub(crate) struct ErrorForm {
+    /// Its words and what they mean, without regard to case. The first of those that mean
+    /// the same is the one that is written.
     pub(crate) words: &'static [(&'static str, ApiErrorKind)],
+    /// HTTP statuses that differ from those of most.
+    pub(crate) statuses: &'static [(ApiErrorKind, u16)],
+    /// The header of the number that support asks for.
+    pub(crate) request_id: &'static str,
     /// Reads a body in the family's form.
     pub(crate) read: fn(&serde_json::Value) -> Option<Told>,
+    /// Writes one.
+    pub(crate) write: fn(&Wording<'_>) -> String,
 }
 
 /// Reads an answer whose HTTP status says that it is an error.
@@ -109,6 +119,20 @@ pub fn decode_error<'h>(
 }
 
 impl ApiError {
+    /// An error of this kind, in these words.
+    pub fn new(kind: ApiErrorKind, message: impl Into<String>) -> Self {
+        let told = Told { message: message.into(), ..Told::default() };
+        let (status, wait, may_retry) = (None, Wait::default(), None);
+        Self(Box::new(Repr { kind, status, wait, may_retry, told }))
+    }
+
+    /// The same error, and how long to wait before the next try.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.wait = Wait::lasting(wait);
+        self
+    }
+
     /// Reads an error that came where an answer was due: its own code is all there is.
     pub(crate) fn inside(family: Family, body: &str) -> Self {
         Self::read(family, None, &Headers::default(), body)

@@ -6,7 +6,7 @@
 use interleaf_model::Requirements;
 use serde_json::Value;
 
-use crate::api_error::ErrorReader;
+use crate::api_error::ErrorForm;
 use crate::detect::Signs;
 use crate::encode::Writer;
 use crate::http::Route;
@@ -42,7 +42,7 @@ pub(crate) struct Codec {
     /// Reads the events of a stream.
     pub(crate) machine: fn() -> Box<dyn Machine>,
     /// Reads what the API says instead of an answer.
-    pub(crate) errors: ErrorReader,
+    pub(crate) errors: ErrorForm,
     /// Where requests go.
     pub(crate) route: Route,
     /// What a vendor and its model ask of a request.

@@ -66,7 +66,7 @@ pub(crate) static CODEC: Codec = Codec {
     read_answer: answer::decode_response,
     framing: Framing::Sse,
     machine: stream::machine,
-    errors: error::READER,
+    errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
     answer_writer: answer_writer::WRITER,

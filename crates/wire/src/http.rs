@@ -161,10 +161,13 @@ impl Vendor {
                 }
                 Auth::None => Ok(()),
                 Auth::Bearer | Auth::Header(_) => {
-                    let rule = format!(
+                    let mut rule = format!(
                         "the vendor {:?} wants a key in the header `{name}`, and none is given",
                         self.name
                     );
+                    if !self.key_variable.is_empty() {
+                        rule += &format!("; it is usually kept in {}", self.key_variable);
+                    }
                     Err(Error::new(ErrorKind::Rule, rule))
                 }
             };

@@ -86,7 +86,7 @@ pub mod openai_chat;
 mod openai_responses;
 
 pub use adjustment::{Adjustment, AdjustmentKind};
-pub use api_error::{ApiError, ApiErrorKind, decode_error};
+pub use api_error::{ApiError, ApiErrorKind, WrittenError, decode_error, write_error};
 pub use decode::{Decoder, decode_request, decode_response, decode_stream, decode_tools};
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};

@@ -25,10 +25,11 @@ use serde::de::IgnoredAny;
 pub(crate) use self::frames::Frames;
 pub(crate) use self::grammar::{Ending, Form, Grammar};
 use crate::adjustment::AdjustmentKind;
+use crate::api_error::Wording;
 use crate::reply_builder::made_call_id;
 use crate::stream::Framing;
 use crate::write_answer::{Said, Tally, parts};
-use crate::{Adjustment, AnswerHead, Delta, Family};
+use crate::{Adjustment, AnswerHead, ApiError, Delta, Family};
 
 /// Writes a streamed answer, piece by piece.
 ///
@@ -50,6 +51,7 @@ use crate::{Adjustment, AnswerHead, Delta, Family};
 /// # Ok::<(), interleaf_wire::Error>(())
 /// ```
 pub struct StreamWriter {
+    family: Family,
     head: AnswerHead,
     framing: Framing,
     grammar: Box<dyn Grammar>,
@@ -163,6 +165,7 @@ impl StreamWriter {
         let codec = family.codec();
         let (framing, grammar) = (codec.framing, (codec.grammar)());
         Self {
+            family,
             head,
             framing,
             tally: Tally::new(grammar.voice()),
@@ -413,10 +416,19 @@ impl StreamWriter {
 
     /// Ends the stream with an error, in the form that the API has for one that comes
     /// when the answer has begun.
-    pub fn fail(mut self, message: &str, out: &mut Vec<u8>) -> Vec<Adjustment> {
+    ///
+    /// Most have no place there for how long to wait.
+    pub fn fail(mut self, error: &ApiError, out: &mut Vec<u8>) -> Vec<Adjustment> {
         self.start(out);
         let mut frames = Frames { framing: self.framing, out };
-        self.grammar.fail(&self.head, message, &mut frames);
+        let form = &self.family.codec().errors;
+        let wording = Wording::of(form, error);
+        let told = ApiError::inside(self.family, &(form.write)(&wording));
+        if told.retry_after() != error.retry_after() {
+            let detail = "a stream has no place for the time to wait";
+            self.tally.adjustments.add_general(AdjustmentKind::FieldsDropped, detail);
+        }
+        self.grammar.fail(&self.head, &wording, &mut frames);
         self.tally.adjustments.0
     }
 }

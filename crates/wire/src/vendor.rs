@@ -42,6 +42,8 @@ pub struct Vendor {
     pub base_url: SmolStr,
     /// How a request says who sends it.
     pub auth: Auth,
+    /// The environment variable in which its users keep their key; may be empty.
+    pub key_variable: SmolStr,
     /// The context window of its usual models, in tokens.
     pub window: u64,
     /// In what it differs from its family.
@@ -72,6 +74,8 @@ struct VendorForm {
     #[serde(default)]
     base_url: SmolStr,
     auth: Option<Auth>,
+    #[serde(default)]
+    key_variable: SmolStr,
     window: Option<u64>,
     #[serde(default)]
     quirks: SomeQuirks,
@@ -79,13 +83,14 @@ struct VendorForm {
 
 impl From<VendorForm> for Vendor {
     fn from(form: VendorForm) -> Self {
-        let VendorForm { name, family, base_url, auth, window, quirks } = form;
+        let VendorForm { name, family, base_url, auth, key_variable, window, quirks } = form;
         let usual = Self::new(name, family);
         Self {
             name: usual.name,
             family,
             base_url,
             auth: auth.unwrap_or(usual.auth),
+            key_variable,
             window: window.unwrap_or(usual.window),
             quirks: quirks.over(usual.quirks),
         }
@@ -97,8 +102,9 @@ impl Vendor {
     /// the family's inventor, quirks as with everyone who speaks it.
     pub fn new(name: impl Into<SmolStr>, family: Family) -> Self {
         let Self { auth, window, .. } = Self::of(family).clone();
-        let (name, base_url) = (name.into(), SmolStr::default());
-        Self { name, family, base_url, auth, window, quirks: Quirks::of(family) }
+        let (name, quirks) = (name.into(), Quirks::of(family));
+        let (base_url, key_variable) = (SmolStr::default(), SmolStr::default());
+        Self { name, family, base_url, auth, key_variable, window, quirks }
     }
 
     /// The same vendor at this address.
@@ -111,6 +117,12 @@ impl Vendor {
     #[must_use]
     pub fn auth(self, auth: Auth) -> Self {
         Self { auth, ..self }
+    }
+
+    /// The same vendor, whose users keep their key in this environment variable.
+    #[must_use]
+    pub fn key_variable(self, name: impl Into<SmolStr>) -> Self {
+        Self { key_variable: name.into(), ..self }
     }
 
     /// The same vendor with models of this window, in tokens.

@@ -13,10 +13,21 @@ use crate::ApiErrorKind::{
     Authentication, NotFound, Overloaded, PermissionDenied, QuotaExceeded, RateLimited, Refused,
     Server, TooLong,
 };
-use crate::api_error::{ErrorReader, Told, text_at};
+use crate::api_error::{ErrorForm, Told, Wording, text_at};
+use crate::write_answer::{Put as _, Quoted};
 
 /// The family's errors.
-pub(super) const READER: ErrorReader = ErrorReader { words: WORDS, read };
+pub(super) const FORM: ErrorForm = ErrorForm {
+    words: WORDS,
+    statuses: &[
+        (QuotaExceeded, 402),
+        (TooLong { tokens: None, limit: None }, 413),
+        (Overloaded, 529),
+    ],
+    request_id: "request-id",
+    read,
+    write,
+};
 
 const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("invalid_request_error", Refused),
@@ -44,6 +55,16 @@ fn read(body: &Value) -> Option<Told> {
         request_id: text_at(body, "request_id"),
         ..Told::default()
     })
+}
+
+pub(super) fn write(error: &Wording<'_>) -> String {
+    let (code, message) = (Quoted(error.code), Quoted(&error.message));
+    let mut body = format!(r#"{{"type":"error","error":{{"type":{code},"message":{message}}}"#);
+    if let Some(id) = error.request_id {
+        body.put(format_args!(r#","request_id":{}"#, Quoted(id)));
+    }
+    body.push('}');
+    body
 }
 
 /// The place that a sentence such as `messages.6: …` begins with.

@@ -12,13 +12,17 @@ pub(super) const ROUTE: Route =
 const VERSION: &str = "2023-06-01";
 
 /// Fields of a body that are refused without a beta feature.
-const FIELDS: [(&str, &str); 2] = [
-    ("context_management", "context-management-2025-06-27"),
-    ("mcp_servers", "mcp-client-2025-04-04"),
-];
+const FIELDS: [(&str, &str); 2] =
+    [("context_management", "context-management-2025-06-27"), ("mcp_servers", MCP_SERVERS)];
+
+/// Servers that say themselves which of their tools there are.
+const MCP_SERVERS: &str = "mcp-client-2025-04-04";
+
+/// Servers whose tools are chosen among the others; it takes the place of the one above.
+const MCP_TOOLSETS: &str = "mcp-client-2025-11-20";
 
 /// Tools of the API's that are refused without one, by their type.
-const TOOLS: [(&str, &str); 7] = [
+const TOOLS: [(&str, &str); 8] = [
     ("computer_20241022", "computer-use-2024-10-22"),
     ("computer_20250124", "computer-use-2025-01-24"),
     ("computer_20251124", "computer-use-2025-11-24"),
@@ -26,6 +30,7 @@ const TOOLS: [(&str, &str); 7] = [
     ("code_execution_20250825", "code-execution-2025-08-25"),
     ("memory_20250818", "context-management-2025-06-27"),
     ("web_fetch_20250910", "web-fetch-2025-09-10"),
+    ("mcp_toolset", MCP_TOOLSETS),
 ];
 
 fn headers(options: &Options) -> Vec<(&'static str, String)> {
@@ -42,6 +47,9 @@ fn headers(options: &Options) -> Vec<(&'static str, String)> {
     let binding = |json: &interleaf_model::Json| json.as_str().contains("\"block_binding\"");
     if options.thinking_json().is_some_and(binding) {
         betas.push("thinking-binding-controls-2026-08-01");
+    }
+    if betas.contains(&MCP_TOOLSETS) {
+        betas.retain(|beta| *beta != MCP_SERVERS);
     }
     betas.sort_unstable();
     betas.dedup();

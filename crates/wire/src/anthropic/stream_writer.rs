@@ -4,6 +4,8 @@ use interleaf_model::{Json, Seal, Usage};
 use serde_json::value::RawValue;
 
 use super::answer_writer::{UNNAMED, VOICE, block, counts, signature};
+use super::error;
+use crate::api_error::Wording;
 use crate::arguments;
 use crate::raw::list;
 use crate::stream_writer::{Ending, Form, Frames, Grammar};
@@ -179,14 +181,8 @@ impl Grammar for Blocks {
         out.event("message_stop", format_args!(r#"{{"type":"message_stop"}}"#));
     }
 
-    fn fail(&mut self, _: &AnswerHead, message: &str, out: &mut Frames<'_>) {
-        let message = Quoted(message);
-        out.event(
-            "error",
-            format_args!(
-                r#"{{"type":"error","error":{{"type":"api_error","message":{message}}}}}"#
-            ),
-        );
+    fn fail(&mut self, _: &AnswerHead, error: &Wording<'_>, out: &mut Frames<'_>) {
+        out.event("error", format_args!("{}", error::write(error)));
     }
 
     /// Citations come at the end of a text.

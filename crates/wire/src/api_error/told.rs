@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 use smol_str::SmolStr;
 
-use super::ErrorReader;
+use super::ErrorForm;
 use super::length::Figures;
 
 /// The longest sentence of an API that is kept, in characters.
@@ -37,7 +37,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    pub(super) fn read(reader: &ErrorReader, body: &str, status: Option<u16>) -> Self {
+    pub(super) fn read(reader: &ErrorForm, body: &str, status: Option<u16>) -> Self {
         let value: Option<Value> = serde_json::from_str(body).ok();
         // Google sends a list where a stream was asked for.
         let value = match value {

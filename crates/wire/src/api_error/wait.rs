@@ -41,7 +41,7 @@ impl Wait {
         header().or_else(body).or_else(limits).or_else(words).unwrap_or_default()
     }
 
-    fn lasting(duration: Duration) -> Self {
+    pub(super) fn lasting(duration: Duration) -> Self {
         Self { duration: Some(duration), instant: None }
     }
 

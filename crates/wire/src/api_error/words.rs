@@ -1,7 +1,7 @@
 //! What an error means.
 
 use super::length::too_long;
-use super::{ApiErrorKind, ErrorReader, Told};
+use super::{ApiErrorKind, ErrorForm, Told};
 
 /// Texts of errors that share their code with others.
 const TEXTS: &[(&str, ApiErrorKind)] = &[
@@ -15,7 +15,7 @@ const TEXTS: &[(&str, ApiErrorKind)] = &[
     ("incorrect api key", ApiErrorKind::Authentication),
 ];
 
-pub(super) fn kind(reader: &ErrorReader, told: &Told, status: Option<u16>) -> ApiErrorKind {
+pub(super) fn kind(reader: &ErrorForm, told: &Told, status: Option<u16>) -> ApiErrorKind {
     if let Some((tokens, limit)) = told.length.or_else(|| too_long(&told.message)) {
         return ApiErrorKind::TooLong { tokens, limit };
     }

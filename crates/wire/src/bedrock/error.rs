@@ -7,17 +7,24 @@ use crate::ApiErrorKind::{
     Authentication, NotFound, Overloaded, PermissionDenied, QuotaExceeded, RateLimited, Refused,
     Server,
 };
-use crate::api_error::{ErrorReader, Told, text_at};
+use crate::api_error::{ErrorForm, Told, Wording, text_at};
+use crate::write_answer::Quoted;
 
 /// The family's errors.
-pub(super) const READER: ErrorReader = ErrorReader { words: WORDS, read };
+pub(super) const FORM: ErrorForm = ErrorForm {
+    words: WORDS,
+    statuses: &[(QuotaExceeded, 400), (Authentication, 403)],
+    request_id: "x-amzn-requestid",
+    read,
+    write,
+};
 
 const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("ValidationException", Refused),
     ("ThrottlingException", RateLimited),
     ("TooManyRequestsException", RateLimited),
-    ("ModelNotReadyException", Overloaded),
     ("ServiceUnavailableException", Overloaded),
+    ("ModelNotReadyException", Overloaded),
     ("ServiceQuotaExceededException", QuotaExceeded),
     ("AccessDeniedException", PermissionDenied),
     ("UnrecognizedClientException", Authentication),
@@ -27,10 +34,10 @@ const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("ExpiredTokenException", Authentication),
     ("ResourceNotFoundException", NotFound),
     ("UnknownOperationException", NotFound),
+    ("InternalServerException", Server),
     ("ModelErrorException", Server),
     ("ModelStreamErrorException", Server),
     ("ModelTimeoutException", Server),
-    ("InternalServerException", Server),
     ("InternalFailure", Server),
 ];
 
@@ -41,4 +48,9 @@ fn read(body: &Value) -> Option<Told> {
     let named = text_at(body, "__type").or_else(|| text_at(body, "code"));
     let code = named.map(|name| SmolStr::new(name.rsplit('#').next().unwrap_or_default()));
     Some(Told { codes: code.into_iter().collect(), message: message.into(), ..Told::default() })
+}
+
+fn write(error: &Wording<'_>) -> String {
+    let (code, message) = (Quoted(error.code), Quoted(&error.message));
+    format!(r#"{{"__type":{code},"message":{message}}}"#)
 }

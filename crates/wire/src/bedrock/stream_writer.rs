@@ -4,6 +4,7 @@ use interleaf_model::{Json, Seal, Source, Usage};
 use serde_json::value::RawValue;
 
 use super::answer_writer::{VOICE, costs, image_format};
+use crate::api_error::Wording;
 use crate::raw::{Fields, list};
 use crate::stream_writer::{Ending, Form, Frames, Grammar};
 use crate::write_answer::{AnswerHead, OneLine, Own, Quoted, Said, Voice};
@@ -188,8 +189,11 @@ impl Grammar for Blocks {
         out.event("metadata", format_args!("{{{told}}}"));
     }
 
-    fn fail(&mut self, _: &AnswerHead, message: &str, out: &mut Frames<'_>) {
-        let message = Quoted(message);
-        out.exception("internalServerException", format_args!(r#"{{"message":{message}}}"#));
+    fn fail(&mut self, _: &AnswerHead, error: &Wording<'_>, out: &mut Frames<'_>) {
+        let message = Quoted(&error.message);
+        // Members of a stream are named in camel case.
+        let (initial, rest) = error.code.split_at(error.code.ceil_char_boundary(1));
+        let name = initial.to_ascii_lowercase() + rest;
+        out.exception(&name, format_args!(r#"{{"message":{message}}}"#));
     }
 }

@@ -14,30 +14,32 @@ use crate::ApiErrorKind::{
     Authentication, NotFound, Overloaded, PermissionDenied, QuotaExceeded, RateLimited, Refused,
     Server,
 };
-use crate::api_error::{ErrorReader, Told, seconds, text_at};
+use crate::api_error::{ErrorForm, Told, Wording, seconds, text_at};
+use crate::write_answer::{Put as _, Quoted};
 
 /// The family's errors.
-pub(super) const READER: ErrorReader = ErrorReader { words: WORDS, read };
+pub(super) const FORM: ErrorForm =
+    ErrorForm { words: WORDS, statuses: &[], request_id: "x-request-id", read, write };
 
 const WORDS: &[(&str, crate::ApiErrorKind)] = &[
+    ("UNAUTHENTICATED", Authentication),
     ("API_KEY_INVALID", Authentication),
     ("ACCESS_TOKEN_EXPIRED", Authentication),
     ("CREDENTIALS_MISSING", Authentication),
-    ("UNAUTHENTICATED", Authentication),
     ("BILLING_DISABLED", QuotaExceeded),
     ("RATE_LIMIT_EXCEEDED", RateLimited),
-    ("MODEL_CAPACITY_EXHAUSTED", Overloaded),
     ("RESOURCE_EXHAUSTED", RateLimited),
     ("UNAVAILABLE", Overloaded),
+    ("MODEL_CAPACITY_EXHAUSTED", Overloaded),
     ("PERMISSION_DENIED", PermissionDenied),
     ("NOT_FOUND", NotFound),
     ("INVALID_ARGUMENT", Refused),
     ("FAILED_PRECONDITION", Refused),
     ("OUT_OF_RANGE", Refused),
     ("UNIMPLEMENTED", Refused),
+    ("INTERNAL", Server),
     ("DEADLINE_EXCEEDED", Server),
     ("ABORTED", Server),
-    ("INTERNAL", Server),
 ];
 
 fn read(body: &Value) -> Option<Told> {
@@ -60,4 +62,45 @@ fn read(body: &Value) -> Option<Told> {
         wait,
         ..Told::default()
     })
+}
+
+/// The words that are a status themselves; others are reasons, which have a place of
+/// their own.
+const STATUSES: [(u16, &str); 8] = [
+    (400, "INVALID_ARGUMENT"),
+    (401, "UNAUTHENTICATED"),
+    (403, "PERMISSION_DENIED"),
+    (404, "NOT_FOUND"),
+    (429, "RESOURCE_EXHAUSTED"),
+    (500, "INTERNAL"),
+    (503, "UNAVAILABLE"),
+    (504, "DEADLINE_EXCEEDED"),
+];
+
+pub(super) fn write(error: &Wording<'_>) -> String {
+    let Wording { code, status, message, param, wait, .. } = error;
+    let word = STATUSES.iter().find(|(known, _)| known == status).map_or(*code, |(_, word)| word);
+    let mut details = Vec::new();
+    let kind = "type.googleapis.com/google.rpc";
+    if word != *code {
+        let reason = Quoted(code);
+        details.push(format!(r#"{{"@type":"{kind}.ErrorInfo","reason":{reason}}}"#));
+    }
+    if let Some(wait) = wait {
+        let seconds = wait.as_secs_f64();
+        details.push(format!(r#"{{"@type":"{kind}.RetryInfo","retryDelay":"{seconds}s"}}"#));
+    }
+    if let Some(param) = param {
+        let field = Quoted(param);
+        details.push(format!(
+            r#"{{"@type":"{kind}.BadRequest","fieldViolations":[{{"field":{field}}}]}}"#
+        ));
+    }
+    let message = Quoted(message);
+    let mut body = format!(r#"{{"error":{{"code":{status},"message":{message},"status":"{word}""#);
+    if !details.is_empty() {
+        body.put(format_args!(r#","details":[{}]"#, details.join(",")));
+    }
+    body.push_str("}}");
+    body
 }

@@ -6,6 +6,8 @@
 use interleaf_model::{Json, Seal, Usage};
 
 use super::answer_writer::{VOICE, end, part};
+use super::error;
+use crate::api_error::Wording;
 use crate::stream_writer::{Ending, Form, Frames, Grammar};
 use crate::write_answer::{AnswerHead, Own, Quoted, Said, Voice};
 
@@ -102,11 +104,7 @@ impl Grammar for Pieces {
         );
     }
 
-    fn fail(&mut self, _: &AnswerHead, message: &str, out: &mut Frames<'_>) {
-        let message = Quoted(message);
-        out.event(
-            "",
-            format_args!(r#"{{"error":{{"code":500,"message":{message},"status":"INTERNAL"}}}}"#),
-        );
+    fn fail(&mut self, _: &AnswerHead, error: &Wording<'_>, out: &mut Frames<'_>) {
+        out.event("", format_args!("{}", error::write(error)));
     }
 }

@@ -13,17 +13,18 @@ use crate::ApiErrorKind::{
     Authentication, ContentFiltered, NotFound, Overloaded, PermissionDenied, QuotaExceeded,
     RateLimited, Refused, Server, TooLong,
 };
-use crate::api_error::{ErrorReader, Told, text_at};
+use crate::api_error::{ErrorForm, Told, Wording, text_at};
+use crate::write_answer::{Quoted, QuotedOrNull};
 
 /// The family's errors.
-pub(super) const READER: ErrorReader = ErrorReader { words: WORDS, read };
+pub(super) const FORM: ErrorForm =
+    ErrorForm { words: WORDS, statuses: &[], request_id: "x-request-id", read, write };
 
 const LENGTH: crate::ApiErrorKind = TooLong { tokens: None, limit: None };
 
 /// The words of both APIs of OpenAI's, and of those who imitate them.
 pub(crate) const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("context_length_exceeded", LENGTH),
-    ("string_above_max_length", Refused),
     ("exceed_context_size_error", LENGTH),
     ("insufficient_quota", QuotaExceeded),
     ("billing_hard_limit_reached", QuotaExceeded),
@@ -34,9 +35,9 @@ pub(crate) const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("rate_limit_reached_error", RateLimited),
     ("rate_limit_error", RateLimited),
     ("Throttling", RateLimited),
+    ("slow_down", Overloaded),
     ("engine_overloaded_error", Overloaded),
     ("server_overloaded", Overloaded),
-    ("slow_down", Overloaded),
     ("overloaded_error", Overloaded),
     ("invalid_api_key", Authentication),
     ("invalid_authentication_error", Authentication),
@@ -55,6 +56,7 @@ pub(crate) const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("server_error", Server),
     ("internal_error", Server),
     ("invalid_request_error", Refused),
+    ("string_above_max_length", Refused),
     ("BadRequestError", Refused),
     ("invalid_parameter_error", Refused),
     ("InvalidParameter", Refused),
@@ -74,4 +76,16 @@ pub(crate) fn read(body: &Value) -> Option<Told> {
         length: figures.0.and(figures.1).map(|_| figures),
         ..Told::default()
     })
+}
+
+/// Writes `{"error": {…}}`. The type is the class, the code the exact word.
+pub(crate) fn write(error: &Wording<'_>) -> String {
+    let kind = match error.status {
+        500.. => "server_error",
+        429 => error.code,
+        _ => "invalid_request_error",
+    };
+    let code = QuotedOrNull(Some(error.code).filter(|code| *code != kind));
+    let (message, kind, param) = (Quoted(&error.message), Quoted(kind), QuotedOrNull(error.param));
+    format!(r#"{{"error":{{"message":{message},"type":{kind},"param":{param},"code":{code}}}}}"#)
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use interleaf_model::{Json, Usage};
 
 use super::answer_writer::{CallForm, Joints, Signature, UNNAMED, VOICE, counts, picture};
+use super::error;
+use crate::api_error::Wording;
 use crate::stream_writer::{Ending, Form, Frames, Grammar};
 use crate::write_answer::{AnswerHead, Kind, Own, Put, Quoted, Said, Voice};
 
@@ -156,13 +158,7 @@ impl Grammar for Chunks {
         out.event("", format_args!("[DONE]"));
     }
 
-    fn fail(&mut self, _: &AnswerHead, message: &str, out: &mut Frames<'_>) {
-        let message = Quoted(message);
-        out.event(
-            "",
-            format_args!(
-                r#"{{"error":{{"message":{message},"type":"server_error","param":null,"code":null}}}}"#
-            ),
-        );
+    fn fail(&mut self, _: &AnswerHead, error: &Wording<'_>, out: &mut Frames<'_>) {
+        out.event("", format_args!("{}", error::write(error)));
     }
 }

@@ -9,6 +9,7 @@ use interleaf_model::{Image, Json, Reply, Seal, Source, ToolCall, Usage};
 use serde_json::value::RawValue;
 
 use super::{OWNER, WRAPPED_PART, is_part_type};
+use crate::api_error::Wording;
 use crate::raw::Fields;
 use crate::write_answer::{
     AnswerHead, AnswerWriter, Counts, FinishWords, Merges, OneLine, Own, Put, Quoted, Said, Tally,
@@ -86,7 +87,7 @@ pub(super) enum Status<'a> {
     /// A word of the voice.
     Ended(&'a str),
     /// Why it failed.
-    Failed(&'a str),
+    Failed(&'a Wording<'a>),
 }
 
 impl<'a> Status<'a> {
@@ -122,8 +123,9 @@ pub(super) fn response(
         r#"{{"id":{id},"object":"response","created_at":{created},"status":"{word}","error":"#
     ));
     match status {
-        Status::Failed(message) => {
-            out.put(format_args!(r#"{{"code":"server_error","message":{}}}"#, Quoted(message)))
+        Status::Failed(error) => {
+            let (code, message) = (Quoted(error.code), Quoted(&error.message));
+            out.put(format_args!(r#"{{"code":{code},"message":{message}}}"#))
         }
         Status::InProgress | Status::Ended(_) => out.push_str("null"),
     }

@@ -4,13 +4,19 @@
 use serde_json::Value;
 
 use crate::Family;
-use crate::api_error::{ErrorReader, Told, text_at};
+use crate::api_error::{ErrorForm, Told, text_at};
 
 /// The family's errors.
-pub(super) const READER: ErrorReader = ErrorReader { words: CHAT.words, read };
+pub(super) const FORM: ErrorForm = ErrorForm {
+    words: CHAT.words,
+    statuses: CHAT.statuses,
+    request_id: CHAT.request_id,
+    read,
+    write: CHAT.write,
+};
 
 /// What both APIs share.
-const CHAT: &ErrorReader = &Family::OpenaiChat.codec().errors;
+const CHAT: &ErrorForm = &Family::OpenaiChat.codec().errors;
 
 fn read(body: &Value) -> Option<Told> {
     if let Some(told) = (CHAT.read)(body) {

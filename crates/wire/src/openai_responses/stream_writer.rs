@@ -11,6 +11,7 @@ use super::answer_writer::{
     Status, UNNAMED, VOICE, content_of, is_custom, is_text, item, item_id, message_head,
     message_id, response,
 };
+use crate::api_error::Wording;
 use crate::raw::{Fields, list};
 use crate::stream_writer::{Ending, Form, Frames, Grammar};
 use crate::write_answer::{AnswerHead, Own, Put, Quoted, Said, Voice, refusal};
@@ -397,9 +398,9 @@ impl Grammar for Events {
         self.event(name, format_args!("{whole}"), out);
     }
 
-    fn fail(&mut self, head: &AnswerHead, message: &str, out: &mut Frames<'_>) {
+    fn fail(&mut self, head: &AnswerHead, error: &Wording<'_>, out: &mut Frames<'_>) {
         let mut whole = String::new();
-        response(head, Status::Failed(message), &self.output, None, &mut whole);
+        response(head, Status::Failed(error), &self.output, None, &mut whole);
         let mut rest = String::new();
         rest.put(format_args!(r#""response":{whole}"#));
         self.event("response.failed", format_args!("{rest}"), out);

@@ -3,6 +3,7 @@
 use interleaf_model::{Json, Usage};
 
 use super::frames::Frames;
+use crate::api_error::Wording;
 use crate::write_answer::{AnswerHead, Said, Voice};
 
 /// The order in which a family's events stand. The driver calls `start` once, then for
@@ -31,7 +32,7 @@ pub(crate) trait Grammar: Send {
     fn finish(&mut self, head: &AnswerHead, ending: &Ending<'_>, out: &mut Frames<'_>);
 
     /// Ends the stream with an error.
-    fn fail(&mut self, head: &AnswerHead, message: &str, out: &mut Frames<'_>);
+    fn fail(&mut self, head: &AnswerHead, error: &Wording<'_>, out: &mut Frames<'_>);
 
     /// Whether fields that were not known when a part began can still be written at
     /// its end.

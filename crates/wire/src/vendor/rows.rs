@@ -29,10 +29,11 @@ const fn chat(
     name: &'static str,
     base_url: &'static str,
     auth: Auth,
+    key_variable: &'static str,
     window: u64,
     quirks: Quirks,
 ) -> Vendor {
-    row(name, Family::OpenaiChat, base_url, auth, window, quirks)
+    row(name, Family::OpenaiChat, base_url, auth, key_variable, window, quirks)
 }
 
 const fn own(
@@ -40,9 +41,10 @@ const fn own(
     family: Family,
     base_url: &'static str,
     auth: Auth,
+    key_variable: &'static str,
     window: u64,
 ) -> Vendor {
-    row(name, family, base_url, auth, window, Quirks::of(family))
+    row(name, family, base_url, auth, key_variable, window, Quirks::of(family))
 }
 
 const fn row(
@@ -50,22 +52,25 @@ const fn row(
     family: Family,
     base_url: &'static str,
     auth: Auth,
+    key_variable: &'static str,
     window: u64,
     quirks: Quirks,
 ) -> Vendor {
     let name = SmolStr::new_static(name);
     let base_url = SmolStr::new_static(base_url);
-    Vendor { name, family, base_url, auth, window, quirks }
+    let key_variable = SmolStr::new_static(key_variable);
+    Vendor { name, family, base_url, auth, key_variable, window, quirks }
 }
 
 /// Everyone we know. The first of a family is its inventor.
 pub static VENDORS: &[Vendor] = &[
-    chat("openai", "https://api.openai.com/v1", Auth::Bearer, 400_000, NATIVE),
+    chat("openai", "https://api.openai.com/v1", Auth::Bearer, "OPENAI_API_KEY", 400_000, NATIVE),
     own(
         "openai-responses",
         Family::OpenaiResponses,
         "https://api.openai.com/v1",
         Auth::Bearer,
+        "OPENAI_API_KEY",
         400_000,
     ),
     own(
@@ -73,6 +78,7 @@ pub static VENDORS: &[Vendor] = &[
         Family::Anthropic,
         "https://api.anthropic.com/v1",
         Auth::Header(SmolStr::new_static("x-api-key")),
+        "ANTHROPIC_API_KEY",
         200_000,
     ),
     own(
@@ -80,6 +86,7 @@ pub static VENDORS: &[Vendor] = &[
         Family::Gemini,
         "https://generativelanguage.googleapis.com/v1beta",
         Auth::Header(SmolStr::new_static("x-goog-api-key")),
+        "GEMINI_API_KEY",
         1_048_576,
     ),
     row(
@@ -87,15 +94,24 @@ pub static VENDORS: &[Vendor] = &[
         Family::Gemini,
         "",
         Auth::Bearer,
+        "",
         1_048_576,
         Quirks { vertex: true, ..Quirks::of(Family::Gemini) },
     ),
-    own("bedrock", Family::Bedrock, "", Auth::AwsV4, 200_000),
-    chat("azure", "", Auth::Header(SmolStr::new_static("api-key")), 400_000, NATIVE),
+    own("bedrock", Family::Bedrock, "", Auth::AwsV4, "AWS_BEARER_TOKEN_BEDROCK", 200_000),
+    chat(
+        "azure",
+        "",
+        Auth::Header(SmolStr::new_static("api-key")),
+        "AZURE_OPENAI_API_KEY",
+        400_000,
+        NATIVE,
+    ),
     chat(
         "deepseek",
         "https://api.deepseek.com/v1",
         Auth::Bearer,
+        "DEEPSEEK_API_KEY",
         128_000,
         Quirks {
             reasoning: Reasoning::ReasoningContent,
@@ -109,6 +125,7 @@ pub static VENDORS: &[Vendor] = &[
         "mistral",
         "https://api.mistral.ai/v1",
         Auth::Bearer,
+        "MISTRAL_API_KEY",
         128_000,
         Quirks {
             call_ids: Alphabet::exact("", 9),
@@ -123,6 +140,7 @@ pub static VENDORS: &[Vendor] = &[
         "qwen",
         "https://dashscope.aliyuncs.com/compatible-mode/v1",
         Auth::Bearer,
+        "DASHSCOPE_API_KEY",
         131_072,
         Quirks {
             one_system: true,
@@ -137,6 +155,7 @@ pub static VENDORS: &[Vendor] = &[
         "kimi",
         "https://api.moonshot.ai/v1",
         Auth::Bearer,
+        "MOONSHOT_API_KEY",
         256_000,
         Quirks {
             reasoning: Reasoning::ReasoningContent,
@@ -151,6 +170,7 @@ pub static VENDORS: &[Vendor] = &[
         "glm",
         "https://api.z.ai/api/paas/v4",
         Auth::Bearer,
+        "ZAI_API_KEY",
         200_000,
         Quirks {
             reasoning: Reasoning::ReasoningContent,
@@ -160,12 +180,13 @@ pub static VENDORS: &[Vendor] = &[
             ..CHAT
         },
     ),
-    chat("xai", "https://api.x.ai/v1", Auth::Bearer, 256_000, CHAT),
-    chat("groq", "https://api.groq.com/openai/v1", Auth::Bearer, 131_072, CHAT),
+    chat("xai", "https://api.x.ai/v1", Auth::Bearer, "XAI_API_KEY", 256_000, CHAT),
+    chat("groq", "https://api.groq.com/openai/v1", Auth::Bearer, "GROQ_API_KEY", 131_072, CHAT),
     chat(
         "openrouter",
         "https://openrouter.ai/api/v1",
         Auth::Bearer,
+        "OPENROUTER_API_KEY",
         200_000,
         Quirks { reasoning: Reasoning::Reasoning, top_k: true, ..CHAT },
     ),
@@ -173,6 +194,7 @@ pub static VENDORS: &[Vendor] = &[
         "ollama",
         "http://localhost:11434/v1",
         Auth::None,
+        "",
         32_768,
         Quirks { forced_tools: false, inline_images: true, top_k: false, ..TEMPLATE },
     ),
@@ -180,9 +202,10 @@ pub static VENDORS: &[Vendor] = &[
         "vllm",
         "http://localhost:8000/v1",
         Auth::None,
+        "",
         131_072,
         Quirks { reasoning: Reasoning::Both, ..TEMPLATE },
     ),
-    chat("llama-cpp", "http://localhost:8080/v1", Auth::None, 32_768, TEMPLATE),
-    chat("lm-studio", "http://localhost:1234/v1", Auth::None, 32_768, TEMPLATE),
+    chat("llama-cpp", "http://localhost:8080/v1", Auth::None, "", 32_768, TEMPLATE),
+    chat("lm-studio", "http://localhost:1234/v1", Auth::None, "", 32_768, TEMPLATE),
 ];

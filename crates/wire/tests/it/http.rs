@@ -108,7 +108,8 @@ fn what_is_missing_is_named() {
     let openai = Vendor::named("openai").unwrap();
     assert_eq!(
         told(openai, "m", None),
-        "the vendor \"openai\" wants a key in the header `authorization`, and none is given"
+        "the vendor \"openai\" wants a key in the header `authorization`, and none is given; \
+         it is usually kept in OPENAI_API_KEY"
     );
     assert_eq!(told(openai, "m", Some(&Secret::new(" "))), told(openai, "m", None));
     assert_eq!(
@@ -158,6 +159,13 @@ fn anthropic_is_told_its_version_and_the_betas_that_the_options_need() {
     options.hosted_tools = vec![tool("openai")];
     let http = anthropic.http(&options, Some(&Secret::new("k"))).unwrap();
     assert_eq!(http.header("anthropic-beta"), None);
+    let toolset = Json::parse(r#"{"type":"mcp_toolset","mcp_server_name":"files"}"#).unwrap();
+    options.rest = vec![("mcp_servers".to_owned(), Json::parse("[]").unwrap())];
+    let http = anthropic.http(&options, Some(&Secret::new("k"))).unwrap();
+    assert_eq!(http.header("anthropic-beta"), Some("mcp-client-2025-04-04"));
+    options.hosted_tools = vec![Opaque { owner: "anthropic".into(), value: toolset }];
+    let http = anthropic.http(&options, Some(&Secret::new("k"))).unwrap();
+    assert_eq!(http.header("anthropic-beta"), Some("mcp-client-2025-11-20"));
 }
 
 #[test]

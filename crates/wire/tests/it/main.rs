@@ -13,6 +13,7 @@ mod session;
 mod streams;
 mod vendor;
 mod written;
+mod written_errors;
 
 mod anthropic;
 mod bedrock;

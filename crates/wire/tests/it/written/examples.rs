@@ -5,7 +5,8 @@ use interleaf_model::{
     Thinking, ToolCall, Usage,
 };
 use interleaf_wire::{
-    AnswerHead, Delta, Family, NameMap, StreamWriter, decode_stream, write_stream,
+    AnswerHead, ApiError, ApiErrorKind, Delta, Family, NameMap, StreamWriter, decode_stream,
+    write_stream,
 };
 
 use super::head;
@@ -174,9 +175,11 @@ fn an_error_ends_a_stream_in_the_form_of_its_api() {
         let mut bytes = Vec::new();
         let mut writer = StreamWriter::new(family, AnswerHead::default());
         writer.push(&Delta::Text { part: 0, text: "half".to_owned() }, &mut bytes);
-        writer.fail("the \"upstream\" is gone", &mut bytes);
+        let gone = ApiError::new(ApiErrorKind::Overloaded, "the \"upstream\" is gone");
+        writer.fail(&gone, &mut bytes);
         let error = decode_stream(family, &bytes, &NameMap::default()).unwrap_err();
         assert_eq!(error.kind(), interleaf_wire::ErrorKind::Api, "{family}");
-        assert!(error.message().contains("the \"upstream\" is gone"), "{family}: {error}");
+        let told = error.api_error().unwrap();
+        assert_eq!((told.kind(), told.message()), (gone.kind(), gone.message()), "{family}");
     }
 }
