@@ -92,8 +92,10 @@ pub enum MissingResult {
 /// What becomes of calls at the very end that have no result yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OpenBlock {
-    /// They are treated like any other call without a result.
+    /// Not said: a session waits for the results, and assembly by itself mends.
     #[default]
+    Unsaid,
+    /// They are treated like any other call without a result.
     Mend,
     /// The caller waits for their results: they are left open, and no request is
     /// made.

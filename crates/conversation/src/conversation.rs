@@ -331,7 +331,7 @@ impl Conversation {
     }
 
     /// Everything that was ever said, in order.
-    pub fn log(&self) -> impl Iterator<Item = &Arc<Message>> {
+    pub fn log(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
         self.log.iter()
     }
 

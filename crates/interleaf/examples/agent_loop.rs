@@ -6,7 +6,7 @@
 #[path = "agent_loop/model.rs"]
 mod model;
 
-use interleaf::assemble::{OpenBlock, Recipe, Summary};
+use interleaf::assemble::Recipe;
 use interleaf::model::{ContextKind, Message, Tool, ToolCall};
 use interleaf::store::{self, SessionId};
 use interleaf::{Next, Session, Target};
@@ -23,15 +23,13 @@ struct Read {
 fn recipe() -> Recipe {
     let path =
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-    let mut recipe = Recipe::new()
+    Recipe::new()
         .with_system("You mend programs.")
         .with_context(ContextKind::Role, "You are careful.")
         .with_tools([
             Tool::new("read", "Reads a file.", path),
             Tool::new("scout", "Lets someone look.", json!({"type": "object"})),
-        ]);
-    recipe.open_block = OpenBlock::Wait;
-    recipe
+        ])
 }
 
 /// Runs the main agent until it has said all.
@@ -63,15 +61,16 @@ async fn run_tool(session: &mut Session, target: &Target, call: &ToolCall) -> Re
             Ok(read) => call.result(&format!("{}: 3 lines", read.path)),
             Err(wrong) => call.failure(&wrong.to_string()),
         },
-        "scout" => call.result(&scout(session, target).await?),
+        "scout" => call.result(&scout(session, target, call).await?),
         other => call.failure(&format!("there is no tool {other}")),
     })
 }
 
-/// A sub-agent answers one question; the main agent sees only what it returns.
-async fn scout(session: &mut Session, target: &Target) -> Result<String> {
-    let mut scout = session.sub_agent("scout");
-    scout.append(Message::user("Why does the horn leak?")).await?;
+/// A sub-agent answers one question; the main agent sees only what it returns. It is named
+/// after the call, so that a run after a kill finds it where it was.
+async fn scout(session: &mut Session, target: &Target, call: &ToolCall) -> Result<String> {
+    let mut scout = session.sub_agent(format!("scout-{}", call.id));
+    scout.begin("Why does the horn leak?").await?;
     let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
     let Next::Send(request) = scout.request(&recipe, target).await? else { return Ok("".into()) };
     let answer = model::answer(&request.body.to_bytes());
@@ -99,12 +98,13 @@ async fn main() -> Result<()> {
     assert_eq!(run(&mut session, &target).await?, "The valve is tight again.");
 
     // A summary takes the place of what it covers.
-    let covered: Vec<_> = session.conversation().visible().map(|m| m.id.clone()).collect();
-    let (text, start) = ("The horn was mended.".into(), covered[0].clone());
-    session.summarise(Summary { text, start, covers: covered.into_iter().collect() }).await?;
+    let last = session.conversation().visible().last().map(|m| m.id.clone()).unwrap_or_default();
+    session.summarise_through(&last, "The horn was mended.").await?;
     session.append(Message::user("And now?")).await?;
     assert_eq!(run(&mut session, &target).await?, "Now it is quiet.");
     println!("{}", session.todo().text().await?);
-    println!("scout: {:?}", session.sub_agent("scout").usage().map(|usage| usage.lifetime));
+    for (name, counters) in session.conversation().agents() {
+        println!("{name}: {:?}", counters.lifetime);
+    }
     Ok(())
 }

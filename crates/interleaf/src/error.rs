@@ -173,6 +173,13 @@ impl std::error::Error for Error {
     }
 }
 
+/// So that `?` takes what a [`Decoder`](interleaf_wire::Decoder) refuses.
+impl From<interleaf_wire::Error> for Error {
+    fn from(error: interleaf_wire::Error) -> Self {
+        Self::wire(error)
+    }
+}
+
 impl From<InputFault> for Error {
     fn from(fault: InputFault) -> Self {
         Self(Box::new(Repr::Input(fault)))

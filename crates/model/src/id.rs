@@ -26,6 +26,12 @@ macro_rules! name_type {
             }
         }
 
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self::new(text)
+            }
+        }
+
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
                 Self::new(text)

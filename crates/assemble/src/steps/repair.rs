@@ -70,7 +70,7 @@ fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
     let pairing = Pairing::of(&draft.entries);
     let waits = match order.recipe.open_block {
         OpenBlock::Wait => pairing.open_at_end(),
-        OpenBlock::Mend => None,
+        OpenBlock::Mend | OpenBlock::Unsaid => None,
     };
     let before = draft.prior.as_ref().map(|prior| prior.used_ids());
     let mut used = UsedIds { before, own: HashMap::new() };

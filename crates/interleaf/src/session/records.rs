@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, Context, Recipe, Summary};
+use interleaf_assemble::{Agent, Context, OpenBlock, Recipe, Summary};
 use interleaf_model::{ContextKind, Json};
 use interleaf_store::{Record, RecordChange, RecordFilter, RecordKind};
 use serde::Serialize;
@@ -68,8 +68,11 @@ impl Session {
 
     /// The recipe with what the session knows and it does not say.
     pub(super) fn completed<'r>(&mut self, recipe: &'r Recipe) -> Cow<'r, Recipe> {
-        let Some(kept) = &mut self.kept else { return Cow::Borrowed(recipe) };
         let mut recipe = Cow::Borrowed(recipe);
+        if recipe.open_block == OpenBlock::Unsaid {
+            recipe.to_mut().open_block = OpenBlock::Wait;
+        }
+        let Some(kept) = &mut self.kept else { return recipe };
         // A sub-agent says nothing that a summary of the session covers.
         if recipe.summary.is_none() && recipe.agent == Agent::Main && kept.active.is_some() {
             recipe.to_mut().summary.clone_from(&kept.active);

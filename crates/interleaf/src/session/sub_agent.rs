@@ -59,6 +59,21 @@ impl SubAgent<'_> {
         self.session.append(message.with_origin(origin)).await
     }
 
+    /// Gives it its task, unless it has one: a run that was stopped goes on where it was.
+    /// One that has other work to do next time needs another name, such as that of the call
+    /// that it answers.
+    ///
+    /// # Errors
+    /// As [`Session::append`].
+    pub async fn begin(&mut self, task: &str) -> Result<(), Error> {
+        let origin = origin_of(Some(&self.name));
+        let has_task = self.session.conversation().log().any(|message| message.origin == origin);
+        if !has_task {
+            self.append(Message::user(task)).await?;
+        }
+        Ok(())
+    }
+
     /// Makes its next request, and notes it.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::Summary;
 use interleaf_conversation::{Conversation, Event};
-use interleaf_model::MessageId;
+use interleaf_model::{Message, MessageId, Origin};
 use interleaf_store::{Expect, Page, Record, RecordChange, RecordFilter, RecordKind};
 use serde::{Deserialize, Serialize};
 
@@ -81,8 +81,10 @@ impl Session {
     /// transaction; of two nodes that summarise from the same state, one wins.
     ///
     /// # Errors
-    /// If another writer was first, to the conversation or to its summaries.
+    /// If it says nothing, or names a message that was never said, or another writer was
+    /// first, to the conversation or to its summaries.
     pub async fn summarise(&mut self, summary: Summary) -> Result<(), Error> {
+        self.check(&summary)?;
         let known = self.kept().await?.summaries.clone();
         let key = format!("{:06}", known.len());
         let mut changes = retire(known, SummaryState::Superseded)?;
@@ -90,6 +92,41 @@ impl Session {
         let kept = KeptSummary { state: SummaryState::Active, text, start, covers };
         changes.push(put(RecordKind::Summary, &key, &kept)?.expecting(Expect::Absent));
         self.change_records(changes).await
+    }
+
+    /// Sends this text from now on instead of the visible messages of the main agent, up to
+    /// and with this one.
+    ///
+    /// # Errors
+    /// If that message is not visible; and as [`summarise`](Self::summarise).
+    pub async fn summarise_through(&mut self, last: &MessageId, text: &str) -> Result<(), Error> {
+        let visible: Vec<&Arc<Message>> = self.conversation.visible().collect();
+        let Some(end) = visible.iter().position(|message| message.id == *last) else {
+            return Err(Error::rule(format!("the summary ends at {last}, which is not visible")));
+        };
+        let own = visible[..=end].iter().filter(|message| message.origin == Origin::Main);
+        let covers: BTreeSet<MessageId> = own.clone().map(|message| message.id.clone()).collect();
+        let Some(start) = own.map(|message| message.id.clone()).next() else {
+            return Err(Error::rule(format!("there is nothing to summarise up to {last}")));
+        };
+        self.summarise(Summary { text: text.into(), start, covers }).await
+    }
+
+    fn check(&self, summary: &Summary) -> Result<(), Error> {
+        if summary.text.trim().is_empty() {
+            return Err(Error::rule("a summary must say something: its text is blank"));
+        }
+        if !summary.covers.contains(&summary.start) {
+            let start = &summary.start;
+            return Err(Error::rule(format!(
+                "the summary starts at {start}, but does not cover it"
+            )));
+        }
+        let said: HashSet<&MessageId> = self.conversation.log().map(|m| &m.id).collect();
+        match summary.covers.iter().find(|id| !said.contains(id)) {
+            Some(id) => Err(Error::rule(format!("the summary covers {id}, which was never said"))),
+            None => Ok(()),
+        }
     }
 
     /// Sends no summary from now on: the ground of the active one has changed.

@@ -32,6 +32,9 @@ impl Session {
         agent: Option<&AgentName>,
         reply: Reply,
     ) -> Result<Arc<Message>, Error> {
+        if let Some(known) = self.taken(agent, &reply) {
+            return Ok(known);
+        }
         let Reply { message, finish, usage, model, id, request, .. } = reply;
         let asked = match self.lane(agent).asked.clone() {
             Some(asked) if request.is_none_or(|number| number == asked.number) => Some(asked),
@@ -129,6 +132,20 @@ impl Session {
             }
         }
         Vec::new()
+    }
+
+    /// The message of this very answer, if it was taken before: whoever does not know
+    /// whether a write arrived may take the answer again.
+    fn taken(&self, agent: Option<&AgentName>, reply: &Reply) -> Option<Arc<Message>> {
+        let number = reply.request?;
+        let origin = origin_of(agent);
+        let own = self.conversation.log().rev().filter(|message| message.origin == origin);
+        let mut answers = own.filter_map(|message| Some((message, message.answered()?)));
+        let (message, answered) = answers.find(|(_, a)| a.request.is_some_and(|n| n <= number))?;
+        let is_same = answered.request == Some(number)
+            && answered.response == reply.id
+            && message.body == reply.message.body;
+        is_same.then(|| message.clone())
     }
 
     /// The request of this number.

@@ -265,3 +265,27 @@ fn a_session_whose_write_was_cancelled_is_brought_back_by_a_refresh() {
         }
     });
 }
+
+#[test]
+fn f4_a_summary_that_says_nothing_or_names_what_was_never_said_is_refused() {
+    block_on(async {
+        let (_, mut session) = with_messages(3).await;
+        let ids: Vec<_> = session.conversation().log().map(|m| m.id.clone()).collect();
+        let summary = |text: &str, start: &str, covers: &[&str]| Summary {
+            text: text.into(),
+            start: start.into(),
+            covers: covers.iter().map(|&id| id.into()).collect(),
+        };
+        session.summarise_through(&ids[1], "two messages").await.unwrap();
+        for (wrong, rule) in [
+            (summary(" ", "m0", &["m0"]), "its text is blank"),
+            (summary("x", "m9", &["m9"]), "the summary covers m9, which was never said"),
+            (summary("x", "m0", &["m1"]), "the summary starts at m0, but does not cover it"),
+        ] {
+            let error = session.summarise(wrong).await.unwrap_err();
+            assert!(error.to_string().contains(rule), "{error}");
+        }
+        let active = session.active_summary().await.unwrap().unwrap();
+        assert_eq!((&*active.text, active.covers.len()), ("two messages", 2));
+    });
+}

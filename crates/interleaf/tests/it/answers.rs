@@ -256,3 +256,34 @@ fn what_a_cut_stream_left_is_taken_and_its_finish_says_so() {
         assert_eq!(kept.answered().unwrap().finish, Some(Finish::Cut));
     });
 }
+
+#[test]
+fn an_answer_that_is_taken_again_is_there_once() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("hello")).await.unwrap();
+        let target = Target::new("anthropic", "m-1").unwrap().with_key("k");
+        let request = session.request(&recipe(), &target).await.unwrap().request().unwrap();
+        let (_, body) = answer(Family::Anthropic);
+        let reply = request.decoder.whole(200, [], body.as_bytes()).unwrap();
+        let first = session.take(reply.clone()).await.unwrap();
+        let again = session.take(reply).await.unwrap();
+        assert_eq!((first.id.clone(), session.conversation().log_len()), (again.id.clone(), 2));
+    });
+}
+
+#[test]
+fn a_session_waits_for_results_unless_it_is_told_to_mend() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("hello")).await.unwrap();
+        let target = Target::new("anthropic", "m-1").unwrap().with_key("k");
+        let request = session.request(&Recipe::new(), &target).await.unwrap().request().unwrap();
+        let (_, body) = answer(Family::Anthropic);
+        session.take(request.decoder.whole(200, [], body.as_bytes()).unwrap()).await.unwrap();
+        assert!(matches!(session.request(&Recipe::new(), &target).await.unwrap(), Next::Wait(_)));
+        let mut recipe = Recipe::new();
+        recipe.open_block = OpenBlock::Mend;
+        assert!(matches!(session.request(&recipe, &target).await.unwrap(), Next::Send(_)));
+    });
+}
