@@ -11,28 +11,32 @@ mod drawn;
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Context, ErrorKind, Input, Ledger, Outcome, Summary, TokenCounter, assemble,
+    Assembly, Context, ErrorKind, Ledger, Outcome, Recipe, Running, Summary, TokenCounter, View,
+    assemble,
 };
 use interleaf_model::{
-    ContextKind, Entry, Law, Message, MessageId, Prompt, Provenance, Role, Transcript, notation,
+    ContextKind, Entry, Law, Message, MessageId, Prompt, Provenance, Requirements, Role, Transcript,
+    notation,
 };
 use libfuzzer_sys::fuzz_target;
 
-use crate::drawn::{Dice, drawn_messages, settings};
+use crate::drawn::{Dice, drawn_messages, recipe};
 
 fuzz_target!(|data: &[u8]| {
     let (messages, dice) = read(data);
-    let ledger = Ledger::new(Arc::new(Words));
-    let input = input(messages, dice, &ledger);
-    let assembly = assemble(&input);
-    assert_eq!(assembly, assemble(&input), "twice the same");
+    let (view, recipe) = input(messages, dice);
+    let made = || assemble(&view, &recipe, Requirements::STRICT, None);
+    let assembly = made();
+    assert_eq!(assembly, made(), "twice the same");
+    let running = Running::of(view.clone()).assemble(&recipe, Requirements::STRICT);
+    assert_eq!(assembly, running, "the same for a session");
     match assembly {
         Ok(Assembly { outcome: Outcome::Ready(prompt), report }) => {
-            if let Some(budget) = input.settings.budget {
+            if let Some(budget) = recipe.budget {
                 assert!(report.tokens.as_ref().is_some_and(|t| t.total() <= budget.limit()));
             }
-            check_users(&input, &prompt, &report);
-            check_again(&input, &prompt);
+            check_users(&view, &prompt, &report);
+            check_again(&recipe, &prompt);
         }
         Ok(Assembly { outcome: Outcome::Waiting(calls), .. }) => assert!(!calls.is_empty()),
         Err(error) => match error.kind() {
@@ -40,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
                 let law = error.violation().map(|violation| violation.law);
                 assert_eq!(law, Some(Law::NotEmpty), "{error}");
             }
-            ErrorKind::TooLarge => assert!(input.settings.budget.is_some()),
+            ErrorKind::TooLarge => assert!(recipe.budget.is_some()),
             _ => panic!("{error}"),
         },
     }
@@ -73,54 +77,62 @@ fn named(messages: Vec<Message>) -> Vec<Arc<Message>> {
     messages.into_iter().enumerate().map(name).collect()
 }
 
-fn input(view: Vec<Arc<Message>>, mut dice: Dice, ledger: &Ledger) -> Input<'_> {
-    let mut input = Input::of(view);
-    input.settings = settings(&mut dice);
-    input.ledger = input.settings.budget.map(|_| ledger);
+fn input(messages: Vec<Arc<Message>>, mut dice: Dice) -> (View, Recipe) {
+    let mut view = View { messages, ..View::default() };
+    let mut recipe = recipe(&mut dice);
+    recipe.ledger = recipe.budget.map(|_| Arc::new(Ledger::new(Arc::new(Words))));
     let kinds = [ContextKind::Notes, ContextKind::Role, ContextKind::Other("more".into())];
     for kind in kinds.into_iter().take(dice.roll(4)) {
-        input.context.push(Context::new(kind, "context"));
+        recipe.context.push(Context::new(kind, "context"));
     }
     if dice.roll(2) == 1 {
-        input.system.push("system".into());
+        recipe.system.push("system".into());
     }
-    let ids = input.view.iter().map(|message| message.id.clone());
+    let ids = view.messages.iter().map(|message| message.id.clone());
     let covers: Vec<MessageId> = ids.skip(dice.roll(4)).step_by(1 + dice.roll(3)).collect();
-    input.pinned.extend(covers.iter().skip(1).step_by(5).cloned());
+    view.pinned.extend(covers.iter().skip(1).step_by(5).cloned());
     if let Some(start) = covers.first().filter(|_| dice.roll(2) == 1) {
         let start = start.clone();
         let covers = covers.into_iter().take(8).collect();
-        input.summary = Some(Summary { text: "before".into(), start, covers });
+        recipe.summary = Some(Arc::new(Summary { text: "before".into(), start, covers }));
     }
-    input
+    (view, recipe)
 }
 
 /// No word of a user is lost without being named, and they keep their order.
-fn check_users(input: &Input<'_>, prompt: &Prompt, report: &interleaf_assemble::Report) {
+fn check_users(view: &View, prompt: &Prompt, report: &interleaf_assemble::Report) {
     let mut entries = prompt.entries().iter();
-    for message in input.view.iter().filter(|message| message.role() == Role::User) {
-        let is_named = report.findings().any(|(_, finding)| finding.message == message.id);
+    let place = |id: &MessageId| view.messages.iter().position(|message| message.id == *id);
+    for (at, message) in view.messages.iter().enumerate() {
+        if message.role() != Role::User {
+            continue;
+        }
+        let is_named = report.findings().any(|(_, finding)| {
+            let last = finding.through.as_ref().unwrap_or(&finding.message);
+            let run = place(&finding.message).zip(place(last));
+            finding.message == message.id || run.is_some_and(|(first, last)| (first..=last).contains(&at))
+        });
         let is_sent = is_named || entries.any(|entry| Arc::ptr_eq(&entry.message, message));
         assert!(is_sent, "{} is gone", message.id);
     }
 }
 
 /// A finished request, taken for a conversation, stays as it is.
-fn check_again(input: &Input<'_>, prompt: &Prompt) {
+fn check_again(recipe: &Recipe, prompt: &Prompt) {
     let is_said = |entry: &&Entry| match entry.provenance {
         Provenance::Context(_) => false,
         Provenance::Summary => entry.message.role() != Role::System,
         _ => true,
     };
     let said = prompt.entries().iter().filter(is_said).map(|entry| entry.message.clone());
-    let mut again = Input::of(said);
-    again.settings.agent = input.settings.agent.clone();
-    if again.view.iter().all(|message| message.role() == Role::System) {
+    let view = View { messages: said.collect(), ..View::default() };
+    let again = Recipe::new().with_agent(recipe.agent.clone());
+    if view.messages.iter().all(|message| message.role() == Role::System) {
         return;
     }
-    match assemble(&again) {
+    match assemble(&view, &again, Requirements::STRICT, None) {
         Ok(Assembly { outcome: Outcome::Ready(prompt), report }) => {
-            assert!(prompt.messages().eq(&again.view), "made of itself again");
+            assert!(prompt.messages().eq(&view.messages), "made of itself again");
             assert_eq!(report.findings().count(), 0);
         }
         other => panic!("{other:?}"),

@@ -7,8 +7,8 @@ mod picked;
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Assembly, Input, Outcome, assemble};
-use interleaf_model::MessageId;
+use interleaf_assemble::{Assembly, Outcome, Recipe, View, assemble};
+use interleaf_model::{MessageId, Requirements};
 use interleaf_wire::lint::lint;
 use interleaf_wire::{Family, Request, Vendor, decode_request, encode};
 use libfuzzer_sys::fuzz_target;
@@ -18,8 +18,9 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(rest) else { return };
     let Ok(request) = decode_request(family, text) else { return };
     let options = request.options.clone();
-    let Some(input) = input(request) else { return };
-    let Ok(Assembly { outcome: Outcome::Ready(prompt), .. }) = assemble(&input) else { return };
+    let (view, recipe) = input(request);
+    let assembly = assemble(&view, &recipe, Requirements::STRICT, None);
+    let Ok(Assembly { outcome: Outcome::Ready(prompt), .. }) = assembly else { return };
     let vendor = Vendor::of(family);
     let Ok(encoded) = encode(&prompt, vendor, &options) else { return };
     assert_eq!(Ok(&encoded), encode(&prompt, vendor, &options).as_ref(), "twice the same");
@@ -31,12 +32,11 @@ fuzz_target!(|data: &[u8]| {
     assert!(faults.is_empty(), "{faults:#?}\n{body}");
 });
 
-fn input(request: Request) -> Option<Input<'static>> {
+fn input(request: Request) -> (View, Recipe) {
     let named = request.messages.into_iter().enumerate().map(|(i, mut message)| {
         message.id = MessageId::of_index(i);
         Arc::new(message)
     });
-    let mut input = Input::of(named);
-    input.tools = request.tools.into();
-    (!input.view.is_empty()).then_some(input)
+    let view = View { messages: named.collect(), ..View::default() };
+    (view, Recipe::new().with_tools(request.tools))
 }

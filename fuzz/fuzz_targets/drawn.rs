@@ -1,7 +1,7 @@
 //! Messages and settings drawn from a few bytes.
 
 use interleaf_assemble::{
-    Agent, Budget, CustomRule, MissingResult, OpenBlock, Rule, Settings, SummaryRole,
+    Agent, Budget, CustomRule, MissingResult, OpenBlock, PlacementRule, Recipe, SummaryRole,
 };
 use interleaf_model::{AgentName, Message, notation};
 
@@ -47,7 +47,7 @@ pub(crate) fn drawn_messages(bytes: &[u8]) -> Vec<Message> {
 pub(crate) struct Dice(pub(crate) u32);
 
 impl Dice {
-    /// One of so many.
+    /// A number below `sides`.
     pub(crate) fn roll(&mut self, sides: u32) -> usize {
         let rolled = self.0 % sides;
         self.0 /= sides;
@@ -55,24 +55,23 @@ impl Dice {
     }
 }
 
-pub(crate) fn settings(dice: &mut Dice) -> Settings {
+pub(crate) fn recipe(dice: &mut Dice) -> Recipe {
     let n = 1 + dice.roll(4);
     let rule = match dice.roll(7) {
-        0 => Rule::BeforeAssistant(n),
-        1 => Rule::FromEnd(n * 2),
-        2 => Rule::AfterSystem,
-        3 => Rule::Tail,
-        4 => Rule::Custom(CustomRule::new("odd", move |layout, _| layout.len() * n / 3)),
-        _ => Rule::AfterToolResult(n),
+        0 => PlacementRule::BeforeAssistant(n),
+        1 => PlacementRule::FromEnd(n * 2),
+        2 => PlacementRule::AfterSystem,
+        3 => PlacementRule::Tail,
+        4 => PlacementRule::Custom(CustomRule::new("odd", move |layout, _| layout.len() * n / 3)),
+        _ => PlacementRule::AfterToolResult(n),
     };
     let window = [None, None, Some(40), Some(120)][dice.roll(4)];
     let budget = |window| Budget { window, reserve: 5, longest_result: 18, newest_results: n - 1 };
-    Settings {
-        agent: [Agent::Main, Agent::Sub(AgentName::new("scout"))][dice.roll(2)].clone(),
-        rule,
-        missing_result: [MissingResult::Make, MissingResult::DropCall][dice.roll(2)],
-        open_block: [OpenBlock::Mend, OpenBlock::Wait][dice.roll(2)],
-        summary_role: [SummaryRole::System, SummaryRole::User][dice.roll(2)],
-        budget: window.map(budget),
-    }
+    let mut recipe = Recipe::new().with_rule(rule);
+    recipe.agent = [Agent::Main, Agent::Sub(AgentName::new("scout"))][dice.roll(2)].clone();
+    recipe.missing_result = [MissingResult::Make, MissingResult::DropCall][dice.roll(2)];
+    recipe.open_block = [OpenBlock::Mend, OpenBlock::Wait][dice.roll(2)];
+    recipe.summary_role = [SummaryRole::System, SummaryRole::User][dice.roll(2)];
+    recipe.budget = window.map(budget);
+    recipe
 }
