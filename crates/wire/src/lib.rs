@@ -93,7 +93,9 @@ pub use error::{Error, ErrorKind};
 pub use family::Family;
 pub use http::{HeaderValue, Http};
 pub use names::{Alphabet, NameMap};
-pub use options::{CacheMarks, Number, Options, Request, ResponseFormat, ThinkingMode, ToolChoice};
+pub use options::{
+    CacheMarks, Number, Options, OwnFields, Request, ResponseFormat, ThinkingMode, ToolChoice,
+};
 pub use stream::{Delta, StreamDecoder};
 pub use stream_writer::{StreamWriter, WrittenStream, write_stream};
 pub use vendor::{Auth, Quirks, Reasoning, Switch, VENDORS, Vendor};

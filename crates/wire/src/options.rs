@@ -1,6 +1,7 @@
 //! What a request asks for beside its messages and tools.
 
 mod number;
+mod own_fields;
 mod response_format;
 mod thinking_mode;
 
@@ -9,13 +10,22 @@ use std::collections::BTreeSet;
 use interleaf_model::{Json, Message, MessageId, Opaque, Tool};
 use smol_str::SmolStr;
 
-use crate::Family;
-
 pub use self::number::Number;
+pub use self::own_fields::OwnFields;
 pub use self::response_format::ResponseFormat;
 pub use self::thinking_mode::ThinkingMode;
 
 /// What a request asks for beside its messages and tools, in neutral words.
+///
+/// ```
+/// use interleaf_wire::{Options, ThinkingMode};
+///
+/// let options = Options::model("claude-sonnet-4-5")
+///     .max_tokens(8192)
+///     .temperature(1.0)
+///     .thinking(ThinkingMode::budget(4096));
+/// assert_eq!(options.max_tokens, Some(8192));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// Which model; may be empty where the address names it.
@@ -42,11 +52,8 @@ pub struct Options {
     pub response_format: Option<ResponseFormat>,
     /// Tools that a vendor runs itself; each goes to its owner only.
     pub hosted_tools: Vec<Opaque>,
-    /// Fields of a body that have no neutral word, in order; they go back to the
-    /// family that they came from, and to no other.
-    pub rest: Vec<(String, Json)>,
-    /// The family that `rest` came from.
-    pub rest_of: Option<Family>,
+    /// Fields of a body that have no neutral word.
+    pub rest: OwnFields,
     /// A name under which vendors may look for a cached prefix.
     pub cache_key: Option<SmolStr>,
     /// Whether cache breakpoints are written where the family has them.
@@ -60,6 +67,42 @@ impl Options {
     /// Asks this model, and leaves all else to the API.
     pub fn model(name: impl Into<SmolStr>) -> Self {
         Self { model: name.into(), ..Self::default() }
+    }
+
+    /// The same, with an answer of at most this many tokens.
+    #[must_use]
+    pub fn max_tokens(self, most: u64) -> Self {
+        Self { max_tokens: Some(most), ..self }
+    }
+
+    /// The same, with this freedom to choose among likely tokens.
+    #[must_use]
+    pub fn temperature(self, temperature: impl Into<Number>) -> Self {
+        Self { temperature: Some(temperature.into()), ..self }
+    }
+
+    /// The same, with an answer that comes in pieces.
+    #[must_use]
+    pub fn streamed(self) -> Self {
+        Self { stream: true, ..self }
+    }
+
+    /// The same, with this choice of tools.
+    #[must_use]
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        Self { tool_choice: Some(choice), ..self }
+    }
+
+    /// The same, with this much thinking.
+    #[must_use]
+    pub fn thinking(self, mode: ThinkingMode) -> Self {
+        Self { thinking: Some(mode), ..self }
+    }
+
+    /// The same, with an answer of this form.
+    #[must_use]
+    pub fn response_format(self, format: ResponseFormat) -> Self {
+        Self { response_format: Some(format), ..self }
     }
 
     /// The thinking settings as Anthropic writes them.

@@ -106,19 +106,19 @@ fn turn(
 fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
     let mut text = String::from("]");
-    for (name, value) in &options.rest {
-        if options.rest_of != Some(Family::Anthropic) {
-            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
+    for (name, value) in options.rest.iter() {
+        if !options.rest.is_of(Family::Anthropic) {
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name);
             continue;
         }
-        let is_written = WRITTEN.contains(&name.as_str())
-            || matches!(name.as_str(), "top_p" | "top_k")
+        let is_written = WRITTEN.contains(&name)
+            || matches!(name, "top_p" | "top_k")
             || name == "thinking" && value.as_str() != "null"
             || name == "tool_choice" && !settings::is_known_choice(cx, value)
             || name == AUTO_MARK && !is_legal_mark(value.as_str());
         if !is_written {
             text.push(',');
-            text.push_str(&json(name)?);
+            text.push_str(&json(&name)?);
             text.push(':');
             text.push_str(value.as_str());
         }
@@ -130,9 +130,8 @@ fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
 /// The mark that we set. Where a request marks its own end, ours are of the same
 /// kind: a longer life may not follow a shorter one.
 fn mark(options: &Options) -> Mark<'_> {
-    let own = options.rest.iter().find(|(name, _)| name == AUTO_MARK);
-    let own = own.filter(|_| options.rest_of == Some(Family::Anthropic));
-    Mark(own.and_then(|(_, value)| raw(value)).filter(|raw| is_set_mark(raw)))
+    let own = options.rest.get(Family::Anthropic, AUTO_MARK);
+    Mark(own.and_then(raw).filter(|raw| is_set_mark(raw)))
 }
 
 fn is_set_mark(raw: &RawValue) -> bool {
@@ -177,9 +176,7 @@ fn raw_object<'a>(json: &'a Json, unwritten: &[&str], cache: CacheMarks) -> Opti
 
 /// The fields of an object among the rest of a body.
 fn rest_object<'a>(options: &'a Options, name: &str) -> Rest<'a> {
-    let value = options.rest.iter().find(|(key, _)| key == name);
-    let value = value.filter(|_| options.rest_of == Some(Family::Anthropic));
-    match value.and_then(|(_, json)| fields(json)) {
+    match options.rest.get(Family::Anthropic, name).and_then(fields) {
         Some(fields) => rest_of(&fields, &[], CacheMarks::Off),
         None => Rest::default(),
     }

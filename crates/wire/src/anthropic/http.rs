@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::Options;
 use crate::http::Route;
+use crate::{Family, Options};
 
 pub(super) const ROUTE: Route =
     Route { path: |_| "messages".to_owned(), names_model: false, headers };
@@ -36,9 +36,8 @@ const TOOLS: [(&str, &str); 8] = [
 fn headers(options: &Options) -> Vec<(&'static str, String)> {
     let mut headers = vec![("anthropic-version", VERSION.to_owned())];
     let mut betas: Vec<&str> = Vec::new();
-    for (name, _) in &options.rest {
-        betas.extend(FIELDS.iter().filter(|(field, _)| field == name).map(|(_, beta)| *beta));
-    }
+    let is_asked = |field: &str| options.rest.get(Family::Anthropic, field).is_some();
+    betas.extend(FIELDS.iter().filter(|(field, _)| is_asked(field)).map(|(_, beta)| *beta));
     for tool in options.hosted_tools.iter().filter(|tool| tool.owner.as_str() == super::OWNER) {
         let tool = tool.value.to_value();
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();

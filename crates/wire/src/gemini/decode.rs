@@ -19,7 +19,7 @@ use super::wire::take;
 use super::{GOOGLE, models};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, text};
-use crate::{Error, Family, Options, Request};
+use crate::{Error, Family, Options, OwnFields, Request};
 
 /// Reads the body of a request.
 pub(crate) fn decode_request(text: &str) -> Result<Request, Error> {
@@ -39,16 +39,15 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     }
     messages::read(raw, &mut messages)?;
     let (tools, hosted_tools) = tools::read(&mut fields)?;
-    let mut options = Options { hosted_tools, rest_of: Some(Family::Gemini), ..Options::default() };
+    let mut options =
+        Options { hosted_tools, rest: OwnFields::of(Family::Gemini), ..Options::default() };
     if let Some(name) = fields.peek("model") {
         let name = text(name).map_err(|fault| fault.under("model"))?;
         options.model = SmolStr::new(models::short(&name));
     }
     settings::read(&mut fields, &mut options)?;
     for (name, value) in fields.iter() {
-        // Of two fields of one name the last one counts.
-        options.rest.retain(|(before, _)| before != name);
-        options.rest.push((name.to_owned(), Json::from(value)));
+        options.rest.set(name, Json::from(value));
     }
     Ok(Request { messages, tools, options })
 }

@@ -1,6 +1,6 @@
 use interleaf_model::{Extra, Json, Message, Tool};
 use interleaf_wire::openai_chat::{decode_messages, decode_request};
-use interleaf_wire::{Family, Options, ToolChoice};
+use interleaf_wire::{Family, Options, OwnFields, ToolChoice};
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 /// Reads one chat message and compares it with a message in the transcript's form.
@@ -305,9 +305,9 @@ fn a_request_keeps_its_other_fields_in_order() {
     )
     .unwrap();
     assert_eq!(request.messages, [Message::user("hi")]);
-    assert_eq!(request.options.rest_of, Some(Family::OpenaiChat));
+    assert!(request.options.rest.is_of(Family::OpenaiChat));
     let rest: Vec<_> =
-        request.options.rest.iter().map(|(name, json)| (&**name, json.as_str())).collect();
+        request.options.rest.iter().map(|(name, json)| (name, json.as_str())).collect();
     assert_eq!(rest, [("seed", "7"), ("metadata", r#"{ "a": 1.0 }"#), ("n", "null")]);
 }
 
@@ -336,7 +336,7 @@ fn settings_are_read_beside_the_messages_and_below_params() {
             .ok()
             .map(ResponseFormat::from_json),
         cache_key: Some("k".into()),
-        rest_of: Some(Family::OpenaiChat),
+        rest: OwnFields::of(Family::OpenaiChat),
         ..Options::default()
     };
     assert_eq!(request.options, expected);
@@ -381,7 +381,8 @@ fn a_choice_of_tools_without_a_neutral_word_stays_a_field() {
     let body = format!(r#"{{"messages":[],"tool_choice":{choice}}}"#);
     let options = decode_request(&body).unwrap().options;
     assert_eq!(options.tool_choice, None);
-    assert_eq!(options.rest, [("tool_choice".to_owned(), Json::parse(choice).unwrap())]);
+    let kept = Json::parse(choice).unwrap();
+    assert_eq!(options.rest, OwnFields::of(Family::OpenaiChat).with("tool_choice", kept));
     let words = [
         ("auto", ToolChoice::Auto),
         ("none", ToolChoice::None),

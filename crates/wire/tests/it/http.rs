@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use interleaf_model::{Json, Opaque, Requirements, Secret};
-use interleaf_wire::{Auth, ErrorKind, Family, Http, Options, Vendor};
+use interleaf_wire::{Auth, ErrorKind, Family, Http, Options, OwnFields, Vendor};
 
 fn options(model: &str, stream: bool) -> Options {
     Options { model: model.into(), stream, ..Options::default() }
@@ -160,7 +160,11 @@ fn anthropic_is_told_its_version_and_the_betas_that_the_options_need() {
     let http = anthropic.http(&options, Some(&Secret::new("k"))).unwrap();
     assert_eq!(http.header("anthropic-beta"), None);
     let toolset = Json::parse(r#"{"type":"mcp_toolset","mcp_server_name":"files"}"#).unwrap();
-    options.rest = vec![("mcp_servers".to_owned(), Json::parse("[]").unwrap())];
+    let servers = Json::parse("[]").unwrap();
+    options.rest = OwnFields::of(Family::OpenaiChat).with("mcp_servers", servers.clone());
+    let http = anthropic.http(&options, Some(&Secret::new("k"))).unwrap();
+    assert_eq!(http.header("anthropic-beta"), None);
+    options.rest = OwnFields::of(Family::Anthropic).with("mcp_servers", servers);
     let http = anthropic.http(&options, Some(&Secret::new("k"))).unwrap();
     assert_eq!(http.header("anthropic-beta"), Some("mcp-client-2025-04-04"));
     options.hosted_tools = vec![Opaque { owner: "anthropic".into(), value: toolset }];

@@ -9,7 +9,9 @@ use super::parts::flag;
 use crate::anthropic::{MARK, lint};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, list, text, wrong_type};
-use crate::{CacheMarks, Family, Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
+use crate::{
+    CacheMarks, Family, Number, Options, OwnFields, ResponseFormat, ThinkingMode, ToolChoice,
+};
 
 /// Takes the settings; what is left has no neutral word.
 pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
@@ -20,7 +22,7 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
         top_p: number(fields, "top_p")?,
         top_k: number(fields, "top_k")?,
         stream: flag(fields, "stream")?,
-        rest_of: Some(Family::Anthropic),
+        rest: OwnFields::of(Family::Anthropic),
         ..Options::default()
     };
     if let Some(raw) = fields.take("stop_sequences") {
@@ -40,9 +42,12 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
     let output = fields.take("output_config");
     let (format, output_rest) = output.map_or((None, None), output_config);
     options.response_format = format.map(ResponseFormat::from_json);
-    options.rest =
-        fields.iter().map(|(name, value)| (name.to_owned(), Json::from(value))).collect();
-    options.rest.extend(output_rest.map(|rest| ("output_config".to_owned(), rest)));
+    for (name, value) in fields.iter() {
+        options.rest.set(name, Json::from(value));
+    }
+    if let Some(rest) = output_rest {
+        options.rest.set("output_config", rest);
+    }
     Ok(options)
 }
 

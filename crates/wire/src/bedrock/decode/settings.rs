@@ -11,11 +11,13 @@ use super::tools::read_tools;
 use crate::bedrock::lint;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, text, wrong_type};
-use crate::{CacheMarks, Family, Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
+use crate::{
+    CacheMarks, Family, Number, Options, OwnFields, ResponseFormat, ThinkingMode, ToolChoice,
+};
 
 /// Reads all that is left of a body.
 pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fault<'a>> {
-    let mut options = Options { rest_of: Some(Family::Bedrock), ..Options::default() };
+    let mut options = Options { rest: OwnFields::of(Family::Bedrock), ..Options::default() };
     let mut left: Vec<(&'static str, ObjectText)> = Vec::new();
     let mut tools = Vec::new();
     if let Some(model) = body.take_text("modelId")? {
@@ -43,11 +45,12 @@ pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fa
     }
     for (name, remains) in left {
         if let Some(value) = remains.into_json()? {
-            options.rest.push((name.to_owned(), value));
+            options.rest.set(name, value);
         }
     }
-    let others = body.iter().map(|(name, value)| (name.to_owned(), Json::from(value)));
-    options.rest.extend(others);
+    for (name, value) in body.iter() {
+        options.rest.set(name, Json::from(value));
+    }
     Ok((tools, options))
 }
 

@@ -136,14 +136,14 @@ fn text_format(format: &Json) -> Option<TextFormat<'_>> {
 fn rest<'a>(cx: &mut Context<'a>) -> Rest<'a> {
     let options = cx.options;
     let mut rest = Rest::NONE;
-    for (name, value) in &options.rest {
-        if options.rest_of != Some(Family::Bedrock) {
-            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
-        } else if !SHARED.contains(&&**name)
-            && !ELSEWHERE.contains(&&**name)
+    for (name, value) in options.rest.iter() {
+        if !options.rest.is_of(Family::Bedrock) {
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, name);
+        } else if !SHARED.contains(&name)
+            && !ELSEWHERE.contains(&name)
             && let Some(value) = raw(value)
         {
-            rest.add(name.as_str().into(), value);
+            rest.add(name.into(), value);
         }
     }
     rest
@@ -155,9 +155,6 @@ fn own_rest<'a>(options: &'a Options, name: &str, written: &[&str]) -> Rest<'a> 
 
 /// An object of the body that came with a body of this family.
 pub(super) fn own_object<'a>(options: &'a Options, name: &str) -> Option<&'a RawValue> {
-    if options.rest_of != Some(Family::Bedrock) {
-        return None;
-    }
-    let (_, value) = options.rest.iter().find(|(key, _)| key == name)?;
+    let value = options.rest.get(Family::Bedrock, name)?;
     raw(value).filter(|value| is_object(value))
 }

@@ -26,7 +26,7 @@ pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result
     if let Some(raw) = take(fields, "generationConfig") {
         let rest = generation_config(raw, options);
         if let Some(rest) = rest.map_err(|fault| fault.under("generationConfig"))? {
-            options.rest.push(("generationConfig".to_owned(), rest));
+            options.rest.set("generationConfig", rest);
         }
     }
     Ok(())

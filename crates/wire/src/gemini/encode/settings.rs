@@ -24,11 +24,11 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
     let options = cx.options;
     let mut kept = Kept::default();
     let mut rest = Rest::default();
-    for (name, value) in &options.rest {
+    for (name, value) in options.rest.iter() {
         let name = own_name(name).unwrap_or(name);
         let raw = serde_json::from_str::<&RawValue>(value.as_str()).ok();
         match (name, raw) {
-            (_, Some(_)) if options.rest_of != Some(Family::Gemini) => drop_option(cx, name),
+            (_, Some(_)) if !options.rest.is_of(Family::Gemini) => drop_option(cx, name),
             ("toolConfig", Some(raw)) => kept.tool_config = Some(raw),
             ("generationConfig", Some(raw)) => kept.generation = Fields::read(raw).ok(),
             (name, Some(raw)) if !WRITTEN.contains(&name) => {

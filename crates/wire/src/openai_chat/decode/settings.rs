@@ -8,7 +8,9 @@ use super::read_messages;
 use super::tools::read_tools;
 use crate::error::Fault;
 use crate::raw::{Fields, is_text, list, text, wrong_type};
-use crate::{Family, Number, Options, Request, ResponseFormat, ThinkingMode, ToolChoice};
+use crate::{
+    Family, Number, Options, OwnFields, Request, ResponseFormat, ThinkingMode, ToolChoice,
+};
 
 pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
     let mut fields = Fields::of_body(whole, "messages")?;
@@ -42,13 +44,11 @@ fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
             .map(Json::from)
             .map(ResponseFormat::from_json),
         cache_key: fields.take_text("prompt_cache_key")?.map(SmolStr::new),
-        rest_of: Some(Family::OpenaiChat),
+        rest: OwnFields::of(Family::OpenaiChat),
         ..Options::default()
     };
     for (name, value) in fields.iter() {
-        // Of two fields of one name the last one counts.
-        options.rest.retain(|(before, _)| before != name);
-        options.rest.push((name.to_owned(), Json::from(value)));
+        options.rest.set(name, Json::from(value));
     }
     Ok(options)
 }

@@ -55,13 +55,13 @@ pub(super) fn tail<'a>(cx: &mut Context<'a>) -> Tail<'a> {
 /// Adds the fields that came with a chat body and have no neutral word.
 fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
     let options = cx.options;
-    let is_ours = options.rest_of == Some(Family::OpenaiChat);
+    let is_ours = options.rest.is_of(Family::OpenaiChat);
     let written = serde_json::to_value(&*tail).unwrap_or_default();
-    for (name, json) in &options.rest {
+    for (name, json) in options.rest.iter() {
         let raw: Option<&RawValue> = serde_json::from_str(json.as_str()).ok();
         let refused = match raw {
             _ if !is_ours => Some("it came from another API".to_owned()),
-            Some(_) if NO_SETTINGS.contains(&&**name) => Some("it is set otherwise".to_owned()),
+            Some(_) if NO_SETTINGS.contains(&name) => Some("it is set otherwise".to_owned()),
             Some(_) if written.get(name).is_some() => Some("it is set otherwise".to_owned()),
             Some(_) => setting_fault(name, &json.to_value(), facts).map(|found| found.detail),
             None => Some("it is no JSON".to_owned()),
@@ -108,7 +108,7 @@ fn set_thinking<'a>(cx: &mut Context<'a>, tail: &mut Tail<'a>) {
     let is_on = thinking.to_value()["type"] != "disabled";
     match cx.vendor.quirks.switch {
         Switch::None => dropped(cx, "thinking", "the API has no such setting"),
-        Switch::Thinking if options.rest_of == Some(Family::OpenaiChat) => {
+        Switch::Thinking if options.rest.is_of(Family::OpenaiChat) => {
             tail.thinking = Some(Thinking::Raw(thinking));
         }
         Switch::Thinking => {

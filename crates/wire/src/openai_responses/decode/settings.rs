@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text};
-use crate::{Family, Number, Options, ResponseFormat, ToolChoice};
+use crate::{Family, Number, Options, OwnFields, ResponseFormat, ToolChoice};
 
 /// All else; what has no neutral word stays as it is.
 pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
@@ -39,14 +39,16 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
     let top_p = body.take("top_p").map(Json::from).map(Number::from_json);
     let cache_key = body.take_text("prompt_cache_key")?.map(SmolStr::new);
     let mut response_format = body.take("response_format").map(Json::from);
-    let mut rest: Vec<(String, Json)> = Vec::new();
+    let mut rest = OwnFields::of(Family::OpenaiResponses);
     for (name, value) in body.iter() {
         if name == "text" && is_object(value) {
             let (format, others) = text_settings(value).map_err(|fault| fault.under("text"))?;
             response_format = format.or(response_format);
-            rest.extend(others.map(|others| (name.to_owned(), others)));
+            if let Some(others) = others {
+                rest.set(name, others);
+            }
         } else {
-            rest.push((name.to_owned(), Json::from(value)));
+            rest.set(name, Json::from(value));
         }
     }
     Ok(Options {
@@ -59,7 +61,6 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
         parallel_tool_calls,
         response_format: response_format.map(ResponseFormat::from_json),
         rest,
-        rest_of: Some(Family::OpenaiResponses),
         cache_key,
         ..Options::default()
     })

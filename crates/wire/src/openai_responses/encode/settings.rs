@@ -76,23 +76,23 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         name => WRITTEN.contains(&name),
     };
     let mut dropped = Vec::new();
-    for (name, value) in &options.rest {
-        let is_ours = options.rest_of == Some(Family::OpenaiResponses);
+    for (name, value) in options.rest.iter() {
+        let is_ours = options.rest.is_of(Family::OpenaiResponses);
         // Of the two ways to continue the first one counts.
         let is_second = name == CONTINUED[1] && own_setting(options, CONTINUED[0]).is_some();
         let is_refused =
-            MOVED_FIELDS.contains(&name.as_str()) || is_second || is_null_choice(cx, name, value);
+            MOVED_FIELDS.contains(&name) || is_second || is_null_choice(cx, name, value);
         match serde_json::from_str::<&RawValue>(value.as_str()) {
             // Already written, or nothing is left of it.
             _ if is_ours && name == "text" && (tail.text.is_some() || has_bare_format(value)) => {}
             Ok(raw) if is_ours && !is_refused && !is_written(name) => {
-                tail.rest.push(Cow::Borrowed(name.as_str()), raw);
+                tail.rest.push(Cow::Borrowed(name), raw);
             }
             _ => dropped.push(name),
         }
     }
     for name in dropped {
-        cx.adjustments.add_general(AdjustmentKind::OptionDropped, name.as_str());
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, name);
     }
     let body = json(&tail)?;
     let separator = if body == "{}" { "" } else { "," };
@@ -163,9 +163,7 @@ fn cache_key(key: &str) -> Cow<'_, str> {
 /// The form of the answer, and what else the body said of its text.
 fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
     let options = cx.options;
-    let is_ours = options.rest_of == Some(Family::OpenaiResponses);
-    let others = options.rest.iter().find(|(name, _)| is_ours && name == "text");
-    let others = others.map(|(_, others)| others);
+    let others = options.rest.get(Family::OpenaiResponses, "text");
     let format = options.format_json().and_then(|format| {
         let written = format_of(format, &mut cx.adjustments);
         if written.is_none() {
@@ -249,10 +247,7 @@ pub(super) fn cuts_by_itself(options: &Options) -> bool {
 }
 
 fn own_setting<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
-    if options.rest_of != Some(Family::OpenaiResponses) {
-        return None;
-    }
-    let (_, value) = options.rest.iter().rev().find(|(other, _)| other == name)?;
+    let value = options.rest.get(Family::OpenaiResponses, name)?;
     Some(value.as_str()).filter(|value| *value != "null")
 }
 

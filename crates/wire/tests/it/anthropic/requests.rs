@@ -6,7 +6,8 @@ use interleaf_model::{
 };
 use interleaf_wire::lint::lint;
 use interleaf_wire::{
-    AdjustmentKind, CacheMarks, ErrorKind, Family, Options, ToolChoice, decode_request, encode,
+    AdjustmentKind, CacheMarks, ErrorKind, Family, Options, OwnFields, ToolChoice, decode_request,
+    encode,
 };
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
@@ -481,8 +482,7 @@ fn half_of_a_tool_that_the_api_ran_does_not_go_alone() {
 fn settings_without_a_word_here_are_reported() {
     let options = Options {
         cache_key: Some("k".into()),
-        rest: vec![("seed".to_owned(), Json::parse("1").unwrap())],
-        rest_of: Some(Family::OpenaiChat),
+        rest: OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap()),
         hosted_tools: vec![Opaque {
             owner: "openai".into(),
             value: json_text(json!({"type": "x"})),

@@ -5,7 +5,7 @@ use interleaf_model::{
     Parts, Producer, Seal, Source, Status, Text, Thinking, ToolName, VendorName, notation,
 };
 use interleaf_wire::{
-    AdjustmentKind, CacheMarks, Encoded, Family, Options, ToolChoice, decode_request,
+    AdjustmentKind, CacheMarks, Encoded, Family, Options, OwnFields, ToolChoice, decode_request,
     decode_response,
 };
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
@@ -379,8 +379,7 @@ fn options_are_mapped_and_what_the_api_lacks_is_reported() {
         parallel_tool_calls: Some(false),
         thinking: Some(ThinkingMode::from_json(json_of(r#"{"type":"disabled"}"#))),
         response_format: Some(ResponseFormat::from_json(json_of(format))),
-        rest: vec![("seed".to_owned(), json_of("1"))],
-        rest_of: Some(Family::OpenaiChat),
+        rest: OwnFields::of(Family::OpenaiChat).with("seed", json_of("1")),
         cache_key: Some("k".into()),
         ..Options::default()
     };
@@ -444,7 +443,7 @@ fn a_body_is_read() {
     let read = options.thinking.map(|mode| mode.as_json().as_str().to_owned());
     assert_eq!(read.as_deref(), Some(r#"{"type": "adaptive"}"#));
     assert_eq!(options.hosted_tools.len(), 2);
-    let rest: Vec<&str> = options.rest.iter().map(|(name, _)| name.as_str()).collect();
+    let rest: Vec<&str> = options.rest.iter().map(|(name, _)| name).collect();
     assert_eq!(
         rest,
         [

@@ -7,8 +7,8 @@ use interleaf_model::{
 };
 use interleaf_wire::lint::lint;
 use interleaf_wire::{
-    AdjustmentKind, Encoded, Family, Options, SessionEncoder, ToolChoice, Vendor, decode_request,
-    encode,
+    AdjustmentKind, Encoded, Family, Options, OwnFields, SessionEncoder, ToolChoice, Vendor,
+    decode_request, encode,
 };
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
@@ -150,7 +150,8 @@ fn what_was_written_is_read_back() {
     };
     assert_eq!(texts(&request.messages), texts(&messages));
     assert_eq!(request.tools, tools);
-    let read = Options { model: options.model.clone(), rest_of: None, ..request.options };
+    let read =
+        Options { model: options.model.clone(), rest: OwnFields::default(), ..request.options };
     assert_eq!(read, options);
     let ids: Vec<&str> = request.messages[2].calls().map(|call| call.id.as_str()).collect();
     assert_eq!(ids, ["call_1_2", "call_1_3"]);
@@ -473,8 +474,7 @@ fn settings_without_a_place_are_reported() {
         cache_key: Some("k".into()),
         tool_choice: Some(ToolChoice::Required),
         thinking: Some(ThinkingMode::from_json(Json::parse(r#"{"type":"disabled"}"#).unwrap())),
-        rest: vec![("seed".into(), Json::parse("1").unwrap())],
-        rest_of: Some(Family::OpenaiChat),
+        rest: OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap()),
         ..model("gemini-3-pro")
     };
     let prompt = prompt(vec![Message::user("go")], vec![]);
@@ -500,7 +500,7 @@ fn the_form_of_the_answer_travels_both_ways() {
     let text = String::from_utf8(encoded.to_bytes()).unwrap();
     let read = decode_request(Family::Gemini, &text).unwrap().options;
     assert_eq!(read.response_format, options.response_format);
-    assert_eq!(read.rest, []);
+    assert_eq!(read.rest.iter().count(), 0);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use interleaf_model::{
 };
 use interleaf_wire::openai_chat::decode_request;
 use interleaf_wire::{
-    Adjustment, AdjustmentKind, ErrorKind, Family, Options, ToolChoice, encode, lint::lint,
+    Adjustment, AdjustmentKind, ErrorKind, Family, Options, OwnFields, ToolChoice, encode,
+    lint::lint,
 };
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
@@ -172,11 +173,9 @@ fn settings_stand_behind_the_messages() {
             },
         ],
         cache_key: Some("k".into()),
-        rest: vec![
-            ("seed".to_owned(), Json::parse("7").unwrap()),
-            ("n".to_owned(), Json::parse("0").unwrap()),
-        ],
-        rest_of: Some(Family::OpenaiChat),
+        rest: OwnFields::of(Family::OpenaiChat)
+            .with("seed", Json::parse("7").unwrap())
+            .with("n", Json::parse("0").unwrap()),
         ..Options::default()
     };
     let tools = vec![tool("ls", r#"{"type": "object"}"#)];
@@ -209,8 +208,7 @@ fn settings_stand_behind_the_messages() {
 #[test]
 fn fields_of_another_api_are_left_out_and_named() {
     let options = Options {
-        rest: vec![("top_a".to_owned(), Json::parse("1").unwrap())],
-        rest_of: Some(Family::Anthropic),
+        rest: OwnFields::of(Family::Anthropic).with("top_a", Json::parse("1").unwrap()),
         ..Options::default()
     };
     let (body, adjustments) = written(&[Message::user("hi")], Vec::new(), &options, "openai");

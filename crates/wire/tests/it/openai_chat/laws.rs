@@ -10,7 +10,7 @@ use interleaf_model::{
 use interleaf_samples::strategy::{conversation, message};
 use interleaf_wire::lint::lint;
 use interleaf_wire::{
-    ErrorKind, Family, NameMap, Options, StreamDecoder, ToolChoice, VENDORS, Vendor,
+    ErrorKind, Family, NameMap, Options, OwnFields, StreamDecoder, ToolChoice, VENDORS, Vendor,
     decode_response, encode, openai_chat::decode_request,
 };
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
@@ -167,8 +167,11 @@ fn options() -> impl Strategy<Value = Options> {
                 thinking: thinking.map(json).map(ThinkingMode::from_json),
                 response_format: format.map(json).map(ResponseFormat::from_json),
                 hosted_tools: hosted.collect(),
-                rest: rest.into_iter().map(|(name, text)| (name.to_owned(), json(text))).collect(),
-                rest_of: Some(Family::OpenaiChat),
+                rest: rest
+                    .into_iter()
+                    .fold(OwnFields::of(Family::OpenaiChat), |own, (name, text)| {
+                        own.with(name, json(text))
+                    }),
                 cache_key: Some("k".into()),
                 ..Options::default()
             }

@@ -86,9 +86,9 @@ fn a_body_is_read_into_messages() {
     let format = request.options.response_format.unwrap();
     let expected = r#"{"type":"json_schema","json_schema":{"name":"x","strict":false,"schema":{"type":"object"},"new_20":1}}"#;
     assert_eq!(format.as_json().as_str(), expected);
-    let rest: Vec<&str> = request.options.rest.iter().map(|(name, _)| name.as_str()).collect();
+    let rest: Vec<&str> = request.options.rest.iter().map(|(name, _)| name).collect();
     assert_eq!(rest, ["text", "store", "reasoning", "metadata", "new_21"]);
-    assert_eq!(request.options.rest_of, Some(Family::OpenaiResponses));
+    assert!(request.options.rest.is_of(Family::OpenaiResponses));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use interleaf_model::{
     ToolCall, ToolName, ToolResult, VendorName,
 };
 use interleaf_wire::lint::lint;
-use interleaf_wire::{AdjustmentKind, Encoded, Options, ToolChoice, encode};
+use interleaf_wire::{AdjustmentKind, Encoded, Options, OwnFields, ToolChoice, encode};
 use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 use super::{OWNER, body_of, encoded, prompt, vendor};
@@ -302,8 +302,8 @@ fn blank_messages_are_left_out_and_a_blank_conversation_has_a_placeholder() {
 #[test]
 fn settings_of_another_family_are_left_out() {
     let options = Options {
-        rest: vec![("logit_bias".to_owned(), Json::parse("{}").unwrap())],
-        rest_of: Some(interleaf_wire::Family::OpenaiChat),
+        rest: OwnFields::of(interleaf_wire::Family::OpenaiChat)
+            .with("logit_bias", Json::parse("{}").unwrap()),
         tool_choice: Some(ToolChoice::Required),
         parallel_tool_calls: Some(false),
         hosted_tools: vec![Opaque {
