@@ -199,13 +199,13 @@ impl From<Body> for Message {
 
 impl Message {
     /// A system message of one text.
-    pub fn system(text: impl AsRef<str>) -> Self {
-        Body::System(Parts::one(SystemPart::Text(Text::new(text.as_ref())))).into()
+    pub fn system(text: &str) -> Self {
+        Body::System(Parts::one(SystemPart::Text(Text::new(text)))).into()
     }
 
     /// A user message of one text.
-    pub fn user(text: impl AsRef<str>) -> Self {
-        Body::User(Parts::one(ContentPart::Text(Text::new(text.as_ref())))).into()
+    pub fn user(text: &str) -> Self {
+        Body::User(Parts::one(ContentPart::Text(Text::new(text)))).into()
     }
 
     /// A user message of several parts: text, pictures, files.
@@ -217,8 +217,8 @@ impl Message {
     }
 
     /// An assistant message of one text.
-    pub fn assistant(text: impl AsRef<str>) -> Self {
-        Body::Assistant(Parts::one(AssistantPart::Text(Text::new(text.as_ref())))).into()
+    pub fn assistant(text: &str) -> Self {
+        Body::Assistant(Parts::one(AssistantPart::Text(Text::new(text)))).into()
     }
 
     /// A tool result of one text.
