@@ -13,7 +13,7 @@ pub(crate) use self::prior::Prior;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use interleaf_model::{AgentName, Message, MessageId, Origin, Prompt, Requirements};
+use interleaf_model::{AgentName, Message, MessageId, Origin, Requirements};
 
 use self::key::Key;
 use self::source::Source;
@@ -24,8 +24,7 @@ use crate::finding::Findings;
 use crate::order::Order;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
 use crate::{
-    Agent, Assembly, Context, Error, Ledger, Outcome, Placement, PlacementRule, Recipe, Step, View,
-    assemble,
+    Agent, Assembly, Context, Error, Ledger, Outcome, PlacementRule, Recipe, Step, View, assemble,
 };
 
 /// A conversation that grows, and the requests made from it.
@@ -103,29 +102,40 @@ impl Running {
         }
     }
 
-    /// Makes a request.
+    /// Makes a request, and takes it for the one before the next.
     ///
     /// # Errors
     /// As [`assemble`].
     pub fn assemble(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
-        let assembly = match self.continued(recipe, requires) {
-            Some(assembly) => assembly?,
-            None => self.whole(recipe, requires)?,
-        };
+        let assembly = self.preview(recipe, requires)?;
+        self.remember(&assembly);
+        Ok(assembly)
+    }
+
+    /// Makes a request to look at it. The next one is compared with the one before, as
+    /// if there had been none; [`remember`](Self::remember) makes it count.
+    ///
+    /// # Errors
+    /// As [`assemble`].
+    pub fn preview(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
+        match self.continued(recipe, requires) {
+            Some(assembly) => assembly,
+            None => self.whole(recipe, requires),
+        }
+    }
+
+    /// Takes a request of this session for the one before the next. One that waits is
+    /// none.
+    pub fn remember(&mut self, assembly: &Assembly) {
         if let Outcome::Ready(prompt) = &assembly.outcome {
             let placement = assembly.report.placement.clone();
-            self.remember(prompt.clone(), placement);
+            self.previous = Some(Remembered { prompt: prompt.clone(), placement });
         }
-        Ok(assembly)
     }
 
     fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let previous = self.previous.as_ref().map(Remembered::as_previous);
         assemble(&self.view, recipe, requires, previous.as_ref())
-    }
-
-    fn remember(&mut self, prompt: Prompt, placement: Option<Placement>) {
-        self.previous = Some(Remembered { prompt, placement });
     }
 
     /// The request, made from what came since the settled turns; nothing, if it cannot

@@ -39,10 +39,15 @@ impl Pair {
     }
 
     /// Makes both requests, and holds one against the other.
-    fn check(&mut self, recipe: &Recipe, requires: Requirements) {
-        let continued = self.running.assemble(recipe, requires);
+    fn check(&mut self, recipe: &Recipe, requires: Requirements, is_sent: bool) {
+        let continued = match is_sent {
+            true => self.running.assemble(recipe, requires),
+            false => self.running.preview(recipe, requires),
+        };
         let scratch = assemble(&self.view, recipe, requires, self.previous.as_ref());
-        if let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = &scratch {
+        if let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = &scratch
+            && is_sent
+        {
             self.previous = Some(Previous::made(prompt, report.placement.as_ref()));
         }
         let n = self.view.messages.len();
@@ -101,6 +106,7 @@ enum Event {
     Open(OpenBlock),
     Requires(Requirements),
     Hidden(Index),
+    Preview(PlacementRule, Option<Budget>),
 }
 
 fn budget() -> impl Strategy<Value = Option<Budget>> {
@@ -129,6 +135,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => select(vec![OpenBlock::Mend, OpenBlock::Wait]).prop_map(Event::Open),
         1 => select(vec![Requirements::STRICT, Requirements::NONE]).prop_map(Event::Requires),
         1 => any::<Index>().prop_map(Event::Hidden),
+        2 => (rule(), budget()).prop_map(|(rule, budget)| Event::Preview(rule, budget)),
     ]
 }
 
@@ -177,8 +184,13 @@ fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> u
                     pair.running.replace_view(view.clone());
                 }
             }
+            Event::Preview(rule, budget) => {
+                let mut other = recipe.clone();
+                (other.rule, other.budget) = (rule, budget);
+                pair.check(&other, requires, false);
+            }
         }
-        pair.check(recipe, requires);
+        pair.check(recipe, requires, true);
     }
     pair.n_settled
 }

@@ -51,7 +51,7 @@ impl Lane {
     ) -> Result<Made, Error> {
         self.follow(conversation, agent);
         let requires = target.vendor.requirements(&target.options.model);
-        let assembly = self.running.assemble(recipe, requires).map_err(Error::assemble)?;
+        let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
         let body = match &assembly.outcome {
             Outcome::Waiting(_) => None,
             Outcome::Ready(prompt) => {
@@ -60,6 +60,12 @@ impl Lane {
             }
         };
         Ok(Made { assembly, body })
+    }
+
+    /// Takes a request for the one before the next.
+    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked) {
+        self.running.remember(assembly);
+        self.asked = Some(asked);
     }
 
     /// Takes in what is new in the conversation.

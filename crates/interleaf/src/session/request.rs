@@ -39,12 +39,13 @@ impl Session {
                 model: target.options.model.to_string(),
                 counted: recipe.ledger.clone().zip(tokens.map(|tokens| tokens.total())),
             };
-            self.lane(agent_of(recipe)).asked = Some(asked);
+            self.lane(agent_of(recipe)).sent(&made.assembly, asked);
         }
         Ok(next(made, number.map(|number| (number, http)), target))
     }
 
-    /// Makes the next request to look at it. Nothing is noted.
+    /// Makes the next request to look at it. Nothing is noted, and the next request is
+    /// compared with the last one that was.
     ///
     /// # Errors
     /// As [`request`](Self::request).

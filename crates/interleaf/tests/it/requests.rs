@@ -1,14 +1,15 @@
 //! A session's requests are those made from scratch, in bytes and in report, on every
 //! API and whatever changes on the way.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use interleaf::assemble::{
     Agent, Assembly, Budget, Estimate, Ledger, MissingResult, Outcome, PlacementRule, Previous,
     Recipe, Summary, SummaryRole, View, assemble,
 };
-use interleaf::conversation::{Operation, PINNED, Truncate};
-use interleaf::model::{ContextKind, Message, Tool};
+use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
+use interleaf::model::{ContextKind, Message, Origin, Tool};
 use interleaf::wire::{CacheMarks, Family, Vendor, encode};
 use interleaf::{Next, Session, Target};
 use interleaf_samples::generate::agent_session;
@@ -23,6 +24,7 @@ use crate::{block_on, memory, pinned, target_of};
 /// What a request is made with.
 #[derive(Debug, Clone)]
 struct Settings {
+    agent: Agent,
     rule: PlacementRule,
     window: Option<u64>,
     n_tools: usize,
@@ -45,8 +47,10 @@ fn settings() -> impl Strategy<Value = Settings> {
     let missing = select(vec![MissingResult::Make, MissingResult::Make, MissingResult::DropCall]);
     let covers = proptest::option::weighted(0.4, 0..90_usize);
     let role = select(vec![SummaryRole::System, SummaryRole::User]);
-    (rule, window, 0..3_usize, missing, covers, role).prop_map(
-        |(rule, window, n_tools, missing_result, covers, summary_role)| Settings {
+    let agent = select(vec![Agent::Main, Agent::Main, Agent::Main, Agent::Sub("scout".into())]);
+    (agent, rule, window, 0..3_usize, missing, covers, role).prop_map(
+        |(agent, rule, window, n_tools, missing_result, covers, summary_role)| Settings {
+            agent,
             rule,
             window,
             n_tools,
@@ -61,9 +65,13 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
     let tool = |i: usize| Tool::new(&*format!("tool.{i}"), "It helps.", json!({"type": "object"}));
     let mut recipe = Recipe::new()
         .with_system("You are a careful agent.")
+        .with_agent(settings.agent.clone())
         .with_context(ContextKind::Todo, format!("{n} things to do"))
         .with_tools((0..settings.n_tools).map(tool).collect::<Vec<_>>())
         .with_rule(settings.rule.clone());
+    if settings.agent != Agent::Main {
+        recipe = recipe.with_context(ContextKind::Role, "You look for causes.");
+    }
     recipe.missing_result = settings.missing_result;
     recipe.summary_role = settings.summary_role;
     if let Some(window) = settings.window {
@@ -82,6 +90,16 @@ fn shown(body: &[u8]) -> &str {
     std::str::from_utf8(body).unwrap()
 }
 
+/// What an agent's requests are made of.
+fn heard(conversation: &Conversation, agent: &Agent) -> Vec<Arc<Message>> {
+    let is_heard = |message: &&Arc<Message>| match (agent, &message.origin) {
+        (Agent::Main, _) => true,
+        (Agent::Sub(agent), Origin::SubAgent(name)) => agent == name,
+        (Agent::Sub(_), Origin::Main | Origin::Internal) => false,
+    };
+    conversation.visible().filter(is_heard).cloned().collect()
+}
+
 /// Compares what a session makes with what is made of its view from scratch.
 async fn compare(
     session: &mut Session,
@@ -90,7 +108,7 @@ async fn compare(
     previous: &mut Option<Previous>,
 ) {
     let conversation = session.conversation();
-    let mut view = View::of(conversation.visible().cloned());
+    let mut view = View::of(heard(conversation, &recipe.agent));
     view.pinned = pinned(conversation);
     let requires = target.vendor.requirements(&target.options.model);
     let scratch = assemble(&view, recipe, requires, previous.as_ref());
@@ -117,9 +135,13 @@ fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Sett
         let mut target = target_of(Vendor::of(family), "gemini-3-pro");
         target.options.cache = cache;
         let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
-        let mut previous = None;
+        let mut previous: HashMap<Option<String>, Option<Previous>> = HashMap::new();
         let every = messages.len() / plan.len() + 1;
-        for (n, message) in messages.into_iter().enumerate() {
+        let has_scout = plan.iter().any(|settings| settings.agent != Agent::Main);
+        for (n, mut message) in messages.into_iter().enumerate() {
+            if has_scout && n % 40 >= 25 {
+                message.origin = Origin::SubAgent("scout".into());
+            }
             if session.append(message).await.is_err() {
                 continue;
             }
@@ -131,9 +153,18 @@ fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Sett
                 session.operate(Operation::Truncate(cut)).await.unwrap();
             }
             if n % 3 == 0 {
-                let view: Vec<_> = session.conversation().visible().cloned().collect();
-                let recipe = recipe(&plan[n / every], n, &view, &ledger);
-                compare(&mut session, &recipe, &target, &mut previous).await;
+                let now = &plan[n / every];
+                let view = heard(session.conversation(), &now.agent);
+                // What is only looked at leaves no trace.
+                let other = recipe(&plan[n % plan.len()], n + 1, &view, &ledger);
+                let _ = session.preview(&other, &target).await;
+                let recipe = recipe(now, n, &view, &ledger);
+                let agent = match &now.agent {
+                    Agent::Main => None,
+                    Agent::Sub(name) => Some(name.to_string()),
+                };
+                let previous = previous.entry(agent).or_default();
+                compare(&mut session, &recipe, &target, previous).await;
             }
         }
     });
@@ -174,6 +205,7 @@ proptest! {
 #[test]
 fn a_long_session_makes_the_requests_of_scratch() {
     let settings = Settings {
+        agent: Agent::Main,
         rule: PlacementRule::default(),
         window: None,
         n_tools: 1,
