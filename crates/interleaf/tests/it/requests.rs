@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interleaf::assemble::{
-    Agent, Assembly, Budget, Estimate, Ledger, MissingResult, Outcome, PlacementRule, Previous,
-    Recipe, Summary, SummaryRole, View, assemble,
+    Agent, Assembly, Budget, Estimate, Ledger, MissingResult, OpenBlock, Outcome, PlacementRule,
+    Previous, Recipe, Summary, SummaryRole, View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
 use interleaf::model::{ContextKind, Message, Origin, Tool};
@@ -73,6 +73,7 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
         recipe = recipe.with_context(ContextKind::Role, "You look for causes.");
     }
     recipe.missing_result = settings.missing_result;
+    recipe.open_block = OpenBlock::Mend;
     recipe.summary_role = settings.summary_role;
     if let Some(window) = settings.window {
         recipe = recipe.with_budget(Budget::of_window(window), ledger.clone());
@@ -226,9 +227,10 @@ fn nodes_that_take_turns_on_one_store_make_the_bytes_of_one() {
         block_on(async {
             let store = memory().await;
             let target = target_of(Vendor::of(family), "a-model");
-            let recipe = Recipe::new()
+            let mut recipe = Recipe::new()
                 .with_system("You are a careful agent.")
                 .with_context(ContextKind::Role, "You mend programs.");
+            recipe.open_block = OpenBlock::Mend;
             let mut alone = Session::create(store.clone(), "").await.unwrap();
             let mut one = Session::create(store.clone(), "").await.unwrap();
             let mut two = Session::open(store.clone(), one.id()).await.unwrap();
