@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Outcome, Recipe, Summary, View, assemble};
+use interleaf::assemble::{OpenBlock, Outcome, Recipe, Summary, View, assemble};
 use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
 use interleaf::model::{ContextKind, Json, Message, Role, Usage};
 use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
@@ -233,7 +233,9 @@ async fn f4_a_new_summary_supersedes_the_old_in_one_transaction_and_one_of_two_w
 }
 
 fn recipe(n: usize) -> Recipe {
-    Recipe::new()
+    let mut recipe = Recipe::new()
         .with_system("You are a careful agent.")
-        .with_context(ContextKind::Todo, format!("{n} things to do"))
+        .with_context(ContextKind::Todo, format!("{n} things to do"));
+    recipe.open_block = OpenBlock::Mend;
+    recipe
 }
