@@ -10,7 +10,11 @@
 //! | `[DONE]` of a server whose API has no such event | nothing |
 //! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
 //!
-//! What came before an error or a cut is [`StreamDecoder::partial`].
+//! | a message that the API declares whole, and that says nothing | an empty reply: an answer may be empty, a stream may not |
+//!
+//! What came before an error or a cut is [`StreamDecoder::partial`]. The first error is the
+//! last word: whatever comes after it, the same error is given again, so that the outcome
+//! does not depend on how the bytes were cut.
 
 use interleaf_model::{AssistantPart, Extra, Finish, Reply, Usage};
 
@@ -92,6 +96,8 @@ pub struct StreamDecoder {
     frames: Frames,
     machine: Box<dyn Machine>,
     reply: ReplyBuilder,
+    /// The first error. An answer with a hole must not look like a whole one.
+    failed: Option<Error>,
 }
 
 /// How a family's events are framed.
@@ -142,7 +148,8 @@ impl StreamDecoder {
             Framing::Sse => Frames::Sse(Sse::default()),
             Framing::EventStream => Frames::EventStream(EventStream::default()),
         };
-        Self { decoder, frames, machine: (codec.machine)(), reply: ReplyBuilder::default() }
+        let (machine, reply) = ((codec.machine)(), ReplyBuilder::default());
+        Self { decoder, frames, machine, reply, failed: None }
     }
 
     /// Makes the deltas tell also what pieces cannot say: what is attached to a part,
@@ -156,19 +163,37 @@ impl StreamDecoder {
     /// Takes the next bytes and gives what they complete.
     ///
     /// # Errors
-    /// If an event cannot be read, or is an error of the API's. What came before it is
-    /// [`partial`](Self::partial).
+    /// If an event cannot be read, or is an error of the API's; from then on always. What
+    /// came before it is [`partial`](Self::partial).
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, Error> {
-        self.take(Some(bytes))
+        self.unless_failed(|stream| stream.take(Some(bytes)))
     }
 
     /// Takes the end of the connection and gives the whole reply.
     ///
     /// # Errors
-    /// If the message was not whole. What came of it is [`partial`](Self::partial).
+    /// If the message was not whole, or an error came before. What came of it is
+    /// [`partial`](Self::partial).
     pub fn finish(&mut self) -> Result<Reply, Error> {
+        self.unless_failed(Self::end)
+    }
+
+    /// Does a thing unless there was an error, and remembers the error if it is the first.
+    fn unless_failed<T>(
+        &mut self,
+        todo: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let outcome = todo(self);
+        self.failed = outcome.as_ref().err().cloned();
+        outcome
+    }
+
+    fn end(&mut self) -> Result<Reply, Error> {
         match self.take(None) {
-            // Behind the last whole event stands nothing but the beginning of another.
+            // After the last whole event stands nothing but the beginning of another.
             Err(error) if error.kind() == ErrorKind::Corrupt => {}
             taken => {
                 taken?;
@@ -188,7 +213,7 @@ impl StreamDecoder {
     }
 
     /// What has come so far, if anything has: after a cut or an error, what is left of the
-    /// answer. Its finish is [`Finish::Cut`] unless the message is whole.
+    /// answer. Its finish is [`Finish::Cut`] unless the message is whole and no error came.
     ///
     /// A call stands in it only if it came whole; half a call is left out, and so is half
     /// of anything else but text and thinking.
@@ -198,7 +223,7 @@ impl StreamDecoder {
         if reply.is_untouched() {
             return None;
         }
-        if !self.machine.is_complete() {
+        if self.failed.is_some() || !self.machine.is_complete() {
             reply.cut();
         }
         Some(reply.build(&self.decoder))
@@ -207,7 +232,7 @@ impl StreamDecoder {
     /// Takes bytes, or the end.
     fn take(&mut self, bytes: Option<&[u8]>) -> Result<Vec<Delta>, Error> {
         let mut deltas = Vec::new();
-        let Self { frames, machine, reply, decoder } = self;
+        let Self { frames, machine, reply, decoder, failed: _ } = self;
         let mut each = |event: Event| {
             // Servers in front of an API send it whoever the API is.
             if event.data.trim() == "[DONE]" {

@@ -1,6 +1,7 @@
 //! What holds for the wire formats.
 
 mod api_errors;
+mod broken_streams;
 mod definitions;
 mod detect;
 mod effect;

@@ -14,7 +14,7 @@ use super::bedrock::frames::event;
 use super::openai_chat::prompt;
 
 /// The recorded streams of every family.
-fn recordings() -> Vec<(Family, String, Vec<u8>)> {
+pub(crate) fn recordings() -> Vec<(Family, String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/exchanges");
     let mut found = Vec::new();
     for family in Family::ALL {
