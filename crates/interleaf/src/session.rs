@@ -9,6 +9,10 @@
 //! every write names the sequence number that it builds on: if another node has
 //! written meanwhile, the write is refused, and [`Session::refresh`] takes in what is
 //! new. So is a session whose last write broke off, for whatever reason.
+//!
+//! The same holds for records. Whatever is made from them (a change of one, a request, a
+//! change of the view that a summary covers) names the number of the next change of a
+//! record. What only appends does not, and a preview is made from what is known here.
 
 mod information;
 mod lane;
@@ -161,8 +165,10 @@ impl Session {
         if head.next_request != self.head.next_request {
             self.last_body = None;
         }
+        if new < known || head.next_record != self.head.next_record {
+            self.kept = None;
+        }
         self.head = head;
-        self.kept = None;
         Ok(new.saturating_sub(known))
     }
 

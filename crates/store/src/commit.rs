@@ -3,7 +3,7 @@
 use interleaf_model::Timestamp;
 
 use crate::session::check_text;
-use crate::{Error, NewEvent, NewRequest, RecordChange, RequestUsage, SessionId};
+use crate::{Error, Head, NewEvent, NewRequest, RecordChange, RequestUsage, SessionId};
 
 /// What is written in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,9 @@ pub struct Commit {
     pub at: Timestamp,
     /// Events, on the condition that nothing came between.
     pub append: Option<Append>,
+    /// The number of the next change of a record, on the condition that no record was
+    /// changed meanwhile; see [`Head::next_record`](crate::Head::next_record).
+    pub expected_record: Option<u64>,
     /// Changes of records, in order.
     pub records: Vec<RecordChange>,
     /// A request that is sent.
@@ -41,17 +44,35 @@ pub struct Committed {
     pub next_seq: u64,
     /// The number of the next request.
     pub next_request: u64,
+    /// The number of the next change of a record.
+    pub next_record: u64,
 }
 
 impl Commit {
     /// Nothing yet.
     pub fn new(session: SessionId, at: Timestamp) -> Self {
-        Self { session, at, append: None, records: vec![], request: None, usage: None, title: None }
+        Self {
+            session,
+            at,
+            append: None,
+            expected_record: None,
+            records: vec![],
+            request: None,
+            usage: None,
+            title: None,
+        }
     }
 
     /// Events, the first of which must get this sequence number.
     pub fn append(mut self, expected: u64, events: Vec<NewEvent>) -> Self {
         self.append = Some(Append { expected, events });
+        self
+    }
+
+    /// Only if the next change of a record has this number: whoever read the records then
+    /// knows them still.
+    pub fn expecting_record(mut self, number: u64) -> Self {
+        self.expected_record = Some(number);
         self
     }
 
@@ -75,6 +96,27 @@ impl Commit {
 
     pub(crate) fn expected(&self) -> Option<u64> {
         self.append.as_ref().map(|append| append.expected)
+    }
+
+    /// Why it may not be written, if the session is like this.
+    pub(crate) fn check_expected(&self, head: &Head) -> Result<(), Error> {
+        let (id, next) = (self.session, head.next_seq);
+        if let Some(expected) = self.expected().filter(|&expected| expected != next) {
+            return Err(Error::conflict(id, expected, next));
+        }
+        match self.expected_record {
+            Some(expected) if expected != head.next_record => {
+                Err(Error::record_conflict(id, expected, head.next_record))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is said of a commit that a database did not take.
+    pub(crate) fn refused(&self, head: &Head) -> Error {
+        let next = head.next_seq;
+        let remade = || Error::conflict(self.session, self.expected().unwrap_or(next), next);
+        self.check_expected(head).err().unwrap_or_else(remade)
     }
 
     /// Whether one statement can write it.

@@ -81,6 +81,14 @@ impl Error {
         Self::new(ErrorKind::Conflict, message)
     }
 
+    pub(crate) fn record_conflict(id: impl fmt::Display, expected: u64, next: u64) -> Self {
+        let message = format!(
+            "the records of session {id} have changed: change {expected} was to be written, \
+             but the next one is {next}"
+        );
+        Self::new(ErrorKind::Conflict, message)
+    }
+
     pub(crate) fn no_request(id: impl fmt::Display, no: u64) -> Self {
         Self::new(ErrorKind::NotFound, format!("session {id} has sent no request {no}"))
     }

@@ -9,8 +9,8 @@ use crate::notice::Bell;
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
 use crate::{
-    Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices, Page,
-    Record, RecordFilter, Search, SentRequest, SessionId, Sessions, StoreFuture, StoredEvent,
+    Commit, Committed, Error, Expect, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
+    Page, Record, RecordFilter, Search, SentRequest, SessionId, Sessions, StoreFuture, StoredEvent,
 };
 
 pub(crate) struct Memory {
@@ -24,7 +24,6 @@ struct Row {
     head: Head,
     /// Where the records of the parent end, for a fork.
     records_from: u64,
-    next_record: u64,
     events: Vec<(StoredEvent, String)>,
     records: Vec<RecordRow>,
     requests: Vec<SentRequest>,
@@ -54,11 +53,10 @@ impl Memory {
             let rows = records(&sessions, &parent, Some(fork.seq));
             records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
         }
-        let head = new.into_head(next_seq);
+        let head = new.into_head(next_seq, records_from);
         let row = Row {
             head: head.clone(),
             records_from,
-            next_record: records_from,
             events: vec![],
             records: vec![],
             requests: vec![],
@@ -92,30 +90,32 @@ impl Memory {
         commit.check()?;
         let mut sessions = self.sessions();
         let id = commit.session;
-        let current = find(&sessions, id)?.head.next_seq;
-        if let Some(expected) = commit.expected()
-            && expected != current
-        {
-            return Err(Error::conflict(id, expected, current));
-        }
-        let lineage = lineage(&sessions, id)?;
-        let mut known = records(&sessions, &lineage, None);
-        let inherited = known.len() - find(&sessions, id)?.records.len();
+        let head = &find(&sessions, id)?.head;
+        let current = head.next_seq;
+        commit.check_expected(head)?;
+        // Only a condition needs to know them.
+        let mut known = match commit.records.iter().all(|change| change.expect == Expect::Any) {
+            true => vec![],
+            false => records(&sessions, &lineage(&sessions, id)?, None),
+        };
+        let mut changed = vec![];
         let row = sessions.get_mut(&id).ok_or_else(|| Error::no_session(id))?;
         let next_seq = current + commit.events().len() as u64;
-        let mut next_record = row.next_record;
+        let mut next_record = row.head.next_record;
         for change in &commit.records {
-            let visible = standing(known.iter().cloned());
-            let visible = visible.iter().find(|r| (r.kind, &r.key) == (change.kind, &change.key));
-            change.check_expected(id, visible.map(|record| record.no))?;
-            known.push(RecordRow {
+            let same = known.iter().filter(|r| (r.kind, &r.key) == (change.kind, &change.key));
+            let visible = standing(same.cloned());
+            change.check_expected(id, visible.first().map(|record| record.no))?;
+            let row = RecordRow {
                 kind: change.kind,
                 key: change.key.clone(),
                 no: next_record,
                 seq: next_seq,
                 at: commit.at,
                 body: change.body.clone(),
-            });
+            };
+            known.push(row.clone());
+            changed.push(row);
             next_record += 1;
         }
         if let Some(request) = &commit.request
@@ -134,8 +134,8 @@ impl Memory {
             let (version, body) = (event.version, event.body.clone());
             row.events.push((StoredEvent { seq, at, version, body }, event.words.clone()));
         }
-        row.records = known.split_off(inherited);
-        row.next_record = next_record;
+        row.records.extend(changed);
+        row.head.next_record = next_record;
         if let Some(request) = commit.request {
             row.requests.push(SentRequest {
                 no: request.no,
@@ -160,7 +160,7 @@ impl Memory {
             row.head.title = title;
         }
         self.bell.ring(Notice::Changed { session: id, next_seq });
-        Ok(Committed { next_seq, next_request: row.head.next_request })
+        Ok(Committed { next_seq, next_request: row.head.next_request, next_record })
     }
 
     fn events_now(&self, id: SessionId, page: Page) -> Result<Vec<StoredEvent>, Error> {
@@ -257,7 +257,7 @@ fn lineage(sessions: &Map, id: SessionId) -> Result<Lineage<SessionId>, Error> {
     while let Some(id) = next {
         let row = find(sessions, id)?;
         let fork = row.head.parent.map(|fork| (fork.seq, row.records_from));
-        let (next_seq, next_record) = (row.head.next_seq, row.next_record);
+        let (next_seq, next_record) = (row.head.next_seq, row.head.next_record);
         links.push(Link { owner: id, next_seq, next_record, fork });
         next = row.head.parent.map(|fork| fork.session);
     }

@@ -34,6 +34,10 @@ pub struct Head {
     pub next_seq: u64,
     /// The number of the next request; also how many were sent from this session.
     pub next_request: u64,
+    /// The number of the next change of a record. If it is what it was, so are the records.
+    /// A copy of the session may count anew.
+    #[serde(skip)]
+    pub next_record: u64,
 }
 
 /// Where a fork left its parent.
@@ -82,7 +86,7 @@ impl NewSession {
         Self { id: SessionId::random(), title: title.into(), agent: None, parent: None, at }
     }
 
-    pub(crate) fn into_head(self, next_seq: u64) -> Head {
+    pub(crate) fn into_head(self, next_seq: u64, next_record: u64) -> Head {
         Head {
             id: self.id,
             title: self.title,
@@ -92,6 +96,7 @@ impl NewSession {
             changed: self.at,
             next_seq,
             next_request: 0,
+            next_record,
         }
     }
 

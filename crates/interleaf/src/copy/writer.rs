@@ -8,8 +8,8 @@ use std::sync::Arc;
 use interleaf_conversation::Conversation;
 use interleaf_model::Timestamp;
 use interleaf_store::{
-    Commit, ErrorKind, ForkPoint, NewEvent, NewRequest, NewSession, Page, Record, RecordChange,
-    RecordFilter, RequestUsage, SentRequest, Store, StoredEvent,
+    Commit, ErrorKind, Expect, ForkPoint, NewEvent, NewRequest, NewSession, Page, Record,
+    RecordChange, RecordFilter, RequestUsage, SentRequest, Store, StoredEvent,
 };
 
 use super::{Head, Item, PAGE, RecordItem};
@@ -169,6 +169,7 @@ impl Writer {
         let which = RecordFilter { kind: Some(kind), as_of: None };
         let there = self.store.records(self.head.id, which).await.map_err(Error::store)?;
         let there: Option<Record> = there.into_iter().find(|record| record.key == key);
+        let expected = there.as_ref().map_or(Expect::Absent, |record| Expect::No(record.no));
         let same = there.as_ref().map(|record| &record.body) == body.as_ref();
         // One that was changed here since is not taken back.
         let newer = there.is_some_and(|record| !self.made && record.at >= at);
@@ -179,6 +180,7 @@ impl Writer {
             Some(body) => RecordChange::put(kind, key, body),
             None => RecordChange::remove(kind, key),
         };
+        let change = change.expecting(expected);
         let commit = Commit::new(self.head.id, at).append(self.write_at, vec![]).record(change);
         self.commit(commit).await
     }

@@ -15,7 +15,8 @@ impl Session {
     /// stored again.
     ///
     /// What the recipe leaves out, the session adds from its records: the summary, the
-    /// TODO list, useful information and folder notes.
+    /// TODO list, useful information and folder notes. A request whose records another
+    /// node has changed meanwhile is not noted: that is a conflict.
     ///
     /// # Errors
     /// If there is nothing to say, it does not fit, the API cannot say it, a key is needed
@@ -93,7 +94,7 @@ impl Session {
         let report = serde_json::to_string(report).map_err(Error::damaged)?;
         let mut conversation = self.conversation.clone();
         let event = conversation.begin_request(agent).map_err(Error::conversation)?;
-        let mut commit = self.commit_of(&[event])?;
+        let mut commit = self.commit_of(&[event])?.expecting_record(self.head.next_record);
         commit.request = Some(NewRequest {
             no: number,
             model: model.to_owned(),

@@ -147,12 +147,10 @@ impl Session {
         changed: &Conversation,
         events: &[Event],
     ) -> Result<Vec<RecordChange>, Error> {
-        if changed.current_batch() == self.conversation.current_batch()
-            || self.kept().await?.summaries.is_empty()
-        {
+        let known = self.kept().await?.summaries.clone();
+        if known.is_empty() {
             return Ok(Vec::new());
         }
-        let known = self.kept().await?.summaries.clone();
         let back = events.iter().rev().find_map(|event| match event {
             Event::RolledBack { batch } => Some(*batch),
             _ => None,

@@ -99,13 +99,13 @@ impl Session {
         self.write(conversation, events).await
     }
 
-    /// Changes records, on the condition that nothing was said meanwhile: all of them,
-    /// or none.
+    /// Changes records, on the condition that nothing was said and no record was changed
+    /// meanwhile: all of them, or none.
     ///
     /// # Errors
     /// If another writer was first, or what was expected of a record does not hold.
     pub async fn change_records(&mut self, changes: Vec<RecordChange>) -> Result<(), Error> {
-        let mut commit = self.commit_of(&[])?;
+        let mut commit = self.commit_of(&[])?.expecting_record(self.head.next_record);
         commit.records = changes;
         self.send(commit).await
     }
@@ -136,7 +136,10 @@ impl Session {
             return Ok(());
         }
         let mut commit = self.commit_of(events)?;
-        commit.records = self.summaries_after(&changed, events).await?;
+        if changed.current_batch() != self.conversation.current_batch() {
+            commit.expected_record = Some(self.head.next_record);
+            commit.records = self.summaries_after(&changed, events).await?;
+        }
         self.send(commit).await?;
         self.conversation = changed;
         Ok(())
@@ -151,10 +154,14 @@ impl Session {
 
     pub(super) async fn send(&mut self, commit: Commit) -> Result<(), Error> {
         let at = commit.at;
-        if !commit.records.is_empty() {
-            self.kept = None;
-        }
+        let n_changes = commit.records.len() as u64;
+        // Whether a write that fails arrived is not known.
+        let kept = self.kept.take();
         let done = self.store.commit(commit).await.map_err(Error::store)?;
+        if n_changes == 0 && done.next_record == self.head.next_record {
+            self.kept = kept;
+        }
+        self.head.next_record = done.next_record;
         self.head.next_seq = done.next_seq;
         self.head.next_request = done.next_request;
         self.head.changed = self.head.changed.max(at);

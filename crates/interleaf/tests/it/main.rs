@@ -3,12 +3,14 @@
 //! - `requests`: a session's requests are those made from scratch
 //! - `answers`: what a model said goes back to it in order, and is known later
 //! - `agents`: sub-agents, records, roll back, and what is left after a conflict
+//! - `records`: what is kept beside the conversation, whoever writes it
 //! - `session`: a session is its events
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod agents;
 mod answers;
+mod records;
 mod requests;
 mod session;
 

@@ -21,6 +21,7 @@ const APPEND: &str = "
             next_request = next_request + $5, changed = greatest(changed, $6),
             title = coalesce($7, title)
         WHERE id = $1 AND ($2::bigint IS NULL OR next_seq = $2)
+            AND ($12::bigint IS NULL OR next_record = $12)
         RETURNING next_seq, next_record, next_request
     ), written AS (
         INSERT INTO interleaf.events (session, seq, at, version, body, words)
@@ -43,7 +44,7 @@ pub(crate) async fn create(client: &mut Client, new: NewSession) -> Result<Head,
         next_seq = fork.seq;
         records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
     }
-    let head = new.into_head(next_seq);
+    let head = new.into_head(next_seq, records_from);
     let sql = "INSERT INTO interleaf.sessions (id, title, agent, parent, fork_seq, fork_record,
                    created, changed, next_seq, next_record)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)
@@ -104,13 +105,13 @@ pub(crate) async fn remove(client: &mut Client, id: SessionId) -> Result<(), Fai
 
 pub(crate) async fn commit(client: &mut Client, commit: &Commit) -> Result<Committed, Failure> {
     if commit.only_appends() {
-        return Ok(append(&*client, commit).await?.0);
+        return append(&*client, commit).await;
     }
     let transaction = client.transaction().await?;
-    let (done, next_record) = append(&transaction, commit).await?;
+    let done = append(&transaction, commit).await?;
     let id = commit.session;
     let at = commit.at.as_microseconds();
-    for (no, change) in (next_record - commit.records.len() as u64..).zip(&commit.records) {
+    for (no, change) in (done.next_record - commit.records.len() as u64..).zip(&commit.records) {
         insert_record(&transaction, id, (no, done.next_seq, at), change).await?;
     }
     if let Some(request) = &commit.request {
@@ -127,8 +128,7 @@ pub(crate) async fn commit(client: &mut Client, commit: &Commit) -> Result<Commi
     Ok(done)
 }
 
-/// Gives the number of the next record as well.
-async fn append(client: &impl GenericClient, commit: &Commit) -> Result<(Committed, u64), Failure> {
+async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committed, Failure> {
     let id = commit.session;
     let events = commit.events();
     let versions: Vec<i32> = events.iter().map(|event| event.version as i32).collect();
@@ -151,15 +151,15 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<(Committ
             &bodies,
             &words,
             &times,
+            &commit.expected_record.map(bigint),
         ],
     )
     .await?;
     let Some(row) = rows.first() else {
-        let current = head(client, id).await?.next_seq;
-        return Err(Error::conflict(id, commit.expected().unwrap_or(current), current).into());
+        return Err(commit.refused(&head(client, id).await?).into());
     };
-    let done = Committed { next_seq: count(row, 0)?, next_request: count(row, 2)? };
-    Ok((done, count(row, 1)?))
+    let (next_seq, next_record, next_request) = (count(row, 0)?, count(row, 1)?, count(row, 2)?);
+    Ok(Committed { next_seq, next_request, next_record })
 }
 
 async fn insert_record(

@@ -17,7 +17,7 @@ use crate::{
 };
 
 const HEADS: &str = "SELECT id, title, agent, parent, fork_seq, created, changed, next_seq, \
-     next_request FROM interleaf.sessions";
+     next_request, next_record FROM interleaf.sessions";
 
 /// Asks with a statement that the connection remembers.
 pub(crate) async fn query(
@@ -194,6 +194,7 @@ fn head_of(row: &Row) -> Result<Head, Failure> {
         changed: time(row, 6)?,
         next_seq: count(row, 7)?,
         next_request: count(row, 8)?,
+        next_record: count(row, 9)?,
     })
 }
 

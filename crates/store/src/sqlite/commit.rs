@@ -42,7 +42,7 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
         next_seq = fork.seq;
         records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
     }
-    let head = new.into_head(next_seq);
+    let head = new.into_head(next_seq, records_from);
     let inserted = connection.execute(
         "INSERT INTO sessions (id, title, agent, parent, fork_seq, fork_record, created, changed,
                                next_seq, next_record)
@@ -93,7 +93,7 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
         "UPDATE sessions SET next_seq = next_seq + ?3, next_record = next_record + ?4,
             next_request = next_request + ?5, changed = max(changed, ?6),
             title = coalesce(?7, title)
-         WHERE id = ?1 AND (?2 IS NULL OR next_seq = ?2)
+         WHERE id = ?1 AND (?2 IS NULL OR next_seq = ?2) AND (?8 IS NULL OR next_record = ?8)
          RETURNING no, next_seq, next_record, next_request",
     )?;
     let params = params![
@@ -104,13 +104,13 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
         u64::from(commit.request.is_some()),
         commit.at.as_microseconds(),
         commit.title,
+        commit.expected_record,
     ];
     let row = statement.query_row(params, |row| {
         Ok((row.get(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?, row.get::<_, u64>(3)?))
     });
     let Some((no, next_seq, next_record, next_request)) = row.optional()? else {
-        let current = head(connection, id)?.next_seq;
-        return Err(Error::conflict(id, commit.expected().unwrap_or(current), current).into());
+        return Err(commit.refused(&head(connection, id)?).into());
     };
     let first = next_seq - n_events;
     let at = commit.at.as_microseconds();
@@ -129,7 +129,7 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
     if let Some(usage) = commit.usage {
         note_usage(connection, id, no, usage)?;
     }
-    Ok(Committed { next_seq, next_request })
+    Ok(Committed { next_seq, next_request, next_record })
 }
 
 fn insert_event(

@@ -19,7 +19,7 @@ use crate::{
 type Parsed<T> = Result<T, rusqlite::Error>;
 
 const HEADS: &str = "SELECT s.id, s.title, s.agent, p.id, s.fork_seq, s.created, s.changed, \
-     s.next_seq, s.next_request FROM sessions s LEFT JOIN sessions p ON p.no = s.parent";
+     s.next_seq, s.next_request, s.next_record FROM sessions s LEFT JOIN sessions p ON p.no = s.parent";
 
 pub(crate) fn head(connection: &Connection, id: SessionId) -> Result<Head, Failure> {
     let mut statement = connection.prepare_cached(&format!("{HEADS} WHERE s.id = ?1"))?;
@@ -190,6 +190,7 @@ fn head_of(row: &Row<'_>) -> Parsed<Head> {
         changed: time(row, 6)?,
         next_seq: row.get(7)?,
         next_request: row.get(8)?,
+        next_record: row.get(9)?,
     })
 }
 

@@ -46,6 +46,7 @@ on_every_store! {
     a_fork_keeps_the_records_of_its_parent_as_they_were
     a_summary_is_superseded_in_the_transaction_that_brings_the_next
     a_commit_whose_condition_fails_leaves_nothing
+    whoever_knows_the_records_is_told_when_they_changed
     requests_are_rebuilt_byte_for_byte_and_proven
     usage_is_noted_on_the_request_that_it_belongs_to
     what_was_said_is_found_hidden_or_not

@@ -97,6 +97,28 @@ pub(super) async fn a_summary_is_superseded_in_the_transaction_that_brings_the_n
     assert_eq!(shown, [("s1", r#"{"state":"superseded"}"#), ("s2", r#"{"state":"active"}"#)]);
 }
 
+pub(super) async fn whoever_knows_the_records_is_told_when_they_changed(store: &dyn Store) {
+    let session = new_session(store).await.id;
+    let put = |key: &str| RecordChange::put(RecordKind::Todo, key, json("1"));
+    let knowing = |number| Commit::new(session, at(1)).expecting_record(number);
+    assert_eq!(store.head(session).await.unwrap().next_record, 0);
+    let done = store.commit(knowing(0).record(put("a")).record(put("b"))).await.unwrap();
+    assert_eq!((done.next_record, store.head(session).await.unwrap().next_record), (2, 2));
+
+    let late = store.commit(knowing(0).record(put("a"))).await.unwrap_err();
+    assert_eq!((late.kind(), late.current()), (ErrorKind::Conflict, None));
+    assert!(late.to_string().contains("change 0 was to be written, but the next one is 2"));
+    let said_late = knowing(1).append(0, vec![said("one")]);
+    assert_eq!(kind_of(store.commit(said_late)).await, ErrorKind::Conflict);
+    assert_eq!(store.head(session).await.unwrap().next_seq, 0);
+
+    store.commit(knowing(2).append(0, vec![said("one")])).await.unwrap();
+    let child = fork_at(store, session, 1).await;
+    store.commit(knowing(2).record(put("c"))).await.unwrap();
+    let of_child = Commit::new(child, at(2)).expecting_record(2).record(put("d"));
+    assert_eq!(store.commit(of_child).await.unwrap().next_record, 3);
+}
+
 pub(super) async fn a_commit_whose_condition_fails_leaves_nothing(store: &dyn Store) {
     let session = new_session(store).await.id;
     say(store, session, 0, &["one"]).await;
