@@ -1,5 +1,5 @@
-//! Appending one turn to a session and having the body ready to send, against making the
-//! whole request anew.
+//! Appending one turn and having the body ready to send, against making the whole request
+//! anew. Nothing is stored: `session` measures that.
 //!
 //! `cargo bench -p interleaf --bench turn`
 
@@ -9,10 +9,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleaf::assemble::{Outcome, Recipe, View, assemble};
+use interleaf::assemble::{Outcome, Recipe, Running, View, assemble};
 use interleaf::model::{ContextKind, Message, MessageId, Requirements, Tool};
-use interleaf::wire::{Family, Options, Vendor, encode};
-use interleaf::{Next, Session, Target, store};
+use interleaf::wire::{Family, Options, SessionEncoder, Vendor, encode};
 use interleaf_samples::generate::agent_session;
 use serde_json::json;
 
@@ -30,34 +29,33 @@ fn main() {
 }
 
 fn measure(family: Family, n: usize) {
-    let target = Target::of(Vendor::of(family).clone(), "a-model");
-    let (vendor, options) = (&target.vendor, &target.options);
+    let (vendor, options) = (Vendor::of(family), Options::model("a-model"));
     let messages: Vec<Arc<Message>> = agent_session(n + 2 * TURNS)
         .into_iter()
         .enumerate()
         .map(|(i, message)| Arc::new(message.with_id(MessageId::of_index(i))))
         .collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let mut running = Running::of(View::of(messages[..n].iter().cloned()));
+    let mut encoder = SessionEncoder::new();
+    let mut send = |running: &mut Running, recipe: &Recipe| {
+        let assembly = running.assemble(recipe, Requirements::STRICT).expect("a request");
+        let Outcome::Ready(prompt) = assembly.outcome else { return 0 };
+        encoder.encode(&prompt, vendor, &options).expect("a body").fragments().count()
+    };
+    // The session has been running: its beginning is settled.
+    (0..3).for_each(|_| _ = send(&mut running, &recipe(0)));
     let mut times: Vec<Duration> = Vec::new();
-    runtime.block_on(async {
-        let store = store::open("memory:").await.expect("a store");
-        let mut session = Session::create(store, "").await.expect("a session");
-        session.append_all(messages[..n].iter().cloned()).await.expect("appended");
-        // The session has been running: its beginning is settled.
-        for _ in 0..3 {
-            send(&mut session, &recipe(0), &target).await;
+    for turn in 0..TURNS {
+        let recipe = recipe(turn);
+        let start = Instant::now();
+        for message in &messages[n + 2 * turn..][..2] {
+            running.append(message.clone());
         }
-        for turn in 0..TURNS {
-            let recipe = recipe(turn);
-            let start = Instant::now();
-            let new = messages[n + 2 * turn..][..2].iter().cloned();
-            session.append_all(new).await.expect("appended");
-            black_box(send(&mut session, &recipe, &target).await);
-            times.push(start.elapsed());
-        }
-    });
+        black_box(send(&mut running, &recipe));
+        times.push(start.elapsed());
+    }
     let appended = median(times);
-    let anew = median((0..5).map(|_| from_scratch(&messages[..n], vendor, options)).collect());
+    let anew = median((0..5).map(|_| from_scratch(&messages[..n], vendor, &options)).collect());
     println!(
         "{:>18} {n:>9} {:>9.1} µs {:>9.1} µs {:>7.0}x",
         family.as_str(),
@@ -79,13 +77,6 @@ fn recipe(turn: usize) -> Recipe {
 fn tool() -> Tool {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     Tool::new("read_file", "Reads a file.", schema)
-}
-
-async fn send(session: &mut Session, recipe: &Recipe, target: &Target) -> usize {
-    match session.preview(recipe, target).await {
-        Ok(Next::Send(request)) => request.body.fragments().take(8).count(),
-        Ok(_) | Err(_) => 0,
-    }
 }
 
 fn from_scratch(view: &[Arc<Message>], vendor: &Vendor, options: &Options) -> Duration {
