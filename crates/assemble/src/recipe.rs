@@ -43,7 +43,8 @@ pub struct Recipe {
     pub open_block: OpenBlock,
     /// What the request must fit into.
     pub budget: Option<Budget>,
-    /// What counts tokens; without it none are counted, and no budget is kept.
+    /// What counts tokens. Without it none are counted, and a budget is refused; a session
+    /// has ledgers of its own and puts one here.
     pub ledger: Option<Arc<Ledger>>,
 }
 
@@ -197,11 +198,17 @@ impl Recipe {
         self
     }
 
-    /// The recipe with a budget, and the ledger that counts for it.
+    /// The recipe with a budget.
     #[must_use]
-    pub fn with_budget(mut self, budget: Budget, ledger: Arc<Ledger>) -> Self {
+    pub fn with_budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
-        self.ledger = Some(ledger);
+        self
+    }
+
+    /// The recipe with a ledger that counts tokens.
+    #[must_use]
+    pub fn with_ledger(mut self, ledger: impl Into<Arc<Ledger>>) -> Self {
+        self.ledger = Some(ledger.into());
         self
     }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::FilePath;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use interleaf::model::Prompt;
+use interleaf::Target;
 use interleaf::read::{self, Tools};
-use interleaf::wire::{Adjustment, CacheMarks, Encoded, Family, Options, VENDORS, Vendor, encode};
+use interleaf::wire::{Adjustment, CacheMarks, Family, Options, VENDORS, Vendor};
 
 pub(crate) use self::parser::{ApiParser, Form, FormParser};
 use crate::arguments::{ByteCount, parse_tokens};
@@ -87,14 +87,7 @@ pub(crate) fn vendor_of(
     family: Family,
     asked: Option<&'static Vendor>,
 ) -> Result<&'static Vendor, Failure> {
-    match asked {
-        None => Ok(Vendor::of(family)),
-        Some(vendor) if vendor.family == family => Ok(vendor),
-        Some(Vendor { name, family: own, .. }) => {
-            let rule = format!("{name} speaks {own}, not {family}");
-            Err(Failure::new("--vendor", rule))
-        }
-    }
+    Target::vendor_of(family, asked).map_err(|e| Failure::new("--vendor", e.to_string()))
 }
 
 /// The API that a body was made for, as a flag says or as can be seen.
@@ -107,22 +100,6 @@ pub(crate) fn family_of(
         let rule = "nothing in this body tells which API it is for";
         Failure::new(&input.name, rule).hint(format!("{flag} names the API"))
     })
-}
-
-/// The body that a vendor gets.
-pub(crate) fn encoded(
-    name: &str,
-    prompt: &Prompt,
-    vendor: &Vendor,
-    options: &Options,
-) -> Result<Encoded, Failure> {
-    encode(prompt, vendor, options).map_err(|e| Failure::wire(name, &e))
-}
-
-/// The text of a body.
-pub(crate) fn body_text(name: &str, encoded: &Encoded) -> Result<String, Failure> {
-    String::from_utf8(encoded.to_bytes())
-        .map_err(|_| Failure::new(name, "the body that was made is not UTF-8"))
 }
 
 /// What an API could not take as it was, in one line.

@@ -25,8 +25,8 @@ EXAMPLES
   interleaf build fixtures/agent-session.json --to anthropic --model claude-sonnet-4-5
   interleaf convert fixtures/orphan-result.json --to gemini
 
-FILE is a transcript ({\"interleaf\": 1, …}), an array of OpenAI-style chat
-messages, or the body of a request; which one is seen from the content.
+FILE is a transcript ({\"interleaf\": 1, …}), a list of messages in any API's
+form, or the body of a request; which one is seen from the content.
 `-` is standard input.
 
 EXIT CODES  0 fine · 1 findings, or no request yet · 2 bad input or bad usage"

@@ -1,19 +1,17 @@
 //! From flags to what a request is made of.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    self, Agent, Assembly, Budget, Context, Ledger, MissingResult, OpenBlock, Outcome,
-    PlacementRule, Previous, SummaryRole, View, assemble_observed, counter_for,
+    self, Agent, Budget, Context, Ledger, MissingResult, OpenBlock, PlacementRule, Previous,
+    SummaryRole,
 };
-use interleaf::conversation::PINNED;
-use interleaf::model::{AgentName, ContextKind, Entry, MessageId, Requirements};
-use interleaf::neutral;
+use interleaf::model::{AgentName, ContextKind, MessageId};
 use interleaf::read::SummaryForm;
+use interleaf::{Preview, Single, Target, neutral};
 
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::Failure;
@@ -89,6 +87,10 @@ pub(crate) struct AssemblyArguments {
     /// The request before this one, as `build` printed it, for the stable prefix
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
     previous: Option<PathBuf>,
+    /// Drop thinking whose prefix changed since --previous, for models that take it back only
+    /// after the same bytes
+    #[arg(long, requires = "previous", help_heading = "API")]
+    bound_thinking: bool,
 
     /// The model's context window, in tokens: what does not fit is shortened
     #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = BUDGET)]
@@ -124,6 +126,8 @@ pub(crate) struct Recipe {
     summary: Option<(String, SummaryForm)>,
     previous: Option<Previous>,
     pins: Vec<MessageId>,
+    model: Option<String>,
+    bound_thinking: bool,
 }
 
 /// A conversation to make a request of, and the session that it is of.
@@ -132,38 +136,22 @@ pub(crate) struct Source {
     pub(crate) session: Option<KeptSession>,
 }
 
-/// A request that was made, or one that waits, and how it came about.
+/// A request that was made, or one that waits, and what it may take.
 pub(crate) struct Made {
-    pub(crate) assembly: Assembly,
-    /// The messages up to now, if the request waits.
-    draft: Vec<Entry>,
-    pub(crate) pinned: BTreeSet<MessageId>,
-    /// The index from which on it differs from the previous request, if one was given
-    /// and is not repeated whole.
-    pub(crate) changed_from: Option<usize>,
+    pub(crate) preview: Preview,
     /// What the request may take, if there is a window.
     pub(crate) limit: Option<u64>,
 }
 
-impl Made {
-    /// The messages of the request, or those that it would have up to now.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        match &self.assembly.outcome {
-            Outcome::Ready(prompt) => prompt.entries(),
-            Outcome::Waiting(_) => &self.draft,
-        }
-    }
-}
-
 impl AssemblyArguments {
-    /// Reads the conversation.
-    pub(crate) fn load(&self, limit: ByteCount) -> Result<Source, Failure> {
+    /// Reads the conversation. What a session keeps beside it goes into the recipe.
+    pub(crate) fn load(&self, recipe: &mut Recipe, limit: ByteCount) -> Result<Source, Failure> {
         let Some(session) = self.session.open()? else {
             return Ok(Source { loaded: input::load(self.path(), limit)?, session: None });
         };
-        let mut loaded = session.loaded_at(self.session.at)?;
-        if self.plain {
-            loaded.summary = None;
+        let loaded = session.loaded_at(self.session.at)?;
+        if !self.plain {
+            recipe.request = session.recipe_at(&recipe.request, self.session.at)?;
         }
         Ok(Source { loaded, session: Some(session) })
     }
@@ -183,17 +171,9 @@ impl AssemblyArguments {
             summary: summary.transpose()?,
             previous: previous.transpose()?,
             pins: self.pin.iter().map(MessageId::new).collect(),
+            model: self.model.clone(),
+            bound_thinking: self.bound_thinking,
         })
-    }
-
-    /// Whether the flags ask for a budget, for which tokens must be counted.
-    pub(crate) fn has_window(&self) -> bool {
-        self.window.is_some()
-    }
-
-    /// What counts the tokens of this conversation's requests.
-    pub(crate) fn ledger(&self, loaded: &Loaded) -> Arc<Ledger> {
-        Arc::new(Ledger::new(counter_for(self.model.as_deref().unwrap_or(&loaded.options.model))))
     }
 
     fn contexts(&self, limit: ByteCount) -> Result<Vec<Context>, Failure> {
@@ -257,65 +237,35 @@ impl AssemblyArguments {
 }
 
 impl Recipe {
-    /// Makes the request of a conversation; tokens are counted if there is a ledger.
+    /// Makes the request of a conversation, for a target or in neutral form.
     pub(crate) fn make(
         &self,
         loaded: &Loaded,
-        ledger: Option<&Arc<Ledger>>,
+        target: Option<&Target>,
+        counts: bool,
     ) -> Result<Made, Failure> {
-        let conversation = &loaded.conversation;
-        let pinned = self.pinned(loaded)?;
-        let summary = match &self.summary {
-            Some((file, summary)) => {
-                let summary = summary.over(conversation);
-                Some(summary.map_err(|e| Failure::session(file, &e))?)
-            }
-            None => loaded.summary.clone(),
-        };
-        let mut recipe = self.request.clone();
-        recipe.summary = summary.map(Arc::new);
-        recipe.tools = loaded.tools.clone();
-        recipe.ledger = ledger.cloned();
-        recipe.check_agent().map_err(|e| Failure::assembly(&loaded.name, &e))?;
-        let mut view = View::of(conversation.visible().cloned());
-        view.pinned.clone_from(&pinned);
-        let may_wait = recipe.open_block == OpenBlock::Wait;
-        let mut draft = Vec::new();
-        let observe = |_, now: &[Entry]| {
-            if may_wait {
-                now.clone_into(&mut draft);
-            }
-        };
-        let assembly = assemble_observed(
-            &view,
-            &recipe,
-            Requirements::STRICT,
-            self.previous.as_ref(),
-            observe,
-        )
-        .map_err(|e| Failure::assembly(&loaded.name, &e))?;
-        let limit = recipe.budget.map(|budget| budget.limit());
-        let stable = assembly.report.stable_prefix.map(|stable| stable.messages);
-        let before = self.previous.as_ref().map_or(0, |previous| previous.messages.len());
-        let changed_from = stable.filter(|&stable| stable < before);
-        Ok(Made { assembly, draft, pinned, changed_from, limit })
+        let recipe = self.of(loaded, counts)?;
+        let mut single = Single::of(&loaded.conversation, &recipe);
+        single.pins = &self.pins;
+        single.previous = self.previous.as_ref();
+        single.bound_thinking = self.bound_thinking;
+        let preview = single.preview(target).map_err(|e| Failure::session(&loaded.name, &e))?;
+        Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
     }
 
-    /// What the flags pin, and what is marked so in the conversation.
-    fn pinned(&self, loaded: &Loaded) -> Result<BTreeSet<MessageId>, Failure> {
-        let conversation = &loaded.conversation;
-        let marked = conversation.marks().find(|(mark, _)| *mark == PINNED);
-        let marked = marked.into_iter().flat_map(|(_, indices)| indices);
-        let marked = marked.filter_map(|index| conversation.message(index));
-        let mut pinned: BTreeSet<MessageId> = marked.map(|message| message.id.clone()).collect();
-        for pin in &self.pins {
-            if !conversation.log().any(|message| message.id == *pin) {
-                let rule = format!("there is no message {:?} in {}", pin.as_str(), loaded.name);
-                return Err(Failure::new("--pin", rule));
-            }
-            pinned.insert(pin.clone());
+    /// What the flags say, and what the conversation brings with it.
+    pub(crate) fn of(&self, loaded: &Loaded, counts: bool) -> Result<assemble::Recipe, Failure> {
+        let mut recipe = self.request.clone();
+        if let Some((file, summary)) = &self.summary {
+            let summary = summary.over(&loaded.conversation);
+            recipe.summary = Some(summary.map_err(|e| Failure::session(file, &e))?.into());
         }
-        Ok(pinned)
+        recipe.tools = loaded.tools.clone();
+        if counts || recipe.budget.is_some() {
+            let model = self.model.as_deref().unwrap_or(&loaded.options.model);
+            recipe.ledger = Some(Ledger::for_model(model).into());
+        }
+        Ok(recipe)
     }
 }
 

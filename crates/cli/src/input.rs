@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use interleaf::assemble::Summary;
 use interleaf::conversation::Conversation;
 use interleaf::model::Tool;
 use interleaf::read::{self, Reading};
@@ -32,8 +31,6 @@ pub(crate) struct Loaded {
     pub(crate) tools: Arc<[Tool]>,
     /// The settings of a request body.
     pub(crate) options: Options,
-    /// The summary that a session keeps.
-    pub(crate) summary: Option<Summary>,
     /// The names of a request body's fields that are no part of the conversation.
     pub(crate) rest: Vec<String>,
 }
@@ -73,7 +70,7 @@ impl Input {
 impl Loaded {
     fn of(name: String, reading: Reading) -> Self {
         let Reading { conversation, tools, options, left_out, .. } = reading;
-        Self { name, conversation, tools, options, summary: None, rest: left_out }
+        Self { name, conversation, tools, options, rest: left_out }
     }
 }
 

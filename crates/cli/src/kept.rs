@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use interleaf::Session;
+use interleaf::assemble::Recipe;
 use interleaf::conversation::Conversation;
 use interleaf::store::{self, Head, ListSessions, SessionId, Store};
 use interleaf::wire::Options;
@@ -185,20 +186,20 @@ impl KeptSession {
         self.with(self.session.conversation().clone())
     }
 
-    /// The conversation with the summary that is sent, as they are or as they were.
+    /// The conversation as it is or as it was.
     pub(crate) fn loaded_at(&self, at: Option<u64>) -> Result<Loaded, Failure> {
-        let Some(seq) = at else {
-            let summary = self.ask(self.session.active_summary())?;
-            return Ok(Loaded { summary, ..self.loaded() });
-        };
+        let Some(seq) = at else { return Ok(self.loaded()) };
         let events = self.session.seq();
         if seq > events {
             let rule = format!("session {} has {events} events, not {seq}", self.session.id());
             return Err(Failure::new("--at", rule));
         }
-        let conversation = self.ask(self.session.at(seq))?;
-        let summary = self.ask(self.session.active_summary_at(seq))?;
-        Ok(Loaded { summary, ..self.with(conversation) })
+        Ok(self.with(self.ask(self.session.at(seq))?))
+    }
+
+    /// A recipe with what the session adds to it, now or then.
+    pub(crate) fn recipe_at(&self, recipe: &Recipe, at: Option<u64>) -> Result<Recipe, Failure> {
+        self.ask(self.session.recipe_at(recipe, at.unwrap_or(u64::MAX)))
     }
 
     fn with(&self, conversation: Conversation) -> Loaded {
@@ -207,7 +208,6 @@ impl KeptSession {
             conversation,
             tools: [].into(),
             options: Options::default(),
-            summary: None,
             rest: Vec::new(),
         }
     }

@@ -1,10 +1,9 @@
 //! A body read, mended and written again, with nothing added and nothing shortened.
 
-use interleaf::assemble::Outcome;
+use interleaf::Target;
 use interleaf::read::Tools;
-use interleaf::wire::{Adjustment, Family, Options, Vendor};
+use interleaf::wire::{Family, Options, Vendor};
 
-use crate::api;
 use crate::assembly::{Made, Recipe};
 use crate::failure::Failure;
 use crate::input::Input;
@@ -24,10 +23,8 @@ pub(crate) struct Body {
     pub(crate) name: String,
     /// The text, with a line break at its end.
     pub(crate) text: String,
-    /// What was mended.
+    /// What was mended, and what the API could not take as it was.
     pub(crate) made: Made,
-    /// What the API could not take as it was.
-    pub(crate) changes: Vec<Adjustment>,
 }
 
 impl Plain<'_> {
@@ -43,17 +40,10 @@ impl Plain<'_> {
             loaded.tools = file.tools.clone();
             loaded.options.hosted_tools = file.hosted.clone();
         }
-        let made = self.recipe.make(&loaded, None)?;
-        let prompt = match &made.assembly.outcome {
-            Outcome::Ready(prompt) => prompt,
-            Outcome::Waiting(calls) => {
-                return Err(Failure::new(loaded.name, waiting_text(calls)));
-            }
-        };
-        let options = options(&loaded.options);
-        let encoded = api::encoded(&loaded.name, prompt, self.vendor, &options)?;
-        let mut text = api::body_text(&loaded.name, &encoded)?;
-        text.push('\n');
-        Ok(Body { name: loaded.name, text, made, changes: encoded.adjustments })
+        let target = Target::with_options(self.vendor.clone(), options(&loaded.options));
+        let made = self.recipe.make(&loaded, Some(&target), false)?;
+        let text = made.text(&loaded.name)?;
+        let text = text.ok_or_else(|| Failure::new(&loaded.name, waiting_text(&made.preview)))?;
+        Ok(Body { name: loaded.name, text, made })
     }
 }

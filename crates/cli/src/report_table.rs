@@ -20,11 +20,10 @@ use std::path::Path;
 
 use anstyle::Style;
 use interleaf::assemble::{
-    Finding, FindingKind, OpenCall, Outcome, Placement, Report, StablePrefix, Step, StepReport,
-    Tokens,
+    Finding, FindingKind, Outcome, Placement, Report, StablePrefix, Step, StepReport, Tokens,
 };
 use interleaf::model::{CallId, Entry, Provenance, Status, notation};
-use interleaf::{neutral, wire};
+use interleaf::{Preview, neutral, wire};
 use serde::Serialize;
 
 use crate::api;
@@ -71,19 +70,20 @@ pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// The report for programs, with what an API could not take as it was.
-pub(crate) fn to_json(made: &Made, changes: &[wire::Adjustment]) -> String {
-    let Report { steps, placement, stable_prefix, breakpoint, tokens } = &made.assembly.report;
+pub(crate) fn to_json(made: &Made) -> String {
+    let Report { steps, placement, stable_prefix, breakpoint, tokens } =
+        &made.preview.assembly.report;
     let form = ReportForm {
         steps,
         placement: placement.as_ref(),
         stable_prefix: *stable_prefix,
         breakpoint: *breakpoint,
         tokens: tokens.as_ref(),
-        waiting: match &made.assembly.outcome {
+        waiting: match &made.preview.assembly.outcome {
             Outcome::Ready(_) => None,
             Outcome::Waiting(calls) => Some(calls.iter().map(|open| &open.call.id).collect()),
         },
-        changes,
+        changes: made.changes(),
     };
     // Our own types have string keys and no failing Serialize.
     let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();
@@ -92,7 +92,11 @@ pub(crate) fn to_json(made: &Made, changes: &[wire::Adjustment]) -> String {
 }
 
 /// The calls that a request waits for, in one line.
-pub(crate) fn waiting_text(calls: &[OpenCall]) -> String {
+pub(crate) fn waiting_text(preview: &Preview) -> String {
+    let calls = match &preview.assembly.outcome {
+        Outcome::Ready(_) => &[][..],
+        Outcome::Waiting(calls) => calls,
+    };
     let ids: Vec<_> = calls.iter().map(|open| printable(open.call.id.as_str())).collect();
     format!("no request yet: it waits for the results of {}", ids.join(", "))
 }
@@ -100,8 +104,6 @@ pub(crate) fn waiting_text(calls: &[OpenCall]) -> String {
 /// The report for people, each line `width` characters at most.
 pub(crate) struct ReportTable<'a> {
     pub(crate) made: &'a Made,
-    /// What an API could not take as it was.
-    pub(crate) changes: &'a [wire::Adjustment],
     pub(crate) palette: Palette,
     pub(crate) width: usize,
 }
@@ -109,13 +111,14 @@ pub(crate) struct ReportTable<'a> {
 impl ReportTable<'_> {
     /// All of it but the messages.
     pub(crate) fn summary(&self) -> String {
-        let report = &self.made.assembly.report;
+        let report = &self.made.preview.assembly.report;
         let mut out = String::new();
         self.steps(report, &mut out);
         self.findings(report, &mut out);
-        if !self.changes.is_empty() {
+        let changes = self.made.changes();
+        if !changes.is_empty() {
             self.remark(&mut out, "what the API could not take as it was");
-            for change in self.changes {
+            for change in changes {
                 self.wrap(&mut out, &format!("  {}", api::change_text(change)));
             }
         }
@@ -123,27 +126,27 @@ impl ReportTable<'_> {
             self.placement(placement, &mut out);
         }
         if let Some(stable) = &report.stable_prefix {
-            let total = self.made.entries().len();
+            let total = self.made.preview.entries().len();
             let all = report.tokens.as_ref().map(Tokens::total);
             self.remark(&mut out, &stable_text(stable, total, all));
         }
         if let Some(index) = report.breakpoint {
-            let id = self.made.entries().get(index).map(|entry| entry.message.id.as_str());
+            let id = self.made.preview.entries().get(index).map(|entry| entry.message.id.as_str());
             let text = format!("cache breakpoint: behind {index} ({})", id.unwrap_or_default());
             self.remark(&mut out, &text);
         }
         if let Some(tokens) = &report.tokens {
             self.tokens(tokens, &mut out);
         }
-        if let Outcome::Waiting(calls) = &self.made.assembly.outcome {
-            self.remark(&mut out, &waiting_text(calls));
+        if let Outcome::Waiting(_) = &self.made.preview.assembly.outcome {
+            self.remark(&mut out, &waiting_text(&self.made.preview));
         }
         out
     }
 
     /// The messages of the request, one line each.
     pub(crate) fn messages(&self) -> String {
-        let entries = self.made.entries();
+        let entries = self.made.preview.entries();
         let number = entries.len().saturating_sub(1).to_string().len();
         let mut out = String::new();
         self.remark(&mut out, &format!("request: {}", plural(entries.len(), "message")));
@@ -235,7 +238,7 @@ impl ReportTable<'_> {
     fn message(&self, gutter: &str, entry: &Entry) -> String {
         let palette = self.palette;
         let is_context = matches!(entry.provenance, Provenance::Context(_));
-        let flag = match (is_context, self.made.pinned.contains(&entry.message.id)) {
+        let flag = match (is_context, self.made.preview.pinned.contains(&entry.message.id)) {
             (true, _) => "▌ ",
             (false, true) => "* ",
             (false, false) => "  ",
@@ -330,7 +333,7 @@ fn group_lines(findings: &[&Finding]) -> Vec<String> {
 }
 
 /// The messages of a finding: each by its id, or the ends of a long run.
-fn ids_text(finding: &Finding) -> String {
+pub(crate) fn ids_text(finding: &Finding) -> String {
     let ids: Vec<String> =
         finding.messages().map(|id| printable(id.as_str()).into_owned()).collect();
     match ids.as_slice() {

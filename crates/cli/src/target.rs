@@ -1,12 +1,12 @@
 //! Where a request goes: to a reader of the neutral form, or to an API.
 
 use clap::Args;
-use interleaf::model::Prompt;
+use interleaf::assemble::Outcome;
 use interleaf::neutral;
 use interleaf::read::Tools;
-use interleaf::wire::{Adjustment, Vendor};
+use interleaf::wire::{Adjustment, Encoded, Vendor};
 
-use crate::api::{self, ApiArguments, Form, FormParser};
+use crate::api::{ApiArguments, Form, FormParser};
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Made};
 use crate::failure::Failure;
@@ -22,11 +22,6 @@ pub(crate) struct TargetArguments {
 
     #[command(flatten)]
     api: ApiArguments,
-
-    /// Drop thinking whose prefix changed since --previous, for models that take it back only
-    /// after the same bytes
-    #[arg(long, requires = "previous", help_heading = "API")]
-    bound_thinking: bool,
 }
 
 /// Where a request goes, with the files read.
@@ -35,22 +30,6 @@ pub(crate) struct Target<'a> {
     model: Option<&'a str>,
     vendor: Option<&'static Vendor>,
     tools: Option<Tools>,
-}
-
-/// A request as it is sent.
-pub(crate) struct Written {
-    /// The text, with a line break at its end.
-    pub(crate) text: String,
-    /// What the API could not take as it was.
-    pub(crate) changes: Vec<Adjustment>,
-    /// Whom it asks; nobody, if it is in neutral form.
-    pub(crate) asks: Option<Asked>,
-}
-
-/// Whom a request asks.
-pub(crate) struct Asked {
-    pub(crate) vendor: &'static str,
-    pub(crate) model: String,
 }
 
 impl TargetArguments {
@@ -87,26 +66,33 @@ impl Target<'_> {
         }
     }
 
-    /// Writes a request.
-    pub(crate) fn write(
-        &self,
-        loaded: &Loaded,
-        made: &Made,
-        prompt: &Prompt,
-    ) -> Result<Written, Failure> {
-        let Some(vendor) = self.vendor else {
-            let text = neutral::write(prompt);
-            return Ok(Written { text, changes: Vec::new(), asks: None });
-        };
-        let mut options = self.arguments.api.options(&loaded.options, self.model);
-        if self.arguments.bound_thinking {
-            let changed = prompt.messages().skip(made.changed_from.unwrap_or(usize::MAX));
-            options.unbound_thinking = changed.map(|message| message.id.clone()).collect();
-        }
-        let encoded = api::encoded(&loaded.name, prompt, vendor, &options)?;
-        let mut text = api::body_text(&loaded.name, &encoded)?;
-        text.push('\n');
-        let asks = Asked { vendor: &vendor.name, model: options.model.to_string() };
-        Ok(Written { text, changes: encoded.adjustments, asks: Some(asks) })
+    /// Whom a conversation's request asks; nobody, if it is in neutral form.
+    pub(crate) fn of(&self, loaded: &Loaded) -> Option<interleaf::Target> {
+        let options = self.arguments.api.options(&loaded.options, self.model);
+        self.vendor.map(|vendor| interleaf::Target::with_options(vendor.clone(), options))
     }
+}
+
+impl Made {
+    /// The request as it is sent, with a line break at its end; `None` if it waits.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+        let mut text = match (&self.preview.assembly.outcome, &self.preview.body) {
+            (Outcome::Waiting(_), _) => return Ok(None),
+            (Outcome::Ready(prompt), None) => return Ok(Some(neutral::write(prompt))),
+            (Outcome::Ready(_), Some(body)) => body_text(name, body)?,
+        };
+        text.push('\n');
+        Ok(Some(text))
+    }
+
+    /// What the API could not take as it was.
+    pub(crate) fn changes(&self) -> &[Adjustment] {
+        self.preview.body.as_ref().map_or(&[], |body| &body.adjustments)
+    }
+}
+
+/// The text of a body.
+pub(crate) fn body_text(name: &str, encoded: &Encoded) -> Result<String, Failure> {
+    String::from_utf8(encoded.to_bytes())
+        .map_err(|_| Failure::new(name, "the body that was made is not UTF-8"))
 }

@@ -35,7 +35,7 @@ fn main() {
         let windows = (0..12).map(|i| whole / 2 + whole * i / 240);
         let recipe_of = |window| {
             let budget = Budget { reserve: 0, ..Budget::of_window(window) };
-            recipe().with_budget(budget, ledger.clone())
+            recipe().with_budget(budget).with_ledger(ledger.clone())
         };
         let gives_way = |window: &u64| run(&messages, n, &recipe_of(*window)).1 > 0;
         let window = windows.clone().find(gives_way).unwrap_or(whole / 2);

@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleaf::assemble::{Budget, Estimate, Ledger, Recipe};
+use interleaf::assemble::{Budget, Recipe};
 use interleaf::model::{ContextKind, Message};
 use interleaf::{Next, Session, Target, store};
 use interleaf_samples::generate::agent_session;
@@ -39,11 +39,10 @@ async fn measure(n: usize) {
         session.append_all(part.iter().cloned()).await.unwrap();
     }
     let target = Target::new("anthropic", "a-model").unwrap().with_key("k");
-    let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
     let recipe = Recipe::new()
         .with_system("You are a careful agent.")
         .with_context(ContextKind::Role, "You mend programs.")
-        .with_budget(Budget::of_window(1 << 40), ledger);
+        .with_budget(Budget::of_window(1 << 40));
     for _ in 0..3 {
         session.request(&recipe, &target).await.unwrap();
     }

@@ -102,6 +102,22 @@ impl Error {
         }
     }
 
+    /// What assembly refused, if it did.
+    pub fn as_assemble(&self) -> Option<&interleaf_assemble::Error> {
+        match &*self.0 {
+            Repr::Assemble(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// What the API cannot say, if that is so.
+    pub fn as_wire(&self) -> Option<&interleaf_wire::Error> {
+        match &*self.0 {
+            Repr::Wire(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// If the conversation refused: its own error.
     pub fn as_conversation(&self) -> Option<&interleaf_conversation::Error> {
         match &*self.0 {

@@ -53,6 +53,7 @@ mod append;
 mod error;
 mod input_fault;
 mod past;
+mod preview;
 mod request;
 mod session;
 mod target;
@@ -75,6 +76,7 @@ pub use append::{OnConflict, append_said};
 pub use error::{Error, ErrorKind};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};
+pub use preview::{Preview, Single};
 pub use request::{Next, Request};
 pub use session::{
     FolderNote, InfoRange, Information, KeptSummary, Notes, Sent, Session, SubAgent, SummaryState,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use interleaf_conversation::{
     Clear, Conversation, Event, Filter, Insert, Operation, Replace, Truncate,
 };
-use interleaf_model::{BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
+use interleaf_model::{AgentName, BatchRecord, Message, Ranges, Transcript, Usage, UsageRecord};
 
 /// A conversation as events.
 #[derive(Debug, Clone)]
@@ -85,16 +85,19 @@ struct Past<'a> {
     events: Vec<Event>,
     /// How much of the log there is.
     len: u32,
-    cumulative: Usage,
+    /// What the sub-agents have used.
+    agents: BTreeMap<AgentName, Usage>,
+    /// What the main agent has used.
+    main: Usage,
     marks: &'a Marks,
     marks_come_last: bool,
 }
 
 impl<'a> Past<'a> {
     fn new(transcript: &'a Transcript) -> Self {
-        let (events, cumulative) = (vec![], Usage::default());
+        let (agents, main) = (BTreeMap::new(), Usage::default());
         let (marks, marks_come_last) = (&NO_MARKS, false);
-        Self { transcript, events, len: 0, cumulative, marks, marks_come_last }
+        Self { transcript, events: vec![], len: 0, agents, main, marks, marks_come_last }
     }
 
     /// The events, if there is a past that fits.
@@ -112,7 +115,9 @@ impl<'a> Past<'a> {
             batches => batches,
         };
         let last = batches.len() - 1;
-        let counted = last_counted(batches, &usage);
+        let main = (None, &usage);
+        let agents = usage.agents.iter().map(|(name, counters)| (Some(name), counters));
+        let counters: Vec<Counted<'_>> = std::iter::once(main).chain(agents).collect();
         for (i, batch) in batches.iter().enumerate() {
             let end: Vec<u32> = match &batch.end {
                 Some(end) => end.iter().collect(),
@@ -126,11 +131,16 @@ impl<'a> Past<'a> {
                 }
                 self.begin(&batches[..i], batch, &end, upto)?;
             }
-            let cumulative = if i == last { usage.cumulative } else { batch.cumulative };
-            let current = (counted == Some(i)).then_some(usage.current);
-            let asked_at = usage.request_log_len.filter(|_| i == last);
-            self.append(asked_at.unwrap_or(upto))?;
-            self.spend(cumulative, current, asked_at.is_some())?;
+            let asked_at = |counters: &UsageRecord| counters.request_log_len.filter(|_| i == last);
+            let mut asked = counters.clone();
+            asked.sort_by_key(|(_, counters)| asked_at(counters).unwrap_or(upto));
+            for (agent, counters) in asked {
+                let cumulative = spent_at(batches, i, (agent, counters));
+                let is_current = last_counted(batches, (agent, counters)) == Some(i);
+                let current = is_current.then_some(counters.current);
+                self.append(asked_at(counters).unwrap_or(upto))?;
+                self.spend(agent, cumulative, current, asked_at(counters).is_some())?;
+            }
             self.append(upto)?;
         }
         self.mark(&transcript.marks);
@@ -181,12 +191,13 @@ impl<'a> Past<'a> {
             }
             "roll_back" => {
                 let to = before.iter().position(|batch| batch.end.as_ref() == Some(&start))?;
-                self.cumulative = before[to].cumulative;
+                self.agents = before[to].agents.clone();
+                self.main = before[to].cumulative;
                 self.events.push(Event::RolledBack { batch: to as u32 });
                 return Some(());
             }
             "reset" => {
-                self.cumulative = Usage::default();
+                (self.agents, self.main) = Default::default();
                 self.events.push(Event::Reset {});
                 return Some(());
             }
@@ -209,38 +220,62 @@ impl<'a> Past<'a> {
     }
 
     /// Requests that cost what is missing, the last of them as much as is `current`.
-    fn spend(&mut self, upto: Usage, current: Option<Usage>, begun: bool) -> Option<()> {
-        let spent = minus(upto, self.cumulative)?;
-        let before = minus(spent, current.unwrap_or_default())?;
-        self.request(before, before != Usage::default());
+    fn spend(
+        &mut self,
+        agent: Option<&AgentName>,
+        upto: Usage,
+        current: Option<Usage>,
+        begun: bool,
+    ) -> Option<()> {
+        let known = match agent {
+            None => &mut self.main,
+            Some(name) => self.agents.entry(name.clone()).or_default(),
+        };
+        let spent = minus(upto, std::mem::replace(known, upto))?;
         let current = current.unwrap_or_default();
-        self.request(current, begun || current != Usage::default());
-        self.cumulative = upto;
+        let before = minus(spent, current)?;
+        self.request(agent, before, before != Usage::default());
+        self.request(agent, current, begun || current != Usage::default());
         Some(())
     }
 
-    fn request(&mut self, usage: Usage, was_made: bool) {
+    fn request(&mut self, agent: Option<&AgentName>, usage: Usage, was_made: bool) {
         if was_made {
-            self.events.push(Event::RequestBegan { agent: None });
+            self.events.push(Event::RequestBegan { agent: agent.cloned() });
         }
         if usage != Usage::default() {
-            self.events.push(Event::UsageNoted { usage, agent: None });
+            self.events.push(Event::UsageNoted { usage, agent: agent.cloned() });
         }
     }
 }
 
+/// The counters of the main agent, or of a sub-agent.
+type Counted<'a> = (Option<&'a AgentName>, &'a UsageRecord);
+
+/// What an agent had used at the end of a batch.
+fn spent_at(batches: &[BatchRecord], i: usize, (agent, counters): Counted<'_>) -> Usage {
+    match agent {
+        _ if i + 1 == batches.len() => counters.cumulative,
+        None => batches[i].cumulative,
+        Some(name) => batches[i].agents.get(name).copied().unwrap_or_default(),
+    }
+}
+
 /// The batch in which the last request was made.
-fn last_counted(batches: &[BatchRecord], usage: &UsageRecord) -> Option<usize> {
+fn last_counted(batches: &[BatchRecord], counted: Counted<'_>) -> Option<usize> {
+    let (_, counters) = counted;
     let last = batches.len() - 1;
-    if usage.request_log_len.is_some() {
+    if counters.request_log_len.is_some() {
         return Some(last);
     }
-    if usage.current == Usage::default() {
+    if counters.current == Usage::default() {
         return None;
     }
-    let cumulative = |i: usize| if i == last { usage.cumulative } else { batches[i].cumulative };
-    let spent =
-        |i: usize| minus(cumulative(i), if i == 0 { Usage::default() } else { cumulative(i - 1) });
+    let before = |i: usize| match i.checked_sub(1) {
+        None => Usage::default(),
+        Some(before) => spent_at(batches, before, counted),
+    };
+    let spent = |i: usize| minus(spent_at(batches, i, counted), before(i));
     (0..=last).rev().find(|&i| spent(i).is_some_and(|spent| spent != Usage::default()))
 }
 

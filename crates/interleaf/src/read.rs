@@ -47,8 +47,8 @@ pub use self::summary::SummaryForm;
 pub use self::tools::Tools;
 use crate::{Error, InputFault};
 
-const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), an array of \
-                           OpenAI-style chat messages, or the body of a request";
+const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), a list of \
+                           messages in any API's form, or the body of a request";
 
 /// A conversation that was read, and what a request body says beside it.
 #[derive(Debug, Clone)]

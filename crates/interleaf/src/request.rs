@@ -39,7 +39,7 @@ pub enum Next {
 pub struct Request {
     /// Its number in the session; a preview has none.
     pub number: Option<u64>,
-    /// How it is sent; a preview is not.
+    /// How it is sent, if the session was asked for that.
     pub http: Option<Http>,
     /// Its body, in pieces.
     pub body: Encoded,

@@ -40,6 +40,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use interleaf_assemble::Ledger;
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Timestamp};
 use interleaf_store::{
@@ -83,6 +84,8 @@ pub struct Session {
     agents: BTreeMap<AgentName, Lane>,
     /// The records, if they are known.
     kept: Option<Kept>,
+    /// What counts tokens where a recipe does not say, by model.
+    ledgers: BTreeMap<String, Arc<Ledger>>,
 }
 
 impl Session {
@@ -115,8 +118,8 @@ impl Session {
     }
 
     fn of(store: Arc<dyn Store>, head: Head, conversation: Conversation) -> Self {
-        let (main, agents) = (Lane::default(), BTreeMap::new());
-        Self { store, head, conversation, last_body: None, main, agents, kept: None }
+        let (main, agents, ledgers) = (Lane::default(), BTreeMap::new(), BTreeMap::new());
+        Self { store, head, conversation, last_body: None, main, agents, kept: None, ledgers }
     }
 
     /// A session that shares the past of this one, as it is known here, and goes its own

@@ -1,7 +1,8 @@
 //! Whom a request is made for.
 
-use interleaf_model::Secret;
-use interleaf_wire::{Options, Vendor};
+use interleaf_assemble::Budget;
+use interleaf_model::{Requirements, Secret};
+use interleaf_wire::{Family, Options, Vendor};
 
 use crate::Error;
 
@@ -40,8 +41,47 @@ impl Target {
 
     /// A model of any vendor.
     pub fn of(vendor: Vendor, model: &str) -> Self {
-        let options = Options { model: model.into(), ..Options::default() };
+        Self::with_options(vendor, Options { model: model.into(), ..Options::default() })
+    }
+
+    /// A model of any vendor, and what is asked of it.
+    pub fn with_options(vendor: Vendor, options: Options) -> Self {
         Self { vendor, options, key: None }
+    }
+
+    /// Who gets a body of this family: the vendor that is asked for, or who made the API.
+    ///
+    /// # Errors
+    /// If the vendor that is asked for speaks another API.
+    pub fn vendor_of(family: Family, asked: Option<&Vendor>) -> Result<&Vendor, Error> {
+        match asked {
+            None => Ok(Vendor::of(family)),
+            Some(vendor) if vendor.family == family => Ok(vendor),
+            Some(Vendor { name, family: own, .. }) => {
+                Err(Error::rule(format!("{name} speaks {own}, not {family}")))
+            }
+        }
+    }
+
+    /// What the API and the model demand of a prompt.
+    pub fn requirements(&self) -> Requirements {
+        let mut demanded = self.vendor.requirements(&self.options.model);
+        // The writer of the body puts a user turn after a last word of the assistant's.
+        demanded.no_trailing_assistant = false;
+        demanded
+    }
+
+    /// The usual budget of the vendor's models.
+    ///
+    /// ```
+    /// use interleaf::{Target, assemble::Recipe};
+    ///
+    /// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+    /// let recipe = Recipe::new().with_budget(target.budget());
+    /// # Ok::<(), interleaf::Error>(())
+    /// ```
+    pub fn budget(&self) -> Budget {
+        Budget::of_window(self.vendor.window)
     }
 
     /// The same target, with a key.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use interleaf_model::{Json, Message, PartRef, Tool};
 
-use super::{Rate, TokenCounter};
+use super::{Rate, TokenCounter, counter_for};
 
 /// What every API adds to a message for its role and borders.
 const PER_MESSAGE: u64 = 4;
@@ -37,6 +37,11 @@ impl Ledger {
     /// A ledger with nothing in it.
     pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
         Self { counter, counts: Mutex::default() }
+    }
+
+    /// A ledger that counts as a model does, or as closely as is known.
+    pub fn for_model(model: &str) -> Self {
+        Self::new(counter_for(model))
     }
 
     /// The counter.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf::assemble::Outcome;
 use serde_json::value::RawValue;
 
 use crate::arguments::ByteCount;
@@ -17,7 +16,7 @@ use crate::kept::KeptSession;
 use crate::output::{Output, Palette};
 use crate::report_table::{self, ReportTable, waiting_text};
 use crate::save::save;
-use crate::target::{Target, TargetArguments, Written};
+use crate::target::{Target, TargetArguments};
 
 /// Print the request that a model API gets
 #[derive(Debug, Args)]
@@ -47,7 +46,8 @@ pub(crate) struct BuildArguments {
     batch: bool,
 
     /// Note in the session that this request is sent, so that its exact bytes can be retrieved
-    #[arg(long, requires = "session", conflicts_with = "at", help_heading = "Session")]
+    #[arg(long, requires = "session", help_heading = "Session")]
+    #[arg(conflicts_with_all = ["at", "plain", "pin", "previous"])]
     record: bool,
 
     /// Print the last noted request, byte for byte, instead of making one
@@ -70,77 +70,65 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     report_table::check_path(arguments.report.as_deref())?;
-    let recipe = arguments.assembly.read(limit)?;
+    let mut recipe = arguments.assembly.read(limit)?;
     let target = arguments.target.read(&arguments.assembly, limit)?;
     if arguments.batch {
-        let answer = |input| answer(&arguments.assembly, &recipe, &target, input);
+        let answer = |input| answer(&recipe, &target, input);
         return answer_all(arguments.assembly.path(), limit, "body", answer, output);
     }
-    let Source { mut loaded, mut session } = arguments.assembly.load(limit)?;
+    let Source { mut loaded, mut session } = arguments.assembly.load(&mut recipe, limit)?;
     if let Some(session) = session.as_ref().filter(|_| arguments.sent) {
         output.bytes(&session.sent(arguments.assembly.session.at)?)?;
         output.bytes(b"\n")?;
         return Ok(Verdict::Fine);
     }
     target.equip(&mut loaded);
-    let counts = arguments.assembly.has_window() || arguments.explain || arguments.report.is_some();
-    let ledger = counts.then(|| arguments.assembly.ledger(&loaded));
-    let made = recipe.make(&loaded, ledger.as_ref())?;
-    let written = match &made.assembly.outcome {
-        Outcome::Ready(prompt) => Some(target.write(&loaded, &made, prompt)?),
-        Outcome::Waiting(_) => None,
-    };
-    let changes = written.as_ref().map_or(&[][..], |written| &written.changes);
+    let counts = arguments.explain || arguments.report.is_some();
+    let goes_to = target.of(&loaded);
+    let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
+    let text = made.text(&loaded.name)?;
     if let Some(path) = &arguments.report {
-        save(path, &report_table::to_json(&made, changes))?;
+        save(path, &report_table::to_json(&made))?;
     }
     if arguments.explain {
         let palette = Palette::of(&io::stderr());
-        let table = ReportTable { made: &made, changes, palette, width: output.width(None) };
-        say(&table.summary());
+        say(&ReportTable { made: &made, palette, width: output.width(None) }.summary());
     }
-    if let (Some(session), Some(written)) = (&mut session, &written) {
+    if let (Some(session), Some(text)) = (&mut session, &text) {
         if arguments.record {
-            session.record(written, &made.assembly.report)?;
+            session.record(&recipe.of(&loaded, counts)?, goes_to.as_ref())?;
         }
         if let Some(at) = arguments.assembly.session.at {
-            compare(session, at, written)?;
+            compare(session, at, text)?;
         }
     }
-    match (&written, &made.assembly.outcome) {
-        (Some(written), _) => {
-            output.bytes(written.text.as_bytes())?;
+    match text {
+        Some(text) => {
+            output.bytes(text.as_bytes())?;
             Ok(Verdict::Fine)
         }
-        (None, Outcome::Waiting(calls)) if !arguments.explain => {
-            say(&format!("{}\n", waiting_text(calls)));
+        None => {
+            if !arguments.explain {
+                say(&format!("{}\n", waiting_text(&made.preview)));
+            }
             Ok(Verdict::Findings)
         }
-        (None, _) => Ok(Verdict::Findings),
     }
 }
 
-fn answer(
-    arguments: &AssemblyArguments,
-    recipe: &Recipe,
-    target: &Target<'_>,
-    input: Input,
-) -> Result<Box<RawValue>, Failure> {
+fn answer(recipe: &Recipe, target: &Target<'_>, input: Input) -> Result<Box<RawValue>, Failure> {
     let mut loaded = input.load()?;
     target.equip(&mut loaded);
-    let ledger = arguments.has_window().then(|| arguments.ledger(&loaded));
-    let made = recipe.make(&loaded, ledger.as_ref())?;
-    match &made.assembly.outcome {
-        Outcome::Ready(prompt) => {
-            one_line(&loaded.name, &target.write(&loaded, &made, prompt)?.text)
-        }
-        Outcome::Waiting(calls) => Err(Failure::new(loaded.name, waiting_text(calls))),
+    let made = recipe.make(&loaded, target.of(&loaded).as_ref(), false)?;
+    match made.text(&loaded.name)? {
+        Some(text) => one_line(&loaded.name, &text),
+        None => Err(Failure::new(loaded.name, waiting_text(&made.preview))),
     }
 }
 
 /// Says whether a request of the past is the one that was sent then.
-fn compare(session: &KeptSession, at: u64, written: &Written) -> Result<(), Failure> {
-    if let Some((request, same)) = session.was_sent(at, written)? {
+fn compare(session: &KeptSession, at: u64, text: &str) -> Result<(), Failure> {
+    if let Some((request, same)) = session.was_sent(at, text)? {
         let (no, hash) = (request.no, request.body.hash_text());
         say(&match same {
             true => format!("the same bytes as request {no}, blake3 {hash}\n"),

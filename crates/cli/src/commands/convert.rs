@@ -15,7 +15,7 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::output::Output;
 use crate::plain::{Body, Plain};
-use crate::report_table;
+use crate::report_table::{self, ids_text};
 use crate::save::save;
 
 /// Turn the request body of one API into that of another
@@ -83,16 +83,16 @@ pub(crate) fn run(
     }
     let body = convert(Input::read(&arguments.file, limit)?)?;
     if let Some(path) = &arguments.report {
-        save(path, &report_table::to_json(&body.made, &body.changes))?;
+        save(path, &report_table::to_json(&body.made))?;
     }
     let mut stderr = io::stderr().lock();
-    for change in &body.changes {
+    for change in body.made.changes() {
         // A closed standard error is no reason to stop.
         let _ = writeln!(stderr, "changed: {}", change_text(change));
     }
-    for (step, finding) in body.made.assembly.report.findings() {
-        let (message, cause) = (finding.message.as_str(), finding.cause);
-        let _ = writeln!(stderr, "{}: {message}: {cause} ({step})", finding.kind);
+    for (step, finding) in body.made.preview.assembly.report.findings() {
+        let (messages, cause) = (ids_text(finding), finding.cause);
+        let _ = writeln!(stderr, "{}: {messages}: {cause} ({step})", finding.kind);
     }
     output.bytes(body.text.as_bytes())?;
     Ok(Verdict::Fine)

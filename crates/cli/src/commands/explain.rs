@@ -41,27 +41,22 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let recipe = arguments.assembly.read(limit)?;
+    let mut recipe = arguments.assembly.read(limit)?;
     let target = arguments.target.read(&arguments.assembly, limit)?;
-    let mut loaded = arguments.assembly.load(limit)?.loaded;
+    let mut loaded = arguments.assembly.load(&mut recipe, limit)?.loaded;
     target.equip(&mut loaded);
-    let ledger = arguments.assembly.ledger(&loaded);
-    let made = recipe.make(&loaded, Some(&ledger))?;
-    let changes = match &made.assembly.outcome {
-        Outcome::Ready(prompt) => target.write(&loaded, &made, prompt)?.changes,
-        Outcome::Waiting(_) => Vec::new(),
-    };
+    let made = recipe.make(&loaded, target.of(&loaded).as_ref(), true)?;
     if arguments.form.json {
-        output.bytes(report_table::to_json(&made, &changes).as_bytes())?;
+        output.bytes(report_table::to_json(&made).as_bytes())?;
     } else {
         let (name, counts) = (printable(&loaded.name), counts_text(&loaded.conversation));
         output.remark(format_args!("{name} · {counts}"))?;
         let width = output.width(arguments.form.width);
-        let table = ReportTable { made: &made, changes: &changes, palette: output.palette, width };
+        let table = ReportTable { made: &made, palette: output.palette, width };
         output.bytes(table.summary().as_bytes())?;
         output.bytes(table.messages().as_bytes())?;
     }
-    Ok(match made.assembly.outcome {
+    Ok(match made.preview.assembly.outcome {
         Outcome::Ready(_) => Verdict::Fine,
         Outcome::Waiting(_) => Verdict::Findings,
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::conversation::{Pick, Query, Scope};
-use interleaf::model::{Role, Timestamp};
+use interleaf::model::{Role, Timestamp, ToolName};
 
 use crate::arguments::{ByteCount, Form, Positions, role_parser};
 use crate::failure::{Failure, Stop, printable};
@@ -13,13 +13,14 @@ use crate::input::{Loaded, load};
 use crate::lines::{Lines, plural};
 use crate::output::Output;
 
-/// Find messages by role, number, time and mark
+/// Find messages by role, number, turn, tool, time and mark
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
   interleaf query fixtures/agent-session.json --role user --last 3
   interleaf query fixtures/agent-session.json --role assistant --range 2..6
   interleaf query fixtures/agent-session.json --role user --role assistant --last 3
+  interleaf query fixtures/agent-session.json --turn 2 --tool search
   interleaf query fixtures/agent-session.json --mark pinned --json
   interleaf query fixtures/agent-session.json --since 2026-03-30T07:20:00Z
 
@@ -61,6 +62,14 @@ pub(crate) struct Criteria {
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
 
+    /// Calling this tool, or the result of such a call; may be given again for more tools
+    #[arg(long, value_name = "NAME")]
+    tool: Vec<String>,
+
+    /// Of this turn, counted from 0: a user message and what follows up to the next
+    #[arg(long, value_name = "N")]
+    turn: Option<usize>,
+
     /// Carrying this mark; may be given again, all must be there
     #[arg(long)]
     mark: Vec<String>,
@@ -95,8 +104,9 @@ pub(crate) fn print(loaded: &Loaded, criteria: Criteria, output: &mut Output) ->
         since: criteria.since,
         until: criteria.until,
         marks: criteria.mark,
+        tools: criteria.tool.into_iter().map(ToolName::new).collect(),
+        turns: criteria.turn.map_or(Pick::All, |n| Pick::Range(n, n.saturating_add(1))),
         pick,
-        ..Query::default()
     };
     let hits = loaded.conversation.query(&query);
     let hits = hits.map_err(|e| Failure::conversation(&loaded.name, &e))?;

@@ -38,9 +38,11 @@ impl Failure {
             // It names the session itself.
             return Self::store("", error);
         }
-        match error.as_conversation() {
-            Some(error) => Self::conversation(subject, error),
-            None => Self::new(subject, error.to_string()),
+        match (error.as_conversation(), error.as_assemble(), error.as_wire()) {
+            (Some(error), _, _) => Self::conversation(subject, error),
+            (_, Some(error), _) => Self::assembly(subject, error),
+            (_, _, Some(error)) => Self::wire(subject, error),
+            (None, None, None) => Self::new(subject, error.to_string()),
         }
     }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use interleaf_assemble::{Assembly, Ledger, Outcome, Recipe, Running, View};
-use interleaf_conversation::{Conversation, PINNED};
+use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Message, MessageId, Origin};
 use interleaf_wire::{Encoded, SessionEncoder};
 
+use crate::preview::pinned;
 use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own: a
@@ -38,6 +39,8 @@ pub(super) struct Made {
     pub(super) assembly: Assembly,
     /// Its body, if it is ready.
     pub(super) body: Option<Encoded>,
+    /// What counted its tokens.
+    pub(super) ledger: Option<Arc<Ledger>>,
 }
 
 impl Lane {
@@ -50,7 +53,7 @@ impl Lane {
         target: &Target,
     ) -> Result<Made, Error> {
         self.follow(conversation, agent);
-        let requires = target.vendor.requirements(&target.options.model);
+        let requires = target.requirements();
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
         let body = match &assembly.outcome {
             Outcome::Waiting(_) => None,
@@ -59,7 +62,7 @@ impl Lane {
                 Some(body.map_err(Error::wire)?)
             }
         };
-        Ok(Made { assembly, body })
+        Ok(Made { assembly, body, ledger: recipe.ledger.clone() })
     }
 
     /// Takes a request for the one before the next.
@@ -98,11 +101,4 @@ fn hears(agent: Option<&AgentName>, message: &Message) -> bool {
         (Some(agent), Origin::SubAgent(name)) => agent == name,
         (Some(_), Origin::Main | Origin::Internal) => false,
     }
-}
-
-fn pinned(conversation: &Conversation) -> BTreeSet<MessageId> {
-    let marked = conversation.marks().find(|(mark, _)| *mark == PINNED);
-    let indices = marked.into_iter().flat_map(|(_, indices)| indices);
-    let messages = indices.filter_map(|index| conversation.message(index));
-    messages.map(|message| message.id.clone()).collect()
 }

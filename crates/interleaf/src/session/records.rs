@@ -30,13 +30,9 @@ pub(super) struct Kept {
 }
 
 impl Session {
-    /// Reads the records, unless they are known.
-    pub(super) async fn load_records(&mut self) -> Result<(), Error> {
-        if self.kept.is_some() {
-            return Ok(());
-        }
+    async fn read_records(&self, which: RecordFilter) -> Result<Kept, Error> {
         let mut kept = Kept::default();
-        for record in self.records(RecordFilter::default()).await? {
+        for record in self.records(which).await? {
             match record.kind {
                 RecordKind::Summary => {
                     let summary = read(&record)?;
@@ -56,23 +52,40 @@ impl Session {
             }
         }
         kept.active = kept.summaries.iter().find_map(|(_, kept)| kept.active()).map(Arc::new);
-        self.kept = Some(kept);
-        Ok(())
+        Ok(kept)
     }
 
-    /// The records, once they are read.
+    /// The records, read unless they are known.
     pub(super) async fn kept(&mut self) -> Result<&mut Kept, Error> {
-        self.load_records().await?;
-        Ok(self.kept.get_or_insert_default())
+        let kept = match self.kept.take() {
+            Some(kept) => kept,
+            None => self.read_records(RecordFilter::default()).await?,
+        };
+        Ok(self.kept.insert(kept))
     }
 
+    /// The recipe with what a request of this session adds to it: the summary, the TODO
+    /// list, useful information and folder notes, as they were recorded when the session had
+    /// so many events.
+    ///
+    /// # Errors
+    /// If the store refuses, or a record is damaged.
+    pub async fn recipe_at(&self, recipe: &Recipe, seq: u64) -> Result<Recipe, Error> {
+        let as_of = (seq < self.seq()).then_some(seq);
+        let then = RecordFilter { as_of, ..RecordFilter::default() };
+        let mut kept = self.read_records(then).await?;
+        Ok(kept.complete(recipe).into_owned())
+    }
+}
+
+impl Kept {
     /// The recipe with what the session knows and it does not say.
-    pub(super) fn completed<'r>(&mut self, recipe: &'r Recipe) -> Cow<'r, Recipe> {
+    pub(super) fn complete<'r>(&mut self, recipe: &'r Recipe) -> Cow<'r, Recipe> {
+        let kept = self;
         let mut recipe = Cow::Borrowed(recipe);
         if recipe.open_block == OpenBlock::Unsaid {
             recipe.to_mut().open_block = OpenBlock::Wait;
         }
-        let Some(kept) = &mut self.kept else { return recipe };
         // A sub-agent says nothing that a summary of the session covers.
         if recipe.summary.is_none() && recipe.agent == Agent::Main && kept.active.is_some() {
             recipe.to_mut().summary.clone_from(&kept.active);

@@ -1,9 +1,11 @@
 //! The first verb: a request from the session as it is.
 
-use interleaf_assemble::{Agent, Outcome, Recipe, Report};
+use std::sync::Arc;
+
+use interleaf_assemble::{Agent, Ledger, Outcome, Recipe, Report, Tokens};
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
-use interleaf_wire::{Decoder, Encoded, Http};
+use interleaf_wire::Decoder;
 
 use super::Session;
 use super::lane::{Asked, Made};
@@ -14,35 +16,45 @@ impl Session {
     /// again. What did not change since the last one is neither assembled, written nor
     /// stored again.
     ///
-    /// What the recipe leaves out, the session adds from its records: the summary, the
-    /// TODO list, useful information and folder notes. A request whose records another
-    /// node has changed meanwhile is not noted: that is a conflict.
+    /// What the recipe leaves out, the session adds: from its records the summary, the TODO
+    /// list, useful information and folder notes, and for a budget a ledger of its own that
+    /// counts as the model does and learns from its answers.
+    /// A request whose records another node has changed meanwhile is not noted: that is a
+    /// conflict.
     ///
     /// # Errors
     /// If there is nothing to say, it does not fit, the API cannot say it, a key is needed
     /// and none is given, or another writer was first.
     pub async fn request(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let http = target.vendor.http(&target.options, target.key.as_ref()).map_err(Error::wire)?;
-        let made = self.made(recipe, target).await?;
-        let number = match &made.body {
-            Some(body) => {
-                let agent = agent_of(recipe);
-                let asked = (target.options.model.as_str(), target.vendor.name.as_ref());
-                Some(self.note(agent, asked, body, &made.assembly.report).await?)
-            }
-            None => None,
-        };
-        if let (Some(number), Some(_)) = (number, &made.body) {
-            let tokens = made.assembly.report.tokens.as_ref();
-            let asked = Asked {
-                number,
-                vendor: target.vendor.name.to_string(),
-                model: target.options.model.to_string(),
-                counted: recipe.ledger.clone().zip(tokens.map(|tokens| tokens.total())),
-            };
-            self.lane(agent_of(recipe)).sent(&made.assembly, asked);
+        let mut next = self.record(recipe, target).await?;
+        if let Next::Send(request) = &mut next {
+            request.http = Some(http);
         }
-        Ok(next(made, number.map(|number| (number, http)), target))
+        Ok(next)
+    }
+
+    /// As [`request`](Self::request), for a caller who sends the body by other means: no key
+    /// is needed.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request).
+    pub async fn record(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
+        let made = self.made(recipe, target).await?;
+        let Some(body) = &made.body else { return Ok(next(made, None, target)) };
+        let (agent, report) = (agent_of(recipe), &made.assembly.report);
+        let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
+        let body = body.fragments().cloned();
+        let number = self.note_fragments(agent, (model, vendor), body, report).await?;
+        let tokens = report.tokens.as_ref().map(Tokens::total);
+        let asked = Asked {
+            number,
+            vendor: vendor.to_owned(),
+            model: model.to_owned(),
+            counted: made.ledger.clone().zip(tokens),
+        };
+        self.lane(agent).sent(&made.assembly, asked);
+        Ok(next(made, Some(number), target))
     }
 
     /// Makes the next request to look at it. Nothing is noted, and the next request is
@@ -57,21 +69,19 @@ impl Session {
 
     async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
         recipe.check_agent().map_err(Error::assemble)?;
-        self.load_records().await?;
-        let recipe = self.completed(recipe);
+        let mut recipe = self.kept().await?.complete(recipe);
+        if recipe.budget.is_some() && recipe.ledger.is_none() {
+            recipe.to_mut().ledger = Some(self.ledger(&target.options.model));
+        }
         let conversation = self.conversation.clone();
         let agent = agent_of(&recipe);
         self.lane(agent).make(&conversation, agent, &recipe, target)
     }
 
-    async fn note(
-        &mut self,
-        agent: Option<&AgentName>,
-        (model, vendor): (&str, &str),
-        body: &Encoded,
-        report: &Report,
-    ) -> Result<u64, Error> {
-        self.note_fragments(agent, (model, vendor), body.fragments().cloned(), report).await
+    /// What counts the tokens of a model's requests.
+    fn ledger(&mut self, model: &str) -> Arc<Ledger> {
+        let ledger = self.ledgers.entry(model.to_owned());
+        ledger.or_insert_with(|| Arc::new(Ledger::for_model(model))).clone()
     }
 
     /// Notes the body of a request, of which only what is new is stored.
@@ -117,9 +127,8 @@ pub(super) fn agent_of(recipe: &Recipe) -> Option<&AgentName> {
     }
 }
 
-fn next(made: Made, sent: Option<(u64, Http)>, target: &Target) -> Next {
-    let Made { assembly, body } = made;
-    let (number, http) = sent.unzip();
+fn next(made: Made, number: Option<u64>, target: &Target) -> Next {
+    let Made { assembly, body, .. } = made;
     match (assembly.outcome, body) {
         (Outcome::Waiting(calls), _) => Next::Wait(calls),
         // A prompt is always written.
@@ -132,7 +141,7 @@ fn next(made: Made, sent: Option<(u64, Http)>, target: &Target) -> Next {
                 None => decoder,
             };
             let report = assembly.report;
-            Next::Send(Box::new(Request { number, http, body, decoder, report }))
+            Next::Send(Box::new(Request { number, http: None, body, decoder, report }))
         }
     }
 }

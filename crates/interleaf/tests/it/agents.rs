@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use interleaf::assemble::{Recipe, Summary};
-use interleaf::conversation::{Clear, Operation, PINNED, Replace, Truncate};
-use interleaf::model::{ContextKind, Finish, Message, Reply, Usage};
+use interleaf::conversation::{Clear, Conversation, Operation, PINNED, Replace, Truncate};
+use interleaf::model::{AgentName, ContextKind, Finish, Message, Reply, Usage};
 use interleaf::store::Store;
 use interleaf::{Session, SummaryState, Target, TodoStatus};
 
@@ -288,4 +288,34 @@ fn f4_a_summary_that_says_nothing_or_names_what_was_never_said_is_refused() {
         let active = session.active_summary().await.unwrap().unwrap();
         assert_eq!((&*active.text, active.covers.len()), ("two messages", 2));
     });
+}
+
+#[test]
+fn a_past_that_is_told_again_has_the_tokens_of_sub_agents() {
+    let usage = |prompt| Usage { prompt, ..Usage::default() };
+    let scout = AgentName::new("scout");
+    let mut said = Conversation::new();
+    said.append(Message::user("Mend the tests.")).unwrap();
+    said.begin_request(None).unwrap();
+    said.note_usage(usage(10), None).unwrap();
+    said.begin_request(Some(&scout)).unwrap();
+    said.note_usage(usage(7), Some(&scout)).unwrap();
+    said.append(Message::assistant("They are mended.")).unwrap();
+    assert_retold(&said);
+
+    said.operate(Operation::Truncate(Truncate { keep_last: Some(1), ..Truncate::default() }))
+        .unwrap();
+    said.begin_request(Some(&scout)).unwrap();
+    said.note_usage(usage(9), Some(&scout)).unwrap();
+    said.append(Message::user("Thank you.")).unwrap();
+    said.begin_request(None).unwrap();
+    said.note_usage(usage(4), None).unwrap();
+    assert_retold(&said);
+    assert_eq!(said.usage_of(&scout).unwrap().cumulative, usage(16));
+}
+
+fn assert_retold(said: &Conversation) {
+    let retold = interleaf::retell(said);
+    assert!(retold.exact);
+    assert_eq!(Conversation::replay(&retold.events).unwrap(), *said);
 }

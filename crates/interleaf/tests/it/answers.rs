@@ -179,15 +179,12 @@ fn a_result_that_answers_no_open_call_is_refused() {
 
 #[test]
 fn estimates_of_tokens_learn_from_what_the_api_reports() {
-    use interleaf::assemble::{Budget, Estimate, Ledger};
-    use std::sync::Arc;
-
     block_on(async {
         let mut session = Session::create(memory().await, "").await.unwrap();
         session.append(Message::user(&"a few words ".repeat(500))).await.unwrap();
-        let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
-        let recipe = Recipe::new().with_budget(Budget::of_window(200_000), ledger);
         let target = Target::new("anthropic", "m-1").unwrap().with_key("k");
+        // The ledger is the session's own.
+        let recipe = Recipe::new().with_budget(target.budget());
         let mut counted = vec![];
         for _ in 0..2 {
             let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
@@ -285,5 +282,19 @@ fn a_session_waits_for_results_unless_it_is_told_to_mend() {
         let mut recipe = Recipe::new();
         recipe.open_block = OpenBlock::Mend;
         assert!(matches!(session.request(&recipe, &target).await.unwrap(), Next::Send(_)));
+    });
+}
+
+#[test]
+fn a_model_that_takes_no_prefill_is_asked_after_its_own_last_word() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("List the files.")).await.unwrap();
+        session.append(Message::assistant("There are none.")).await.unwrap();
+        let target = Target::new("anthropic", "claude-opus-4-6").unwrap().with_key("k");
+        let request = session.request(&Recipe::new(), &target).await.unwrap().request().unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&request.body.to_bytes()).unwrap();
+        let messages = body["messages"].as_array().unwrap();
+        assert_eq!(messages.last().unwrap()["role"], "user");
     });
 }

@@ -11,7 +11,7 @@ use interleaf::assemble::{
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
 use interleaf::model::{ContextKind, Message, Origin, Tool};
 use interleaf::wire::{CacheMarks, Family, Vendor, encode};
-use interleaf::{Next, Session, Target};
+use interleaf::{Next, Session, Single, Target};
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::strategy::{broken_conversation, conversation};
 use proptest::collection::vec;
@@ -76,7 +76,7 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
     recipe.open_block = OpenBlock::Mend;
     recipe.summary_role = settings.summary_role;
     if let Some(window) = settings.window {
-        recipe = recipe.with_budget(Budget::of_window(window), ledger.clone());
+        recipe = recipe.with_budget(Budget::of_window(window)).with_ledger(ledger.clone());
     }
     let covered = settings.covers.map_or(&[][..], |part| &view[..view.len() * part / 100]);
     if let [first, ..] = covered {
@@ -111,17 +111,26 @@ async fn compare(
     let conversation = session.conversation();
     let mut view = View::of(heard(conversation, &recipe.agent));
     view.pinned = pinned(conversation);
-    let requires = target.vendor.requirements(&target.options.model);
+    let requires = target.requirements();
     let scratch = assemble(&view, recipe, requires, previous.as_ref());
+    let mut single = Single::of(conversation, recipe);
+    single.previous = previous.as_ref();
+    let preview = single.preview(Some(target));
     let made = session.request(recipe, target).await;
     let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = scratch else {
         assert!(made.is_err(), "from scratch there is no request: {scratch:?}");
         return;
     };
     let Ok(body) = encode(&prompt, &target.vendor, &target.options) else {
-        assert!(made.is_err());
+        assert!(made.is_err() && preview.is_err());
         return;
     };
+    // A preview for a sub-agent also reports what it does not hear.
+    if recipe.agent == Agent::Main {
+        let preview = preview.unwrap();
+        assert_eq!(preview.assembly.report, report);
+        assert_eq!(shown(&preview.body.unwrap().to_bytes()), shown(&body.to_bytes()));
+    }
     let Next::Send(request) = made.unwrap() else { panic!("it waits") };
     assert_eq!(shown(&request.body.to_bytes()), shown(&body.to_bytes()));
     assert_eq!(request.report, report);

@@ -7,7 +7,7 @@ use crate::failure::Stop;
 use crate::kept::KeptSession;
 use crate::output::Output;
 
-/// Find messages of a session by role, number, time and mark
+/// Find messages of a session by role, number, turn, tool, time and mark
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES

@@ -1,0 +1,138 @@
+//! A single request, made to be looked at.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use interleaf_assemble::{
+    Assembly, Ledger, OpenBlock, Outcome, Previous, Recipe, View, assemble_observed,
+};
+use interleaf_conversation::{Conversation, PINNED};
+use interleaf_model::{Entry, MessageId, Requirements};
+use interleaf_wire::{Encoded, encode};
+
+use crate::{Error, Target};
+
+/// What a single request is made from: any conversation, be it read from a file or a
+/// session's past.
+///
+/// ```
+/// use interleaf::assemble::Recipe;
+/// use interleaf::{Single, Target, read};
+///
+/// let reading = read::conversation(r#"[{"role": "user", "content": "hello"}]"#)?;
+/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+/// let preview = Single::of(&reading.conversation, &Recipe::new()).preview(Some(&target))?;
+/// assert!(preview.body.is_some());
+/// assert_eq!(preview.entries().len(), 1);
+/// # Ok::<(), interleaf::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Single<'a> {
+    /// What was said.
+    pub conversation: &'a Conversation,
+    /// What else the request is made from.
+    pub recipe: &'a Recipe,
+    /// Messages to treat as pinned beside those that are marked so.
+    pub pins: &'a [MessageId],
+    /// The request before this one.
+    pub previous: Option<&'a Previous>,
+    /// Drop thinking whose prefix changed since the previous request.
+    pub bound_thinking: bool,
+}
+
+/// A request that was made to be looked at, or one that waits.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Preview {
+    /// The prompt, or the calls that it waits for, and the report.
+    pub assembly: Assembly,
+    /// The body, if there is a prompt and a target.
+    pub body: Option<Encoded>,
+    /// The pinned messages.
+    pub pinned: BTreeSet<MessageId>,
+    /// The messages so far, if the request waits.
+    draft: Vec<Entry>,
+}
+
+impl<'a> Single<'a> {
+    /// A request from this conversation.
+    pub fn of(conversation: &'a Conversation, recipe: &'a Recipe) -> Self {
+        Self { conversation, recipe, pins: &[], previous: None, bound_thinking: false }
+    }
+
+    /// Makes the request, for a target or for nobody in particular. A budget without a
+    /// ledger is counted by the target's model.
+    ///
+    /// # Errors
+    /// If there is nothing to say, a pinned message is not there, the request does not fit
+    /// or the API cannot say it.
+    pub fn preview(&self, target: Option<&Target>) -> Result<Preview, Error> {
+        self.recipe.check_agent().map_err(Error::assemble)?;
+        let view = self.view()?;
+        let mut recipe = Cow::Borrowed(self.recipe);
+        if let (Some(_), None, Some(target)) = (recipe.budget, &recipe.ledger, target) {
+            let ledger = Ledger::for_model(&target.options.model);
+            recipe.to_mut().ledger = Some(ledger.into());
+        }
+        let requires = target.map_or(Requirements::STRICT, Target::requirements);
+        let may_wait = recipe.open_block == OpenBlock::Wait;
+        let mut draft = Vec::new();
+        let observe = |_, now: &[Entry]| {
+            if may_wait {
+                now.clone_into(&mut draft);
+            }
+        };
+        let assembly = assemble_observed(&view, &recipe, requires, self.previous, observe)
+            .map_err(Error::assemble)?;
+        let body = match (&assembly.outcome, target) {
+            (Outcome::Ready(prompt), Some(Target { vendor, options, .. })) => {
+                let mut options = options.clone();
+                if self.bound_thinking {
+                    let from = self.changed_from(&assembly).unwrap_or(usize::MAX);
+                    let changed = prompt.messages().skip(from);
+                    options.unbound_thinking = changed.map(|message| message.id.clone()).collect();
+                }
+                Some(encode(prompt, vendor, &options).map_err(Error::wire)?)
+            }
+            (Outcome::Ready(_) | Outcome::Waiting(_), _) => None,
+        };
+        Ok(Preview { assembly, body, pinned: view.pinned, draft })
+    }
+
+    fn view(&self) -> Result<View, Error> {
+        let mut pinned = pinned(self.conversation);
+        for pin in self.pins {
+            if !self.conversation.log().any(|message| message.id == *pin) {
+                return Err(Error::rule(format!("there is no message {:?} to pin", pin.as_str())));
+            }
+            pinned.insert(pin.clone());
+        }
+        Ok(View { messages: self.conversation.visible().cloned().collect(), pinned })
+    }
+
+    /// The index from which on it differs from the previous request, unless that is
+    /// repeated whole.
+    fn changed_from(&self, assembly: &Assembly) -> Option<usize> {
+        let stable = assembly.report.stable_prefix?.messages;
+        (stable < self.previous?.messages.len()).then_some(stable)
+    }
+}
+
+impl Preview {
+    /// The messages of the request, or those that it would have so far.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.assembly.outcome {
+            Outcome::Ready(prompt) => prompt.entries(),
+            Outcome::Waiting(_) => &self.draft,
+        }
+    }
+}
+
+/// The messages that are marked as pinned.
+pub(crate) fn pinned(conversation: &Conversation) -> BTreeSet<MessageId> {
+    let marked = conversation.marks().find(|(mark, _)| *mark == PINNED);
+    let indices = marked.into_iter().flat_map(|(_, indices)| indices);
+    let messages = indices.filter_map(|index| conversation.message(index));
+    messages.map(|message| message.id.clone()).collect()
+}
