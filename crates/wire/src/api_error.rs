@@ -7,10 +7,12 @@
 //!
 //! The kind is decided in this order: a text that says the request is too long (APIs
 //! give it the code of any bad request), the family's own word, texts that have no word
-//! of their own, the HTTP status.
+//! of their own, the HTTP status. An error leaves this crate sealed: keys in it are masked,
+//! and then its texts are cut to lengths that fit a log.
 
 mod headers;
 mod length;
+mod mask;
 mod told;
 mod wait;
 mod words;
@@ -23,12 +25,14 @@ use interleaf_model::Timestamp;
 use smol_str::SmolStr;
 
 use self::headers::Headers;
+pub(crate) use self::mask::Mask;
 pub(crate) use self::told::{Told, text_at};
 use self::wait::Wait;
 pub(crate) use self::wait::seconds;
 pub(crate) use self::write::Wording;
 pub use self::write::{WrittenError, write_error};
 use crate::Family;
+use crate::printed::Printed;
 
 /// An error of the API's: what it means, and the API's own words for it.
 ///
@@ -114,8 +118,7 @@ pub fn decode_error<'h>(
     headers: impl IntoIterator<Item = (&'h str, &'h str)>,
     body: &[u8],
 ) -> ApiError {
-    let text = String::from_utf8_lossy(body);
-    ApiError::read(family, Some(status), &Headers::new(headers), &text)
+    ApiError::answered(family, status, headers, body).sealed(Mask::new(None))
 }
 
 impl ApiError {
@@ -130,6 +133,25 @@ impl ApiError {
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.wait = Wait::lasting(wait);
+        self
+    }
+
+    /// Reads an answer whose HTTP status says that it is an error.
+    pub(crate) fn answered<'h>(
+        family: Family,
+        status: u16,
+        headers: impl IntoIterator<Item = (&'h str, &'h str)>,
+        body: &[u8],
+    ) -> Self {
+        // One byte more shows that there is more.
+        let head = body.get(..=told::LARGEST_BODY).unwrap_or(body);
+        let text = String::from_utf8_lossy(head);
+        Self::read(family, Some(status), &Headers::new(headers), &text)
+    }
+
+    /// The same error as others may see it.
+    pub(crate) fn sealed(mut self, mask: Mask<'_>) -> Self {
+        mask.seal(&mut self.0.told);
         self
     }
 
@@ -151,8 +173,12 @@ impl ApiError {
         }
         told.request_id = told.request_id.take().or_else(|| headers.request_id());
         let status = status.filter(|status| *status >= 300).or_else(|| told.status());
+        // A text that is quoted at length says nothing of the kind.
+        let head = mask::capped(&told.message, mask::LONGEST_MESSAGE);
+        let whole = std::mem::replace(&mut told.message, head);
         let kind = words::kind(reader, &told, status);
         let wait = Wait::read(headers, &told, kind);
+        told.message = whole;
         Self(Box::new(Repr { kind, status, wait, may_retry: headers.may_retry(), told }))
     }
 
@@ -198,7 +224,8 @@ impl ApiError {
         self.0.told.codes.first().map(SmolStr::as_str)
     }
 
-    /// The API's sentence, cut to a length that fits a log; keys in it are masked.
+    /// The API's sentence, cut to a length that fits a log; keys in it are masked. It may
+    /// hold line breaks and the like; `Display` escapes them.
     pub fn message(&self) -> &str {
         &self.0.told.message
     }
@@ -218,9 +245,9 @@ impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code() {
             Some(code) if !self.message().contains(code) => {
-                write!(f, "{code}: {}", self.message())
+                write!(f, "{}: {}", Printed(code), Printed(self.message()))
             }
-            _ => f.write_str(self.message()),
+            _ => write!(f, "{}", Printed(self.message())),
         }
     }
 }

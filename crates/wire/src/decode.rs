@@ -1,8 +1,9 @@
 //! From a body or an answer to the model's words, whatever the family.
 
-use interleaf_model::{Opaque, Reply, Tool};
+use interleaf_model::{Opaque, Reply, Secret, Tool};
 
-use crate::{Error, ErrorKind, Family, NameMap, Request, StreamDecoder, decode_error};
+use crate::api_error::Mask;
+use crate::{ApiError, Error, ErrorKind, Family, NameMap, Request, StreamDecoder};
 
 /// Reads the body of a request, or the bare list of its messages.
 ///
@@ -45,12 +46,13 @@ pub struct Decoder {
     family: Family,
     names: NameMap,
     request: Option<u64>,
+    key: Option<Secret>,
 }
 
 impl Decoder {
     /// A decoder for the answer to a request whose tool names were rewritten so.
     pub fn new(family: Family, names: NameMap) -> Self {
-        Self { family, names, request: None }
+        Self { family, names, request: None, key: None }
     }
 
     /// Says which request of its session the answer belongs to: the reply names it, and
@@ -58,6 +60,28 @@ impl Decoder {
     #[must_use]
     pub fn for_request(self, number: u64) -> Self {
         Self { request: Some(number), ..self }
+    }
+
+    /// Says which key the request was sent with: no error shows it, in whatever form the
+    /// server repeats it. Other keys are known by their looks.
+    ///
+    /// ```
+    /// use interleaf_model::Secret;
+    /// use interleaf_wire::{Decoder, Family, NameMap};
+    ///
+    /// let decoder = Decoder::new(Family::OpenaiChat, NameMap::default());
+    /// let decoder = decoder.hiding(&Secret::new("open sesame"));
+    /// let refused = decoder.whole(401, [], b"no such key: open sesame").unwrap_err();
+    /// assert_eq!(refused.to_string(), "no such key: ***");
+    /// ```
+    #[must_use]
+    pub fn hiding(self, key: &Secret) -> Self {
+        Self { key: Some(key.clone()), ..self }
+    }
+
+    /// What takes keys out of errors.
+    pub(crate) fn mask(&self) -> Mask<'_> {
+        Mask::new(self.key.as_ref().map(Secret::expose))
     }
 
     /// Whose answers it reads.
@@ -85,7 +109,8 @@ impl Decoder {
         body: &[u8],
     ) -> Result<Reply, Error> {
         if !(200..300).contains(&status) {
-            return Err(decode_error(self.family, status, headers, body).into());
+            let refused = ApiError::answered(self.family, status, headers, body);
+            return Err(refused.sealed(self.mask()).into());
         }
         let not_text = |_| Error::new(ErrorKind::Syntax, "the answer is not UTF-8");
         self.text(std::str::from_utf8(body).map_err(not_text)?)
@@ -97,7 +122,8 @@ impl Decoder {
     }
 
     fn text(&self, text: &str) -> Result<Reply, Error> {
-        Ok((self.family.codec().read_answer)(text)?.build(self))
+        let answer = (self.family.codec().read_answer)(text);
+        Ok(answer.map_err(|error| error.sealed(self.mask()))?.build(self))
     }
 }
 

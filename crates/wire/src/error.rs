@@ -5,6 +5,8 @@ use std::fmt;
 use interleaf_model::Place;
 use serde_json::value::RawValue;
 
+use crate::api_error::Mask;
+use crate::printed::Printed;
 use crate::{ApiError, Family};
 
 /// Why a text was refused.
@@ -51,6 +53,16 @@ impl Error {
         ApiError::inside(family, body).into()
     }
 
+    /// The same error as others may see it.
+    pub(crate) fn sealed(mut self, mask: Mask<'_>) -> Self {
+        if let Some(api) = self.0.api.take() {
+            return api.sealed(mask).into();
+        }
+        self.0.rule = mask.given(&self.0.rule);
+        self.0.place.path = mask.given(&self.0.place.path);
+        self
+    }
+
     /// The error of the API's, if this is one: what to do about it is its kind.
     pub fn api_error(&self) -> Option<&ApiError> {
         self.0.api.as_ref()
@@ -88,11 +100,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr { place, rule, .. } = &*self.0;
-        match (place.path.as_str(), place.line_column) {
-            ("", None) => write!(f, "{rule}"),
-            ("", Some((line, column))) => write!(f, "line {line} column {column}: {rule}"),
-            (path, None) => write!(f, "{path}: {rule}"),
-            (path, Some((line, column))) => {
+        let (path, rule) = (Printed(&place.path), Printed(rule));
+        match (place.path.is_empty(), place.line_column) {
+            (true, None) => write!(f, "{rule}"),
+            (true, Some((line, column))) => write!(f, "line {line} column {column}: {rule}"),
+            (false, None) => write!(f, "{path}: {rule}"),
+            (false, Some((line, column))) => {
                 write!(f, "{path}, line {line} column {column}: {rule}")
             }
         }

@@ -52,6 +52,7 @@ mod event_stream;
 mod family;
 mod http;
 mod options;
+mod printed;
 mod vendor;
 
 mod adjustment;

@@ -186,7 +186,7 @@ impl StreamDecoder {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        let outcome = todo(self);
+        let outcome = todo(self).map_err(|error| error.sealed(self.decoder.mask()));
         self.failed = outcome.as_ref().err().cloned();
         outcome
     }

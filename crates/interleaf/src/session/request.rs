@@ -135,6 +135,10 @@ fn next(made: Made, number: Option<u64>, target: &Target) -> Next {
         (Outcome::Ready(_), None) => Next::Wait(Vec::new()),
         (Outcome::Ready(_), Some(body)) => {
             let decoder = Decoder::new(target.vendor.family, body.names.clone());
+            let decoder = match &target.key {
+                Some(key) => decoder.hiding(key),
+                None => decoder,
+            };
             // Answers whose calls have no ids of their own are told apart by the request.
             let decoder = match number {
                 Some(number) => decoder.for_request(number),

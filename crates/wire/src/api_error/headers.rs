@@ -1,10 +1,12 @@
 //! The headers of an answer, whatever their case.
 
+use std::collections::BTreeMap;
+
 use smol_str::SmolStr;
 
-/// The headers of an answer.
+/// The headers of an answer. Of two with one name, the first counts.
 #[derive(Debug, Default)]
-pub(super) struct Headers<'h>(Vec<(String, &'h str)>);
+pub(super) struct Headers<'h>(BTreeMap<String, &'h str>);
 
 /// Where AWS names its errors.
 pub(super) const ERROR_TYPE: &str = "x-amzn-errortype";
@@ -14,13 +16,16 @@ const REQUEST_IDS: [&str; 4] =
 
 impl<'h> Headers<'h> {
     pub(super) fn new(headers: impl IntoIterator<Item = (&'h str, &'h str)>) -> Self {
-        let lower = |(name, value): (&str, &'h str)| (name.to_ascii_lowercase(), value.trim());
-        Self(headers.into_iter().map(lower).collect())
+        let mut known = BTreeMap::new();
+        for (name, value) in headers {
+            known.entry(name.to_ascii_lowercase()).or_insert(value.trim());
+        }
+        Self(known)
     }
 
     /// The value of a header, by its name in lower case.
     pub(super) fn get(&self, name: &str) -> Option<&'h str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+        self.0.get(name).copied()
     }
 
     /// All headers, names in lower case.

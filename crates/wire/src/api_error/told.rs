@@ -6,7 +6,7 @@
 //! | `{"error": {…}}`, `{"error": "…"}` | the error |
 //! | `{"message": …}`, `{"detail": …}`, `{"msg": …}`, `{"errors": […]}` | the same, of imitators |
 //! | `<html>…` | the title of a proxy's page |
-//! | other text | its first words |
+//! | other text, or one that is too large to be an error | its first words |
 //! | nothing | the status |
 
 use std::time::Duration;
@@ -17,8 +17,8 @@ use smol_str::SmolStr;
 use super::ErrorForm;
 use super::length::Figures;
 
-/// The longest sentence of an API that is kept, in characters.
-const LONGEST_MESSAGE: usize = 1000;
+/// A body that is larger than this, in bytes, is no error of an API's: its head is quoted.
+pub(super) const LARGEST_BODY: usize = 256 * 1024;
 
 /// What an error says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +38,8 @@ pub(crate) struct Told {
 
 impl Told {
     pub(super) fn read(reader: &ErrorForm, body: &str, status: Option<u16>) -> Self {
-        let value: Option<Value> = serde_json::from_str(body).ok();
+        let is_small = body.len() <= LARGEST_BODY;
+        let value: Option<Value> = if is_small { serde_json::from_str(body).ok() } else { None };
         // Google sends a list where a stream was asked for.
         let value = match value {
             Some(Value::Array(list)) => list.into_iter().next(),
@@ -54,14 +55,13 @@ impl Told {
                 None => "the API answered with an error and no message".to_owned(),
             };
         }
-        told.message = masked(&capped(&told.message));
         told.codes.retain(|code| !code.is_empty());
         told
     }
 
     /// A text that is no JSON object: a page, or plain words.
     fn from_text(body: &str) -> Self {
-        let body = body.trim();
+        let body = body.get(..body.floor_char_boundary(LARGEST_BODY)).unwrap_or(body).trim();
         let lower = body.to_ascii_lowercase();
         let title = lower.find("<title>").zip(lower.find("</title>"));
         let message = match title {
@@ -117,40 +117,4 @@ fn first_sentence(value: &Value) -> Option<String> {
             .find_map(|name| first_sentence(fields.get(name)?)),
         _ => None,
     }
-}
-
-fn capped(message: &str) -> String {
-    let mut chars = message.trim().chars();
-    let mut text: String = chars.by_ref().take(LONGEST_MESSAGE).collect();
-    if chars.next().is_some() {
-        text.push('…');
-    }
-    text
-}
-
-/// The text with anything that looks like a key cut to its first letters: some servers
-/// repeat the key that they refuse.
-fn masked(message: &str) -> String {
-    const KEYS: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "ABSK", "AKIA"];
-    const SHORTEST: usize = 16;
-    let is_key =
-        |word: &str| word.len() >= SHORTEST && KEYS.iter().any(|key| word.starts_with(key));
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*');
-    let mut out = String::with_capacity(message.len());
-    let mut rest = message;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        match word.get(..4).filter(|_| is_key(word)) {
-            Some(head) => {
-                out.push_str(head);
-                out.push_str("***");
-            }
-            None => out.push_str(word),
-        }
-        let between = after.find(is_letter).unwrap_or(after.len());
-        out.push_str(&after[..between]);
-        rest = &after[between..];
-    }
-    out
 }

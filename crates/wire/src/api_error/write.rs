@@ -56,7 +56,8 @@ pub fn write_error(family: Family, error: &ApiError) -> WrittenError {
     if let Some(may_retry) = error.0.may_retry {
         headers.push(("x-should-retry", may_retry.to_string()));
     }
-    if let Some(id) = error.request_id() {
+    let is_header = |id: &&str| id.bytes().all(|byte| byte.is_ascii_graphic());
+    if let Some(id) = error.request_id().filter(is_header) {
         headers.push((form.request_id, id.to_owned()));
     }
     WrittenError { status: wording.status, headers, body: (form.write)(&wording) }

@@ -7,6 +7,7 @@ mod detect;
 mod effect;
 mod examples;
 mod faults;
+mod hidden_keys;
 mod http;
 mod laws;
 mod returned;

@@ -1,0 +1,129 @@
+//! No error shows a key, and none moves the cursor.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use interleaf_model::Secret;
+use interleaf_wire::{ApiError, Decoder, Error, Family, NameMap, decode_error, write_error};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Keys as their makers make them; none is real.
+const KEYS: [&str; 14] = [
+    "sk-proj-0123456789abcdefghij",
+    "sk-ant-api03-abcdefghij.klmnopqrst",
+    "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+    "gsk_0123456789abcdefghij",
+    "xai-0123456789abcdefghij",
+    "hf_abcdefghijklmnopqrstuv",
+    "nvapi-0123456789abcdefghij",
+    "AKIAIOSFODNN7EXAMPLE",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N",
+    "0123456789abcdef0123456789abcdef",
+    "0123456789abcdef0123456789abcdef.AbCdEfGh12345678",
+    "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0",
+    "ghp_0123456789abcdefghij",
+    "pplx-0123456789abcdefghij",
+];
+
+fn all_of(error: &ApiError) -> String {
+    format!(
+        "{error} {error:?} {} {:?} {:?} {:?}",
+        error.message(),
+        error.code(),
+        error.param(),
+        error.request_id()
+    )
+}
+
+#[test]
+fn a_key_is_masked_in_every_field_of_an_error() {
+    for key in KEYS {
+        let body = format!(
+            r#"{{"error":{{"message":"bad key: {key}.","type":"{key}","code":"{key}","param":"headers.{key}"}}}}"#
+        );
+        let error = decode_error(Family::OpenaiChat, 401, [], body.as_bytes());
+        let shown = all_of(&error);
+        assert!(!shown.contains(&key[4..]), "{key}: {shown}");
+        assert_eq!(error.message(), format!("bad key: {}***.", &key[..4]));
+        let error = decode_error(Family::OpenaiChat, 500, [("x-request-id", key)], b"{}");
+        let is_number = key.starts_with('0') || key.starts_with("A1");
+        assert_eq!(error.request_id() == Some(key), is_number, "{key}");
+    }
+}
+
+#[test]
+fn a_key_is_known_inside_of_a_word_and_after_its_scheme() {
+    let table = [
+        ("apikeysk-0123456789abcdefghij", "apikeysk-0***"),
+        ("key=sk-0123456789abcdefghij&x=1", "key=sk-0***&x=1"),
+        ("(Bearer tok3n.of-mine)", "(Bearer tok3***)"),
+        ("a task-management-configuration", "a task-management-configuration"),
+        ("Bearer authentication is missing", "Bearer authentication is missing"),
+        (
+            "Item 'rs_68af4030baa48193b0b43b4c2a176a1a0e6967589f080e77' of type 'reasoning'",
+            "Item 'rs_68af4030baa48193b0b43b4c2a176a1a0e6967589f080e77' of type 'reasoning'",
+        ),
+        (
+            "tool_use ids: toolu_01A09q90qw90lq917835lq9, call_abcDEF0123456789abcdefgh",
+            "tool_use ids: toolu_01A09q90qw90lq917835lq9, call_abcDEF0123456789abcdefgh",
+        ),
+        (
+            "us.anthropic.claude-3-5-sonnet-20241022-v2:0 is not there",
+            "us.anthropic.claude-3-5-sonnet-20241022-v2:0 is not there",
+        ),
+    ];
+    for (said, shown) in table {
+        let error = decode_error(Family::OpenaiChat, 400, [], said.as_bytes());
+        assert_eq!(error.message(), shown);
+    }
+}
+
+#[test]
+fn a_server_moves_no_cursor_and_adds_no_line_to_a_log() {
+    let said = "one\r\n\u{1b}[2Jtwo \u{202e}eerht\u{2066}\u{2028}";
+    let error =
+        decode_error(Family::OpenaiChat, 500, [("x-request-id", "a\u{7}b")], said.as_bytes());
+    assert_eq!(error.to_string(), "one\\r\\n\\u{1b}[2Jtwo \\u{202e}eerht\\u{2066}");
+    assert_eq!(Error::from(error.clone()).to_string(), error.to_string());
+    assert_eq!(write_error(Family::OpenaiChat, &error).headers, []);
+}
+
+#[test]
+fn a_body_that_is_too_large_for_an_error_is_quoted_by_its_head() {
+    let body = format!("[{}0]", "0,".repeat(5_000_000));
+    let error = decode_error(Family::Gemini, 500, [], body.as_bytes());
+    assert!(error.message().starts_with("[0,0,") && error.message().chars().count() == 1001);
+}
+
+fn shown(decoder: &Decoder, said: &str) -> Vec<String> {
+    let as_text = serde_json::Value::from(said);
+    let refused = format!(r#"{{"type":"error","error":{{"message":{as_text},"code":{as_text}}}}}"#);
+    let mut errors = vec![
+        decoder.whole(401, [("x-request-id", said)], refused.as_bytes()).unwrap_err(),
+        decoder.whole(401, [], said.as_bytes()).unwrap_err(),
+        decoder.whole(200, [], refused.as_bytes()).unwrap_err(),
+    ];
+    for event in [format!("data: {refused}\n\n"), format!("data: {{{said}\n\n")] {
+        let mut stream = decoder.stream();
+        errors.push(stream.push(event.as_bytes()).unwrap_err());
+        errors.push(stream.finish().unwrap_err());
+    }
+    errors.iter().map(|error| format!("{error} {error:?} {}", error.message())).collect()
+}
+
+proptest! {
+    #[test]
+    fn the_key_of_the_request_shows_in_no_error_wherever_it_stands(
+        key in "[A-Za-z0-9+/=_.~-]{8,60}",
+        family in select(vec![Family::OpenaiChat, Family::Anthropic, Family::Gemini, Family::OpenaiResponses]),
+        n_before in 0_usize..1100,
+        after in "[a-z ]{0,20}",
+    ) {
+        let decoder = Decoder::new(family, NameMap::default()).hiding(&Secret::new(key.as_str()));
+        let said = format!("{}{key}{after}", "é".repeat(n_before));
+        for shown in shown(&decoder, &said) {
+            // Not even half of it, where a text is cut.
+            prop_assert!(!shown.contains(&key[..6]), "{key}: {shown}");
+        }
+    }
+}
