@@ -3,10 +3,18 @@
 use std::borrow::Cow;
 
 use interleaf_model::{Arguments, Json};
-use serde_json::Value;
+use serde::Deserialize;
 
 /// The one key of an object that stands for arguments which are none.
 const RAW: &str = "raw_arguments";
+
+/// Such an object. It has one key, or is not read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrapped<'a> {
+    #[serde(borrow)]
+    raw_arguments: Cow<'a, str>,
+}
 
 /// The arguments as the text of a JSON object. What is no object is wrapped in one.
 pub(crate) fn as_object(arguments: &Arguments) -> Cow<'_, str> {
@@ -19,11 +27,9 @@ pub(crate) fn as_object(arguments: &Arguments) -> Cow<'_, str> {
 /// The arguments that an object stands for: the way back of [`as_object`].
 pub(crate) fn from_object(json: Json) -> Arguments {
     if json.as_str().contains(RAW)
-        && let Value::Object(fields) = json.to_value()
-        && fields.len() == 1
-        && let Some(Value::String(text)) = fields.get(RAW)
+        && let Ok(Wrapped { raw_arguments: text }) = serde_json::from_str(json.as_str())
         // An object that was wrapped by hand stays what it is.
-        && let invalid @ Arguments::Invalid(_) = Arguments::from_text(text)
+        && let invalid @ Arguments::Invalid(_) = Arguments::from_text(&text)
     {
         return invalid;
     }

@@ -16,6 +16,9 @@ use crate::{Decoder, Delta, arguments};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReplyBuilder {
     slots: BTreeMap<u64, Slot>,
+    /// The keys of the slots that came since all were whole.
+    fresh: BTreeSet<u64>,
+    n_calls: usize,
     pub(crate) finish: Option<Finish>,
     pub(crate) usage: Option<Usage>,
     pub(crate) model: Option<SmolStr>,
@@ -31,9 +34,24 @@ pub(crate) struct ReplyBuilder {
 
 #[derive(Debug, Clone)]
 enum Slot {
-    Text { text: String, extra: Extra },
-    Thinking { text: String, seal: Option<Seal>, extra: Extra },
-    Call { id: String, name: String, arguments: String, is_whole: bool, extra: Extra },
+    Text {
+        text: String,
+        extra: Extra,
+    },
+    Thinking {
+        text: String,
+        seal: Option<Seal>,
+        extra: Extra,
+    },
+    Call {
+        /// How many calls came before it.
+        number: usize,
+        id: String,
+        name: String,
+        arguments: String,
+        is_whole: bool,
+        extra: Extra,
+    },
     Image(Image),
     File(File),
     Opaque(Opaque),
@@ -43,7 +61,7 @@ impl ReplyBuilder {
     /// Adds to a run of text.
     pub(crate) fn text(&mut self, key: u64, more: &str) {
         let slot = || Slot::Text { text: String::new(), extra: Extra::NONE };
-        if let Slot::Text { text, .. } = self.slots.entry(key).or_insert_with(slot) {
+        if let Slot::Text { text, .. } = self.slot(key, slot) {
             text.push_str(more);
         }
     }
@@ -75,7 +93,21 @@ impl ReplyBuilder {
 
     fn thinking_slot(&mut self, key: u64) -> &mut Slot {
         let slot = || Slot::Thinking { text: String::new(), seal: None, extra: Extra::NONE };
-        self.slots.entry(key).or_insert_with(slot)
+        self.slot(key, slot)
+    }
+
+    /// The slot with this key; `new` makes it if there is none.
+    fn slot(&mut self, key: u64, new: impl FnOnce() -> Slot) -> &mut Slot {
+        self.slots.entry(key).or_insert_with(|| {
+            self.fresh.insert(key);
+            new()
+        })
+    }
+
+    /// Puts what came whole under this key.
+    fn put(&mut self, key: u64, slot: Slot) {
+        self.fresh.insert(key);
+        self.slots.insert(key, slot);
     }
 
     /// Begins a call, or adds to what is known of it: an id or name that came before
@@ -99,14 +131,19 @@ impl ReplyBuilder {
     }
 
     fn call_slot(&mut self, key: u64) -> &mut Slot {
+        let number = self.n_calls;
+        if !self.slots.contains_key(&key) {
+            self.n_calls += 1;
+        }
         let slot = || Slot::Call {
+            number,
             id: String::new(),
             name: String::new(),
             arguments: String::new(),
             is_whole: false,
             extra: Extra::NONE,
         };
-        self.slots.entry(key).or_insert_with(slot)
+        self.slot(key, slot)
     }
 
     /// The API says, or shows by going on, that a call is whole.
@@ -132,25 +169,25 @@ impl ReplyBuilder {
 
     /// Whether nothing at all has come.
     pub(crate) fn is_untouched(&self) -> bool {
-        let Self { slots, finish, usage, model, id, extra, keeps_stop: _, told: _ } = self;
+        let Self { slots, finish, usage, model, id, extra, .. } = self;
         let is_silent = slots.is_empty() && extra.is_empty() && finish.is_none();
         is_silent && usage.is_none() && model.is_none() && id.is_none()
     }
 
     /// Adds a picture.
     pub(crate) fn image(&mut self, key: u64, image: Image) {
-        self.slots.insert(key, Slot::Image(image));
+        self.put(key, Slot::Image(image));
     }
 
     /// Adds a file.
     pub(crate) fn file(&mut self, key: u64, file: File) {
-        self.slots.insert(key, Slot::File(file));
+        self.put(key, Slot::File(file));
     }
 
     /// Adds a part that only its owner understands.
     pub(crate) fn opaque(&mut self, key: u64, owner: &str, value: Json) {
         let owner = VendorName::new(owner);
-        self.slots.insert(key, Slot::Opaque(Opaque { owner, value }));
+        self.put(key, Slot::Opaque(Opaque { owner, value }));
     }
 
     /// Adds a part that came whole.
@@ -191,7 +228,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// The key behind all that are taken.
+    /// The key after all that are taken.
     pub(crate) fn next_key(&self) -> u64 {
         self.slots.last_key_value().map_or(0, |(key, _)| key + 1)
     }
@@ -229,9 +266,9 @@ impl ReplyBuilder {
     /// All parts so far are whole.
     pub(crate) fn all_whole(&mut self, deltas: &mut Vec<Delta>) {
         if let Some((_, told)) = &self.told {
-            let is_new = |key: &u64| !told.contains(key);
-            let keys: Vec<u64> = self.slots.keys().copied().filter(is_new).collect();
-            keys.into_iter().for_each(|key| self.is_whole(key, deltas));
+            let mut fresh = std::mem::take(&mut self.fresh);
+            fresh.retain(|key| !told.contains(key));
+            fresh.into_iter().for_each(|key| self.is_whole(key, deltas));
         }
     }
 
@@ -251,7 +288,7 @@ impl ReplyBuilder {
 
     /// Whether any call was made.
     pub(crate) fn has_calls(&self) -> bool {
-        self.slots.values().any(|slot| matches!(slot, Slot::Call { .. }))
+        self.n_calls > 0
     }
 
     /// The id of the call with this key: the API's, or a made one if it gave none.
@@ -260,17 +297,15 @@ impl ReplyBuilder {
     /// answers of a session: it comes from the number of the request, else from the answer's id,
     /// else from what is called.
     pub(crate) fn call_id(&self, key: u64, request: Option<u64>) -> Option<CallId> {
-        let Some(Slot::Call { id, name, arguments, .. }) = self.slots.get(&key) else {
+        let Some(Slot::Call { number, id, name, arguments, .. }) = self.slots.get(&key) else {
             return None;
         };
         if let Ok(id) = CallId::new(id) {
             return Some(id);
         }
-        let is_call = |(_, slot): &(&u64, &Slot)| matches!(slot, Slot::Call { .. });
-        let number = self.slots.range(..key).filter(is_call).count();
         let id = match (request, &self.id) {
             (Some(request), _) => made_id(&format!("request {request} {number}")),
-            (None, Some(id)) => made_call_id(id, number),
+            (None, Some(id)) => made_call_id(id, *number),
             (None, None) => made_id(&format!("call {number} {name} {arguments}")),
         };
         CallId::new(id).ok()

@@ -13,6 +13,8 @@
 
 mod frames;
 mod grammar;
+mod held;
+mod json_end;
 
 use std::collections::BTreeSet;
 
@@ -20,10 +22,11 @@ use interleaf_model::{
     Arguments, AssistantPart, CallId, Extra, Finish, Reply, Text, Thinking, ToolCall, ToolName,
     Usage,
 };
-use serde::de::IgnoredAny;
 
 pub(crate) use self::frames::Frames;
 pub(crate) use self::grammar::{Ending, Form, Grammar};
+use self::held::Held;
+use self::json_end::JsonEnd;
 use crate::adjustment::AdjustmentKind;
 use crate::api_error::Wording;
 use crate::reply_builder::made_call_id;
@@ -62,7 +65,7 @@ pub struct StreamWriter {
     begun: Option<(u64, Extra)>,
     ended: BTreeSet<u64>,
     /// Pieces that wait until the open call is whole.
-    held: Vec<Delta>,
+    held: Held,
     n_calls: usize,
     usage: Option<Usage>,
     finish: Option<Finish>,
@@ -75,6 +78,8 @@ struct Open {
     /// The id and name, if it is a call.
     form: OpenForm,
     text: String,
+    /// How far the text has come as JSON, if it is a call's.
+    end: JsonEnd,
     /// What was attached when it began.
     extra: Extra,
 }
@@ -174,7 +179,7 @@ impl StreamWriter {
             open: None,
             begun: None,
             ended: BTreeSet::new(),
-            held: Vec::new(),
+            held: Held::default(),
             n_calls: 0,
             usage: None,
             finish: None,
@@ -218,13 +223,11 @@ impl StreamWriter {
             | Delta::Part { part, .. } => *part,
         };
         if self.must_wait(part) {
-            self.held.push(delta.clone());
+            self.held.push(part, delta.clone());
             return;
         }
         self.take(delta, out);
-        if !self.held.is_empty() && !self.is_held() {
-            self.release(out);
-        }
+        self.release(out);
     }
 
     /// Whether a piece of this part has to wait.
@@ -236,15 +239,16 @@ impl StreamWriter {
     /// Whether the open part is a call whose arguments are not whole.
     fn is_held(&self) -> bool {
         self.open.as_ref().is_some_and(|open| {
-            matches!(open.form, OpenForm::Call { .. })
-                && serde_json::from_str::<IgnoredAny>(&open.text).is_err()
+            matches!(open.form, OpenForm::Call { .. }) && !open.end.is_whole(&open.text)
         })
     }
 
-    /// Takes the pieces that waited; some of them may have to wait again.
+    /// Takes the pieces that waited, part by part, up to a call that is not whole.
     fn release(&mut self, out: &mut Vec<u8>) {
-        for delta in std::mem::take(&mut self.held) {
-            self.push(&delta, out);
+        while !self.is_held()
+            && let Some(deltas) = self.held.pop()
+        {
+            deltas.iter().for_each(|delta| self.take(delta, out));
         }
     }
 
@@ -301,7 +305,7 @@ impl StreamWriter {
         self.start(out);
         let begun = self.begun.take().filter(|(begun, _)| *begun == part);
         let extra = begun.map_or(Extra::NONE, |(_, extra)| extra);
-        let open = Open { part, form, text: String::new(), extra };
+        let open = Open { part, form, text: String::new(), end: JsonEnd::default(), extra };
         let own = open.extra.get(self.grammar.voice().owner);
         let mut frames = Frames { framing: self.framing, out };
         self.grammar.begin(open.form.as_form(), own, &mut frames);
@@ -313,6 +317,9 @@ impl StreamWriter {
             && !text.is_empty()
         {
             open.text.push_str(text);
+            if matches!(open.form, OpenForm::Call { .. }) {
+                open.end.grow(&open.text, text.len());
+            }
             self.grammar.more(text, &mut Frames { framing: self.framing, out });
         }
     }

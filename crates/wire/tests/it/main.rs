@@ -9,6 +9,7 @@ mod examples;
 mod faults;
 mod hidden_keys;
 mod http;
+mod large;
 mod laws;
 mod returned;
 mod session;

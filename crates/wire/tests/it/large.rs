@@ -1,0 +1,84 @@
+//! What comes in large numbers. None of these ends in time if its cost grows faster than
+//! its size.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use interleaf_wire::{
+    AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter, decode_error, decode_response,
+    decode_stream,
+};
+
+const MANY: u64 = 20_000;
+
+#[test]
+fn limits_in_the_headers_of_an_error() {
+    let names: Vec<String> = (0..MANY).map(|n| format!("x-ratelimit-reset-{n}")).collect();
+    let headers = names.iter().map(|name| (name.as_str(), "2s"));
+    let error = decode_error(Family::OpenaiChat, 429, headers, b"{}");
+    assert_eq!(error.retry_after(), Some(std::time::Duration::from_secs(2)));
+}
+
+fn call(part: u64) -> Delta {
+    Delta::Call { part, id: format!("c{part}"), name: "ls".to_owned() }
+}
+
+fn arguments(part: u64, text: &str) -> Delta {
+    Delta::Arguments { part, text: text.to_owned() }
+}
+
+/// The calls and the text that a stream of these pieces holds.
+fn written(deltas: impl IntoIterator<Item = Delta>) -> (usize, String) {
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::new(Family::Anthropic, AnswerHead::default());
+    for delta in deltas {
+        writer.push(&delta, &mut bytes);
+    }
+    writer.finish(&mut bytes);
+    let reply = decode_stream(Family::Anthropic, &bytes, &NameMap::default()).unwrap();
+    (reply.message.calls().count(), reply.message.text().into_owned())
+}
+
+#[test]
+fn pieces_of_arguments_while_a_text_waits() {
+    let text = Delta::Text { part: 1, text: "then".to_owned() };
+    let begin = [call(0), arguments(0, "{\"a\":["), text];
+    let middle = (0..MANY).map(|_| arguments(0, "0,"));
+    let end = [arguments(0, "0]}")];
+    assert_eq!(written(begin.into_iter().chain(middle).chain(end)), (1, "then".to_owned()));
+}
+
+#[test]
+fn calls_whose_pieces_are_mixed() {
+    let begin = (0..MANY).map(call);
+    let first = (0..MANY).map(|part| arguments(part, "{\"a\":"));
+    let second = (0..MANY).map(|part| arguments(part, "1}"));
+    let deltas = begin.chain(first).chain(second);
+    assert_eq!(written(deltas), (MANY as usize, String::new()));
+}
+
+#[test]
+fn calls_without_ids() {
+    let call = r#"{"functionCall":{"name":"ls","args":{}}}"#;
+    let piece = |calls: &str, end: &str| {
+        format!(r#"{{"candidates":[{{"content":{{"parts":[{calls}]}}{end}}}]}}"#)
+    };
+    let end = r#","finishReason":"STOP""#;
+    let calls = vec![call; MANY as usize].join(",");
+    let whole = decode_response(Family::Gemini, &piece(&calls, end), &NameMap::default()).unwrap();
+    let event = format!("data: {}\n\n", piece(call, ""));
+    let mut bytes = event.repeat(MANY as usize);
+    bytes += &format!("data: {}\n\n", piece("", end));
+    let mut stream = Decoder::new(Family::Gemini, NameMap::default()).stream().tell_parts();
+    stream.push(bytes.as_bytes()).unwrap();
+    assert_eq!(stream.finish().unwrap().message.body, whole.message.body);
+}
+
+#[test]
+fn a_call_with_a_large_input() {
+    let input = format!(r#"{{"raw_arguments":[{}{{}}]}}"#, "{},".repeat(1_000_000));
+    let body = format!(
+        r#"{{"content":[{{"type":"tool_use","id":"c","name":"ls","input":{input}}}],"stop_reason":"tool_use"}}"#
+    );
+    let reply = decode_response(Family::Anthropic, &body, &NameMap::default()).unwrap();
+    assert_eq!(reply.message.calls().next().unwrap().arguments.as_str(), input);
+}
