@@ -9,6 +9,7 @@ use interleaf_model::Secret;
 use smol_str::SmolStr;
 
 use crate::stream::Framing;
+use crate::vendor::ShownUrl;
 use crate::{Auth, Error, ErrorKind, Options, Vendor};
 
 /// Where a request goes, and with which headers.
@@ -30,7 +31,7 @@ use crate::{Auth, Error, ErrorKind, Options, Vendor};
 /// assert!(!format!("{http:?}").contains("AIza-123"));
 /// # Ok::<(), interleaf_wire::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Http {
     /// Always `POST`.
@@ -76,6 +77,18 @@ impl Http {
     }
 }
 
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { method, url, headers, needs_signature } = self;
+        f.debug_struct("Http")
+            .field("method", method)
+            .field("url", &ShownUrl(url))
+            .field("headers", headers)
+            .field("needs_signature", needs_signature)
+            .finish()
+    }
+}
+
 impl HeaderValue {
     /// The value itself, for the place where it is sent.
     pub fn expose(&self) -> &str {
@@ -99,7 +112,8 @@ impl Vendor {
     /// How a request with these options is sent to this vendor.
     ///
     /// # Errors
-    /// If the vendor has no address, or needs a key or a model and none is given.
+    /// If the vendor has no address or one that nothing can be sent to, or needs a key or a
+    /// model and none is given.
     pub fn http(&self, options: &Options, key: Option<&Secret>) -> Result<Http, Error> {
         let route = &self.family.codec().route;
         let url = self.url(route, options)?;
@@ -126,10 +140,7 @@ impl Vendor {
             let text = "has no address of its own: `base_url` must say where it is";
             return Err(rule(format!("the vendor {name:?} {text}")));
         }
-        if !["http://", "https://"].iter().any(|scheme| base_url.starts_with(scheme)) {
-            let text = format!("must begin with http:// or https://, and is {base_url:?}");
-            return Err(rule(format!("the `base_url` of the vendor {name:?} {text}")));
-        }
+        self.check().map_err(rule)?;
         let in_base = base_url.contains("{model}");
         if options.model.is_empty() && (route.names_model || in_base) {
             return Err(rule(format!(

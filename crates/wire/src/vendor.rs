@@ -1,5 +1,6 @@
 //! Providers of models, and in what they differ: data, no code.
 
+mod address;
 mod quirks;
 mod rows;
 
@@ -9,6 +10,8 @@ use smol_str::SmolStr;
 
 use self::quirks::SomeQuirks;
 use crate::Family;
+
+pub(crate) use self::address::ShownUrl;
 
 pub use self::quirks::{Quirks, Reasoning, Switch};
 pub use self::rows::VENDORS;
@@ -30,8 +33,11 @@ pub use self::rows::VENDORS;
 /// assert!(told.quirks.one_system);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "VendorForm")]
+///
+/// Configuration that cannot be sent is refused: an address without a host or with a user
+/// in it, the name of a header that is none. `Debug` shows no values of the address's query.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "VendorForm")]
 #[non_exhaustive]
 pub struct Vendor {
     /// The vendor's name, as on the command line.
@@ -81,11 +87,13 @@ struct VendorForm {
     quirks: SomeQuirks,
 }
 
-impl From<VendorForm> for Vendor {
-    fn from(form: VendorForm) -> Self {
+impl TryFrom<VendorForm> for Vendor {
+    type Error = String;
+
+    fn try_from(form: VendorForm) -> Result<Self, String> {
         let VendorForm { name, family, base_url, auth, key_variable, window, quirks } = form;
         let usual = Self::new(name, family);
-        Self {
+        let vendor = Self {
             name: usual.name,
             family,
             base_url,
@@ -93,7 +101,9 @@ impl From<VendorForm> for Vendor {
             key_variable,
             window: window.unwrap_or(usual.window),
             quirks: quirks.over(usual.quirks),
-        }
+        };
+        vendor.check()?;
+        Ok(vendor)
     }
 }
 

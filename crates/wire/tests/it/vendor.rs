@@ -1,7 +1,8 @@
 //! Vendors that are made at run time.
 
+use interleaf_model::Secret;
 use interleaf_wire::lint::lint;
-use interleaf_wire::{Auth, Family, Quirks, Vendor};
+use interleaf_wire::{Auth, Family, Options, Quirks, Vendor};
 
 fn told(json: &str) -> Result<Vendor, String> {
     serde_json::from_str(json).map_err(|e| e.to_string())
@@ -62,4 +63,53 @@ fn vertex_is_a_quirk_and_not_a_name() {
     let mine = told(r#"{"name": "mine", "family": "gemini", "quirks": {"vertex": true}}"#).unwrap();
     assert_eq!(rules(&mine), ["gemini/vertex-role"]);
     assert_eq!(rules(&Vendor::new("vertex", Family::Gemini)), [""; 0]);
+}
+
+#[test]
+fn an_address_or_a_header_that_cannot_be_sent_is_refused_by_name() {
+    let vendor =
+        |field: &str| told(&format!(r#"{{"name":"mine","family":"openai-chat",{field}}}"#));
+    let refused = [
+        r#""auth":{"header":"x-key\r\nx-evil: 1"}"#,
+        r#""auth":{"header":"x key"}"#,
+        r#""auth":{"header":"clé"}"#,
+        r#""auth":{"header":""}"#,
+        r#""base_url":"ftp://models.example""#,
+        r#""base_url":"models.example/v1""#,
+        r#""base_url":"https://""#,
+        r#""base_url":"https:///v1""#,
+        r#""base_url":"https://:80/v1""#,
+        r#""base_url":"https://models.example/v1#top""#,
+        r#""base_url":"https://models.example/v 1""#,
+        r#""base_url":"https://models.example/\r\nv1""#,
+        r#""base_url":"https://me:hunter22@models.example/v1""#,
+        r#""base_url":"ftp://me:hunter22@models.example/v1?key=hunter22""#,
+    ];
+    for field in refused {
+        let error = vendor(field).unwrap_err();
+        let name = if field.contains("header") { "`auth.header`" } else { "`base_url`" };
+        assert!(error.contains(name) && !error.contains("hunter22"), "{field}: {error}");
+    }
+    let taken = [
+        r#""base_url":"https://models.example""#,
+        r#""base_url":"http://127.0.0.1:8080/v1?a=b@c""#,
+        r#""base_url":"http://[::1]:8080/{model}""#,
+        r#""auth":{"header":"X-Api-Key"}"#,
+    ];
+    for field in taken {
+        assert_eq!(vendor(field).err(), None, "{field}");
+    }
+}
+
+#[test]
+fn what_is_secret_in_an_address_does_not_show() {
+    let vendor = Vendor::new("mine", Family::OpenaiChat)
+        .base_url("https://models.example/v1?code=hunter22&v=2");
+    let http = vendor.http(&Options::default(), Some(&Secret::new("sk-1"))).unwrap();
+    assert!(http.url.ends_with("?code=hunter22&v=2"));
+    let shown = format!("{vendor:?} {http:?}");
+    assert!(shown.contains("?code=***&v=***") && !shown.contains("hunter22"), "{shown}");
+    let vendor = vendor.base_url("https://me:hunter22@models.example");
+    let error = vendor.http(&Options::default(), None).unwrap_err();
+    assert!(!format!("{vendor:?} {error} {error:?}").contains("hunter22"), "{error}");
 }
