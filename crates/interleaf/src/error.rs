@@ -17,7 +17,7 @@ enum Repr {
     Form(interleaf_model::Error),
     Damaged(serde_json::Error),
     Input(InputFault),
-    Record { kind: interleaf_store::RecordKind, key: String, error: serde_json::Error },
+    Record { kind: interleaf_store::RecordKind, key: String, reason: String },
     Rule(String),
     TooShort { session: interleaf_store::SessionId, len: u64, asked: u64 },
 }
@@ -73,9 +73,9 @@ impl Error {
         }
     }
 
-    pub(crate) fn record(record: &interleaf_store::Record, error: serde_json::Error) -> Self {
+    pub(crate) fn record(record: &interleaf_store::Record, reason: String) -> Self {
         let (kind, key) = (record.kind, record.key.clone());
-        Self(Box::new(Repr::Record { kind, key, error }))
+        Self(Box::new(Repr::Record { kind, key, reason }))
     }
 
     pub(crate) fn rule(rule: impl Into<String>) -> Self {
@@ -163,8 +163,9 @@ impl fmt::Display for Error {
             Repr::Store(e) => write!(f, "the store refused: {e}"),
             Repr::Form(e) => write!(f, "a report or a time has no valid form: {e}"),
             Repr::Damaged(e) => write!(f, "a record of the session is damaged: {e}"),
-            Repr::Record { kind, key, error } => {
-                write!(f, "the {kind} {key:?} of the session is damaged: {error}")
+            Repr::Record { kind, key, reason } => {
+                let way_out = "Session::change_records can remove it";
+                write!(f, "the {kind} {key:?} of the session is damaged ({way_out}): {reason}")
             }
             Repr::Rule(rule) => f.write_str(rule),
             Repr::Input(fault) => fault.fmt(f),
@@ -183,8 +184,8 @@ impl std::error::Error for Error {
             Repr::Conversation(error) => error.source(),
             Repr::Store(error) => error.source(),
             Repr::Form(error) => error.source(),
-            Repr::Damaged(error) | Repr::Record { error, .. } => error.source(),
-            Repr::Input(_) | Repr::Rule(_) | Repr::TooShort { .. } => None,
+            Repr::Damaged(error) => error.source(),
+            Repr::Input(_) | Repr::Rule(_) | Repr::Record { .. } | Repr::TooShort { .. } => None,
         }
     }
 }

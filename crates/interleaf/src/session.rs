@@ -18,6 +18,7 @@ mod information;
 mod lane;
 mod load;
 mod notes;
+mod one_line;
 mod records;
 mod request;
 mod retry;
@@ -30,6 +31,8 @@ mod write;
 
 pub use information::{InfoRange, Information};
 pub use notes::{FolderNote, Notes};
+pub use records::DamagedRecord;
+pub(crate) use records::check as check_record;
 pub use sent::Sent;
 pub use sub_agent::SubAgent;
 pub use summary::{KeptSummary, SummaryState};

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Head, Item, RecordItem};
+use crate::session::check_record;
 use crate::{Error, InputFault};
 
 /// The version of the form that this program writes, and the newest that it reads.
@@ -101,7 +102,13 @@ pub fn read_item(line: &str) -> Result<Item, Error> {
         Line::Event(EventLine { seq, at, version, body }) => {
             Item::Event(StoredEvent { seq, at, version, body: body.as_str().to_owned() })
         }
-        Line::Record(record) => Item::Record(record),
+        Line::Record(record) => {
+            let RecordItem { kind, key, body, .. } = &record;
+            if let Some(Err(rule)) = body.as_ref().map(|body| check_record(*kind, key, body)) {
+                return Err(InputFault::new(rule).at(format!("the {kind} {key:?}")).into());
+            }
+            Item::Record(record)
+        }
         Line::Request(request) => {
             let RequestLine { no, seq, at, model, vendor, body, report, usage } = request;
             let body = body.read().ok_or_else(|| {

@@ -1,17 +1,21 @@
 //! Useful information: file ranges with a note, read anew for every request (C13).
+//!
+//! The paths of a session that was imported are somebody else's: what they name on this
+//! machine goes to the model. Look at [`Information::ranges`] before the first request.
 
-use std::collections::HashMap;
+mod files;
+
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::files::FileCache;
+use self::files::{Excerpt, MOST};
 use super::Session;
-use super::records::put;
+use super::one_line::one_line;
+use super::records::{Kept, put, text_of};
 use crate::Error;
 
 /// This many of the newest ranges are shown.
@@ -32,7 +36,7 @@ pub struct InfoRange {
 }
 
 /// The useful information of a session. It stands in every request whose recipe has
-/// none, as the files are then.
+/// none, as the files are then. Of a file that is long, the first 8 MB are read.
 #[derive(Debug)]
 pub struct Information<'s>(&'s mut Session);
 
@@ -47,13 +51,14 @@ impl Information<'_> {
     /// Every range with its key, by key.
     ///
     /// # Errors
-    /// If the store refuses, or one is damaged.
+    /// If the store refuses. A range that cannot be read is left out; see
+    /// [`Session::damaged_records`].
     pub async fn ranges(&mut self) -> Result<Vec<(String, InfoRange)>, Error> {
         let kept = self.0.kept().await?.information.iter();
-        Ok(kept.map(|(record, range)| (record.key.clone(), range.clone())).collect())
+        Ok(kept.map(|(key, (_, range))| (key.clone(), range.clone())).collect())
     }
 
-    /// Adds a range of a file, or says anew why it is useful.
+    /// Adds a range of a file, or says anew why it is useful, and gives its key.
     ///
     /// # Errors
     /// If the range ends before it starts, or another writer was first.
@@ -63,14 +68,17 @@ impl Information<'_> {
         lines: Option<(usize, usize)>,
         note: &str,
     ) -> Result<String, Error> {
-        if let Some((first, last)) = lines
-            && (first == 0 || last < first)
-        {
-            let rule = format!("lines {first} to {last} are no range: they count from 1");
-            return Err(Error::rule(rule));
-        }
         let range = InfoRange { path: path.into(), lines, note: note.to_owned() };
-        let key = range.title();
+        range.check().map_err(Error::rule)?;
+        // Its title was its key once; what that names can be said in two ways.
+        let titled = range.title();
+        let is_same = |(_, known): &&(u64, InfoRange)| {
+            (&known.path, known.lines) == (&range.path, range.lines)
+        };
+        let key = match self.0.kept().await?.information.get(&titled).filter(is_same) {
+            Some(_) => titled,
+            None => text_of(&(&range.path, range.lines))?,
+        };
         self.0.change_records(vec![put(RecordKind::Info, &key, &range)?]).await?;
         Ok(key)
     }
@@ -78,13 +86,27 @@ impl Information<'_> {
     /// Removes a range.
     ///
     /// # Errors
-    /// If another writer was first.
+    /// If there is none of this key, or another writer was first.
     pub async fn remove(&mut self, key: &str) -> Result<(), Error> {
+        let kept = self.0.kept().await?;
+        let damaged = (RecordKind::Info, key.to_owned());
+        if !kept.information.contains_key(key) && !kept.damaged.contains_key(&damaged) {
+            return Err(Error::rule(format!("there is no information {key:?}")));
+        }
         self.0.change_records(vec![RecordChange::remove(RecordKind::Info, key)]).await
     }
 }
 
 impl InfoRange {
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.lines {
+            Some((first, last)) if first == 0 || last < first => {
+                Err(format!("lines {first} to {last} are no range: they count from 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn title(&self) -> String {
         let path = self.path.display();
         match self.lines {
@@ -94,55 +116,43 @@ impl InfoRange {
     }
 }
 
-/// Files that were read, for as long as they do not change.
-#[derive(Debug, Default)]
-pub(super) struct FileCache(HashMap<PathBuf, (SystemTime, u64, Arc<str>)>);
-
-impl FileCache {
-    fn read(&mut self, path: &Path) -> Result<Arc<str>, std::io::Error> {
-        let known = fs::metadata(path)?;
-        let (changed, len) = (known.modified()?, known.len());
-        if let Some((then, n, text)) = self.0.get(path)
-            && (*then, *n) == (changed, len)
-        {
-            return Ok(text.clone());
-        }
-        let text: Arc<str> = fs::read_to_string(path)?.into();
-        self.0.insert(path.to_owned(), (changed, len, text.clone()));
-        Ok(text)
+/// The newest ranges, as the files are now; none if there are none.
+pub(super) async fn render(kept: &mut Kept) -> Result<Option<String>, Error> {
+    let damaged = kept.damaged_lines(&[RecordKind::Info]);
+    if kept.information.is_empty() && damaged.is_empty() {
+        return Ok(None);
     }
-}
-
-/// The newest ranges, as the files are now. Each comes with the number of its last change.
-pub(super) fn render<'a>(
-    ranges: impl Iterator<Item = (u64, &'a InfoRange)>,
-    cache: &mut FileCache,
-) -> String {
-    let mut ranges: Vec<(u64, &InfoRange)> = ranges.collect();
+    let mut ranges: Vec<&(u64, InfoRange)> = kept.information.values().collect();
     ranges.sort_by_key(|(number, _)| *number);
+    let newest = &ranges[ranges.len().saturating_sub(SHOWN)..];
+    let wanted = newest.iter().map(|(_, range)| (range.path.clone(), range.lines)).collect();
+    let excerpts = kept.cache.read(wanted).await?;
     let mut out = String::from("## Useful information\n");
-    for (_, range) in ranges.iter().skip(ranges.len().saturating_sub(SHOWN)) {
+    for ((_, range), excerpt) in newest.iter().zip(excerpts) {
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "### {}: {}", range.title(), range.note.replace('\n', " "));
-        match cache.read(&range.path) {
-            Ok(text) => {
-                let (first, last) = range.lines.unwrap_or((1, usize::MAX));
-                let lines = text.lines().skip(first - 1).take(last - first + 1);
-                let lines: Vec<&str> = lines.collect();
-                let fence = fence(&lines);
-                let _ = writeln!(out, "{fence}\n{}\n{fence}", lines.join("\n"));
-            }
-            Err(error) => {
-                let _ = writeln!(out, "(cannot be read: {error})");
+        let _ = writeln!(out, "### {}: {}", one_line(&range.title()), one_line(&range.note));
+        match excerpt {
+            Ok(excerpt) => write_excerpt(&mut out, &excerpt),
+            Err(reason) => {
+                let _ = writeln!(out, "(cannot be read: {})", one_line(&reason));
             }
         }
     }
-    out
+    out.push_str(&damaged);
+    Ok(Some(out))
 }
 
-/// A fence that no line of the text can close.
-fn fence(lines: &[&str]) -> String {
-    let ticks = |line: &&str| line.trim_start().chars().take_while(|&c| c == '`').count();
-    let longest = lines.iter().map(ticks).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
+fn write_excerpt(out: &mut String, excerpt: &Excerpt) {
+    let fence = fence(&excerpt.text);
+    let lines: Vec<&str> = excerpt.text.lines().collect();
+    let _ = writeln!(out, "{fence}\n{}\n{fence}", lines.join("\n"));
+    if excerpt.is_cut {
+        let _ = writeln!(out, "(the rest is left out: {} MB of a file are read)", MOST >> 20);
+    }
+}
+
+/// A fence that nothing in the text can close, whatever ends a line.
+fn fence(text: &str) -> String {
+    let runs = text.split(|c| c != '`').map(str::len);
+    "`".repeat(runs.max().unwrap_or(0).max(2) + 1)
 }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use interleaf_assemble::Agent;
 use interleaf_model::AgentName;
-use interleaf_store::{Record, RecordChange, RecordKind};
+use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::records::put;
+use super::one_line::one_line;
+use super::records::{Kept, put, text_of};
 use crate::Error;
 
 /// This many of the newest notes of each folder are shown.
@@ -65,10 +66,11 @@ impl Notes<'_> {
     /// Every note with its key.
     ///
     /// # Errors
-    /// If the store refuses, or one is damaged.
+    /// If the store refuses. A note that cannot be read is left out; see
+    /// [`Session::damaged_records`].
     pub async fn all(&mut self) -> Result<Vec<(String, FolderNote)>, Error> {
         let kept = self.0.kept().await?.notes.iter();
-        Ok(kept.map(|(record, note)| (record.key.clone(), note.clone())).collect())
+        Ok(kept.map(|(key, (_, note))| (key.clone(), note.clone())).collect())
     }
 
     /// Adds a note on a folder, and gives its key.
@@ -79,9 +81,13 @@ impl Notes<'_> {
         if text.trim().is_empty() {
             return Err(Error::rule("a note must say something: its text is blank"));
         }
-        let keys = self.0.kept().await?.notes.iter();
-        let numbers = keys.filter_map(|(record, _)| record.key.parse::<u32>().ok());
-        let key = numbers.max().map_or(0, |last| last.saturating_add(1)).to_string();
+        let kept = self.0.kept().await?;
+        let is_free = |key: &String| {
+            let damaged = (RecordKind::Note, key.clone());
+            !kept.notes.contains_key(key) && !kept.damaged.contains_key(&damaged)
+        };
+        let mut keys = (kept.notes.len()..).map(|number| number.to_string());
+        let key = keys.find(is_free).ok_or_else(|| Error::rule("there are too many notes"))?;
         let note = FolderNote { folder: folder.into(), text: text.to_owned() };
         self.0.change_records(vec![put(RecordKind::Note, &key, &note)?]).await?;
         Ok(key)
@@ -90,8 +96,13 @@ impl Notes<'_> {
     /// Removes a note.
     ///
     /// # Errors
-    /// If another writer was first.
+    /// If there is none of this key, or another writer was first.
     pub async fn remove(&mut self, key: &str) -> Result<(), Error> {
+        let kept = self.0.kept().await?;
+        let damaged = (RecordKind::Note, key.to_owned());
+        if !kept.notes.contains_key(key) && !kept.damaged.contains_key(&damaged) {
+            return Err(Error::rule(format!("there is no note {key:?}")));
+        }
         self.0.change_records(vec![RecordChange::remove(RecordKind::Note, key)]).await
     }
 
@@ -105,44 +116,48 @@ impl Notes<'_> {
         agent: Option<&AgentName>,
     ) -> Result<(), Error> {
         let read = FileRead { path: path.into(), agent: agent.cloned() };
-        if self.0.kept().await?.files.contains(&read) {
+        let files = &self.0.kept().await?.files;
+        let key = text_of(&(&read.agent, &read.path))?;
+        // Keys were like this once; what they name can be said in two ways.
+        let by = agent.map_or("", AgentName::as_str);
+        let old = format!("{by}:{}", read.path.display());
+        if [&key, &old].into_iter().any(|key| files.get(key) == Some(&read)) {
             return Ok(());
         }
-        let by = agent.map_or("", AgentName::as_str);
-        let key = format!("{by}:{}", read.path.display());
         self.0.change_records(vec![put(RecordKind::FileRead, &key, &read)?]).await
     }
 }
 
 /// The notes for what an agent has read, shallow to deep; none if there are none.
-pub(super) fn render(
-    notes: &[(Record, FolderNote)],
-    files: &[FileRead],
-    agent: &Agent,
-) -> Option<String> {
+pub(super) fn render(kept: &Kept, agent: &Agent) -> Option<String> {
     let by = match agent {
         Agent::Main => None,
         Agent::Sub(name) => Some(name),
     };
-    let read = files.iter().filter(|file| file.agent.as_ref() == by);
+    let read = kept.files.values().filter(|file| file.agent.as_ref() == by);
     let folders: BTreeSet<&Path> = read.flat_map(|file| file.path.ancestors().skip(1)).collect();
     let mut shown: BTreeMap<(usize, &Path), Vec<(u64, &str)>> = BTreeMap::new();
-    for (record, note) in notes.iter().filter(|(_, note)| folders.contains(note.folder.as_path())) {
+    for (number, note) in kept.notes.values() {
+        if !folders.contains(note.folder.as_path()) {
+            continue;
+        }
         let depth = note.folder.components().count();
         let folder = shown.entry((depth, &note.folder)).or_default();
-        folder.push((record.no, &note.text));
+        folder.push((*number, &note.text));
     }
-    if shown.is_empty() {
+    let damaged = kept.damaged_lines(&[RecordKind::Note, RecordKind::FileRead]);
+    if shown.is_empty() && damaged.is_empty() {
         return None;
     }
     let mut out = String::from("## Folder notes\n");
     for ((_, folder), mut texts) in shown {
         texts.sort_unstable();
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "### {}", folder.display());
+        let _ = writeln!(out, "### {}", one_line(&folder.to_string_lossy()));
         for (_, text) in texts.iter().skip(texts.len().saturating_sub(SHOWN)) {
-            let _ = writeln!(out, "- {}", text.replace('\n', " "));
+            let _ = writeln!(out, "- {}", one_line(text));
         }
     }
+    out.push_str(&damaged);
     Some(out)
 }

@@ -1,6 +1,7 @@
 //! What the session keeps beside the conversation, and adds to its requests.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf_assemble::{Agent, Context, OpenBlock, Recipe, Summary};
@@ -10,48 +11,77 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::information::{FileCache, InfoRange};
-use super::notes::FolderNote;
+use super::notes::{FileRead, FolderNote};
+use super::one_line::one_line;
 use super::summary::KeptSummary;
 use super::todo::TodoItem;
 use super::{Session, information, notes, todo};
 use crate::Error;
 
-/// The records of a session, read. They are read again once they may have changed.
+/// The records of a session, read, each by its key. They are read again once another node
+/// may have changed them.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    pub(super) summaries: Vec<(Record, KeptSummary)>,
-    pub(super) todo: Vec<TodoItem>,
-    pub(super) information: Vec<(Record, InfoRange)>,
-    pub(super) notes: Vec<(Record, FolderNote)>,
+    pub(super) summaries: BTreeMap<String, (Record, KeptSummary)>,
+    /// By place, which is the order in which they are shown.
+    pub(super) todo: BTreeMap<Vec<u32>, TodoItem>,
+    /// With the numbers of their last changes.
+    pub(super) information: BTreeMap<String, (u64, InfoRange)>,
+    pub(super) notes: BTreeMap<String, (u64, FolderNote)>,
     /// The files that were read, by whom and where.
-    pub(super) files: Vec<notes::FileRead>,
+    pub(super) files: BTreeMap<String, FileRead>,
     pub(super) active: Option<Arc<Summary>>,
-    cache: FileCache,
+    /// Why a record cannot be read.
+    pub(super) damaged: BTreeMap<(RecordKind, String), String>,
+    pub(super) cache: FileCache,
+}
+
+/// A record that cannot be read. It stands in no request but by its name;
+/// [`Session::change_records`] removes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DamagedRecord {
+    /// What it is.
+    pub kind: RecordKind,
+    /// Its name among those of its kind.
+    pub key: String,
+    /// The rule that it breaks.
+    pub reason: String,
+}
+
+/// What a record says.
+enum Said {
+    Summary(KeptSummary),
+    Todo(TodoItem),
+    Info(InfoRange),
+    Note(FolderNote),
+    FileRead(FileRead),
+    PlanRun,
 }
 
 impl Session {
+    /// The TODO items, ranges, notes and files that are kept but cannot be read. Requests
+    /// are made without them, and say so. A summary that cannot be read is an error, for
+    /// without it other messages would be sent.
+    ///
+    /// # Errors
+    /// If the store refuses, or a summary is damaged.
+    pub async fn damaged_records(&mut self) -> Result<Vec<DamagedRecord>, Error> {
+        let damaged = self.kept().await?.damaged.iter();
+        let record = |((kind, key), reason): (&(RecordKind, String), &String)| DamagedRecord {
+            kind: *kind,
+            key: key.clone(),
+            reason: reason.clone(),
+        };
+        Ok(damaged.map(record).collect())
+    }
+
     async fn read_records(&self, which: RecordFilter) -> Result<Kept, Error> {
         let mut kept = Kept::default();
         for record in self.records(which).await? {
-            match record.kind {
-                RecordKind::Summary => {
-                    let summary = read(&record)?;
-                    kept.summaries.push((record, summary));
-                }
-                RecordKind::Todo => kept.todo.push(TodoItem::of(&record.key, read(&record)?)?),
-                RecordKind::Info => {
-                    let range = read(&record)?;
-                    kept.information.push((record, range));
-                }
-                RecordKind::Note => {
-                    let note = read(&record)?;
-                    kept.notes.push((record, note));
-                }
-                RecordKind::FileRead => kept.files.push(read(&record)?),
-                RecordKind::PlanRun => {}
-            }
+            kept.insert(record)?;
         }
-        kept.active = kept.summaries.iter().find_map(|(_, kept)| kept.active()).map(Arc::new);
+        kept.find_active();
         Ok(kept)
     }
 
@@ -69,18 +99,21 @@ impl Session {
     /// so many events.
     ///
     /// # Errors
-    /// If the store refuses, or a record is damaged.
+    /// If the store refuses, or a summary is damaged.
     pub async fn recipe_at(&self, recipe: &Recipe, seq: u64) -> Result<Recipe, Error> {
         let as_of = (seq < self.seq()).then_some(seq);
         let then = RecordFilter { as_of, ..RecordFilter::default() };
         let mut kept = self.read_records(then).await?;
-        Ok(kept.complete(recipe).into_owned())
+        Ok(kept.complete(recipe).await?.into_owned())
     }
 }
 
 impl Kept {
     /// The recipe with what the session knows and it does not say.
-    pub(super) fn complete<'r>(&mut self, recipe: &'r Recipe) -> Cow<'r, Recipe> {
+    pub(super) async fn complete<'r>(
+        &mut self,
+        recipe: &'r Recipe,
+    ) -> Result<Cow<'r, Recipe>, Error> {
         let kept = self;
         let mut recipe = Cow::Borrowed(recipe);
         if recipe.open_block == OpenBlock::Unsaid {
@@ -92,29 +125,118 @@ impl Kept {
         }
         let lacks =
             |kind: &ContextKind| !recipe.context.iter().any(|context| context.kind == *kind);
-        let agent = &recipe.agent;
         let mut texts = Vec::new();
-        if !kept.todo.is_empty() && lacks(&ContextKind::Todo) {
-            texts.push((ContextKind::Todo, todo::render(&kept.todo, agent)));
+        if lacks(&ContextKind::Todo) {
+            let text = todo::render(kept, &recipe.agent);
+            texts.extend(text.map(|text| (ContextKind::Todo, text)));
         }
-        if !kept.information.is_empty() && lacks(&ContextKind::Info) {
-            let ranges = kept.information.iter().map(|(record, range)| (record.no, range));
-            texts.push((ContextKind::Info, information::render(ranges, &mut kept.cache)));
+        if lacks(&ContextKind::Info) {
+            let text = information::render(kept).await?;
+            texts.extend(text.map(|text| (ContextKind::Info, text)));
         }
-        if !kept.notes.is_empty() && lacks(&ContextKind::Notes) {
-            let text = notes::render(&kept.notes, &kept.files, agent);
+        if lacks(&ContextKind::Notes) {
+            let text = notes::render(kept, &recipe.agent);
             texts.extend(text.map(|text| (ContextKind::Notes, text)));
         }
         for (kind, text) in texts {
             recipe.to_mut().context.push(Context::new(kind, text));
         }
-        recipe
+        Ok(recipe)
     }
+
+    /// Takes in what a record says from now on.
+    pub(super) fn change(&mut self, record: Record) -> Result<(), Error> {
+        self.remove(record.kind, &record.key);
+        let is_summary = record.kind == RecordKind::Summary;
+        self.insert(record)?;
+        if is_summary {
+            self.find_active();
+        }
+        Ok(())
+    }
+
+    /// What is said of records of these kinds that cannot be read: a line for each.
+    pub(super) fn damaged_lines(&self, kinds: &[RecordKind]) -> String {
+        let damaged = self.damaged.iter().filter(|((kind, _), _)| kinds.contains(kind));
+        let line = |((kind, key), reason): (&(RecordKind, String), &String)| {
+            format!("(the {kind} {} cannot be read: {})\n", one_line(key), one_line(reason))
+        };
+        damaged.map(line).collect()
+    }
+
+    fn insert(&mut self, record: Record) -> Result<(), Error> {
+        let said = Said::read(record.kind, &record.key, &record.body);
+        let (no, key) = (record.no, record.key.clone());
+        match said {
+            Ok(Said::Summary(summary)) => drop(self.summaries.insert(key, (record, summary))),
+            Ok(Said::Todo(item)) => drop(self.todo.insert(item.place().to_vec(), item)),
+            Ok(Said::Info(range)) => drop(self.information.insert(key, (no, range))),
+            Ok(Said::Note(note)) => drop(self.notes.insert(key, (no, note))),
+            Ok(Said::FileRead(read)) => drop(self.files.insert(key, read)),
+            Ok(Said::PlanRun) => {}
+            Err(reason) if record.kind == RecordKind::Summary => {
+                return Err(Error::record(&record, reason));
+            }
+            Err(reason) => drop(self.damaged.insert((record.kind, key), reason)),
+        }
+        Ok(())
+    }
+
+    /// Forgets a record.
+    pub(super) fn remove(&mut self, kind: RecordKind, key: &str) {
+        self.damaged.remove(&(kind, key.to_owned()));
+        match kind {
+            RecordKind::Summary => {
+                self.summaries.remove(key);
+                self.find_active();
+            }
+            RecordKind::Todo => {
+                if let Some(place) = todo::place_of(key) {
+                    self.todo.remove(&place);
+                }
+            }
+            RecordKind::Info => drop(self.information.remove(key)),
+            RecordKind::Note => drop(self.notes.remove(key)),
+            RecordKind::FileRead => drop(self.files.remove(key)),
+            RecordKind::PlanRun => {}
+        }
+    }
+
+    fn find_active(&mut self) {
+        let mut summaries = self.summaries.values();
+        self.active = summaries.find_map(|(_, kept)| kept.active()).map(Arc::new);
+    }
+}
+
+impl Said {
+    fn read(kind: RecordKind, key: &str, body: &Json) -> Result<Self, String> {
+        Ok(match kind {
+            RecordKind::Summary => Self::Summary(parse(body)?),
+            RecordKind::Todo => Self::Todo(TodoItem::of(key, parse(body)?)?),
+            RecordKind::Info => {
+                let range: InfoRange = parse(body)?;
+                range.check()?;
+                Self::Info(range)
+            }
+            RecordKind::Note => Self::Note(parse(body)?),
+            RecordKind::FileRead => Self::FileRead(parse(body)?),
+            RecordKind::PlanRun => Self::PlanRun,
+        })
+    }
+}
+
+/// Which rule a record breaks, if it breaks one.
+pub(crate) fn check(kind: RecordKind, key: &str, body: &Json) -> Result<(), String> {
+    Said::read(kind, key, body).map(drop)
+}
+
+fn parse<T: DeserializeOwned>(body: &Json) -> Result<T, String> {
+    serde_json::from_str(body.as_str()).map_err(|e| e.to_string())
 }
 
 /// What a record says.
 pub(super) fn read<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
-    serde_json::from_str(record.body.as_str()).map_err(|e| Error::record(record, e))
+    parse(&record.body).map_err(|reason| Error::record(record, reason))
 }
 
 /// A change that makes a record say this.
@@ -123,6 +245,11 @@ pub(super) fn put(
     key: &str,
     body: &impl Serialize,
 ) -> Result<RecordChange, Error> {
-    let body = serde_json::to_string(body).map_err(Error::damaged)?;
-    Ok(RecordChange::put(kind, key, Json::parse(body).map_err(Error::form)?))
+    Ok(RecordChange::put(kind, key, Json::parse(text_of(body)?).map_err(Error::form)?))
+}
+
+/// The text of a value as JSON, in which nothing runs into anything else. That makes it a
+/// key as well.
+pub(super) fn text_of(value: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|e| Error::rule(format!("it cannot be kept: {e}")))
 }

@@ -69,7 +69,7 @@ impl Session {
 
     async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
         recipe.check_agent().map_err(Error::assemble)?;
-        let mut recipe = self.kept().await?.complete(recipe);
+        let mut recipe = self.kept().await?.complete(recipe).await?;
         if recipe.budget.is_some() && recipe.ledger.is_none() {
             recipe.to_mut().ledger = Some(self.ledger(&target.options.model));
         }

@@ -85,8 +85,10 @@ impl Session {
     /// first, to the conversation or to its summaries.
     pub async fn summarise(&mut self, summary: Summary) -> Result<(), Error> {
         self.check(&summary)?;
-        let known = self.kept().await?.summaries.clone();
-        let key = format!("{:06}", known.len());
+        let known = self.known_summaries().await?;
+        let is_free = |key: &String| known.iter().all(|(record, _)| record.key != *key);
+        let mut keys = (known.len()..).map(|number| format!("{number:06}"));
+        let key = keys.find(is_free).ok_or_else(|| Error::rule("there are too many summaries"))?;
         let mut changes = retire(known, SummaryState::Superseded)?;
         let Summary { text, start, covers } = summary;
         let kept = KeptSummary { state: SummaryState::Active, text, start, covers };
@@ -134,7 +136,7 @@ impl Session {
     /// # Errors
     /// If another writer was first, to the conversation or to its summaries.
     pub async fn invalidate_summary(&mut self) -> Result<(), Error> {
-        let known = self.kept().await?.summaries.clone();
+        let known = self.known_summaries().await?;
         let changes = retire(known, SummaryState::Invalid)?;
         self.change_records(changes).await
     }
@@ -147,7 +149,7 @@ impl Session {
         changed: &Conversation,
         events: &[Event],
     ) -> Result<Vec<RecordChange>, Error> {
-        let known = self.kept().await?.summaries.clone();
+        let known = self.known_summaries().await?;
         if known.is_empty() {
             return Ok(Vec::new());
         }
@@ -187,6 +189,11 @@ impl Session {
             }
         }
         Ok(before)
+    }
+
+    /// The summaries as they stand.
+    async fn known_summaries(&mut self) -> Result<Vec<(Record, KeptSummary)>, Error> {
+        Ok(self.kept().await?.summaries.values().cloned().collect())
     }
 
     async fn kept_summaries(

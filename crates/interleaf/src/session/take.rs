@@ -1,5 +1,6 @@
 //! The second verb: what came back is taken in.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use interleaf_conversation::Event;
@@ -10,7 +11,7 @@ use super::lane::Asked;
 use super::{Session, now};
 use crate::Error;
 
-/// How many requests are looked at to find the last one of an agent.
+/// How many requests are looked at at once to find the last one of an agent.
 const PAGE: usize = 32;
 
 impl Session {
@@ -94,7 +95,7 @@ impl Session {
         agent: Option<&AgentName>,
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
-        let mut open: Vec<CallId> =
+        let mut open: HashSet<CallId> =
             self.open_calls_of(agent).into_iter().map(|call| call.id).collect();
         let mut messages = Vec::new();
         for message in results {
@@ -102,11 +103,10 @@ impl Session {
                 let role = message.role();
                 return Err(Error::rule(format!("a result is expected, not a {role} message")));
             };
-            let Some(place) = open.iter().position(|id| *id == result.call) else {
+            if !open.remove(&result.call) {
                 let rule = format!("the result for {} answers no open call", result.call);
                 return Err(Error::rule(rule));
-            };
-            open.remove(place);
+            }
             messages.push(Arc::new(message.with_origin(origin_of(agent))));
         }
         self.append_all(messages).await
@@ -116,16 +116,16 @@ impl Session {
     pub(super) fn open_calls_of(&self, agent: Option<&AgentName>) -> Vec<ToolCall> {
         let origin = origin_of(agent);
         let conversation = &self.conversation;
-        let mut answered: Vec<&CallId> = Vec::new();
+        let mut answered: HashSet<&CallId> = HashSet::new();
         for position in (0..conversation.view_len()).rev() {
             let Some(message) = conversation.visible_at(position) else { break };
             if message.origin != origin {
                 continue;
             }
             match (message.role(), message.as_result()) {
-                (Role::Tool, Some(result)) => answered.push(&result.call),
+                (Role::Tool, Some(result)) => drop(answered.insert(&result.call)),
                 (Role::Assistant, _) => {
-                    let open = message.calls().filter(|call| !answered.contains(&&call.id));
+                    let open = message.calls().filter(|call| !answered.contains(&call.id));
                     return open.cloned().collect();
                 }
                 (Role::System | Role::User | Role::Tool, _) => break,
@@ -156,17 +156,29 @@ impl Session {
 
     /// The last request of an agent, if this node did not make it.
     async fn last_asked(&self, agent: Option<&AgentName>) -> Result<Option<Asked>, Error> {
-        for request in self.requests(Page::newest(PAGE)).await?.into_iter().rev() {
-            let began = Page::from(request.seq, 1);
-            let events = self.store.events(self.id(), began).await.map_err(Error::store)?;
-            for stored in events {
-                let event = stored.event().map_err(Error::store)?;
-                if matches!(&event, Event::RequestBegan { agent: by } if by.as_ref() == agent) {
+        let mut page = Page::newest(PAGE);
+        loop {
+            let requests = self.requests(page).await?;
+            let Some(first) = requests.first().map(|request| request.no) else { return Ok(None) };
+            for request in requests.into_iter().rev() {
+                if self.began(&request, agent).await? {
                     return Ok(Some(Asked::of(request)));
                 }
             }
+            page = Page::before(first, PAGE);
         }
-        Ok(None)
+    }
+
+    /// Whether an agent made a request.
+    async fn began(&self, request: &SentRequest, agent: Option<&AgentName>) -> Result<bool, Error> {
+        let page = Page::from(request.seq, 1);
+        for stored in self.store.events(self.id(), page).await.map_err(Error::store)? {
+            let event = stored.event().map_err(Error::store)?;
+            if matches!(&event, Event::RequestBegan { agent: by } if by.as_ref() == agent) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

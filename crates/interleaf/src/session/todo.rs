@@ -7,8 +7,11 @@ use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::records::put;
+use super::one_line::one_line;
+use super::records::{Kept, put};
 use crate::Error;
+
+const HEADING: &str = "## TODO\n";
 
 /// An item of the TODO list. Its id says where it stands: `2.1` is the first item
 /// under `2`.
@@ -75,11 +78,10 @@ impl Todo<'_> {
     /// Every item, in the order in which they are shown.
     ///
     /// # Errors
-    /// If the store refuses, or an item is damaged.
+    /// If the store refuses. An item that cannot be read is left out; see
+    /// [`Session::damaged_records`].
     pub async fn items(&mut self) -> Result<Vec<TodoItem>, Error> {
-        let mut items = self.0.kept().await?.todo.clone();
-        items.sort_by(|a, b| a.place.cmp(&b.place));
-        Ok(items)
+        Ok(self.0.kept().await?.todo.values().cloned().collect())
     }
 
     /// The list as the main agent sees it.
@@ -87,7 +89,8 @@ impl Todo<'_> {
     /// # Errors
     /// As [`items`](Self::items).
     pub async fn text(&mut self) -> Result<String, Error> {
-        Ok(render(&self.0.kept().await?.todo, &Agent::Main))
+        let text = render(self.0.kept().await?, &Agent::Main);
+        Ok(text.unwrap_or_else(|| HEADING.to_owned()))
     }
 
     /// Adds an item at the end, and gives its id.
@@ -130,26 +133,31 @@ impl Todo<'_> {
     /// # Errors
     /// If there is no such item, or another writer was first.
     pub async fn remove(&mut self, id: &str) -> Result<(), Error> {
-        let gone = self.item(id).await?;
-        let items = self.0.kept().await?.todo.iter();
-        let under = items.filter(|item| item.place.starts_with(&gone.place));
-        let changes = under.map(|item| RecordChange::remove(RecordKind::Todo, item.id())).collect();
+        let kept = self.0.kept().await?;
+        let gone = place_of(id).filter(|place| kept.todo.contains_key(place));
+        let changes: Vec<RecordChange> = match gone {
+            Some(gone) => {
+                let under = kept.todo.range(gone.clone()..);
+                let under = under.take_while(|(place, _)| place.starts_with(&gone));
+                under.map(|(_, item)| RecordChange::remove(RecordKind::Todo, item.id())).collect()
+            }
+            None if kept.damaged.contains_key(&(RecordKind::Todo, id.to_owned())) => {
+                vec![RecordChange::remove(RecordKind::Todo, id)]
+            }
+            None => return Err(no_item(id)),
+        };
         self.0.change_records(changes).await
     }
 
     async fn item(&mut self, id: &str) -> Result<TodoItem, Error> {
-        let found = self.0.kept().await?.todo.iter().find(|item| item.id() == id).cloned();
-        found.ok_or_else(|| Error::rule(format!("there is no TODO item {id:?}")))
+        let items = &self.0.kept().await?.todo;
+        place_of(id).and_then(|place| items.get(&place).cloned()).ok_or_else(|| no_item(id))
     }
 
     async fn add_at(&mut self, parent: &[u32], text: &str) -> Result<String, Error> {
-        let items = self.0.kept().await?.todo.iter();
-        let siblings = items.filter_map(|item| match item.place.split_last() {
-            Some((last, above)) if above == parent => Some(*last),
-            _ => None,
-        });
-        let next = siblings.max().unwrap_or(0).saturating_add(1);
-        let place = [parent, &[next]].concat();
+        let kept = self.0.kept().await?;
+        let number = next_number(kept, parent).ok_or_else(|| Error::rule("the list is full"))?;
+        let place = [parent, &[number]].concat();
         let item = TodoItem { place, text: text.to_owned(), status: TodoStatus::Pending };
         let id = item.id();
         self.write(item).await?;
@@ -168,15 +176,19 @@ impl Todo<'_> {
 }
 
 impl TodoItem {
-    pub(super) fn of(id: &str, body: TodoBody) -> Result<Self, Error> {
-        let place: Result<Vec<u32>, _> = id.split('.').map(str::parse).collect();
-        let wrong = |_| Error::rule(format!("{id:?} is no id of a TODO item, such as 2.1"));
-        Ok(Self { place: place.map_err(wrong)?, text: body.text, status: body.status })
+    pub(super) fn of(id: &str, body: TodoBody) -> Result<Self, String> {
+        let wrong = || format!("{id:?} is no id of a TODO item, such as 2.1");
+        let place = place_of(id).ok_or_else(wrong)?;
+        Ok(Self { place, text: body.text, status: body.status })
+    }
+
+    pub(super) fn place(&self) -> &[u32] {
+        &self.place
     }
 
     /// Its id.
     pub fn id(&self) -> String {
-        self.place.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+        id_of(&self.place)
     }
 
     /// How deep it stands: 0 for an item of the list itself.
@@ -185,25 +197,54 @@ impl TodoItem {
     }
 }
 
-/// The list as an agent is shown it.
-pub(super) fn render(items: &[TodoItem], agent: &Agent) -> String {
-    let mut items: Vec<&TodoItem> = items.iter().collect();
-    items.sort_by(|a, b| a.place.cmp(&b.place));
-    let mut out = String::from("## TODO\n");
+fn id_of(place: &[u32]) -> String {
+    place.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+}
+
+/// The place that an id names. Of each place there is one id: `01` is none.
+pub(super) fn place_of(id: &str) -> Option<Vec<u32>> {
+    let place: Vec<u32> = id.split('.').map(|n| n.parse().ok()).collect::<Option<_>>()?;
+    (id_of(&place) == id).then_some(place)
+}
+
+fn no_item(id: &str) -> Error {
+    Error::rule(format!("there is no TODO item {id:?}"))
+}
+
+/// The number after the last one under an item, or else one that is free.
+fn next_number(kept: &Kept, parent: &[u32]) -> Option<u32> {
+    let above = [parent, &[u32::MAX, u32::MAX]].concat();
+    let last = kept.todo.range(parent.to_vec()..above).next_back();
+    let last = last.and_then(|(place, _)| place.get(parent.len()).copied());
+    let is_free = |number: &u32| {
+        let place = [parent, &[*number]].concat();
+        let key = (RecordKind::Todo, id_of(&place));
+        !kept.todo.contains_key(&place) && !kept.damaged.contains_key(&key)
+    };
+    let after = last.unwrap_or(0).checked_add(1);
+    after.and_then(|next| (next..=u32::MAX).find(is_free)).or_else(|| (1..u32::MAX).find(is_free))
+}
+
+/// The list as an agent is shown it; none if it is empty.
+pub(super) fn render(kept: &Kept, agent: &Agent) -> Option<String> {
+    let damaged = kept.damaged_lines(&[RecordKind::Todo]);
+    if kept.todo.is_empty() && damaged.is_empty() {
+        return None;
+    }
+    let mut out = String::from(HEADING);
     if let Agent::Sub(_) = agent {
         out.push_str("This is the list of the main agent, for you to read. Do your own task.\n");
     }
-    for item in items {
+    for item in kept.todo.values() {
         let state = match item.status {
             TodoStatus::Pending => ' ',
             TodoStatus::InProgress => '~',
             TodoStatus::Done => 'x',
         };
         let indent = "  ".repeat(item.depth());
-        // A line of its own could pass for another item.
-        let text = item.text.replace('\n', " ");
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "{indent}- [{state}] {} {text}", item.id());
+        let _ = writeln!(out, "{indent}- [{state}] {} {}", item.id(), one_line(&item.text));
     }
-    out
+    out.push_str(&damaged);
+    Some(out)
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use interleaf_conversation::{Conversation, Event, Operated, Operation};
-use interleaf_model::Message;
-use interleaf_store::{Commit, NewEvent, RecordChange};
+use interleaf_model::{Message, Timestamp};
+use interleaf_store::{Commit, NewEvent, Record, RecordChange};
 
+use super::records::Kept;
 use super::{Session, now};
 use crate::Error;
 
@@ -154,12 +155,14 @@ impl Session {
 
     pub(super) async fn send(&mut self, commit: Commit) -> Result<(), Error> {
         let at = commit.at;
-        let n_changes = commit.records.len() as u64;
+        let changes = commit.records.clone();
         // Whether a write that fails arrived is not known.
         let kept = self.kept.take();
         let done = self.store.commit(commit).await.map_err(Error::store)?;
-        if n_changes == 0 && done.next_record == self.head.next_record {
-            self.kept = kept;
+        let first = self.head.next_record;
+        if done.next_record == first + changes.len() as u64 {
+            let changed = |kept| changed(kept, changes, first, (done.next_seq, at));
+            self.kept = kept.and_then(changed);
         }
         self.head.next_record = done.next_record;
         self.head.next_seq = done.next_seq;
@@ -167,6 +170,24 @@ impl Session {
         self.head.changed = self.head.changed.max(at);
         Ok(())
     }
+}
+
+/// The records after changes of which the first has this number, or none if one of them
+/// brings what cannot be read.
+fn changed(
+    mut kept: Kept,
+    changes: Vec<RecordChange>,
+    first: u64,
+    (seq, at): (u64, Timestamp),
+) -> Option<Kept> {
+    for (no, change) in (first..).zip(changes) {
+        let RecordChange { kind, key, body, .. } = change;
+        match body {
+            Some(body) => kept.change(Record { kind, key, no, seq, at, body }).ok()?,
+            None => kept.remove(kind, &key),
+        }
+    }
+    Some(kept)
 }
 
 fn one(event: Event) -> Vec<Event> {

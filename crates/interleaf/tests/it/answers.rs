@@ -2,7 +2,7 @@
 //! and what is known of the answer can be asked later.
 
 use interleaf::assemble::{OpenBlock, Recipe};
-use interleaf::model::{Finish, Message, PartRef, Role, Tool};
+use interleaf::model::{ContextKind, Finish, Message, PartRef, Reply, Role, Tool};
 use interleaf::wire::{Decoder, Family, NameMap, Vendor, decode_request};
 use interleaf::{ErrorKind, Next, Session, Target};
 use serde_json::json;
@@ -296,5 +296,26 @@ fn a_model_that_takes_no_prefill_is_asked_after_its_own_last_word() {
         let body: serde_json::Value = serde_json::from_slice(&request.body.to_bytes()).unwrap();
         let messages = body["messages"].as_array().unwrap();
         assert_eq!(messages.last().unwrap()["role"], "user");
+    });
+}
+
+#[test]
+fn an_answer_without_a_number_finds_its_request_however_long_ago_it_was_made() {
+    block_on(async {
+        let store = memory().await;
+        let mut session = Session::create(store.clone(), "").await.unwrap();
+        session.append(Message::user("hello")).await.unwrap();
+        let target = target_of(Vendor::named("openai").unwrap(), "gpt-4o");
+        session.request(&Recipe::new(), &target).await.unwrap();
+        let role = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
+        let mut scout = session.sub_agent("scout");
+        scout.append(Message::user("look")).await.unwrap();
+        for _ in 0..70 {
+            scout.request(&role, &target).await.unwrap();
+        }
+        let mut opened = Session::open(store, session.id()).await.unwrap();
+        let reply = Reply::new(Message::assistant("hello"), Finish::Stop);
+        let taken = opened.take(reply).await.unwrap();
+        assert_eq!(taken.answered().unwrap().request, Some(0));
     });
 }

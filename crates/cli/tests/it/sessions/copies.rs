@@ -41,7 +41,7 @@ async fn fill(url: &str) {
     let done = RecordChange::put(
         RecordKind::Todo,
         "1",
-        json(r#"{"text": "mend the horn", "done": true}"#),
+        json(r#"{"text": "mend the horn", "status": "done"}"#),
     );
     fork.change_records(vec![done]).await.unwrap();
     fork.append(Message::user("What if not?")).await.unwrap();
