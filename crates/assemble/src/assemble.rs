@@ -70,7 +70,9 @@ pub fn assemble_observed(
     making.run(&order, &mut draft, &STEPS, &mut observe)?;
     if let Some(previous) = previous {
         let old = previous.messages.iter();
-        let stable = stable_prefix(old, draft.messages(), order.counting.as_ref());
+        let stable = stable_prefix(old, draft.messages(), order.counting.as_ref(), |message| {
+            message.neutral_len()
+        });
         making.stable(stable);
     }
     making.finish(&order, &mut draft, &mut observe)

@@ -20,27 +20,25 @@ pub struct StablePrefix {
     pub tokens: Option<u64>,
 }
 
+/// `len` gives the bytes of a message's neutral form.
 pub(crate) fn stable_prefix<'a>(
     previous: impl Iterator<Item = &'a Arc<Message>>,
     messages: impl Iterator<Item = &'a Arc<Message>>,
     counting: Option<&Counting<'_>>,
+    len: impl Fn(&Arc<Message>) -> usize,
 ) -> StablePrefix {
     let mut stable = StablePrefix { tokens: counting.map(|_| 0), ..StablePrefix::default() };
     for (message, _) in messages.zip(previous).take_while(|(message, old)| same(message, old)) {
-        stable.add(message, counting);
+        stable.messages += 1;
+        stable.bytes += len(message);
+        if let (Some(tokens), Some(counting)) = (&mut stable.tokens, counting) {
+            *tokens += counting.message(message);
+        }
     }
     stable
 }
 
 impl StablePrefix {
-    fn add(&mut self, message: &Arc<Message>, counting: Option<&Counting<'_>>) {
-        self.messages += 1;
-        self.bytes += message.neutral_len();
-        if let (Some(tokens), Some(counting)) = (&mut self.tokens, counting) {
-            *tokens += counting.message(message);
-        }
-    }
-
     /// This and what comes after it.
     pub(crate) fn and(self, next: Self) -> Self {
         Self {

@@ -128,8 +128,8 @@ impl Running {
     /// none.
     pub fn remember(&mut self, assembly: &Assembly) {
         if let Outcome::Ready(prompt) = &assembly.outcome {
-            let placement = assembly.report.placement.clone();
-            self.previous = Some(Remembered { prompt: prompt.clone(), placement });
+            let placement = assembly.report.placement.as_ref();
+            self.previous = Some(Remembered::of(prompt, placement, self.previous.as_ref()));
         }
     }
 

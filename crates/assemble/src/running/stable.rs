@@ -1,5 +1,6 @@
 //! What a request has in common with the one before, at the cost of what is new.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use interleaf_model::{Entry, Message, Prompt, Role};
@@ -11,11 +12,33 @@ use crate::{Placement, Previous, StablePrefix};
 
 /// The session's previous request.
 pub(super) struct Remembered {
-    pub(super) prompt: Prompt,
+    prompt: Prompt,
     pub(super) placement: Option<Placement>,
+    /// The bytes of its messages after the settled ones, by address: the prompt keeps them
+    /// alive, so that no other message has that address.
+    lens: HashMap<usize, usize>,
 }
 
 impl Remembered {
+    /// The request that was just made, after `before`.
+    pub(super) fn of(
+        prompt: &Prompt,
+        placement: Option<&Placement>,
+        before: Option<&Self>,
+    ) -> Self {
+        let known = |message| match before {
+            Some(before) => before.len(message),
+            None => message.neutral_len(),
+        };
+        let lens = prompt.messages().map(|message| (address(message), known(message))).collect();
+        Self { prompt: prompt.clone(), placement: placement.cloned(), lens }
+    }
+
+    fn len(&self, message: &Arc<Message>) -> usize {
+        let known = self.lens.get(&address(message)).copied();
+        known.unwrap_or_else(|| message.neutral_len())
+    }
+
     pub(super) fn as_previous(&self) -> Previous {
         Previous::made(&self.prompt, self.placement.as_ref())
     }
@@ -30,7 +53,7 @@ impl Remembered {
     ) -> StablePrefix {
         let (old_head, old_rest) = split(self.prompt.entries());
         let (head, rest) = split(entries);
-        let stable = stable_prefix(messages(old_head), messages(head), counting);
+        let stable = stable_prefix(messages(old_head), messages(head), counting, |m| self.len(m));
         if stable.messages < old_head.len() || stable.messages < head.len() {
             // One side goes on with its turns while the other is still in its head.
             return stable;
@@ -48,8 +71,12 @@ impl Remembered {
         let links = shown.map_or(&[][..], |shown| &shown.links);
         let new_links = links.iter().skip(n_common).map(|(shown, _)| &shown.link);
         let new = new_links.flat_map(|link| messages(link.entries())).chain(messages(rest));
-        stable.and(stable_prefix(old, new, counting))
+        stable.and(stable_prefix(old, new, counting, |m| self.len(m)))
     }
+}
+
+fn address(message: &Arc<Message>) -> usize {
+    Arc::as_ptr(message).addr()
 }
 
 fn split(entries: &[Entry]) -> (&[Entry], &[Entry]) {
