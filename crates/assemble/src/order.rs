@@ -24,7 +24,7 @@ pub(crate) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// Whose the messages are that the steps make: the agent's whose request it is.
+    /// The origin given to messages that the steps make: the agent's whose request it is.
     pub(crate) fn own_origin(&self) -> Origin {
         match &self.recipe.agent {
             Agent::Sub(name) if self.has_own => Origin::SubAgent(name.clone()),

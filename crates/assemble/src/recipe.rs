@@ -53,7 +53,7 @@ pub struct Recipe {
 pub struct Summary {
     /// What it says.
     pub text: Arc<str>,
-    /// The first message that it covers; if that is gone, so is its ground.
+    /// The first message that it covers; if that message is gone, the summary no longer applies.
     pub start: MessageId,
     /// Every message that it covers.
     pub covers: BTreeSet<MessageId>,

@@ -24,7 +24,7 @@ pub enum Event {
     Operated {
         /// By this; new messages carry the ids that they keep.
         operation: Operation,
-        /// To this, in log indices; new messages are counted behind the old log.
+        /// To this, in log indices; new messages are counted after the old log.
         view: Ranges,
     },
     /// A message got a mark.

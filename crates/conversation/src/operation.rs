@@ -28,16 +28,16 @@ pub enum Operation {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Truncate {
-    /// Keep so many from the start. More than there are keeps all.
+    /// How many to keep at the start. More than there are keeps all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_first: Option<usize>,
-    /// Keep so many at the end; 0 keeps none.
+    /// How many to keep at the end; 0 keeps none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_last: Option<usize>,
-    /// Hide so many from the start.
+    /// How many to hide at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remove_first: Option<usize>,
-    /// Hide so many at the end; 0 hides none.
+    /// How many to hide at the end; 0 hides none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remove_last: Option<usize>,
     /// Keep these positions.
@@ -60,7 +60,7 @@ pub struct Truncate {
 pub struct Span {
     /// The first position.
     pub start: usize,
-    /// The position behind the last.
+    /// The position after the last.
     pub end: usize,
 }
 

@@ -108,7 +108,7 @@ pub struct Head {
     interleaf_session: u32,
     /// Its id.
     pub id: SessionId,
-    /// What people call it.
+    /// Its title.
     pub title: String,
     /// The agent whose session it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

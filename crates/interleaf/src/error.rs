@@ -150,7 +150,7 @@ impl Error {
 }
 
 /// The reason stands in the sentence; [`source`](std::error::Error::source) gives what is
-/// behind the reason.
+/// after the reason.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {

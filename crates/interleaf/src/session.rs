@@ -8,7 +8,7 @@
 //! The store is the truth. What a session holds in memory is rebuilt from events, and
 //! every write names the sequence number that it builds on: if another node has
 //! written meanwhile, the write is refused, and [`Session::refresh`] takes in what is
-//! new. So is a session whose last write broke off, for whatever reason.
+//! new. The same call recovers a session whose last write was interrupted.
 //!
 //! The same holds for records. Whatever is made from them (a change of one, a request, a
 //! change of the view that a summary covers) names the number of the next change of a
@@ -100,7 +100,7 @@ impl Session {
         Self::create_with(store, NewSession::new(title, now()?)).await
     }
 
-    /// Makes a session of which more is known than a title.
+    /// Makes a session with more details than a title.
     ///
     /// # Errors
     /// If the store refuses.
@@ -135,10 +135,10 @@ impl Session {
         Ok(Self::of(self.store.clone(), head, self.conversation.fork()))
     }
 
-    /// A session that shares the first so many events of this one.
+    /// A session that shares this session's first `seq` events.
     ///
     /// # Errors
-    /// If there are not so many.
+    /// If it has fewer.
     pub async fn fork_at(&self, seq: u64, title: &str) -> Result<Self, Error> {
         let head = self.fork_head(seq, title).await?;
         let conversation = self.at(seq).await?;
@@ -178,10 +178,10 @@ impl Session {
         Ok(new.saturating_sub(known))
     }
 
-    /// The conversation as it was when the session had so many events.
+    /// The conversation as it was when the session had `seq` events.
     ///
     /// # Errors
-    /// If it never had so many.
+    /// If it never had that many.
     pub async fn at(&self, seq: u64) -> Result<Conversation, Error> {
         load::conversation(&*self.store, self.id(), seq).await
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Whether every call has its result behind it, in call order, and nothing else
+/// Whether every call has its result after it, in call order, and nothing else
 /// breaks the rules of an agent's conversation.
 fn is_valid(messages: &[Message]) -> bool {
     let mut call_ids = HashSet::new();

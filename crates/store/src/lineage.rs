@@ -9,9 +9,9 @@ pub(crate) struct Segment<Owner> {
     pub(crate) owner: Owner,
     /// The first event.
     pub(crate) from: u64,
-    /// The event behind the last.
+    /// The event after the last.
     pub(crate) upto: u64,
-    /// The record change behind the last.
+    /// The record change after the last.
     pub(crate) records_upto: u64,
 }
 

@@ -6,13 +6,13 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::SessionId;
 
-/// So many notices wait for a slow listener before it is told that it missed some.
+/// The number of notices that wait for a slow listener before it is told that it missed some.
 const WAITING: usize = 1024;
 
 /// A session has changed, or notices were missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// This session has so many events now.
+    /// The session, and the number of events it has now.
     Changed {
         /// Which.
         session: SessionId,

@@ -18,17 +18,17 @@ enum End {
 }
 
 impl Page {
-    /// The first so many of those from a sequence number on.
+    /// The first `limit` from a sequence number on.
     pub fn from(seq: u64, limit: usize) -> Self {
         Self { range: (seq, u64::MAX), limit, end: End::Oldest }
     }
 
-    /// The last so many.
+    /// The last `limit`.
     pub fn newest(limit: usize) -> Self {
         Self::before(u64::MAX, limit)
     }
 
-    /// The last so many of those before a sequence number.
+    /// The last `limit` before a sequence number.
     pub fn before(seq: u64, limit: usize) -> Self {
         Self { range: (0, seq), limit, end: End::Newest }
     }

@@ -1,7 +1,7 @@
 //! The store on a server that any number of nodes share.
 //!
 //! An append is one statement, and so one round trip and one transaction. Notices to
-//! other nodes are sent behind the commit, several at once: `NOTIFY` inside it would
+//! other nodes are sent after the commit, several at once: `NOTIFY` inside it would
 //! make all commits of the database wait for each other.
 
 mod commit;

@@ -79,7 +79,7 @@ pub enum Expect {
 pub struct RecordFilter {
     /// Only of this kind.
     pub kind: Option<RecordKind>,
-    /// As they were when the session had so many events.
+    /// As they were when the session had this many events.
     pub as_of: Option<u64>,
 }
 

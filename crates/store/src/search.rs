@@ -11,7 +11,7 @@ pub struct Search {
     pub query: String,
     /// Only in this session.
     pub session: Option<SessionId>,
-    /// At most so many.
+    /// The most to return.
     pub limit: usize,
 }
 

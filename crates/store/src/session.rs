@@ -19,7 +19,7 @@ pub struct SessionId(pub(crate) Uuid);
 pub struct Head {
     /// Its name.
     pub id: SessionId,
-    /// What people call it.
+    /// Its title.
     pub title: String,
     /// The agent whose session it is.
     pub agent: Option<AgentName>,
@@ -54,7 +54,7 @@ pub struct ForkPoint {
 pub struct NewSession {
     /// Its name.
     pub id: SessionId,
-    /// What people call it.
+    /// Its title.
     pub title: String,
     /// The agent whose session it is.
     pub agent: Option<AgentName>,
@@ -67,7 +67,7 @@ pub struct NewSession {
 /// Which sessions to list, the last changed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListSessions {
-    /// At most so many.
+    /// The most to return.
     pub limit: usize,
     /// Only those that come after this one in the list: the next page.
     pub after: Option<(Timestamp, SessionId)>,

@@ -16,7 +16,7 @@ pub trait Sessions: Sealed + Send + Sync {
     /// Makes a session, or a fork of one.
     ///
     /// # Errors
-    /// `Exists`; for a fork `NotFound`, or `Invalid` if its parent is not so long.
+    /// `Exists`; for a fork `NotFound`, or `Invalid` if its parent is shorter.
     fn create(&self, session: NewSession) -> StoreFuture<'_, Head>;
 
     /// A session, without its events.

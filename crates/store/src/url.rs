@@ -47,7 +47,7 @@ impl Address {
 }
 
 fn unknown(url: &str) -> Error {
-    // What stands behind the scheme may hold a password.
+    // What stands after the scheme may hold a password.
     let shown = url.split_once(':').map_or(url, |(scheme, _)| scheme);
     Error::invalid(format!(
         "{shown:?} is no store: memory:, sqlite:PATH and postgres://… are known"

@@ -8,14 +8,14 @@
 
 use crate::Error;
 
-/// Of each event so much text is indexed. PostgreSQL refuses an index entry of more
-/// than 1 MiB, and so much text stays below in the worst case.
+/// How much text of each event is indexed. PostgreSQL refuses an index entry of more
+/// than 1 MiB, and this much text stays below that in the worst case.
 const INDEXED_BYTES: usize = 128 * 1024;
 
 /// A longer run of letters is no word that anyone looks for, but encoded data.
 const LONGEST_WORD: usize = 128;
 
-/// So many characters of a found text are shown on each side of what was found.
+/// The number of characters shown on each side of what was found.
 const SHOWN_CHARS: usize = 48;
 
 /// A query, read: every term must be found.

@@ -161,7 +161,7 @@ fn events(family: Family) -> Vec<(&'static str, Value)> {
 
 type Events = Vec<(&'static str, Value)>;
 
-/// What stands before the text, between the two, and behind the arguments.
+/// What stands before the text, between the two, and after the arguments.
 fn frame_events(family: Family) -> (Events, Events, Events) {
     match family {
         Family::OpenaiChat => {

@@ -3,7 +3,7 @@
 //! | in the model | on the wire |
 //! |---|---|
 //! | system messages | blocks of `system`, in order |
-//! | a user message | blocks of a `user` message, behind the results of the turn |
+//! | a user message | blocks of a `user` message, after the results of the turn |
 //! | tool results | `toolResult` blocks, all of a turn in one `user` message; a failed one has `status: "error"` |
 //! | a call | a `toolUse` block; its arguments are an object |
 //! | thinking with a signature | `reasoningContent.reasoningText` |
@@ -22,7 +22,7 @@
 //! | an opaque part | a block that we have no word for, such as `guardContent`, `citationsContent`, a document of text, a `cachePoint`, what the API ran itself |
 //! | an extra | unknown fields; those inside a block keep the block's key above them |
 //!
-//! A `cachePoint` directly behind a result is in the extra of that result's message.
+//! A `cachePoint` directly after a result is in the extra of that result's message.
 //! Where results may not stand beside what the user said, an assistant turn `.` is put
 //! between; reading does not take it out again.
 

@@ -125,9 +125,9 @@ pub(crate) struct TurnPlace {
     pub(crate) current: bool,
     /// In the turn before it the user says something beside results.
     pub(crate) asked: bool,
-    /// In the turn behind it the user says something beside results.
+    /// In the turn after it the user says something beside results.
     pub(crate) spoken_to: bool,
-    /// The index in the prompt of the message behind which a cache breakpoint goes,
+    /// The index in the prompt of the message after which a cache breakpoint goes,
     /// if it is in this turn and breakpoints are written.
     pub(crate) breakpoint: Option<usize>,
 }

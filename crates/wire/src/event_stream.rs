@@ -8,7 +8,7 @@
 //! A header is a name with a length of one byte, a type byte and a value; those that
 //! say what the frame is are strings. Own code, because AWS's decoder brings twenty
 //! packages along (`http`, `time`, …), has no size limit and checks the length of a
-//! frame only when so many bytes have come. Tests decode what AWS's encoder wrote.
+//! frame only when that many bytes have come. Tests decode what AWS's encoder wrote.
 
 use crate::sse::Event;
 use crate::{ApiError, Error, ErrorKind, Family};

@@ -34,9 +34,9 @@
 //! | one text | a string |
 //! | several texts | a list of parts; a string, joined with newlines, by quirk |
 //! | an image, a file, a sound | `image_url`, `file`, `input_audio`; a note in words where that cannot be |
-//! | an image or file of a result | a note there, itself in a user message behind all results of the block |
+//! | an image or file of a result | a note there, itself in a user message after all results of the block |
 //! | a failed result | `Error: ` before its text |
-//! | a user message behind results | the same, with a short answer before it by quirk |
+//! | a user message after results | the same, with a short answer before it by quirk |
 //! | thinking | a field or part by quirk, else nothing; beside calls an empty one by quirk |
 //! | arguments that are no object | an object with the one key `raw_arguments` |
 //! | an answer at the end | the same, marked as a prefix by quirk |

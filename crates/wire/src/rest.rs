@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::raw::Fields;
 
 /// Fields that we have no word for, in order, each value as the bytes that it came in.
-/// They are written behind the fields that we know. Each name is there once.
+/// They are written after the fields that we know. Each name is there once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rest<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 

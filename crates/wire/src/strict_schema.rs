@@ -14,7 +14,7 @@ const MOST_ENUM_VALUES: usize = 1_000;
 /// The most characters over the names of properties and definitions and the values
 /// of enums and consts.
 const MOST_CHARACTERS: usize = 120_000;
-/// One text enum with more values than this may have at most so many characters.
+/// One text enum with more values than this may have at most this many characters in all.
 const LARGE_ENUM: (usize, usize) = (250, 15_000);
 
 const UNSUPPORTED: [&str; 10] = [

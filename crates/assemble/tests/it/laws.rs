@@ -131,7 +131,7 @@ proptest! {
         };
         if let (Some((first, then)), Some((second, now))) = (request(&view[..cut]), request(&view)) {
             let mut stable = first.context().map_or(first.entries().len(), |block| block.start);
-            // With the third result the block may leave its place behind the last user
+            // With the third result the block may leave its place after the last user
             // message for one further up; then it is what stands before that.
             if let (Some(then), Some(now)) = (then.placement, now.placement)
                 && then.fallback.is_some() && now.fallback.is_none()
@@ -192,7 +192,7 @@ fn transcript(prompt: &Prompt) -> String {
     Transcript { messages: prompt.messages().cloned().collect(), ..Transcript::default() }.write()
 }
 
-/// The roles behind the system head, without the context block.
+/// The roles after the system head, without the context block.
 fn letters(entries: &[Entry]) -> String {
     let history = entries.iter().filter(|e| !matches!(e.provenance, Provenance::Context(_)));
     let letter = |entry: &Entry| match entry.message.role() {

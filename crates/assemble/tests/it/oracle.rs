@@ -2,7 +2,7 @@
 
 use interleaf_assemble::PlacementRule;
 
-/// The position of the context block among the messages behind the system head,
+/// The position of the context block among the messages after the system head,
 /// given as letters u, a and t, whose tool blocks are whole. None for a custom rule.
 pub(crate) fn position(rule: &PlacementRule, letters: &str) -> Option<usize> {
     let wanted = match rule {

@@ -266,7 +266,7 @@ impl Oracle {
     }
 
     /// The positions of each tool block: the assistant message and those results
-    /// behind it that no later message claims.
+    /// after it that no later message claims.
     pub(crate) fn blocks(&self) -> Vec<Vec<usize>> {
         let visible: Vec<&Message> = self.visible().collect();
         let owner = |position: usize| {

@@ -7,7 +7,7 @@ use interleaf_store::{Replay, SessionId, Store};
 
 use crate::Error;
 
-/// The conversation that the first so many events make.
+/// The conversation that the events before `seq` make.
 pub(super) async fn conversation(
     store: &dyn Store,
     id: SessionId,

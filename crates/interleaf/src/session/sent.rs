@@ -7,7 +7,7 @@ use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
 use super::Session;
 use crate::Error;
 
-/// So many requests are read at once when one is looked for.
+/// The number of requests read at once when one is looked for.
 const PAGE: usize = 32;
 
 /// A request that is about to be sent.
@@ -60,7 +60,7 @@ impl Session {
         self.store.requests(self.id(), page).await.map_err(Error::store)
     }
 
-    /// The last request that was sent when the session had at most so many events.
+    /// The last request that was sent when the session had at most `seq` events.
     ///
     /// # Errors
     /// If the store refuses.

@@ -68,7 +68,7 @@ impl Session {
             .find_map(|(_, kept)| kept.active()))
     }
 
-    /// The summary that was sent when the session had so many events.
+    /// The summary that was sent when the session had `seq` events.
     ///
     /// # Errors
     /// If the store refuses, or one is damaged.

@@ -30,7 +30,7 @@ impl Bad {
         self.breaks
     }
 
-    /// Line and column of the character behind the mark.
+    /// Line and column of the character after the mark.
     fn place(&self) -> Option<(usize, usize)> {
         let before = self.marked.split_once('‸')?.0;
         let last_line = before.rsplit('\n').next()?;

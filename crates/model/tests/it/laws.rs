@@ -137,7 +137,7 @@ proptest! {
             Err(e) => {
                 let (line, column) = e.place().line_column.unwrap();
                 let line = text.split('\n').nth(line - 1);
-                // One column behind the end stands for what is missing there.
+                // One column after the end stands for what is missing there.
                 prop_assert!((1..=line.unwrap().chars().count() + 1).contains(&column));
             }
         }

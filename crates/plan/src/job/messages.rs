@@ -22,7 +22,7 @@ pub fn merge_adjacent(messages: Vec<Message>) -> Vec<Message> {
 }
 
 fn joined(first: Message, second: Message) -> Result<Message, Box<[Message; 2]>> {
-    // A message with calls is followed by their results, whatever comes behind them.
+    // A message with calls is followed by their results, whatever comes after them.
     let body = match (&first.body, &second.body) {
         (Body::System(a), Body::System(b)) => Parts::new(concat(a, b)).map(Body::System),
         (Body::User(a), Body::User(b)) => Parts::new(concat(a, b)).map(Body::User),

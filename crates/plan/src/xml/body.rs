@@ -138,7 +138,7 @@ impl<'t> Walk<'t> {
             || (tag.value.is_none() && self.shape.property(tag.name).is_some())
     }
 
-    /// Takes a parameter, and says what is behind it; none if the text ends in it.
+    /// Takes a parameter, and says what is after it; none if the text ends in it.
     fn parameter(&mut self, tag: &Tag<'t>) -> Option<usize> {
         let named = tag.is_one_of(&PARAMETER_TAGS) && subject(tag).is_some();
         let name = match (named, tag.is("arg_value")) {
@@ -168,7 +168,7 @@ impl<'t> Walk<'t> {
         Some(behind)
     }
 
-    /// Where the value of `<parameter name="…">` ends, and what is behind it.
+    /// Where the value of `<parameter name="…">` ends, and what is after it.
     ///
     /// The value may hold code that looks like the protocol, and an end tag may be
     /// missing. So an end tag counts at once if what follows it belongs to the protocol;
@@ -213,7 +213,7 @@ impl<'t> Walk<'t> {
         maybe.or(first_close)
     }
 
-    /// Where the value of an element such as `<city>` ends, and what is behind it.
+    /// Where the value of an element such as `<city>` ends, and what is after it.
     fn end_of_element(&self, tag: &Tag<'_>) -> Option<(usize, usize)> {
         if let Some(found) = close_of(self.text, tag.span.end, tag.name, self.around.patience) {
             return Some(found);

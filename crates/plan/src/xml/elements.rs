@@ -89,7 +89,7 @@ impl Patience {
     }
 }
 
-/// Where the end tag of an element stands, and what is behind it.
+/// Where the end tag of an element stands, and what is after it.
 pub(super) fn close_of(
     raw: &str,
     from: usize,

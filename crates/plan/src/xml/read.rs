@@ -3,7 +3,7 @@
 //! | form of a call | example |
 //! |---|---|
 //! | the protocol's own | `<invoke name="f"><parameter name="x">1</parameter></invoke>` |
-//! | name behind the tag | `<function=f><parameter=x>1</parameter></function>` |
+//! | name after the tag | `<function=f><parameter=x>1</parameter></function>` |
 //! | the tool is the tag | `<f><x>1</x></f>` |
 //! | JSON in a tag | `<tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call>` |
 //! | keys and values | `<tool_call>f<arg_key>x</arg_key><arg_value>1</arg_value></tool_call>` |

@@ -11,7 +11,7 @@ pub(super) struct Tag<'t> {
     /// Its name as it is written, without a prefix such as `x:` or `｜x｜`.
     pub(super) name: &'t str,
     pub(super) kind: TagKind,
-    /// What stands behind the name in `<function=NAME>`.
+    /// What stands after the name in `<function=NAME>`.
     pub(super) value: Option<&'t str>,
     pub(super) attributes: Vec<(&'t str, Cow<'t, str>)>,
     pub(super) span: Range<usize>,
@@ -38,7 +38,7 @@ impl Tag<'_> {
         self.attributes.iter().find(|(own, _)| wanted(own)).map(|(_, value)| &**value)
     }
 
-    /// What the tag is about: `name="…"`, or what stands behind its name.
+    /// What the tag is about: `name="…"`, or what stands after its name.
     pub(super) fn subject(&self) -> Option<&str> {
         self.value.or_else(|| self.attribute(&["name", "tool", "tool_name", "function"]))
     }
@@ -47,7 +47,7 @@ impl Tag<'_> {
 /// The longest tag that is taken for one, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The next tag at or behind `from`, whatever its name.
+/// The next tag at or after `from`, whatever its name.
 pub(super) fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
     let mut at = from;
     loop {

@@ -32,7 +32,7 @@ fn reference(c: char) -> String {
 /// The text of a parameter, as it was meant.
 ///
 /// White space that only lays the tags out is no part of it: around a single line all of
-/// it, around several lines the line break behind the start tag and the one before the
+/// it, around several lines the line break after the start tag and the one before the
 /// end tag. CDATA is taken as it is; elsewhere entities are decoded, once.
 pub(super) fn plain(raw: &str) -> String {
     let trimmed = raw.trim();
@@ -65,7 +65,7 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Several lines without the line break behind the start tag and the one before the end
+/// Several lines without the line break after the start tag and the one before the end
 /// tag, with the blanks that indent it.
 fn unframed(raw: &str) -> &str {
     let blanks = [' ', '\t', '\r'];

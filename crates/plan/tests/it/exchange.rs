@@ -108,7 +108,7 @@ fn print(out: &mut String, request: &StepRequest, before: Option<&StepRequest>) 
         match old.map(|old| old.text().into_owned()) {
             Some(old) if old == text => writeln!(out, "[{role}] as before").unwrap(),
             Some(old) => {
-                // What was added behind the last instruction.
+                // What was added after the last instruction.
                 let common = old.split("\n\n").zip(text.split("\n\n"));
                 let same: usize =
                     common.take_while(|(old, new)| old == new).map(|(old, _)| old.len() + 2).sum();

@@ -14,7 +14,7 @@ pub(crate) enum Bare {
 }
 
 impl Bare {
-    /// Appends to a session of its own, so many events per commit.
+    /// Appends to a session of its own, `n` events per commit.
     pub(crate) async fn append(&mut self, events: &[NewEvent], per_commit: usize) -> Duration {
         match self {
             Self::Sqlite(bare) => bare.append(events, per_commit),

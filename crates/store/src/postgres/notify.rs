@@ -11,7 +11,7 @@ use crate::{Notice, SessionId};
 /// The channel of `LISTEN` and `NOTIFY`.
 pub(crate) const CHANNEL: &str = "interleaf";
 
-/// So many notices go out together at most: a payload must stay below 8000 bytes.
+/// The most notices that go out together: a payload must stay below 8000 bytes.
 const TOGETHER: usize = 100;
 
 pub(crate) struct Notifier(UnboundedSender<Notice>);

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use crate::error::Failure;
 use crate::{Error, ErrorKind};
 
-/// So many commits share one transaction at most.
+/// The most commits that share one transaction.
 const TOGETHER: usize = 128;
 
 /// Work, done inside the transaction if there is one; gives what answers the caller,

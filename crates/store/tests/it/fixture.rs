@@ -34,7 +34,7 @@ pub(crate) async fn postgres() -> Option<Backend> {
     Some(Backend { store: open(&url).await.unwrap(), url, _folder: None })
 }
 
-/// An instant, so many seconds into a day.
+/// An instant, this many seconds into a day.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_microseconds(1_795_000_000_000_000 + seconds * 1_000_000).unwrap()
 }

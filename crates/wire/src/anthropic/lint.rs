@@ -1,7 +1,7 @@
 //! What can be seen in a body that the API will refuse.
 //!
 //! Signatures cannot be checked from outside: that a thought was made by another
-//! model, or behind another prefix, is seen only where its form tells.
+//! model, or after another prefix, is seen only where its form tells.
 
 mod cache;
 mod messages;

@@ -88,7 +88,7 @@ fn report_merge(cx: &mut Context<'_>, said: &[Entry]) {
     }
 }
 
-/// Puts a cache breakpoint behind the last block from `first` on that may have one.
+/// Puts a cache breakpoint after the last block from `first` on that may have one.
 fn mark(blocks: &mut Vec<Block<'_>>, first: usize) {
     let markable = |block: &Block<'_>| {
         matches!(block.kind(), "text" | "image" | "toolUse" | "toolResult" | "guardContent")

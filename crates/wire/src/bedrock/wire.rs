@@ -40,7 +40,7 @@ pub(super) const KINDS: &[&str] = &[
     "json",
 ];
 
-/// Where a tool message keeps the breakpoint that stands behind its result.
+/// Where a tool message keeps the breakpoint that stands after its result.
 pub(super) const BEHIND_RESULT: &str = "cachePoint";
 
 /// Where a tool message keeps the unknown fields of the block around its result.

@@ -4,7 +4,7 @@
 //!
 //! | what comes | what it becomes |
 //! |---|---|
-//! | `text` without a signature, behind another | added to that text |
+//! | `text` without a signature, after another | added to that text |
 //! | `text` with a signature | a text of its own |
 //! | an empty `text` with a signature | an opaque part, to go back as it is |
 //! | `text` with `thought` | thinking; a signature seals and ends it |

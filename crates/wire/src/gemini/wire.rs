@@ -152,7 +152,7 @@ pub(super) struct FunctionDeclaration<'a> {
     pub(super) rest: Rest<'a>,
 }
 
-/// All behind the turns.
+/// All after the turns.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Tail<'a> {

@@ -18,7 +18,7 @@ pub(super) struct Head<'a> {
     pub(super) tools: Vec<Tool<'a>>,
 }
 
-/// All behind the messages.
+/// All after the messages.
 #[derive(Serialize, Default)]
 pub(super) struct Tail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -19,7 +19,7 @@ pub(super) struct Head<'a> {
     pub(super) tools: Vec<Tool<'a>>,
 }
 
-/// All that stands behind `input`.
+/// All that stands after `input`.
 #[derive(Serialize, Default)]
 pub(super) struct Tail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

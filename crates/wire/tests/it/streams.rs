@@ -61,7 +61,7 @@ fn may_become(part: &AssistantPart, whole: &AssistantPart) -> bool {
         (AssistantPart::Opaque(part), AssistantPart::Opaque(whole)) => {
             part == whole || whole.value.as_str().contains("refusal")
         }
-        // A call is whole or not there. What a vendor attached may come behind it.
+        // A call is whole or not there. What a vendor attached may come after it.
         (AssistantPart::Call(part), AssistantPart::Call(whole)) => {
             (&part.id, &part.name, &part.arguments) == (&whole.id, &whole.name, &whole.arguments)
         }

@@ -37,7 +37,7 @@ enum Fate {
 #[derive(Default)]
 struct Waiting<'a> {
     next: HashMap<&'a CallId, Option<usize>>,
-    /// For each call the one that waits behind it.
+    /// For each call the one that waits after it.
     behind: Vec<Option<usize>>,
 }
 
@@ -105,7 +105,7 @@ impl Pairing {
         }
     }
 
-    /// Tells the results that stand right behind their message, in the order of its
+    /// Tells the results that stand right after their message, in the order of its
     /// calls, from those that have to move there.
     fn note_moves(&mut self, entries: &[Entry]) {
         // Dropped results and made ones leave no gap: what counts is the order of the

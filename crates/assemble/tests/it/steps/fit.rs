@@ -7,12 +7,12 @@ use interleaf_model::MessageId;
 
 use crate::scene::{Scene, four_texts, input, ready, refused, show, view, words};
 
-/// So many words.
+/// `n` words.
 fn say(n: usize) -> String {
     (0..n).map(|i| format!("w{i}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A turn with one tool result of so many words: 3 messages, 5 + 14 + 4 + n tokens.
+/// A turn with one tool result of `n` words: 3 messages, 5 + 14 + 4 + n tokens.
 fn turn(n: usize, words: usize) -> String {
     format!("u ask{n}\na [call c{n} ls]\nt c{n}= {}\n", say(words))
 }

@@ -1,4 +1,4 @@
-//! B3: every call has exactly one result, right behind it.
+//! B3: every call has exactly one result, right after it.
 
 use interleaf_assemble::{
     Assembly, MissingResult, OpenBlock, Outcome, PlacementRule, assemble_observed,

@@ -15,7 +15,7 @@ use crate::encode::{Context, TurnPlace};
 /// What the user says where a model will not speak after itself.
 const GO_ON: &str = "Continue.";
 
-/// What comes behind the assistant's turn.
+/// What comes after the assistant's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     /// The user's next.

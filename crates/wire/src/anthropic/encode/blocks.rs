@@ -10,7 +10,7 @@ use crate::anthropic::wire::{Block, Content, Mark, Message as MessageForm, Rest}
 use crate::anthropic::{MARK, PLACEHOLDER};
 use crate::encode::Context;
 
-/// Blocks, and behind which of them each message ends.
+/// Blocks, and after which of them each message ends.
 #[derive(Default)]
 pub(super) struct Blocks<'a> {
     pub(super) list: Vec<Block<'a>>,

@@ -135,7 +135,7 @@ fn in_base64<'a>(media_type: &'static str, data: &'a str) -> SourceForm<'a> {
     SourceForm { kind: "base64", media_type: Some(media_type), data, ..blank() }
 }
 
-/// Bytes behind an address, or that the API keeps.
+/// Bytes after an address, or that the API keeps.
 fn elsewhere(source: &Source) -> Option<SourceForm<'_>> {
     let is_web = |url: &str| {
         let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());

@@ -17,7 +17,7 @@ use crate::raw::text;
 pub(super) struct Served<'a> {
     uses: HashSet<Cow<'a, str>>,
     results: HashSet<Cow<'a, str>>,
-    /// A use may wait for its result until the turn goes on: behind it comes nothing, or
+    /// A use may wait for its result until the turn goes on: after it comes nothing, or
     /// nothing but results.
     may_wait: bool,
     /// The turn goes on with one that was interrupted for results, so that a use may be

@@ -121,7 +121,7 @@ pub(super) fn hides_thinking(cx: &Context<'_>, place: TurnPlace, is_prefill: boo
 
 /// Whether the tool loop that is running, if there is one, began with a thought.
 fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
-    // The loop is what stands behind the newest turn in which the user said something.
+    // The loop is what stands after the newest turn in which the user said something.
     let mut opener = None;
     for turn in turns.turns.iter().rev() {
         match turn {
@@ -130,7 +130,7 @@ fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
             Turn::Assistant { said, .. } => opener = Some(*said),
         }
     }
-    // A last turn of the assistant's gets one of the user's behind it, or was paused.
+    // A last turn of the assistant's gets one of the user's after it, or was paused.
     let is_closed = match turns.turns.last() {
         Some(Turn::Assistant { said, .. }) => !is_paused(said),
         Some(Turn::User { .. }) | None => false,

@@ -68,7 +68,7 @@ fn check_results(message: &Message<'_>, before: Option<&Message<'_>>, faults: &m
     }
 }
 
-/// Tools that the API runs itself: each use has its result behind it, in its message
+/// Tools that the API runs itself: each use has its result after it, in its message
 /// or, if the assistant also called, in the one that goes on.
 fn check_served(view: &View<'_>, faults: &mut Faults) {
     let mut uses: HashSet<&str> = HashSet::new();

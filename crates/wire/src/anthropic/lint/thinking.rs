@@ -38,7 +38,7 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
     }
 }
 
-/// The loop is what stands behind the last message in which the user said something.
+/// The loop is what stands after the last message in which the user said something.
 fn check_loop(view: &View<'_>, faults: &mut Faults) {
     if view.thinking() != Some("enabled") {
         return;

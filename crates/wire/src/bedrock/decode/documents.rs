@@ -55,7 +55,7 @@ fn trusted_name(part: &ContentPart) -> Option<String> {
     Some(text(document.peek("name")?).ok()?.into_owned())
 }
 
-/// The same document with a number behind its name.
+/// The same document with a number after its name.
 fn renamed(
     opaque: &Opaque,
     name: &str,

@@ -40,7 +40,7 @@ pub(super) fn said_blocks<'a>(
     }
 }
 
-/// A part that is given back as it came, if it may stand behind `before`.
+/// A part that is given back as it came, if it may stand after `before`.
 pub(super) fn own<'a>(
     cx: &mut Context<'_>,
     opaque: &'a Opaque,

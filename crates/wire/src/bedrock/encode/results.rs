@@ -15,7 +15,7 @@ use crate::bedrock::wire::{
 };
 use crate::encode::Context;
 
-/// The result of one call, and behind all results what cannot stand in one.
+/// The result of one call, and after all results what cannot stand in one.
 pub(super) fn result_block<'a>(
     cx: &mut Context<'_>,
     message: &'a Message,

@@ -1,4 +1,4 @@
-//! What stands behind the turns: the settings.
+//! What stands after the turns: the settings.
 
 use interleaf_model::Json;
 use serde_json::value::RawValue;

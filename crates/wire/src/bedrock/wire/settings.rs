@@ -73,7 +73,7 @@ pub(in crate::bedrock) enum Choice<'a> {
     Tool { name: Cow<'a, str> },
 }
 
-/// What stands behind the turns.
+/// What stands after the turns.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::bedrock) struct Tail<'a> {
@@ -112,7 +112,7 @@ impl InferenceConfig<'_> {
     }
 }
 
-/// What the model behind the API takes beside the API's own fields.
+/// What the model after the API takes beside the API's own fields.
 #[derive(Serialize, Default)]
 pub(in crate::bedrock) struct ModelFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

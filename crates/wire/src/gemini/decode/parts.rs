@@ -153,7 +153,7 @@ fn read_file(raw: &RawValue) -> Result<Form<'_>, Fault<'_>> {
     media("fileData", source, rest)
 }
 
-/// Whether only Google can fetch what is behind an address.
+/// Whether only Google can fetch what is after an address.
 fn is_googles(uri: &str) -> bool {
     let is_web = uri.starts_with("https://") || uri.starts_with("http://");
     !is_web || uri.starts_with("https://generativelanguage.googleapis.com/")

@@ -1,4 +1,4 @@
-//! All behind the turns: the choice of tools, the settings, and what has no neutral
+//! All after the turns: the choice of tools, the settings, and what has no neutral
 //! word.
 
 use interleaf_model::{Json, ToolName};

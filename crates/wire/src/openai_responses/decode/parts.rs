@@ -83,7 +83,7 @@ fn thinking(mut fields: Fields<'_>) -> Result<AssistantPart, Fault<'_>> {
     }))
 }
 
-/// The texts of a list of parts, one behind the other.
+/// The texts of a list of parts, one after the other.
 pub(in crate::openai_responses) fn joined(raw: &RawValue) -> String {
     let texts = list(raw).unwrap_or_default().into_iter().filter_map(|part| {
         let mut fields = Fields::read(part).ok()?;

@@ -1,7 +1,7 @@
 //! What the assistant said, as items.
 //!
 //! A thought waits until an item follows it: the API refuses one that leads to
-//! nothing. Where a thought is left out, the items behind it lose their ids, because
+//! nothing. Where a thought is left out, the items after it lose their ids, because
 //! the API would ask for it.
 
 use std::borrow::Cow;

@@ -37,7 +37,7 @@ fn unknown_fields_come_back_byte_for_byte() {
     assert_eq!(encoded, STRANGE);
 }
 
-/// The system message behind the instructions stands alone only in a body: as a
+/// The system message after the instructions stands alone only in a body: as a
 /// prompt both are one head.
 fn again_with_head(body: &str) -> String {
     let request = decode_request(FAMILY, body).unwrap();

@@ -88,7 +88,7 @@ const TYPED: [&str; 20] = [
     r##"{"type":5}"##,
 ];
 
-/// Puts an opaque part behind those of some message.
+/// Puts an opaque part after those of some message.
 fn insert_own(messages: &mut [Message], at: Index, value: &str) {
     let value = Json::parse(value).unwrap();
     let opaque = Opaque { owner: VendorName::new(OWNER), value };
