@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleaf::assemble::{Budget, Recipe};
+use interleaf::assemble::{Budget, OpenBlock, Recipe};
 use interleaf::model::{ContextKind, Message};
 use interleaf::{Next, Session, Target, store};
 use interleaf_samples::generate::agent_session;
@@ -39,10 +39,12 @@ async fn measure(n: usize) {
         session.append_all(part.iter().cloned()).await.unwrap();
     }
     let target = Target::new("anthropic", "a-model").unwrap().with_key("k");
-    let recipe = Recipe::new()
+    let mut recipe = Recipe::new()
         .with_system("You are a careful agent.")
         .with_context(ContextKind::Role, "You mend programs.")
         .with_budget(Budget::of_window(1 << 40));
+    // The made-up session stops anywhere, also between a call and its result.
+    recipe.open_block = OpenBlock::Mend;
     for _ in 0..3 {
         session.request(&recipe, &target).await.unwrap();
     }
