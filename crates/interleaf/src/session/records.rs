@@ -96,7 +96,7 @@ impl Session {
 
     /// The recipe with what a request of this session adds to it: the summary, the TODO
     /// list, useful information and folder notes, as they were recorded when the session had
-    /// so many events.
+    /// this many events.
     ///
     /// # Errors
     /// If the store refuses, or a summary is damaged.
