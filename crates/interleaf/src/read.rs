@@ -11,7 +11,7 @@
 //! | [`SummaryForm`] | a summary and what it covers |
 //!
 //! Nothing here opens a file: texts come in, values go out. An error has an
-//! [`InputFault`](crate::InputFault) with the place and the rule.
+//! [`InputFault`] with the place and the rule.
 //!
 //! ```
 //! use interleaf::read;
