@@ -74,8 +74,9 @@ impl fmt::Display for Error {
             Repr::Invalid(violation) => write!(f, "the request would not be valid: {violation}"),
             Repr::TooLarge { limit, tokens } => write!(
                 f,
-                "the request needs {} tokens and the window leaves {limit}: system {}, summary {}, \
-                 history {}, context block {}, tools {} after everything that may be left out is gone",
+                "the request needs {} tokens even without everything that may be left out, and \
+                 the window leaves {limit}: system {}, summary {}, history {}, context block {}, \
+                 tools {}",
                 tokens.total(),
                 tokens.system,
                 tokens.summary,

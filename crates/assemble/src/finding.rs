@@ -160,27 +160,27 @@ impl fmt::Display for Cause {
         f.write_str(match self {
             Self::Summarised => "the summary stands for it",
             Self::SummaryStartGone => {
-                "the message with which the summary begins is not in the view: sent without summary"
+                "the message with which the summary begins is not in the view: sent without the summary"
             }
             Self::SummaryStandsForNothing => {
-                "nothing that the summary covers may be swallowed: sent without summary"
+                "nothing that the summary covers may be left out: sent without the summary"
             }
             Self::LatestUser => "the latest user message is never summarised",
             Self::Pinned => "it is pinned, or in a tool block with a pinned message",
             Self::BlockNotCovered => {
-                "a tool block is summarised whole, and only when it is answered"
+                "a tool block is summarised whole, and only once it is answered"
             }
             Self::SystemMessage => "system messages are never summarised",
             Self::Blank => "it says nothing",
             Self::OtherAgent => "it is internal to another agent",
             Self::Internal => "it is the program's own note",
             Self::NoCall => "its call is not in the conversation",
-            Self::SecondResult => "its call has a result already",
-            Self::NotAtItsCall => "it did not stand at its place after its call",
+            Self::SecondResult => "its call already has a result",
+            Self::NotAtItsCall => "it was not in its place after its call",
             Self::NoResult => "no result was recorded for the call",
             Self::NoToolName => "the call names no tool",
             Self::CallIdReused => "its call id was used before",
-            Self::NoUserBefore => "no user message stood before the first assistant message",
+            Self::NoUserBefore => "there was no user message before the first assistant message",
             Self::SystemToHead => "system messages are joined at the head",
             Self::RoleAsSystem => {
                 "there is no system prompt: the role definition is the system message"
@@ -235,7 +235,7 @@ impl Findings {
     pub(crate) fn into_list(mut self) -> Vec<Finding> {
         for finding in &mut self.0 {
             if let Some((before, after)) = finding.tokens {
-                finding.detail = format!("{before} tokens, of which {after} stay");
+                finding.detail = format!("{before} tokens, {after} of them stay");
             }
         }
         self.0

@@ -49,8 +49,8 @@ pub enum Fallback {
 impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::AfterLastUser => "too few of them: after the last user message",
-            Self::AtEnd => "too few of them: at the end",
+            Self::AfterLastUser => "there are too few: after the last user message",
+            Self::AtEnd => "there are too few: at the end",
         })
     }
 }

@@ -24,10 +24,10 @@ pub(crate) struct ApiArguments {
     /// Who serves the model [default: who made the API]
     #[arg(long, value_name = "NAME", value_parser = vendor_parser(), help_heading = API)]
     pub(crate) vendor: Option<&'static Vendor>,
-    /// The most tokens that the answer may have
+    /// Maximum number of tokens in the answer
     #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = API)]
     max_tokens: Option<u64>,
-    /// Ask for the answer in pieces
+    /// Ask for a streamed answer
     #[arg(long, help_heading = API)]
     stream: bool,
     /// Write cache breakpoints, where the API has them
@@ -97,8 +97,8 @@ pub(crate) fn family_of(
     asked: Option<Family>,
 ) -> Result<Family, Failure> {
     asked.or_else(|| read::request_family(&input.text)).ok_or_else(|| {
-        let rule = "nothing in this body tells which API it is for";
-        Failure::new(&input.name, rule).hint(format!("{flag} names the API"))
+        let rule = "nothing in this body shows which API it is for";
+        Failure::new(&input.name, rule).hint(format!("name the API with {flag}"))
     })
 }
 

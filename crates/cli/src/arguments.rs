@@ -9,7 +9,7 @@ use interleaf::model::Role;
 
 use crate::commands::Command;
 
-/// Turn an agent's conversation into the request that a model API gets
+/// Turn an agent's conversation into the request to send to a model API
 #[derive(Debug, Parser)]
 #[command(
     name = "interleaf",
@@ -26,7 +26,7 @@ EXAMPLES
   interleaf convert fixtures/orphan-result.json --to gemini
 
 FILE is a transcript ({\"interleaf\": 1, …}), a list of messages in any API's
-form, or the body of a request; which one is seen from the content.
+form, or the body of a request; the content shows which.
 `-` is standard input.
 
 EXIT CODES  0 fine · 1 findings, or no request yet · 2 bad input or bad usage"

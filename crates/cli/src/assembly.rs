@@ -39,7 +39,7 @@ pub(crate) struct AssemblyArguments {
     ])]
     pub(crate) plain: bool,
 
-    /// A system prompt; may be given again
+    /// A system prompt; may be repeated
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     system: Vec<String>,
     /// The agent's role definition
@@ -58,7 +58,7 @@ pub(crate) struct AssemblyArguments {
     /// Folder notes
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     notes: Option<String>,
-    /// A further source; may be given again
+    /// A further source; may be repeated
     #[arg(long, value_name = "NAME=TEXT", value_parser = parse_source, help_heading = CONTEXT)]
     context: Vec<(String, String)>,
     /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N),
@@ -75,16 +75,16 @@ pub(crate) struct AssemblyArguments {
     /// What to do with a call without a result: make one that says so, or drop the call
     #[arg(long, value_name = "WHAT", default_value = "make", help_heading = REPAIR)]
     missing: Missing,
-    /// Leave calls at the end open for their results: then there is no request yet
+    /// Leave calls at the end open until their results come; there is no request until then
     #[arg(long, help_heading = REPAIR)]
     wait: bool,
-    /// Make the request of this sub-agent
+    /// Make the request for this sub-agent
     #[arg(long, value_name = "NAME", help_heading = REPAIR)]
     agent: Option<String>,
-    /// Never summarise this message or leave it out; may be given again
+    /// Never summarise or leave out this message; may be repeated
     #[arg(long, value_name = "ID", help_heading = REPAIR)]
     pin: Vec<String>,
-    /// The request before this one, as `build` printed it, for the stable prefix
+    /// The previous request, as `build` printed it, to measure the stable prefix
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
     previous: Option<PathBuf>,
     /// Drop thinking whose prefix changed since --previous, for models that take it back only
@@ -197,7 +197,7 @@ impl AssemblyArguments {
                 return Err(Failure::new("--context", rule));
             }
             if contexts.iter().any(|context| context.kind == kind) {
-                return Err(Failure::new("--context", format!("`{name}` is given twice")));
+                return Err(Failure::new("--context", format!("`{name}` appears twice")));
             }
             contexts.push(Context::new(kind, read_text(text, limit)?));
         }

@@ -154,7 +154,7 @@ fn unmarked(text: String) -> String {
 fn take_standard_input() -> Result<(), Failure> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     if TAKEN.swap(true, Ordering::Relaxed) {
-        return Err(Failure::new("-", "standard input can be read once only"));
+        return Err(Failure::new("-", "standard input can be read only once"));
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ const SESSION: &str = "Session";
 /// A session in place of a file.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArguments {
-    /// Take the conversation of this session, and its summary; the start of an id will do
+    /// Use the conversation of this session, and its summary; the start of its id is enough
     #[arg(long, value_name = "ID", help_heading = SESSION)]
     pub(crate) session: Option<String>,
     /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
@@ -127,7 +127,7 @@ impl Kept {
         let digits = |text: &str| text.replace('-', "").to_ascii_lowercase();
         let wanted = digits(asked);
         if wanted.is_empty() || !wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let rule = "this is no session: an id, or the start of one, is expected";
+            let rule = "this is not a session: give an id, or the start of one";
             return Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"));
         }
         let mut found = Vec::new();
@@ -145,7 +145,7 @@ impl Kept {
         match found.as_slice() {
             [id] => Ok(*id),
             [] => {
-                let rule = "no session has an id that begins so";
+                let rule = "no session has an id that begins like this";
                 Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"))
             }
             [..] => {
@@ -153,7 +153,7 @@ impl Kept {
                 names.sort();
                 names.truncate(NAMED);
                 let more = if found.len() > NAMED { " and more" } else { "" };
-                let rule = "more than one session has an id that begins so";
+                let rule = "more than one session has an id that begins like this";
                 Err(Failure::new(asked, rule).hint(format!("{}{more}", names.join(", "))))
             }
         }
@@ -191,7 +191,8 @@ impl KeptSession {
         let Some(seq) = at else { return Ok(self.loaded()) };
         let events = self.session.seq();
         if seq > events {
-            let rule = format!("session {} has {events} events, not {seq}", self.session.id());
+            let rule =
+                format!("session {} ends at event {events}, before {seq}", self.session.id());
             return Err(Failure::new("--at", rule));
         }
         Ok(self.with(self.ask(self.session.at(seq))?))

@@ -235,6 +235,7 @@ pub(crate) fn indices_text(indices: &[u32]) -> String {
 }
 
 /// A count with its noun.
-pub(crate) fn plural(count: usize, noun: &str) -> String {
+pub(crate) fn plural(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

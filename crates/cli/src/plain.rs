@@ -23,7 +23,7 @@ pub(crate) struct Body {
     pub(crate) name: String,
     /// The text, with a line break at its end.
     pub(crate) text: String,
-    /// What was mended, and what the API could not take as it was.
+    /// What was mended, and what the API could not take unchanged.
     pub(crate) made: Made,
 }
 

@@ -62,7 +62,7 @@ struct ReportForm<'a> {
 pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
     match path {
         Some(path) if path.as_os_str() == "-" => {
-            let rule = "standard output is taken: the request prints there";
+            let rule = "standard output is in use: the request is printed there";
             Err(Failure::new("--report -", rule))
         }
         _ => Ok(()),
@@ -98,7 +98,7 @@ pub(crate) fn waiting_text(preview: &Preview) -> String {
         Outcome::Waiting(calls) => calls,
     };
     let ids: Vec<_> = calls.iter().map(|open| printable(open.call.id.as_str())).collect();
-    format!("no request yet: it waits for the results of {}", ids.join(", "))
+    format!("no request yet: waiting for the results of {}", ids.join(", "))
 }
 
 /// The report for people, each line `width` characters at most.
@@ -117,7 +117,7 @@ impl ReportTable<'_> {
         self.findings(report, &mut out);
         let changes = self.made.changes();
         if !changes.is_empty() {
-            self.remark(&mut out, "what the API could not take as it was");
+            self.remark(&mut out, "what the API could not take unchanged");
             for change in changes {
                 self.wrap(&mut out, &format!("  {}", api::change_text(change)));
             }
@@ -132,7 +132,8 @@ impl ReportTable<'_> {
         }
         if let Some(index) = report.breakpoint {
             let id = self.made.preview.entries().get(index).map(|entry| entry.message.id.as_str());
-            let text = format!("cache breakpoint: behind {index} ({})", id.unwrap_or_default());
+            let text =
+                format!("cache breakpoint: after message {index} ({})", id.unwrap_or_default());
             self.remark(&mut out, &text);
         }
         if let Some(tokens) = &report.tokens {
@@ -198,7 +199,7 @@ impl ReportTable<'_> {
         let Placement { rule, anchor, fallback, before_block, index, messages, .. } = placement;
         let heading = format!("context block: {} at {index}", plural(*messages, "message"));
         self.remark(out, &heading);
-        let moved = before_block.then(|| "before the tool block that it would cut".to_owned());
+        let moved = before_block.then(|| "before the tool block that it would split".to_owned());
         let lines = [
             ("rule", Some(rule.clone())),
             ("fallback", fallback.map(|fallback| fallback.to_string())),

@@ -9,13 +9,13 @@ use crate::failure::Failure;
 /// Writes `text` into a new file beside `path` and puts it in its place, so that
 /// nobody ever sees half of it.
 ///
-/// A device or a pipe has no place to be put into and is written directly. Behind
-/// a link the file that it leads to is replaced.
+/// A device or a pipe has no place to be put into and is written directly. Of
+/// a link, the file that it leads to is replaced.
 pub(crate) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     let fail = |error: io::Error| {
         let name = path.display().to_string();
         let failure = match error.kind() {
-            io::ErrorKind::NotFound => Failure::new(name, "there is no directory to put it into"),
+            io::ErrorKind::NotFound => Failure::new(name, "there is no such directory"),
             _ => Failure::io(name, &error),
         };
         failure.at("cannot be written")

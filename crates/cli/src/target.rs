@@ -44,12 +44,12 @@ impl TargetArguments {
             (None, vendor) => vendor,
             (Some(Form::Neutral), None) => None,
             (Some(Form::Neutral), Some(_)) => {
-                let rule = "the neutral form is nobody's; --to names an API";
+                let rule = "the neutral form belongs to no vendor; name an API with --to";
                 return Err(Failure::new("--vendor", rule));
             }
         };
         if let (None, Some(flag)) = (vendor, self.api.given()) {
-            let rule = "the neutral form has no place for it; --to names an API";
+            let rule = "the neutral form has no place for it; name an API with --to";
             return Err(Failure::new(flag, rule));
         }
         let tools = self.api.tools(limit)?;

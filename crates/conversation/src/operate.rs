@@ -54,9 +54,9 @@ impl fmt::Display for Reason {
                 "kept: a tool block stays whole, and at least half of it was to stay"
             }
             Self::BlockHidden => {
-                "hidden: a tool block goes whole, and more than half of it was to go"
+                "hidden: a tool block is hidden whole, and more than half of it was to go"
             }
-            Self::MovedBeforeBlock => "moved: a tool block stays whole, so they stand before it",
+            Self::MovedBeforeBlock => "moved before a tool block, which stays whole",
         })
     }
 }
@@ -208,7 +208,7 @@ fn truncated(conversation: &Conversation, truncate: &Truncate) -> Result<Vec<boo
     let kept = truncated_span(truncate, count)?;
     let others = match (truncate.role, truncate.others) {
         (None, Some(_)) => {
-            return Err(Error::settings("truncate.others", "it means something only with `role`"));
+            return Err(Error::settings("truncate.others", "it has a meaning only with `role`"));
         }
         (_, others) => others.unwrap_or(Others::Hide) == Others::Keep,
     };
@@ -232,7 +232,7 @@ fn truncated_span(truncate: &Truncate, count: usize) -> Result<impl Fn(usize) ->
         return Err(Error::settings("truncate", rule));
     }
     if range.is_some() && (keeps || removes) {
-        let rule = "it says what stays and excludes keep_* and remove_*";
+        let rule = "it says what stays, so keep_* and remove_* cannot be given with it";
         return Err(Error::settings("truncate.range", rule));
     }
     if keeps && removes {
@@ -248,13 +248,12 @@ fn truncated_span(truncate: &Truncate, count: usize) -> Result<impl Fn(usize) ->
         let last = remove_last.unwrap_or(0);
         for (field, n) in [("remove_first", first), ("remove_last", last)] {
             if n > count {
-                let rule = format!("{n} messages are to be removed, but there are {count}");
+                let rule = format!("{n} cannot be removed: there are {count}");
                 return Err(Error::out_of_range(format!("truncate.{field}"), rule));
             }
         }
         if first + last > count {
-            let rule =
-                format!("{first} and {last} messages are to be removed, but there are {count}");
+            let rule = format!("{first} and {last} cannot be removed: there are {count}");
             return Err(Error::out_of_range("truncate.remove_last", rule));
         }
         (first..count - last, 0..0)
@@ -265,7 +264,7 @@ fn truncated_span(truncate: &Truncate, count: usize) -> Result<impl Fn(usize) ->
             return Err(Error::settings("truncate.range", rule));
         }
         if end > count {
-            let rule = format!("it ends at {end}, but there are {count} messages");
+            let rule = format!("it ends at {end}, but there are {count}");
             return Err(Error::out_of_range("truncate.range", rule));
         }
         (start..end, 0..0)
@@ -307,7 +306,7 @@ fn filtered(conversation: &Conversation, filter: &Filter) -> Result<Vec<bool>, E
 fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Plan, Error> {
     let visible = conversation.view_len();
     if insert.position > visible {
-        let rule = format!("{} lies behind the end of the view, {visible}", insert.position);
+        let rule = format!("{} is past the end of the view, {visible}", insert.position);
         return Err(Error::out_of_range("insert.position", rule));
     }
     if insert.messages.is_empty() {

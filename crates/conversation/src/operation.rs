@@ -49,7 +49,7 @@ pub struct Truncate {
     /// With `role`: what happens to the other roles. Hidden, if it is not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
-    /// Allow half a tool block to stay visible.
+    /// Allow part of a tool block to stay visible.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub split_blocks: bool,
 }
@@ -122,7 +122,7 @@ pub struct Filter {
     /// Hide messages whose text contains one of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excludes: Option<Vec<String>>,
-    /// Allow half a tool block to stay visible.
+    /// Allow part of a tool block to stay visible.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub split_blocks: bool,
 }

@@ -21,7 +21,7 @@ pub struct Query {
     pub roles: Vec<Role>,
     /// Said at this instant or later. Messages without a time never match.
     pub since: Option<Timestamp>,
-    /// Said before this instant. Messages without a time never match.
+    /// Said before this time. Messages without a time never match.
     pub until: Option<Timestamp>,
     /// Carrying every one of these marks.
     pub marks: Vec<String>,
@@ -289,7 +289,7 @@ fn check_range(field: &str, pick: Pick) -> Result<(), Error> {
 
 fn check_start(start: usize, count: usize) -> Result<(), Error> {
     if start > count {
-        let rule = format!("it starts at {start}, but only {count} messages match");
+        let rule = format!("it starts at {start}, but only {count} match");
         return Err(Error::out_of_range("range", rule));
     }
     Ok(())

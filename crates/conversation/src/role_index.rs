@@ -92,9 +92,9 @@ impl Merged<'_> {
         }
         // Each place is in one list only, so one step further there is at most one
         // more before it: bisection finds the place that has exactly n before it.
-        let behind = |list: &Remaining<'_>| list.last().map_or(0, |place| place + 1);
+        let end_of = |list: &Remaining<'_>| list.last().map_or(0, |place| place + 1);
         let mut low = 0;
-        let mut high = self.lists.iter().map(behind).max().unwrap_or(0);
+        let mut high = self.lists.iter().map(end_of).max().unwrap_or(0);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.lists.iter().map(|list| list.before(middle)).sum::<usize>() < n {

@@ -149,7 +149,7 @@ pub(crate) fn view_of(view: &Ranges, len: usize) -> Result<Vec<u32>, Error> {
     // to know that an index comes twice.
     for index in view.iter().take(len + 1) {
         if index as usize >= len {
-            return refused(format!("index {index} is outside the log of {len} messages"));
+            return refused(format!("index {index} is outside the log, whose length is {len}"));
         }
         indices.push(index);
     }
@@ -157,7 +157,7 @@ pub(crate) fn view_of(view: &Ranges, len: usize) -> Result<Vec<u32>, Error> {
         let mut sorted = indices.clone();
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return refused(format!("index {} is there twice", twice[0]));
+            return refused(format!("index {} appears twice", twice[0]));
         }
     }
     Ok(indices)

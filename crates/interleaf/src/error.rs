@@ -161,7 +161,7 @@ impl fmt::Display for Error {
                 f.write_str("another writer was first: refresh the session and try again")
             }
             Repr::Store(e) => write!(f, "the store refused: {e}"),
-            Repr::Form(e) => write!(f, "a report or a time has no valid form: {e}"),
+            Repr::Form(e) => write!(f, "a report or a time cannot be written: {e}"),
             Repr::Damaged(e) => write!(f, "a record of the session is damaged: {e}"),
             Repr::Record { kind, key, reason } => {
                 let way_out = "Session::change_records can remove it";
@@ -170,7 +170,7 @@ impl fmt::Display for Error {
             Repr::Rule(rule) => f.write_str(rule),
             Repr::Input(fault) => fault.fmt(f),
             Repr::TooShort { session, len, asked } => {
-                write!(f, "session {session} has {len} events, not {asked}")
+                write!(f, "session {session} ends at event {len}, before {asked}")
             }
         }
     }

@@ -75,7 +75,7 @@ pub fn conversation(text: &str) -> Result<Reading, Error> {
         Some(b'[') => Reading::of(&named(list(text)?), Request::default(), Vec::new()),
         Some(b'{') => object(text),
         Some(_) => {
-            let rule = "this is no conversation: neither a JSON object nor a JSON array";
+            let rule = "this is not a conversation: it is neither a JSON object nor a JSON array";
             Err(InputFault::new(rule).at("line 1 column 1").with_hint(KNOWN_FORMS).into())
         }
     }
@@ -119,10 +119,10 @@ fn object(text: &str) -> Result<Reading, Error> {
     }
     if fields.has("interleaf_prompt") {
         let rule = "this is a request in neutral form, not a conversation";
-        return Err(InputFault::new(rule).with_hint("--previous takes it").into());
+        return Err(InputFault::new(rule).with_hint("--previous reads it").into());
     }
     let Some(family) = request_family(text) else {
-        let rule = "this object is no conversation: it has neither `interleaf` nor `messages`";
+        let rule = "this object is not a conversation: it has neither `interleaf` nor `messages`";
         return Err(InputFault::new(rule).with_hint(KNOWN_FORMS).into());
     };
     let decoded = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;

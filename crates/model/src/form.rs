@@ -285,7 +285,7 @@ fn read_call(form: CallForm) -> Result<ToolCall, Error> {
         (Some(json), None) if json.is_object() => Arguments::from_json(json),
         (Some(_), None) => {
             return Err(Error::rule(
-                "`arguments` must be an object; what a model wrote that is none goes into `arguments_text`",
+                "`arguments` must be an object; what a model wrote that is not an object goes into `arguments_text`",
             ));
         }
         (None, Some(text)) => Arguments::from_text(&text),

@@ -46,7 +46,7 @@ pub struct File {
 pub enum Source {
     /// Inline, in base64.
     Base64(Arc<str>),
-    /// Behind an address.
+    /// At an address.
     Url(Arc<str>),
     /// Uploaded to a vendor, who knows them by this id.
     Id {

@@ -87,7 +87,7 @@ pub enum Law {
     EveryCallAnswered,
     /// No call id occurs twice.
     UniqueCallIds,
-    /// The context block is contiguous and stands outside of every tool block.
+    /// The context block is contiguous and stands outside every tool block.
     ContextTogether,
     /// The last message is not the assistant's, if the target takes no prefill.
     NoTrailingAssistant,
@@ -333,22 +333,24 @@ impl ContextKind {
 impl fmt::Display for Law {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotEmpty => "a request needs at least one message beside the system's",
-            Self::SystemAtHead => "system messages stand at the head only",
-            Self::UserFirst => "a user message must stand before the first assistant message",
-            Self::ResultAfterCall => "a tool result must stand in the block of its call",
+            Self::NotEmpty => "a request needs at least one message that is not a system message",
+            Self::SystemAtHead => "system messages must be at the head",
+            Self::UserFirst => "a user message must come before the first assistant message",
+            Self::ResultAfterCall => "a tool result must be in the block of its call",
             Self::EveryCallAnswered => {
                 "every call must be followed by its result, in the order of the calls"
             }
-            Self::UniqueCallIds => "no call id may occur twice",
+            Self::UniqueCallIds => "no call id may appear twice",
             Self::ContextTogether => {
-                "the context block must be one run of user messages, outside of every tool block"
+                "the context block must be one run of user messages, outside every tool block"
             }
             Self::NoTrailingAssistant => {
-                "the last message must not be the assistant's: this model takes no prefill"
+                "the last message must not be an assistant message: this model takes no prefill"
             }
             Self::NoBlankUser => "a user message must say something",
-            Self::SettledTurns => "what continues settled turns must begin with the assistant's",
+            Self::SettledTurns => {
+                "what continues settled turns must begin with an assistant message"
+            }
         })
     }
 }

@@ -31,17 +31,19 @@ impl Ranges {
     /// Checks that this is a view of a log of `len` messages.
     ///
     /// # Errors
-    /// If an index lies outside the log, or is there twice.
+    /// If an index lies outside the log, or appears twice.
     pub fn check_view_of(&self, len: usize) -> Result<(), Error> {
         // A run may claim four thousand million indices: look at its end before walking it.
         let ends = self.0.iter().filter(|&&(start, end)| start < end).map(|&(_, end)| end - 1);
         if let Some(index) = ends.max().filter(|&index| index as usize >= len) {
-            return Err(Error::rule(format!("index {index} is outside the log of {len} messages")));
+            return Err(Error::rule(format!(
+                "index {index} is outside the log, whose length is {len}"
+            )));
         }
         let mut seen = vec![false; len];
         for index in self.iter() {
             if std::mem::replace(&mut seen[index as usize], true) {
-                return Err(Error::rule(format!("index {index} is there twice")));
+                return Err(Error::rule(format!("index {index} appears twice")));
             }
         }
         Ok(())

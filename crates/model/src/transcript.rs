@@ -237,7 +237,7 @@ fn check_batch(batch: &BatchRecord, is_last: bool, len: usize) -> Result<(), Err
     }
     match (is_last, &batch.end) {
         (true, Some(_)) => Err(Error::rule("the last batch is the current one and has no `end`")),
-        (false, None) => Err(Error::rule("a batch that was followed by another needs its `end`")),
+        (false, None) => Err(Error::rule("a batch that another one followed needs its `end`")),
         (true, None) | (false, Some(_)) => Ok(()),
     }
 }
@@ -246,13 +246,17 @@ fn check_usage(usage: &UsageRecord, len: usize) -> Result<(), Error> {
     for (name, used) in &usage.agents {
         let under = |e: Error| e.under(&format!("agents.{name}"));
         if !used.agents.is_empty() {
-            return Err(under(Error::rule("a sub-agent's counters have none of others")));
+            return Err(under(Error::rule(
+                "the counters of a sub-agent cannot hold those of others",
+            )));
         }
         check_usage(used, len).map_err(under)?;
     }
     match usage.request_log_len {
         Some(then) if then as usize > len => {
-            let rule = format!("the log of {len} messages cannot have been {then} long before");
+            let rule = format!(
+                "the log has {len} messages, so it cannot have had {then} at the last request"
+            );
             Err(Error::rule(rule).under("request_log_len"))
         }
         _ => Ok(()),
@@ -263,7 +267,7 @@ fn check_indices(indices: &[u32], len: usize) -> Result<(), Error> {
     match indices.iter().find(|&&index| index as usize >= len) {
         None => Ok(()),
         Some(index) => {
-            Err(Error::rule(format!("index {index} is outside the log of {len} messages")))
+            Err(Error::rule(format!("index {index} is outside the log, whose length is {len}")))
         }
     }
 }

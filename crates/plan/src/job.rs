@@ -67,7 +67,7 @@ pub struct PlanSettings {
     pub mode: Mode,
     /// The language of the texts.
     pub language: Language,
-    /// How often the model is asked in each way, at most; at least once.
+    /// Maximum number of times to ask the model in each mode; at least once.
     pub tries: usize,
     /// System texts of the agent, between the protocol and the stage's own.
     pub overlays: Vec<String>,
@@ -164,7 +164,7 @@ impl Job {
         for needed in plan.chain(step) {
             if results.get(needed).is_none() {
                 let (own, id) = (&found.id, &plan.steps()[needed].id);
-                let rule = format!("step {own} needs the result of step {id}, which is not there");
+                let rule = format!("step {own} needs the result of step {id}, which is missing");
                 return Err(Error::new(ErrorKind::NotReady, place, rule));
             }
         }
@@ -210,7 +210,7 @@ impl Job {
     /// If the job is over.
     pub fn give(&mut self, reply: &Reply) -> Result<(), Error> {
         if self.answer.is_some() || self.n_tries() >= self.settings.tries.max(1) {
-            let rule = "the job is over: it takes no further reply";
+            let rule = "the job is over and takes no further reply";
             return Err(Error::new(ErrorKind::NotReady, format!("steps[{}]", self.index), rule));
         }
         match self.judge(reply) {

@@ -31,7 +31,7 @@ impl Results {
     pub fn read(text: &str, plan: &Plan) -> Result<Self, Error> {
         let syntax = |e: serde_json::Error| {
             let place = format!("line {} column {}", e.line(), e.column());
-            Error::new(ErrorKind::Syntax, place, "an object of results, by step, is expected")
+            Error::new(ErrorKind::Syntax, place, "an object with the results by step is expected")
         };
         let object: Map<String, Value> = serde_json::from_str(text).map_err(syntax)?;
         let mut results = Self::default();

@@ -50,7 +50,7 @@ impl Schema {
         };
         let validator = options.build(&schema).map_err(|e| {
             let place = path_text(e.instance_path().as_str());
-            Error::new(ErrorKind::Schema, place, format!("this is no JSON Schema: {e}"))
+            Error::new(ErrorKind::Schema, place, format!("this is not a JSON Schema: {e}"))
         })?;
         Ok(Self { value: Arc::new(schema), validator: Arc::new(validator) })
     }

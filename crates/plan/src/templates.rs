@@ -85,7 +85,7 @@ impl Templates {
         for (path, source) in files {
             let path = path.as_ref().replace('\\', "/");
             let Some((known, _)) = catalog::files().find(|(known, _)| *known == path) else {
-                let rule = "no text is read from a file of this name";
+                let rule = "no file of this name is read";
                 return Err(Error::new(ErrorKind::Template, path, rule));
             };
             add(&mut environment, known, source.into(), Text::of_path(known))?;
@@ -170,7 +170,7 @@ fn add(
     unknown.sort();
     if let Some((line, name)) = unknown.first() {
         let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-        let rule = format!("unknown variable {name:?}: this text is given {known}");
+        let rule = format!("unknown variable {name:?}: this text gets {known}");
         return Err(Error::new(ErrorKind::Template, format!("{path}, line {line}"), rule));
     }
     template.render(Serde(&given)).map(|_| ()).map_err(|e| fault(path, &e))
@@ -188,7 +188,7 @@ fn fault(path: &str, error: &minijinja::Error) -> Error {
     Error::new(ErrorKind::Template, place, rule)
 }
 
-/// The line on which a variable is first used inside of a tag.
+/// The line on which a variable is first used inside a tag.
 fn line_of(source: &str, name: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;

@@ -130,7 +130,7 @@ impl LastBody {
             pieces = Some(next_body(pieces, body).ok_or_else(broken)?);
         }
         let (Some(pieces), Some((no, proven, since_whole))) = (pieces, last) else {
-            return Err(Error::new(ErrorKind::NotFound, "no such request was sent"));
+            return Err(Error::new(ErrorKind::NotFound, "no such request was recorded"));
         };
         let (hash, states) = HashStates::default().hash(0, &pieces);
         match hash == proven {

@@ -67,8 +67,8 @@ impl Error {
 
     pub(crate) fn conflict(id: impl fmt::Display, expected: u64, current: u64) -> Self {
         let message = format!(
-            "session {id} has changed: event {expected} was to be written, \
-             but the next one is {current}"
+            "session {id} has changed: the write expected event {expected} to be next, \
+             but it is {current}"
         );
         let mut error = Self::new(ErrorKind::Conflict, message);
         error.0.current = Some(current);
@@ -77,29 +77,32 @@ impl Error {
 
     pub(crate) fn request_conflict(id: impl fmt::Display, no: u64, next: u64) -> Self {
         let message =
-            format!("request {no} of session {id} was to be noted, but the next is {next}");
+            format!("the write expected request {no} of session {id} to be next, but it is {next}");
         Self::new(ErrorKind::Conflict, message)
     }
 
     pub(crate) fn record_conflict(id: impl fmt::Display, expected: u64, next: u64) -> Self {
         let message = format!(
-            "the records of session {id} have changed: change {expected} was to be written, \
-             but the next one is {next}"
+            "the records of session {id} have changed: the write expected change {expected} \
+             to be next, but it is {next}"
         );
         Self::new(ErrorKind::Conflict, message)
     }
 
     pub(crate) fn no_request(id: impl fmt::Display, no: u64) -> Self {
-        Self::new(ErrorKind::NotFound, format!("session {id} has sent no request {no}"))
+        Self::new(ErrorKind::NotFound, format!("session {id} has no request {no}"))
     }
 
     pub(crate) fn exists(id: impl fmt::Display) -> Self {
-        Self::new(ErrorKind::Exists, format!("there is a session {id} already"))
+        Self::new(ErrorKind::Exists, format!("session {id} already exists"))
     }
 
     pub(crate) fn has_forks(id: impl fmt::Display, n: u64) -> Self {
-        let message = format!("session {id} cannot be removed: {n} forks share its events");
-        Self::new(ErrorKind::HasForks, message)
+        let forks = if n == 1 { "a fork shares".to_owned() } else { format!("{n} forks share") };
+        Self::new(
+            ErrorKind::HasForks,
+            format!("session {id} cannot be removed: {forks} its events"),
+        )
     }
 
     pub(crate) fn stopped() -> Self {

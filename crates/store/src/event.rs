@@ -62,7 +62,7 @@ impl NewEvent {
         &self.body
     }
 
-    /// The words under which it is found, with spaces between them; none for most
+    /// The words to search for under which it is found, with spaces between them; none for most
     /// events.
     pub fn words(&self) -> &str {
         &self.words
@@ -107,7 +107,7 @@ pub(crate) fn check_gap_free(
     for (event, seq) in events.iter().zip(first..) {
         if event.seq != seq {
             let found = event.seq;
-            let message = format!("session {session} lacks event {seq}: {found} stands there");
+            let message = format!("session {session} lacks event {seq}: {found} is in its place");
             return Err(Error::corrupt(message));
         }
     }

@@ -40,14 +40,12 @@ impl Migrations {
             }
             Ok(_) => {
                 let message = format!(
-                    "the database has version {version}, and this program knows up to {newest}: \
-                     it was written by a newer one"
+                    "the database has version {version}, and this program reads up to {newest}: \
+                     a newer version wrote it"
                 );
                 Err(Error::new(ErrorKind::Newer, message))
             }
-            Err(_) => {
-                Err(Error::corrupt(format!("the database says that its version is {version}")))
-            }
+            Err(_) => Err(Error::corrupt(format!("the database gives its version as {version}"))),
         }
     }
 }

@@ -133,7 +133,7 @@ impl RecordChange {
             return Ok(());
         }
         let (kind, key) = (self.kind, &self.key);
-        let message = format!("the {kind} {key:?} of session {id} has been changed meanwhile");
+        let message = format!("the {kind} {key:?} of session {id} has changed in the meantime");
         Err(Error::new(ErrorKind::Conflict, message))
     }
 }

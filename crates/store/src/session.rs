@@ -113,7 +113,7 @@ impl ForkPoint {
         match seq <= len {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "a session of {len} events cannot be forked at event {seq}"
+                "the session cannot be forked at event {seq}: its length is {len}"
             ))),
         }
     }
@@ -143,7 +143,7 @@ impl FromStr for SessionId {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = |_| Error::invalid(format!("{text:?} is no session: a UUID is expected"));
+        let wrong = |_| Error::invalid(format!("{text:?} is not a session: a UUID is expected"));
         Uuid::try_parse(text).map(Self).map_err(wrong)
     }
 }

@@ -26,7 +26,7 @@ impl Address {
         let Some((scheme, rest)) = url.split_once(':') else { return Err(unknown(url)) };
         match scheme {
             "memory" if rest.is_empty() => Ok(Self::Memory),
-            "memory" => Err(Error::invalid("a store in memory has no name: write memory:")),
+            "memory" => Err(Error::invalid("a store in memory has no name: write `memory:`")),
             "sqlite" => {
                 let path = rest.strip_prefix("//").unwrap_or(rest);
                 match path {
@@ -50,7 +50,7 @@ fn unknown(url: &str) -> Error {
     // What stands after the scheme may hold a password.
     let shown = url.split_once(':').map_or(url, |(scheme, _)| scheme);
     Error::invalid(format!(
-        "{shown:?} is no store: memory:, sqlite:PATH and postgres://… are known"
+        "{shown:?} is not a store: memory:, sqlite:PATH and postgres://… are known"
     ))
 }
 

@@ -22,7 +22,7 @@ const SHOWN_CHARS: usize = 48;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Terms(Vec<Vec<String>>);
 
-/// The words of texts, in order, with spaces between them.
+/// The words to search for of texts, in order, with spaces between them.
 pub(crate) fn index_words<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let mut all = String::new();
     for text in texts {
@@ -52,7 +52,7 @@ impl Terms {
         let terms: Vec<_> =
             query.split_whitespace().map(phrase).filter(|words| !words.is_empty()).collect();
         if terms.is_empty() {
-            return Err(Error::invalid(format!("there is no word in {query:?} to look for")));
+            return Err(Error::invalid(format!("{query:?} has no word to search for")));
         }
         Ok(Self(terms))
     }

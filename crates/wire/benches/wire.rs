@@ -330,8 +330,8 @@ fn parsed<'a, T: Deserialize<'a>>(family: Family, bytes: &'a [u8]) {
         let [a, b, c, d, e, f, g, h] = *prelude;
         let (total, headers) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
         // A prelude of 12 bytes, the headers, the payload, a checksum of 4.
-        let (frame, behind) = rest.split_at(total as usize);
+        let (frame, after) = rest.split_at(total as usize);
         parse(&frame[12 + headers as usize..frame.len() - 4]);
-        rest = behind;
+        rest = after;
     }
 }

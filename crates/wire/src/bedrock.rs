@@ -17,7 +17,7 @@
 //! | `ToolChoice::None` | no choice: the API has none |
 //! | `thinking`, `top_k` | in `additionalModelRequestFields` |
 //! | `response_format` of a schema | `outputConfig.textFormat` |
-//! | cache marks | `cachePoint` behind tools, system and the breakpoint message |
+//! | cache marks | `cachePoint` after tools, system and the breakpoint message |
 //! | `model`, `stream` | not in the body: the address says them; `modelId` is read |
 //! | an opaque part | a block that we have no word for, such as `guardContent`, `citationsContent`, a document of text, a `cachePoint`, what the API ran itself |
 //! | an extra | unknown fields; those inside a block keep the block's key above them |

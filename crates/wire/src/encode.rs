@@ -76,7 +76,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     let start = text.len();
     for (number, &turn) in turns.turns.iter().enumerate() {
         let follows = text.len() > start;
-        let mut elements = Elements::behind(&mut text, follows);
+        let mut elements = Elements::after(&mut text, follows);
         writer.write_turn(&mut context, turn, places.place(number), &mut elements)?;
     }
     text.extend_from_slice((writer.tail)(&mut context, &turns)?.as_bytes());
@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
 pub(crate) struct TurnPlace {
     /// The last turn of all.
     pub(crate) last: bool,
-    /// Behind the newest turn in which the user said something, or that turn itself:
+    /// After the newest turn in which the user said something, or that turn itself:
     /// the tool loop that is running.
     pub(crate) current: bool,
     /// In the turn before it the user says something beside results.
@@ -179,7 +179,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Adds the elements of a turn, and reports what of it stays behind.
+    /// Adds the elements of a turn, and reports what of it is left out.
     fn write_turn(
         self,
         cx: &mut Context<'_>,

@@ -107,7 +107,7 @@ fn frame(bytes: &[u8]) -> Result<Option<(usize, Frame<'_>)>, Error> {
     }
     if total < PRELUDE + CHECKSUM || headers > total - PRELUDE - CHECKSUM {
         return Err(corrupt(format!(
-            "the lengths of a frame contradict each other: {}",
+            "the lengths in a frame contradict each other: {}",
             hex(prelude)
         )));
     }

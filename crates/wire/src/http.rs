@@ -137,14 +137,14 @@ impl Vendor {
         let rule = |text: String| Error::new(ErrorKind::Rule, text);
         let Self { name, base_url, .. } = self;
         if base_url.is_empty() {
-            let text = "has no address of its own: `base_url` must say where it is";
+            let text = "has no address of its own: set its `base_url`";
             return Err(rule(format!("the vendor {name:?} {text}")));
         }
         self.check().map_err(rule)?;
         let in_base = base_url.contains("{model}");
         if options.model.is_empty() && (route.names_model || in_base) {
             return Err(rule(format!(
-                "the address of the vendor {name:?} names the model: give one"
+                "the address of the vendor {name:?} contains the model: give one"
             )));
         }
         let base_url = base_url.replace("{model}", &escaped(&options.model, ""));
@@ -173,7 +173,7 @@ impl Vendor {
                 Auth::None => Ok(()),
                 Auth::Bearer | Auth::Header(_) => {
                     let mut rule = format!(
-                        "the vendor {:?} wants a key in the header `{name}`, and none is given",
+                        "the vendor {:?} needs a key in the header `{name}`, and none is given",
                         self.name
                     );
                     if !self.key_variable.is_empty() {
@@ -186,7 +186,7 @@ impl Vendor {
         let text = key.expose().trim();
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             let rule = format!(
-                "the key for the vendor {:?} holds characters that no header can",
+                "the key for the vendor {:?} holds characters that a header cannot hold",
                 self.name
             );
             return Err(Error::new(ErrorKind::Rule, rule));

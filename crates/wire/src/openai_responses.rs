@@ -24,7 +24,7 @@
 //! |---|---|
 //! | system messages | leading items, unless the message was read from `instructions` |
 //! | thinking | only with an item id `rs_…`, only before an item of the same turn; without storage only if it is encrypted |
-//! | item ids | only of the right prefix, and not behind a reasoning item that was left out |
+//! | item ids | only of the right prefix, and not after a reasoning item that was left out |
 //! | a hosted call after such a reasoning item | left out, unless it has a `call_id`: then its id is |
 //! | pictures and files of results | where they stand |
 //! | a picture or file of the assistant | a note, unless the API made it |

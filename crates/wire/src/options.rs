@@ -30,7 +30,7 @@ pub use self::thinking_mode::ThinkingMode;
 pub struct Options {
     /// Which model; may be empty where the address names it.
     pub model: SmolStr,
-    /// The most tokens that the answer may have.
+    /// Maximum number of tokens in the answer.
     pub max_tokens: Option<u64>,
     /// How freely the model chooses among likely tokens.
     pub temperature: Option<Number>,

@@ -206,7 +206,7 @@ impl StreamDecoder {
             ));
         }
         if !self.machine.is_complete() {
-            let rule = "the connection ended before the message did: the answer is cut";
+            let rule = "the connection ended before the message did: the answer is cut off";
             return Err(Error::new(ErrorKind::Cut, rule));
         }
         Ok(self.reply.clone().build(&self.decoder))

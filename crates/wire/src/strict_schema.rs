@@ -151,7 +151,7 @@ impl Walker {
         let missing: Vec<&str> = names.filter(|name| !required.contains(name)).collect();
         if !missing.is_empty() {
             let detail =
-                format!("`required` must name every property, and misses {}", missing.join(", "));
+                format!("`required` must name every property, but lacks {}", missing.join(", "));
             self.add(Refused::Optional, place, detail);
         }
     }

@@ -17,7 +17,7 @@ use crate::encode::Context;
 pub(crate) fn goes_back(cx: &mut Context<'_>, thinking: &Thinking, message: &Message) -> bool {
     let options = cx.options;
     let refused = if options.unbound_thinking.contains(&message.id) {
-        Some("it was made after another prefix")
+        Some("it was made for a different prefix")
     } else {
         foreign(thinking, cx.vendor.family, &options.model)
     };

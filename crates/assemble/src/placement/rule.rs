@@ -146,7 +146,7 @@ impl FromStr for PlacementRule {
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = || {
             Error::settings(format!(
-                "{text:?} is no rule of placement: after_tool_result(n), before_assistant(n), \
+                "{text:?} is not a placement rule: after_tool_result(n), before_assistant(n), \
                  from_end(n), after_system and tail are known"
             ))
         };

@@ -302,7 +302,7 @@ fn rules_are_read_and_printed() {
     for text in wrong {
         let error = text.parse::<PlacementRule>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Settings);
-        assert!(error.to_string().starts_with(&format!("{text:?} is no rule of placement")));
+        assert!(error.to_string().starts_with(&format!("{text:?} is not a placement rule")));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::report_table::{self, ReportTable, waiting_text};
 use crate::save::save;
 use crate::target::{Target, TargetArguments};
 
-/// Print the request that a model API gets
+/// Print the request to send to a model API
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -32,8 +32,8 @@ EXAMPLES
     interleaf build - --to gemini --plain --batch
 
 The conversation is never changed. `interleaf explain` takes the same flags and
-shows what was done and why. A request that waits (--wait) is not printed; the exit
-code is 1 then.")]
+shows what was done and why. While it waits (--wait), no request is printed; the exit
+code is then 1.")]
 pub(crate) struct BuildArguments {
     #[command(flatten)]
     assembly: AssemblyArguments,
@@ -41,16 +41,16 @@ pub(crate) struct BuildArguments {
     #[command(flatten)]
     target: TargetArguments,
 
-    /// Read one conversation a line, print {"body": …} or {"error": "…"} for each
+    /// Read one conversation per line, print {"body": …} or {"error": "…"} for each
     #[arg(long, conflicts_with_all = ["explain", "report", "session"])]
     batch: bool,
 
-    /// Note in the session that this request is sent, so that its exact bytes can be retrieved
+    /// Record this request in the session, so that its exact bytes can be retrieved
     #[arg(long, requires = "session", help_heading = "Session")]
     #[arg(conflicts_with_all = ["at", "plain", "pin", "previous"])]
     record: bool,
 
-    /// Print the last noted request, byte for byte, instead of making one
+    /// Print the last recorded request, byte for byte, instead of making one
     #[arg(long, requires = "session", conflicts_with_all = ["record", "explain", "report", "plain"])]
     #[arg(help_heading = "Session")]
     sent: bool,

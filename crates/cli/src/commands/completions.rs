@@ -7,7 +7,7 @@ use crate::arguments::Arguments;
 use crate::failure::Stop;
 use crate::output::Output;
 
-/// Print the completions for a shell
+/// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES

@@ -27,29 +27,29 @@ EXAMPLES
   interleaf build fixtures/chat-array.json --to anthropic --model claude-sonnet-4-5 |
     interleaf convert --from anthropic --to bedrock
 
-What could not travel as it was is said on standard error. A history that no API
-would take is mended on the way.")]
+What had to change is reported on standard error. A history that no API
+would accept is mended on the way.")]
 pub(crate) struct ConvertArguments {
     /// The body; `-` is standard input
     #[arg(default_value = "-", value_hint = FilePath)]
     file: PathBuf,
 
-    /// The API that the body was made for [default: seen from the content]
+    /// The API that the body was made for [default: detected from the content]
     #[arg(long, value_name = "API", value_parser = ApiParser)]
     from: Option<Family>,
 
-    /// The API that it is to go to
+    /// The API to write the body for
     #[arg(long, alias = "api", value_name = "API", value_parser = ApiParser)]
     to: Family,
 
-    /// The model that is asked [default: the body's]
+    /// The model to ask [default: the body's]
     #[arg(long, value_name = "NAME", help_heading = "API")]
     model: Option<String>,
 
     #[command(flatten)]
     api: ApiArguments,
 
-    /// Read one body a line, print {"body": …} or {"error": "…"} for each
+    /// Read one body per line, print {"body": …} or {"error": "…"} for each
     #[arg(long, conflicts_with = "report")]
     batch: bool,
 

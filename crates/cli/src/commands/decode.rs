@@ -15,7 +15,7 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::input::{Input, read_bytes};
 use crate::output::Output;
 
-/// Read an answer of an API, whole or as a recorded stream
+/// Read an API's answer, whole or as a recorded stream
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -24,7 +24,7 @@ EXAMPLES
 
 The input is the answer itself (JSON, server-sent events, Bedrock's binary stream)
 or {\"stream\": …, \"response\": the answer as JSON or text}. The message is printed
-as in a transcript, its parts in order, with what the API said of it beside it:
+as in a transcript, its parts in order, together with what else the API reported:
 `interleaf sessions append` takes all of that. --form chat prints an OpenAI-style
 message instead, with `thinking_blocks` beside the text.")]
 pub(crate) struct DecodeArguments {
@@ -32,7 +32,7 @@ pub(crate) struct DecodeArguments {
     #[arg(default_value = "-", value_hint = FilePath)]
     file: PathBuf,
 
-    /// The API that gave it [default: seen from the content]
+    /// The API that gave it [default: detected from the content]
     #[arg(long, alias = "to", value_name = "API", value_parser = ApiParser)]
     api: Option<Family>,
 
@@ -40,7 +40,7 @@ pub(crate) struct DecodeArguments {
     #[arg(long, value_name = "FORM", default_value = "transcript")]
     form: MessageForm,
 
-    /// Read one answer a line, print {"message": …, "finish": …} or {"error": "…"} for each
+    /// Read one answer per line, print {"message": …, "finish": …} or {"error": "…"} for each
     #[arg(long)]
     batch: bool,
 }
@@ -75,8 +75,8 @@ fn decode(arguments: &DecodeArguments, name: &str, bytes: Vec<u8>) -> Result<Str
     let family = match arguments.api {
         Some(family) => family,
         None => answer.family().ok_or_else(|| {
-            let rule = "nothing in this answer tells which API gave it";
-            Failure::new(name, rule).hint("--api names the API")
+            let rule = "nothing in this answer shows which API gave it";
+            Failure::new(name, rule).hint("name the API with --api")
         })?,
     };
     let reply = answer.decode(family).map_err(fault)?;

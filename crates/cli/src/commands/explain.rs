@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::report_table::{self, ReportTable};
 use crate::target::TargetArguments;
 
-/// Show what a request would be, and what was done to make it
+/// Show the request that `build` would print, and what was done to make it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -22,9 +22,9 @@ EXAMPLES
   interleaf explain fixtures/agent-session.json --to gemini
 
 Each step says how many messages it was given and handed on, then what it changed
-and why. Of the request, a line is a message in notation: `▌` is the context
-block, `*` is pinned, and `#…` says where a message came from that is not as it was
-said.")]
+and why. Each line of the request is a message in notation: `▌` is the context
+block, `*` is pinned, and `#…` says where a message comes from, unless it is as it
+was said.")]
 pub(crate) struct ExplainArguments {
     #[command(flatten)]
     assembly: AssemblyArguments,

@@ -27,14 +27,14 @@ EXAMPLES
   interleaf lint fixtures/orphan-result.json --fix
 
 A finding is a place in the body (a JSON pointer), the rule, what must hold, and
-what the API itself answers. With findings the exit code is 1. --fix prints a body
+how the API refuses it. The exit code is 1 if there are findings. --fix prints a body
 without them.")]
 pub(crate) struct LintArguments {
     /// The body; `-` is standard input
     #[arg(default_value = "-", value_hint = FilePath)]
     file: PathBuf,
 
-    /// The API that the body was made for [default: the vendor's, or seen from the content]
+    /// The API that the body was made for [default: the vendor's, or detected from the content]
     #[arg(long, alias = "to", value_name = "API", value_parser = ApiParser)]
     api: Option<Family>,
 
@@ -42,11 +42,11 @@ pub(crate) struct LintArguments {
     #[arg(long, value_name = "NAME", value_parser = vendor_parser())]
     vendor: Option<&'static Vendor>,
 
-    /// Print the mended body in place of the findings
+    /// Print the mended body instead of the findings
     #[arg(long)]
     fix: bool,
 
-    /// Read one body a line, print {"findings": […]}, with --fix {"body": …}, or {"error": "…"}
+    /// Read one body per line, print {"findings": […]}, with --fix {"body": …}, or {"error": "…"}
     #[arg(long)]
     batch: bool,
 

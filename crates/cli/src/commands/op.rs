@@ -19,7 +19,7 @@ use crate::lines::{Lines, counts_text, indices_text, plural};
 use crate::output::Output;
 use crate::save::save;
 
-/// Change what is visible of a conversation, and see what that does
+/// Change what is visible in a conversation, and see the effect
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -76,7 +76,7 @@ pub(crate) fn run(
 ) -> Result<(), Stop> {
     let to_stdout = arguments.write.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if to_stdout && arguments.form.json {
-        let rule = "standard output is taken: --json prints there too";
+        let rule = "standard output is in use: --json prints there too";
         return Err(Failure::new("--write -", rule).into());
     }
     let changes = arguments.changes.read(limit)?;
@@ -232,7 +232,7 @@ fn note_rest(loaded: &Loaded) {
         // A closed standard error is no reason to stop.
         let _ = writeln!(
             io::stderr(),
-            "note: these fields of the request body are no part of a transcript and were left out: {}",
+            "note: a transcript has no place for these fields of the request body, so they were left out: {}",
             printable(&fields)
         );
     }

@@ -85,7 +85,7 @@ impl PlanFile {
         self.read(limit)?.map_err(|mut faults| {
             let hint = "`interleaf plan check` lists every fault";
             match faults.len() {
-                0 => Failure::new(self.file.display().to_string(), "this is no plan"),
+                0 => Failure::new(self.file.display().to_string(), "this is not a plan"),
                 1 => faults.swap_remove(0),
                 _ => faults.swap_remove(0).hint(hint),
             }

@@ -24,7 +24,7 @@ EXAMPLES
   interleaf query fixtures/agent-session.json --mark pinned --json
   interleaf query fixtures/agent-session.json --since 2026-03-30T07:20:00Z
 
-Every criterion that is given must hold; --first, --last or --range then takes
+All criteria must hold; --first, --last or --range then takes
 some of what matches.")]
 pub(crate) struct QueryArguments {
     /// The conversation; `-` is standard input
@@ -38,7 +38,7 @@ pub(crate) struct QueryArguments {
 /// Which messages are looked for.
 #[derive(Debug, Args)]
 pub(crate) struct Criteria {
-    /// Only messages of this role; may be given again for more roles
+    /// Only messages of this role; may be repeated for more roles
     #[arg(long, value_parser = role_parser())]
     role: Vec<Role>,
 
@@ -50,31 +50,31 @@ pub(crate) struct Criteria {
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "range")]
     last: Option<usize>,
 
-    /// Those from A up to, but without, B, counted from 0
+    /// Those from A up to, but not including, B, counted from 0
     #[arg(long, value_name = "A..B")]
     range: Option<Positions>,
 
-    /// Said at this instant or later, such as 2026-03-30T07:20:00Z
+    /// Said at this time or later, such as 2026-03-30T07:20:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<Timestamp>,
 
-    /// Said before this instant
+    /// Said before this time
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
 
-    /// Calling this tool, or the result of such a call; may be given again for more tools
+    /// Messages that call this tool, and the results of those calls; may be repeated for more tools
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
 
-    /// Of this turn, counted from 0: a user message and what follows up to the next
+    /// Messages of this turn, counted from 0: a user message and everything up to the next
     #[arg(long, value_name = "N")]
     turn: Option<usize>,
 
-    /// Carrying this mark; may be given again, all must be there
+    /// Messages with this mark; may be repeated; all must match
     #[arg(long)]
     mark: Vec<String>,
 
-    /// Ask the whole log, hidden messages too
+    /// Search the whole log, hidden messages included
     #[arg(long)]
     all: bool,
 

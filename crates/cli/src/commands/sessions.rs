@@ -75,7 +75,7 @@ enum SessionsCommand {
 /// On which state of a session a change builds.
 #[derive(Debug, Args)]
 struct Expected {
-    /// Refuse unless the session has exactly this many events: nobody wrote in the meantime
+    /// Refuse unless the session has exactly this many events, so that nobody else has written
     #[arg(long, value_name = "SEQ")]
     expect: Option<u64>,
 }
@@ -125,7 +125,7 @@ impl Expected {
         let current = session.session.seq();
         match self.expect {
             Some(expected) if expected != current => {
-                let rule = format!("--expect {expected}, but the session has {current} events");
+                let rule = format!("--expect is {expected}, but the next event is {current}");
                 let failure = Failure::new(session.name(), rule);
                 Err(failure.hint("nothing was written; look at the session and try again"))
             }

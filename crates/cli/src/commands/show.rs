@@ -39,7 +39,7 @@ pub(crate) struct ShowArguments {
 /// What is shown of a conversation, and how.
 #[derive(Debug, Args)]
 pub(crate) struct Shown {
-    /// Show hidden messages too, dimmed, in the order of the log
+    /// Show hidden messages too, dimmed, in log order
     #[arg(long)]
     all: bool,
 

@@ -15,7 +15,7 @@ impl KeptSession {
         target: Option<&Target>,
     ) -> Result<(), Failure> {
         let Some(target) = target else {
-            let rule = "a request in neutral form is sent to nobody; --to names an API";
+            let rule = "a request in neutral form is not sent; name an API with --to";
             return Err(Failure::new("--record", rule));
         };
         let name = self.name();
@@ -29,7 +29,7 @@ impl KeptSession {
         match self.ask(self.session.request_at(at.unwrap_or(u64::MAX)))? {
             Some(request) => self.ask(self.session.rebuild(request.no)),
             None => {
-                let rule = "no request was recorded up to then; `build --record` does that";
+                let rule = "no request was recorded by then; `build --record` records one";
                 Err(Failure::new(self.name(), rule))
             }
         }

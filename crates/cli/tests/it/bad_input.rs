@@ -72,7 +72,7 @@ fn index_out_of_range() {
     refused(
         &["op", CHAT, r#"{"truncate":{"range":{"start":0,"end":8}}}"#],
         b"",
-        "error: fixtures/chat-array.json: truncate.range: it ends at 8, but there are 7 messages\n",
+        "error: fixtures/chat-array.json: truncate.range: it ends at 8, but there are 7\n",
     );
 }
 
@@ -118,7 +118,7 @@ fn an_old_file_survives_a_failed_change() {
     refused(
         &["op", CHAT, "--remove-last", "8", "--write", out.to_str().unwrap()],
         b"",
-        "error: fixtures/chat-array.json: truncate.remove_last: 8 messages are to be removed, but \
+        "error: fixtures/chat-array.json: truncate.remove_last: 8 cannot be removed: \
          there are 7\n",
     );
     assert_eq!(fs::read_to_string(&out).unwrap(), "precious");
@@ -132,8 +132,7 @@ fn out_that_can_not_be_written() {
     let stderr = format!("error: {path}: cannot be written: this is a directory, not a file\n");
     refused(&["op", CHAT, "--clear", "--write", path], b"", &stderr);
     let nowhere = format!("{path}/no/out.json");
-    let stderr =
-        format!("error: {nowhere}: cannot be written: there is no directory to put it into\n");
+    let stderr = format!("error: {nowhere}: cannot be written: there is no such directory\n");
     refused(&["op", CHAT, "--clear", "--write", &nowhere], b"", &stderr);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

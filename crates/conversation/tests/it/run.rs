@@ -190,8 +190,8 @@ pub(crate) fn assert_same(conversation: &Conversation, oracle: &Oracle) {
     assert_eq!(conversation.view().collect::<Vec<_>>(), as_u32(&oracle.view), "view");
     assert_eq!(conversation.log_len(), oracle.log.len());
     assert_eq!(conversation.view_len(), oracle.view.len());
-    let behind = oracle.view.len();
-    assert_eq!(conversation.visible_at(behind), None);
+    let end = oracle.view.len();
+    assert_eq!(conversation.visible_at(end), None);
     assert_eq!(conversation.message(oracle.log.len() as u32), None);
     for role in Role::ALL {
         for query in [Query::role(role), Query::role(role).in_log()] {

@@ -138,7 +138,7 @@ impl Writer {
 
     async fn event(&mut self, stored: StoredEvent) -> Result<(), Error> {
         if stored.seq != self.next {
-            let rule = format!("event {} is missing: {} stands there", self.next, stored.seq);
+            let rule = format!("event {} is missing: {} is in its place", self.next, stored.seq);
             return Err(self.fault(rule).into());
         }
         let event = stored.event().map_err(Error::store)?;
@@ -222,7 +222,7 @@ impl Writer {
     async fn finish(&mut self) -> Result<(), Error> {
         if self.next != self.head.events {
             let (next, events) = (self.next, self.head.events);
-            let rule = format!("it should have {events} events, but ends before event {next}");
+            let rule = format!("it has {next} of {events} events");
             return Err(self.fault(rule).into());
         }
         self.flush().await?;
@@ -253,7 +253,7 @@ impl Writer {
         match known(&self.known) {
             Some(there) if there.body == stored.body => Ok(()),
             _ => {
-                let rule = format!("it is there already, with another event {}", stored.seq);
+                let rule = format!("it already exists, with a different event {}", stored.seq);
                 let hint = "nothing was changed; a fork, or another store, can take it";
                 Err(self.fault(rule).with_hint(hint).into())
             }

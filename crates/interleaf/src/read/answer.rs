@@ -60,7 +60,7 @@ impl Answer {
     /// Reads it. Names of tools stay as the API has them.
     ///
     /// # Errors
-    /// If the API answered with an error, or the answer is cut or damaged.
+    /// If the API answered with an error, or the answer is cut off or damaged.
     pub fn decode(&self, family: Family) -> Result<Reply, Error> {
         let names = NameMap::default();
         let reply = match &self.0 {

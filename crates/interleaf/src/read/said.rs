@@ -48,8 +48,8 @@ pub fn said(text: &str) -> Result<Said, Error> {
     let conversation = conversation(text)?.conversation;
     let hidden = conversation.log_len() - conversation.view_len();
     if hidden > 0 {
-        let noun = if hidden == 1 { "message" } else { "messages" };
-        let rule = format!("{hidden} {noun} of it are hidden, and would be lost");
+        let messages = if hidden == 1 { "message is" } else { "messages are" };
+        let rule = format!("{hidden} {messages} hidden, and would be lost");
         let hint = "`interleaf sessions import` keeps them, in a session of their own";
         return Err(InputFault::new(rule).with_hint(hint).into());
     }

@@ -101,7 +101,7 @@ impl InfoRange {
     pub(super) fn check(&self) -> Result<(), String> {
         match self.lines {
             Some((first, last)) if first == 0 || last < first => {
-                Err(format!("lines {first} to {last} are no range: they count from 1"))
+                Err(format!("lines {first} to {last} are not a range: lines count from 1"))
             }
             _ => Ok(()),
         }

@@ -251,5 +251,5 @@ pub(super) fn put(
 /// The text of a value as JSON, in which nothing runs into anything else. That makes it a
 /// key as well.
 pub(super) fn text_of(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|e| Error::rule(format!("it cannot be kept: {e}")))
+    serde_json::to_string(value).map_err(|e| Error::rule(format!("it cannot be stored: {e}")))
 }

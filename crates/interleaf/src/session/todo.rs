@@ -177,7 +177,7 @@ impl Todo<'_> {
 
 impl TodoItem {
     pub(super) fn of(id: &str, body: TodoBody) -> Result<Self, String> {
-        let wrong = || format!("{id:?} is no id of a TODO item, such as 2.1");
+        let wrong = || format!("{id:?} is not the id of a TODO item, such as 2.1");
         let place = place_of(id).ok_or_else(wrong)?;
         Ok(Self { place, text: body.text, status: body.status })
     }

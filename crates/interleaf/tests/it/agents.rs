@@ -130,7 +130,7 @@ fn c13_useful_information_is_read_anew_and_says_what_cannot_be_read() {
         std::fs::write(&file, "one\nTWO and more\nthree\n").unwrap();
         assert!(body(&mut session, &role()).await.contains("TWO and more"));
         let error = session.information().add("a", Some((3, 2)), "").await.unwrap_err();
-        assert_eq!(error.to_string(), "lines 3 to 2 are no range: they count from 1");
+        assert_eq!(error.to_string(), "lines 3 to 2 are not a range: lines count from 1");
     });
 }
 

@@ -184,8 +184,8 @@ fn a_record_that_cannot_be_read_is_left_out_and_said() {
             session.refresh().await.unwrap();
             let text = body(session).await;
             for said in [
-                "(the info none cannot be read: lines 0 to 0 are no range: they count from 1)",
-                "(the info turned cannot be read: lines 5 to 2 are no range",
+                "(the info none cannot be read: lines 0 to 0 are not a range: lines count from 1)",
+                "(the info turned cannot be read: lines 5 to 2 are not a range",
                 "(the todo 1 cannot be read: unknown field `texts`",
                 "(the todo 02 cannot be read: ",
                 "(the note 0 cannot be read: ",
@@ -227,7 +227,7 @@ fn an_import_names_the_record_that_breaks_a_rule() {
     let error = interleaf::copy::read_item(&line.replace('\n', "")).unwrap_err();
     let fault = error.input_fault().unwrap().to_string();
     assert!(fault.contains(r#"info "k""#), "{fault}");
-    assert!(fault.contains("lines 5 to 2 are no range"), "{fault}");
+    assert!(fault.contains("lines 5 to 2 are not a range"), "{fault}");
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn only_regular_files_are_read_and_not_all_of_a_long_one() {
         assert!(text.contains(r"head\n````\nfirst\r```\n````\n### "), "{text}");
         let cut = r"all\n````\nfirst\r```\n````\n(the rest is left out: 8 MB of a file are read)";
         assert!(text.contains(cut), "{text}");
-        assert_eq!(text.matches("it is no regular file").count(), 2, "{text}");
+        assert_eq!(text.matches("it is not a regular file").count(), 2, "{text}");
     });
 }
 
@@ -282,7 +282,7 @@ fn a_pipe_that_nobody_writes_to_does_not_stop_a_request() {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let (_, mut here, _) = two_nodes().await;
         here.information().add(&pipe, None, "endless").await.unwrap();
-        assert!(body(&mut here).await.contains("it is no regular file"));
+        assert!(body(&mut here).await.contains("it is not a regular file"));
     });
 }
 

@@ -45,11 +45,13 @@ fn read_line(cursor: &mut Cursor<'_>) -> Result<Message, Error> {
         'a' => Speaker::Assistant,
         't' => read_result_head(cursor)?,
         other => {
-            return Err(syntax(format!("{other:?} is no role: a line starts with s, u, a or t")));
+            return Err(syntax(format!(
+                "{other:?} is not a role: a line starts with s, u, a or t"
+            )));
         }
     };
     if !cursor.rest().is_empty() && !cursor.eat(" ") {
-        return Err(syntax("a space must stand between the head of the line and what is said"));
+        return Err(syntax("a space must separate the head of the line from what is said"));
     }
     let (parts, starts) = read_parts(cursor)?;
     let body = make_body(speaker, parts).map_err(|(illegal, e)| {
@@ -205,7 +207,7 @@ fn read_text(cursor: &mut Cursor<'_>) -> Result<(String, Option<char>), Error> {
             Some('t') => '\t',
             Some(c @ ('\\' | '[' | ']')) => c,
             Some('u') => read_code_point(cursor)?,
-            _ => return Err(syntax("after `\\` stands one of n r t \\ [ ] u{…}")),
+            _ => return Err(syntax("after `\\` comes one of n r t \\ [ ] u{…}")),
         });
     }
 }
@@ -275,7 +277,7 @@ impl<'a> Cursor<'a> {
                 self.at += values.byte_offset();
                 Ok(raw.get())
             }
-            _ => Err(syntax("here must stand a JSON value")),
+            _ => Err(syntax("a JSON value must be here")),
         }
     }
 }

@@ -4,9 +4,9 @@ use interleaf_model::notation::parse;
 /// A bad line with `‸` before the character that the error must point at, the
 /// kind, and the rule.
 const BAD: &[(&str, ErrorKind, &str)] = &[
-    ("x‸ hello", Syntax, "'x' is no role: a line starts with s, u, a or t"),
+    ("x‸ hello", Syntax, "'x' is not a role: a line starts with s, u, a or t"),
     ("u‸", Rule, "a message needs at least one part"),
-    ("u‸hello", Syntax, "a space must stand between the head of the line and what is said"),
+    ("u‸hello", Syntax, "a space must separate the head of the line from what is said"),
     (
         "t c1‸ hello",
         Syntax,
@@ -25,10 +25,10 @@ const BAD: &[(&str, ErrorKind, &str)] = &[
         "unknown envelope field \"who\": id, at, agent, internal and extra are known",
     ),
     ("u 漢 ‸] x", Syntax, "a `]` in text is written `\\]`"),
-    ("u a\\q‸", Syntax, "after `\\` stands one of n r t \\ [ ] u{…}"),
+    ("u a\\q‸", Syntax, "after `\\` comes one of n r t \\ [ ] u{…}"),
     ("a [think x‸", Syntax, "`[think …` must be closed with `]`"),
     ("a [call c1 ls {}‸ x]", Syntax, "the bracket must be closed with `]`"),
-    ("a [call c1 ls ‸{]", Syntax, "here must stand a JSON value"),
+    ("a [call c1 ls ‸{]", Syntax, "a JSON value must be here"),
     (
         "u 漢字 ‸[think x] y",
         Rule,

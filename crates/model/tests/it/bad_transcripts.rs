@@ -279,7 +279,7 @@ pub(crate) const ALL: &[Bad] = &[
         Shape Rule,
         r#"{"interleaf": 1, "messages": [{"role": "assistant", "parts": [‸{"type": "call", "id": "c1", "name": "ls", "arguments": [1]}]}]}"#,
         "messages[0].parts[0]",
-        "`arguments` must be an object; what a model wrote that is none goes into `arguments_text`"
+        "`arguments` must be an object; what a model wrote that is not an object goes into `arguments_text`"
     ),
     bad!(
         Shape Rule,
@@ -328,31 +328,31 @@ pub(crate) const ALL: &[Bad] = &[
         Meaning Rule,
         "{\"interleaf\": 1, \"messages\": [\n{\"role\": \"user\", \"parts\": [{\"type\": \"text\", \"text\": \"x\"}]}\n],\n\"view\": ‸[[0, 2]]}",
         "view",
-        "index 1 is outside the log of 1 messages"
+        "index 1 is outside the log, whose length is 1"
     ),
     bad!(
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [], "view": ‸[[0, 4294967295]]}"#,
         "view",
-        "index 4294967294 is outside the log of 0 messages"
+        "index 4294967294 is outside the log, whose length is 0"
     ),
     bad!(
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": "x"}]}], "view": ‸[[0, 1], [0, 1]]}"#,
         "view",
-        "index 0 is there twice"
+        "index 0 appears twice"
     ),
     bad!(
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [], "marks": {"gone": [], "pinned": ‸[3]}}"#,
         "marks.pinned",
-        "index 3 is outside the log of 0 messages"
+        "index 3 is outside the log, whose length is 0"
     ),
     bad!(
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [], "batches": [‸{"cause": "clear"}, {"cause": "clear"}]}"#,
         "batches[0]",
-        "a batch that was followed by another needs its `end`"
+        "a batch that another one followed needs its `end`"
     ),
     bad!(
         Meaning Rule,
@@ -364,7 +364,7 @@ pub(crate) const ALL: &[Bad] = &[
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [], "batches": [{"cause": "clear", "end": []}, ‸{"cause": "truncate", "boundary": 0}]}"#,
         "batches[1].boundary",
-        "index 0 is outside the log of 0 messages"
+        "index 0 is outside the log, whose length is 0"
     ),
     bad!(
         Shape Form,
@@ -388,6 +388,6 @@ pub(crate) const ALL: &[Bad] = &[
         Meaning Rule,
         r#"{"interleaf": 1, "messages": [], "usage": ‸{"current": {}, "cumulative": {}, "lifetime": {}, "request_log_len": 4}}"#,
         "usage.request_log_len",
-        "the log of 0 messages cannot have been 4 long before"
+        "the log has 0 messages, so it cannot have had 4 at the last request"
     ),
 ];

@@ -29,7 +29,7 @@ pub enum Objection {
     OtherTool(String),
     /// There are several calls, and they differ.
     SeveralCalls(usize),
-    /// It ends inside of the call.
+    /// It ends inside the call.
     CutOff,
     /// The arguments are not JSON.
     NotJson(String),
@@ -42,14 +42,14 @@ pub enum Objection {
 impl fmt::Display for Objection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoCall => f.write_str("there is no tool call in it"),
+            Self::NoCall => f.write_str("it has no tool call"),
             Self::OtherTool(name) => {
                 write!(f, "{name:?} was called, which is not the tool of this step")
             }
             Self::SeveralCalls(n) => {
-                write!(f, "there are {n} different calls in it; exactly one is wanted")
+                write!(f, "it has {n} different calls, and exactly one is wanted")
             }
-            Self::CutOff => f.write_str("it ends inside of the call: be shorter, and finish it"),
+            Self::CutOff => f.write_str("it ends inside the call: be shorter, and finish it"),
             Self::NotJson(why) => write!(f, "the arguments are not JSON: {why}"),
             Self::Repeated => f.write_str("a parameter came twice, with different values"),
             Self::Rule(fault) => fault.fmt(f),

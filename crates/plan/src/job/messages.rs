@@ -82,7 +82,7 @@ impl Texty for AssistantPart {
 fn concat<P: Texty>(first: &[P], second: &[P]) -> Vec<P> {
     let mut parts = first.to_vec();
     let mut rest = second;
-    if let (Some(last), Some((next, behind))) = (parts.last(), second.split_first())
+    if let (Some(last), Some((next, after))) = (parts.last(), second.split_first())
         && let (Some(a), Some(b)) = (last.text(), next.text())
         && a.extra.is_empty()
         && b.extra.is_empty()
@@ -94,7 +94,7 @@ fn concat<P: Texty>(first: &[P], second: &[P]) -> Vec<P> {
         };
         parts.pop();
         parts.push(P::of_text(Text::new(text)));
-        rest = behind;
+        rest = after;
     }
     parts.extend_from_slice(rest);
     parts

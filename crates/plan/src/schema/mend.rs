@@ -68,8 +68,8 @@ impl RepairKind {
             Self::Wrapped => "a single value was put into an array",
             Self::Unwrapped => "the only value of an array was taken out",
             Self::Quoted => "a number was written as a string",
-            Self::Spelled => "spelled as the schema spells it",
-            Self::Dropped => "a null in place of an optional property was left out",
+            Self::Spelled => "the spelling of the schema was used",
+            Self::Dropped => "a null for an optional property was left out",
             Self::Renamed => "renamed to the property that was meant",
             Self::Unpacked => "the arguments were taken out of an object around them",
         }

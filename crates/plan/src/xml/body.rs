@@ -79,8 +79,8 @@ impl<'t> Walk<'t> {
         let text = self.text;
         let mut at = from;
         loop {
-            if let Some(behind) = comment_before_tag(text, at) {
-                at = behind;
+            if let Some(after) = comment_before_tag(text, at) {
+                at = after;
                 continue;
             }
             let Some(tag) = next_tag(text, at) else { return self.at_end(from, at) };
@@ -94,14 +94,14 @@ impl<'t> Walk<'t> {
                 return (Ended::Missing, tag.span.start, tag.span.start);
             }
             if tag.is("arg_key") && tag.kind == TagKind::Open {
-                let Some((end, behind)) = close_of(text, at, tag.name, self.around.patience) else {
+                let Some((end, after)) = close_of(text, at, tag.name, self.around.patience) else {
                     continue;
                 };
                 self.key = Some(plain(&text[at..end]));
-                at = behind;
+                at = after;
             } else if is_parameter {
                 match self.parameter(&tag) {
-                    Some(behind) => at = behind,
+                    Some(after) => at = after,
                     None => return (Ended::Cut, text.len(), text.len()),
                 }
             }
@@ -152,20 +152,20 @@ impl<'t> Walk<'t> {
             Some("false") => Some("json".to_owned()),
             _ => tag.attribute(&["type"]).map(str::to_ascii_lowercase),
         };
-        let (raw, behind) = if tag.kind == TagKind::Empty {
+        let (raw, after) = if tag.kind == TagKind::Empty {
             let raw = tag.attribute(&["value"]).unwrap_or_default();
             // It was decoded with the tag; a value is decoded when it is read.
             (Cow::Owned(raw.replace('&', "&amp;")), tag.span.end)
         } else {
-            let (end, behind) = match named {
+            let (end, after) = match named {
                 true => self.end_of_named(tag)?,
                 false => self.end_of_element(tag)?,
             };
-            self.missing |= behind == end;
-            (Cow::Borrowed(&self.text[tag.span.end..end]), behind)
+            self.missing |= after == end;
+            (Cow::Borrowed(&self.text[tag.span.end..end]), after)
         };
         self.parameters.push(Parameter { name, raw, kind });
-        Some(behind)
+        Some(after)
     }
 
     /// Where the value of `<parameter name="…">` ends, and what is after it.
@@ -266,7 +266,7 @@ fn tag_at_start(text: &str, at: usize) -> Option<Tag<'_>> {
     text[at..].starts_with('<').then(|| tag_at(text, at)).flatten()
 }
 
-/// What is behind a comment that comes before the next tag.
+/// What follows a comment that comes before the next tag.
 fn comment_before_tag(text: &str, at: usize) -> Option<usize> {
     let start = at + text[at..].find('<')?;
     let inner = text[start..].strip_prefix("<!--")?;

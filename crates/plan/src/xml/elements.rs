@@ -62,9 +62,9 @@ fn children(raw: &str) -> Option<Vec<(&str, &str)>> {
                 found.push((name, ""));
                 at = tag.span.end;
             } else {
-                let (end, behind) = close_of(raw, tag.span.end, tag.name, &patience)?;
+                let (end, after) = close_of(raw, tag.span.end, tag.name, &patience)?;
                 found.push((name, &raw[tag.span.end..end]));
-                at = behind;
+                at = after;
             }
         }
         at += raw[at..].len() - raw[at..].trim_start().len();

@@ -39,7 +39,7 @@ const WRAPPERS: [&str; 6] =
 pub struct Reading {
     /// The calls of declared tools, in order.
     pub calls: Vec<Call>,
-    /// What is not a call: prose before, between and behind.
+    /// What is not a call: prose before, between and after.
     pub content: String,
     /// What looked like a call and was not accepted.
     pub refusals: Vec<Refusal>,
@@ -63,7 +63,7 @@ pub struct Refusal {
 pub enum RefusalReason {
     /// The tool is not declared.
     OtherTool,
-    /// The text ends inside of the call.
+    /// The text ends inside the call.
     CutOff,
 }
 
@@ -130,11 +130,11 @@ fn scan(text: &str, tools: &[Shape]) -> Reading {
         at = tag.span.end;
         if tag.is_one_of(&["think", "thinking"]) && tag.kind == TagKind::Open {
             // A thought may try a call out; it makes none.
-            at = close_of(text, at, tag.name, scan.patience).map_or(at, |(_, behind)| behind);
+            at = close_of(text, at, tag.name, scan.patience).map_or(at, |(_, after)| after);
         } else if tag.kind != TagKind::Close
-            && let Some(behind) = scan.call(&tag)
+            && let Some(after) = scan.call(&tag)
         {
-            at = behind;
+            at = after;
         }
     }
     scan.say(text.len());
@@ -147,16 +147,16 @@ impl Scan<'_> {
     fn call(&mut self, tag: &Tag<'_>) -> Option<usize> {
         let inner = |from| inner(self.text, from, tag.name, self.patience);
         if tag.is_one_of(&CALL_TAGS) && tag.subject().is_none() && tag.kind == TagKind::Open {
-            let (body, behind) = inner(tag.span.end);
+            let (body, after) = inner(tag.span.end);
             if let Some((name, call)) = json_call::of_text(body, self.tools) {
                 self.say(tag.span.start);
                 self.reading.notes.push(Note::OtherForm);
-                self.prose = behind;
+                self.prose = after;
                 match call {
                     Some(call) => self.reading.calls.push(call),
-                    None => self.refuse(name, RefusalReason::OtherTool, tag.span.start..behind),
+                    None => self.refuse(name, RefusalReason::OtherTool, tag.span.start..after),
                 }
-                return Some(behind);
+                return Some(after);
             }
         }
         let opening = opening(self.text, tag, self.tools, self.patience)?;
@@ -165,10 +165,10 @@ impl Scan<'_> {
         }
         self.say(tag.span.start);
         let Some(shape) = find_tool(&opening.name, self.tools) else {
-            let behind = inner(opening.body).1;
-            self.prose = behind;
-            self.refuse(opening.name, RefusalReason::OtherTool, tag.span.start..behind);
-            return Some(behind);
+            let after = inner(opening.body).1;
+            self.prose = after;
+            self.refuse(opening.name, RefusalReason::OtherTool, tag.span.start..after);
+            return Some(after);
         };
         if shape.name.as_str() != opening.name {
             self.reading.notes.push(Note::OtherName);
@@ -244,8 +244,8 @@ fn json_body(body: &str) -> Map<String, serde_json::Value> {
 /// What stands in an element, and where it ends; up to the end of the text if it is not
 /// closed.
 fn inner<'t>(text: &'t str, from: usize, name: &str, patience: &Patience) -> (&'t str, usize) {
-    let (end, behind) = close_of(text, from, name, patience).unwrap_or((text.len(), text.len()));
-    (&text[from..end], behind)
+    let (end, after) = close_of(text, from, name, patience).unwrap_or((text.len(), text.len()));
+    (&text[from..end], after)
 }
 
 pub(super) fn opening(
@@ -272,8 +272,8 @@ pub(super) fn opening(
         let names = ["name", "tool_name", "tool", "function_name"];
         let is_first = text[tag.span.end..child.span.start].trim().is_empty();
         if is_first && child.is_one_of(&names) && child.subject().is_none() {
-            let (end, behind) = close_of(text, child.span.end, child.name, patience)?;
-            return of(&plain(&text[child.span.end..end]), behind);
+            let (end, after) = close_of(text, child.span.end, child.name, patience)?;
+            return of(&plain(&text[child.span.end..end]), after);
         }
         return None;
     }
@@ -354,8 +354,8 @@ impl RefusalReason {
     /// Why, in a sentence.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::OtherTool => "this tool is not to be called here",
-            Self::CutOff => "the text ends inside of the call",
+            Self::OtherTool => "this tool may not be called here",
+            Self::CutOff => "the text ends inside the call",
         }
     }
 }
@@ -366,7 +366,7 @@ impl Note {
         match self {
             Self::MissingEnd => "an end tag was missing",
             Self::OtherForm => "the call was written in another form",
-            Self::OtherName => "the tool's name was spelled otherwise",
+            Self::OtherName => "the tool's name was spelled differently",
             Self::Repeated => "a parameter came twice with different values",
             Self::Escaped => "the whole call was escaped",
         }

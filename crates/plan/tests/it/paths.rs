@@ -69,7 +69,7 @@ path!(no_call_by_xml, Mode::Xml, Language::En, [says("I would rather talk."), go
 path!(no_call_by_native, Mode::Native, Language::En, [says("I would rather talk."), good_native()]);
 path!(fallback_by_auto, Mode::Auto, Language::En, [says("I would rather talk."), good_xml()]);
 path!(
-    retry_behind_a_fallback_by_auto,
+    retry_after_a_fallback_by_auto,
     Mode::Auto,
     Language::En,
     [says("No."), wrong_xml(), good_xml()]
@@ -114,12 +114,12 @@ fn a_call_that_ends_at_the_output_limit_is_asked_for_again() {
     let whole_looking =
         says(&format!("<invoke name=\"{RENDER}\"><parameter name=\"html\">a</parameter>"));
     let printed = run(&logo(), 1, Mode::Xml, Language::En, &[cut(whole_looking.clone())]);
-    assert!(printed.contains("it ends inside of the call"), "{printed}");
+    assert!(printed.contains("it ends inside the call"), "{printed}");
     let printed = run(&logo(), 1, Mode::Xml, Language::En, &[whole_looking]);
     assert!(printed.contains("=== done"), "{printed}");
     let half = cut(calls(RENDER, r#"{"html":"a"#));
     let printed = run(&logo(), 1, Mode::Native, Language::En, &[half]);
-    assert!(printed.contains("it ends inside of the call"), "{printed}");
+    assert!(printed.contains("it ends inside the call"), "{printed}");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn different_calls_in_one_reply_leave_doubt_and_equal_ones_none() {
         format!("<invoke name=\"{RENDER}\"><parameter name=\"html\">{html}</parameter></invoke>")
     };
     let printed = run(&logo(), 1, Mode::Xml, Language::En, &[says(&(call("a") + &call("b")))]);
-    assert!(printed.contains("there are 2 different calls in it"), "{printed}");
+    assert!(printed.contains("it has 2 different calls"), "{printed}");
     let printed = run(&logo(), 1, Mode::Xml, Language::En, &[says(&(call("a") + &call("a")))]);
     assert!(printed.contains("=== done"), "{printed}");
 }
@@ -174,10 +174,7 @@ fn a_step_whose_dependency_has_no_result_is_not_asked_for() {
     let (results, settings) = (Results::default(), PlanSettings::default());
     let templates = Templates::built_in().unwrap();
     let error = Job::new(&plan, 1, &results, &settings, &templates).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "steps[1]: step 1 needs the result of step 0, which is not there"
-    );
+    assert_eq!(error.to_string(), "steps[1]: step 1 needs the result of step 0, which is missing");
 }
 
 #[test]

@@ -81,7 +81,10 @@ fn a_schema_that_is_none_is_a_fault_of_its_tool() {
     let found = faults(&json!({"objective": "o", "tools": tools, "steps": [{"tool": "t"}]}));
     assert_eq!(found.len(), 3, "{found:#?}");
     assert!(found[0].starts_with("tools[2]: a tool needs a field `name`"), "{found:#?}");
-    assert!(found[1].starts_with("tools[0].parameters.type: this is no JSON Schema"), "{found:#?}");
+    assert!(
+        found[1].starts_with("tools[0].parameters.type: this is not a JSON Schema"),
+        "{found:#?}"
+    );
     assert_eq!(found[2], "tools[1]: the tool \"t\" is declared twice");
 }
 

@@ -11,12 +11,12 @@ fn refused(path: &str, source: &str) -> String {
 #[test]
 fn an_unknown_variable_is_an_error_with_file_and_line() {
     let source = "objective\n{{ objective }}\n{% if reason %}{{ raeson }}{% endif %}\n";
-    let expected = "en/xml/task.jinja, line 3: unknown variable \"raeson\": this text is given \
+    let expected = "en/xml/task.jinja, line 3: unknown variable \"raeson\": this text gets \
                     objective, step, steps, tool, reason, description, required, draft, parameters";
     assert_eq!(refused("en/xml/task.jinja", source), expected);
     assert_eq!(
         refused("zh/system.jinja", "\n\n{{ name }}"),
-        "zh/system.jinja, line 3: unknown variable \"name\": this text is given nothing"
+        "zh/system.jinja, line 3: unknown variable \"name\": this text gets nothing"
     );
 }
 
@@ -30,7 +30,7 @@ fn an_unknown_field_and_a_syntax_error_have_file_and_line() {
     let found = refused("en/native/task.jinja", "a\n{{ tool | shout }}");
     assert!(found.starts_with("en/native/task.jinja, line 2: "), "{found}");
     let found = refused("en/xml/tasks.jinja", "");
-    assert_eq!(found, "en/xml/tasks.jinja: no text is read from a file of this name");
+    assert_eq!(found, "en/xml/tasks.jinja: no file of this name is read");
 }
 
 #[test]

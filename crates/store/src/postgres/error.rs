@@ -19,11 +19,11 @@ impl From<tokio_postgres::Error> for Failure {
 fn of_state(code: &SqlState) -> (ErrorKind, &'static str) {
     match code.code() {
         "28P01" => (ErrorKind::Denied, "the password is wrong"),
-        "28000" => (ErrorKind::Denied, "the server does not let this user in"),
+        "28000" => (ErrorKind::Denied, "the server does not admit this user"),
         "42501" => (ErrorKind::Denied, "this user lacks the rights"),
         "25006" => (ErrorKind::Denied, "the database may only be read"),
         "3D000" => (ErrorKind::NotFound, "the server has no such database"),
-        "53100" => (ErrorKind::Full, "no room is left for the database"),
+        "53100" => (ErrorKind::Full, "there is no room left for the database"),
         "53300" => (ErrorKind::Busy, "the server has no connection left"),
         "55P03" | "40001" | "40P01" => {
             (ErrorKind::Busy, "the session is locked by another program")
@@ -48,7 +48,7 @@ impl From<PoolError> for Failure {
                 Self(Error::new(ErrorKind::Busy, message).caused_by(error))
             }
             error => {
-                let message = "no connection can be had";
+                let message = "cannot get a connection";
                 Self(Error::new(ErrorKind::Unavailable, message).caused_by(error))
             }
         }
@@ -57,6 +57,6 @@ impl From<PoolError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self(Error::invalid("the pool of connections cannot be made").caused_by(error))
+        Self(Error::invalid("cannot make the pool of connections").caused_by(error))
     }
 }

@@ -35,7 +35,7 @@ async fn run(pool: Pool, mut notices: UnboundedReceiver<Notice>) {
     while notices.recv_many(&mut taken, TOGETHER).await > 0 {
         let payload = payload(taken.drain(..));
         if let Err(Failure(error)) = send(&pool, &payload).await {
-            tracing::warn!(%error, "other nodes were not told of a change");
+            tracing::warn!(%error, "other nodes were not notified of a change");
         }
     }
 }

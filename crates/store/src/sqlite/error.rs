@@ -15,8 +15,12 @@ impl From<rusqlite::Error> for Failure {
             Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
                 (ErrorKind::Denied, "the database may not be used")
             }
-            Some(ErrorCode::DiskFull) => (ErrorKind::Full, "no room is left for the database"),
-            Some(ErrorCode::NotADatabase) => (ErrorKind::Corrupt, "the file is no SQLite database"),
+            Some(ErrorCode::DiskFull) => {
+                (ErrorKind::Full, "there is no room left for the database")
+            }
+            Some(ErrorCode::NotADatabase) => {
+                (ErrorKind::Corrupt, "the file is not an SQLite database")
+            }
             Some(ErrorCode::DatabaseCorrupt) => (ErrorKind::Corrupt, "the database is damaged"),
             Some(ErrorCode::CannotOpen) => (ErrorKind::NotFound, "the file cannot be opened"),
             Some(ErrorCode::SystemIoFailure) => {

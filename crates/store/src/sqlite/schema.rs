@@ -66,8 +66,7 @@ fn connect(path: &Path, patience: Duration, more: OpenFlags) -> Result<Connectio
 fn make_default_folder(path: &Path) -> Result<(), Failure> {
     match (default_path(), path.parent()) {
         (Ok(default), Some(folder)) if default == path => {
-            let denied =
-                |e| Error::new(ErrorKind::Denied, "its folder cannot be made").caused_by(e);
+            let denied = |e| Error::new(ErrorKind::Denied, "cannot make its folder").caused_by(e);
             Ok(std::fs::create_dir_all(folder).map_err(denied)?)
         }
         _ => Ok(()),

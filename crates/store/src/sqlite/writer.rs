@@ -30,7 +30,7 @@ impl Writer {
             .name("interleaf-sqlite".to_owned())
             .spawn(move || run(&connection, &receiver))
             .map_err(|e| {
-                Error::new(ErrorKind::Unavailable, "no thread can be started").caused_by(e)
+                Error::new(ErrorKind::Unavailable, "cannot start a thread").caused_by(e)
             })?;
         Ok(Self(sender))
     }

@@ -22,8 +22,8 @@ async fn refusal(url: &str) -> (ErrorKind, String) {
 async fn a_wrong_url_is_an_error_that_says_what_is_right() {
     for (url, kind, says) in [
         ("", ErrorKind::Invalid, "memory:, sqlite:PATH and postgres://… are known"),
-        ("sessions.db", ErrorKind::Invalid, "\"sessions.db\" is no store"),
-        ("mysql://me:secret@host/db", ErrorKind::Invalid, "\"mysql\" is no store"),
+        ("sessions.db", ErrorKind::Invalid, "\"sessions.db\" is not a store"),
+        ("mysql://me:secret@host/db", ErrorKind::Invalid, "\"mysql\" is not a store"),
         ("memory:name", ErrorKind::Invalid, "has no name"),
         ("postgres:db", ErrorKind::Invalid, "begins with postgres://"),
         ("postgres://", ErrorKind::Invalid, "names no host"),
@@ -177,7 +177,7 @@ async fn a_full_disk_is_said_and_nothing_that_was_acknowledged_is_lost() {
         }
     };
     assert_eq!(error.kind(), ErrorKind::Full, "{error}");
-    assert!(error.to_string().contains("no room is left"), "{error}");
+    assert!(error.to_string().contains("no room left"), "{error}");
     assert!(next > 4);
     for _ in 0..3 {
         let commit = Commit::new(session, at(1)).append(next, vec![said(&text)]);

@@ -123,7 +123,7 @@ async fn a_second_writer_is_told_the_current_number_and_writes_nothing(store: &d
         let commit = Commit::new(session, at(4)).append(wrong, vec![said("late"), said("later")]);
         let error = store.commit(commit).await.unwrap_err();
         assert_eq!((error.kind(), error.current()), (ErrorKind::Conflict, Some(2)));
-        assert!(error.to_string().contains("the next one is 2"), "{error}");
+        assert!(error.to_string().contains("to be next, but it is 2"), "{error}");
     }
     assert_eq!(texts(store, session).await, ["one", "two"]);
     assert_eq!(store.head(session).await.unwrap().next_seq, 2);

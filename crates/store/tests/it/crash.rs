@@ -68,7 +68,7 @@ async fn a_killed_process_loses_nothing_that_sqlite_acknowledged() {
     }
     check_all(&*backend.store, session).await;
     let len = backend.store.head(session).await.unwrap().next_seq;
-    println!("{KILLS} kills, {n_acknowledged} of them behind a commit, {len} events, no gap");
+    println!("{KILLS} kills, {n_acknowledged} of them after a commit, {len} events, no gap");
     assert!(n_acknowledged > KILLS / 4, "the kills came too early: {n_acknowledged}");
 }
 

@@ -89,7 +89,7 @@ impl<'a> View<'a> {
         self.body.get("thinking")?.get("type")?.as_str()
     }
 
-    /// Whether the last message is the assistant's, for the model to go on with. One
+    /// Whether the last message is an assistant message, for the model to go on with. One
     /// that the API paused among its own tools is not meant.
     fn is_prefilled(&self) -> bool {
         self.messages.last().is_some_and(|last| {

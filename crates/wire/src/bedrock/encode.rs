@@ -54,7 +54,7 @@ fn turn(
         Turn::Assistant { said, start } => {
             elements.push(&assistant_message(cx, said, start, place))?;
             if place.last && refuses_prefill(&cx.options.model) {
-                let detail = "the model does not go on with its own words";
+                let detail = "the model does not continue its own message";
                 cx.adjustments.add_general(AdjustmentKind::TurnInserted, detail);
                 let content = vec![Block::text(GO_ON)];
                 elements.push(&Message { role: "user", content, rest: Rest::NONE })?;
@@ -76,7 +76,7 @@ fn fill(cx: &mut Context<'_>, content: &mut Vec<Block<'_>>, entries: &[Entry]) {
             cx.adjustments.add(
                 AdjustmentKind::BlankText,
                 &entry.message.id,
-                "a placeholder stands for it",
+                "a placeholder takes its place",
             );
         }
     }

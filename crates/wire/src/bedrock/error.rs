@@ -41,7 +41,7 @@ const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("InternalFailure", Server),
 ];
 
-/// Reads `{"__type": …, "message": …}`; the type may stand behind a `#`.
+/// Reads `{"__type": …, "message": …}`; the type may follow a `#`.
 fn read(body: &Value) -> Option<Told> {
     let words = ["message", "Message", "originalMessage"];
     let message = words.into_iter().find_map(|name| text_at(body, name))?;

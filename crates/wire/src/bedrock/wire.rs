@@ -41,7 +41,7 @@ pub(super) const KINDS: &[&str] = &[
 ];
 
 /// Where a tool message keeps the breakpoint that stands after its result.
-pub(super) const BEHIND_RESULT: &str = "cachePoint";
+pub(super) const AFTER_RESULT: &str = "cachePoint";
 
 /// Where a tool message keeps the unknown fields of the block around its result.
 pub(super) const AROUND_RESULT: &str = "contentBlock";

@@ -18,7 +18,7 @@ pub(crate) struct Elements<'t> {
 
 impl<'t> Elements<'t> {
     /// None yet, at the end of a text.
-    pub(super) fn behind(text: &'t mut Vec<u8>, follows: bool) -> Self {
+    pub(super) fn after(text: &'t mut Vec<u8>, follows: bool) -> Self {
         let start = text.len();
         Self { text, start, before_last: start, follows }
     }

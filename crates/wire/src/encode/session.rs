@@ -79,7 +79,7 @@ impl SessionEncoder {
                     let outer = std::mem::take(&mut context.adjustments);
                     let known = std::mem::take(&mut context.names);
                     let mut text = Vec::new();
-                    let mut elements = Elements::behind(&mut text, false);
+                    let mut elements = Elements::after(&mut text, false);
                     writer.write_turn(&mut context, turn, place, &mut elements)?;
                     let adjustments = std::mem::replace(&mut context.adjustments, outer).0;
                     let names = std::mem::replace(&mut context.names, known);

@@ -120,7 +120,7 @@ fn write(
     let mut text = Vec::new();
     for (number, &turn) in turns.turns.iter().enumerate() {
         let place = place(&turns, number, asked);
-        let mut elements = Elements::behind(&mut text, true);
+        let mut elements = Elements::after(&mut text, true);
         writer.write_turn(&mut own, turn, place, &mut elements)?;
     }
     let Context { adjustments, names, .. } = own;

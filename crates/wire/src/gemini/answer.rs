@@ -49,7 +49,7 @@ pub(crate) fn decode_response(text: &str) -> Result<ReplyBuilder, Error> {
         Taken::Known => {}
     }
     if is_list(whole) && !answer.is_complete {
-        let rule = "the last piece has no `finishReason`: the answer is cut";
+        let rule = "the last piece has no `finishReason`: the answer is cut off";
         return Err(Error::new(ErrorKind::Cut, rule));
     }
     Ok(reply)

@@ -64,7 +64,7 @@ fn read(body: &Value) -> Option<Told> {
     })
 }
 
-/// The words that are a status themselves; others are reasons, which have a place of
+/// The words to search for that are a status themselves; others are reasons, which have a place of
 /// their own.
 const STATUSES: [(u16, &str); 8] = [
     (400, "INVALID_ARGUMENT"),

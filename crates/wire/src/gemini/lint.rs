@@ -21,7 +21,7 @@ pub(super) use tools::{MOST_FUNCTIONS, is_sound_choice};
 /// Checks a body.
 pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
     if !body.is_object() {
-        faults.add(&rules::CONTENTS, "", "the body is no object");
+        faults.add(&rules::CONTENTS, "", "the body is not an object");
         return;
     }
     let body = Field { value: body, at: String::new() };

@@ -22,7 +22,7 @@ pub(super) const FORM: ErrorForm =
 
 const LENGTH: crate::ApiErrorKind = TooLong { tokens: None, limit: None };
 
-/// The words of both APIs of OpenAI's, and of those who imitate them.
+/// The words to search for of both APIs of OpenAI's, and of those who imitate them.
 pub(crate) const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("context_length_exceeded", LENGTH),
     ("exceed_context_size_error", LENGTH),

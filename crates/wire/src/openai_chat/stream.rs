@@ -5,7 +5,7 @@
 //! | a chunk with `choices` | its delta is added; `obfuscation` and the like are passed over |
 //! | a chunk with no choice and `usage` | the usage is taken |
 //! | an object with `error` | an error with the API's words |
-//! | `[DONE]`, or the end of the connection behind a `finish_reason` | the message is whole |
+//! | `[DONE]`, or the end of the connection after a `finish_reason` | the message is whole |
 //! | any other object | it is handed on as it is |
 
 use super::answer::{Answer, Piece, Read};

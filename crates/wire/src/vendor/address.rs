@@ -32,7 +32,7 @@ fn check_url(url: &str) -> Result<(), String> {
     } else if url.contains('#') {
         "must not hold a fragment (`#`)"
     } else if authority.contains('@') {
-        "must not hold a user or a password: a key is given apart from it"
+        "must not hold a user or a password: the key is given separately"
     } else if authority.is_empty() || authority.starts_with(':') {
         "must name a host"
     } else {

@@ -307,7 +307,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The words of a refusal: of the part itself, or of a message that holds one.
+/// The words to search for of a refusal: of the part itself, or of a message that holds one.
 pub(crate) fn refusal(value: &Json) -> Option<String> {
     if !value.as_str().contains("refusal") {
         return None;
@@ -318,7 +318,7 @@ pub(crate) fn refusal(value: &Json) -> Option<String> {
     words(&value).or_else(|| parts?.iter().find_map(words))
 }
 
-/// The words of a text that is kept with what it cites.
+/// The words to search for of a text that is kept with what it cites.
 fn cited(value: &Json) -> Option<String> {
     if !value.as_str().contains("citationsContent") {
         return None;

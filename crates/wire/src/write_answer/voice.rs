@@ -33,7 +33,7 @@ pub(crate) struct Voice {
     pub(crate) named: bool,
     /// What becomes one on the way.
     pub(crate) merges: Merges,
-    /// The words for why the model stopped.
+    /// The words to search for for why the model stopped.
     pub(crate) finish: FinishWords,
     /// Which tokens are counted.
     pub(crate) counts: Counts,
@@ -50,7 +50,7 @@ pub(crate) enum Merges {
     Kinds,
 }
 
-/// The words for why a model stopped.
+/// The words to search for for why a model stopped.
 pub(crate) struct FinishWords {
     pub(crate) stop: &'static str,
     pub(crate) length: &'static str,

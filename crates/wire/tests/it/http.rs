@@ -108,21 +108,21 @@ fn what_is_missing_is_named() {
     let openai = Vendor::named("openai").unwrap();
     assert_eq!(
         told(openai, "m", None),
-        "the vendor \"openai\" wants a key in the header `authorization`, and none is given; \
+        "the vendor \"openai\" needs a key in the header `authorization`, and none is given; \
          it is usually kept in OPENAI_API_KEY"
     );
     assert_eq!(told(openai, "m", Some(&Secret::new(" "))), told(openai, "m", None));
     assert_eq!(
         told(openai, "m", Some(&Secret::new("key\r\nx: y"))),
-        "the key for the vendor \"openai\" holds characters that no header can"
+        "the key for the vendor \"openai\" holds characters that a header cannot hold"
     );
     assert_eq!(
         told(Vendor::named("azure").unwrap(), "m", Some(&key)),
-        "the vendor \"azure\" has no address of its own: `base_url` must say where it is"
+        "the vendor \"azure\" has no address of its own: set its `base_url`"
     );
     assert_eq!(
         told(Vendor::named("google").unwrap(), "", Some(&key)),
-        "the address of the vendor \"google\" names the model: give one"
+        "the address of the vendor \"google\" contains the model: give one"
     );
     let odd = Vendor::new("odd", Family::OpenaiChat).base_url("localhost:1").auth(Auth::None);
     assert_eq!(

@@ -33,12 +33,12 @@ enum Fate {
 }
 
 /// Per call id the call that its next result answers: the first one in the nearest
-/// message. Behind it stand the other calls of that id.
+/// message. The other calls of that id follow it.
 #[derive(Default)]
 struct Waiting<'a> {
     next: HashMap<&'a CallId, Option<usize>>,
     /// For each call the one that waits after it.
-    behind: Vec<Option<usize>>,
+    after: Vec<Option<usize>>,
 }
 
 impl Pairing {
@@ -160,12 +160,12 @@ impl Pairing {
 impl<'a> Waiting<'a> {
     /// Adds the calls of one message.
     fn add(&mut self, calls: impl Iterator<Item = &'a CallId>) {
-        let first = self.behind.len();
+        let first = self.after.len();
         let ids: Vec<&CallId> = calls.collect();
-        self.behind.resize(first + ids.len(), None);
+        self.after.resize(first + ids.len(), None);
         // From the last to the first, so that the first one is the next to be answered.
         for (n, id) in ids.into_iter().enumerate().rev() {
-            self.behind[first + n] = self.next.insert(id, Some(first + n)).flatten();
+            self.after[first + n] = self.next.insert(id, Some(first + n)).flatten();
         }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Waiting<'a> {
         let next = self.next.get_mut(id)?;
         let call = *next;
         if let Some(call) = call {
-            *next = self.behind[call];
+            *next = self.after[call];
         }
         Some(call)
     }

@@ -69,7 +69,7 @@ fn messages_that_are_not_covered_stay_where_they_are() {
       u two
       a done
     > compress dropped m1, m4: the summary stands for it
-    > repair made m2:opening: no user message stood before the first assistant message
+    > repair made m2:opening: there was no user message before the first assistant message
     ");
 }
 
@@ -124,7 +124,7 @@ fn a_pinned_message_is_spared_with_its_block() {
     > compress dropped m1: the summary stands for it
     > compress spared m2, m3: it is pinned, or in a tool block with a pinned message
     > compress dropped m4: the summary stands for it
-    > repair made m2:opening: no user message stood before the first assistant message
+    > repair made m2:opening: there was no user message before the first assistant message
     ");
 }
 
@@ -150,10 +150,10 @@ fn a_block_that_is_unanswered_or_partly_covered_is_spared() {
       t c3= src
       u three
     > compress dropped m0: the summary stands for it
-    > compress spared m1, m2: a tool block is summarised whole, and only when it is answered
+    > compress spared m1, m2: a tool block is summarised whole, and only once it is answered
     > compress dropped m3: the summary stands for it
-    > compress spared m4: a tool block is summarised whole, and only when it is answered
-    > repair made m1:opening: no user message stood before the first assistant message
+    > compress spared m4: a tool block is summarised whole, and only once it is answered
+    > repair made m1:opening: there was no user message before the first assistant message
     > repair made m1:c2:missing: no result was recorded for the call (c2)
     ");
 }
@@ -170,7 +170,7 @@ fn a_summary_whose_start_is_gone_is_not_sent() {
       a two entries
       u two
       a done
-    > compress warned gone: the message with which the summary begins is not in the view: sent without summary
+    > compress warned gone: the message with which the summary begins is not in the view: sent without the summary
     ");
 }
 
@@ -181,7 +181,7 @@ fn a_summary_of_nothing_but_spared_messages_is_not_sent() {
     insta::assert_snapshot!(show(&input), @"
       u one
     > compress spared m0: the latest user message is never summarised
-    > compress warned m0: nothing that the summary covers may be swallowed: sent without summary
+    > compress warned m0: nothing that the summary covers may be left out: sent without the summary
     ");
 }
 
@@ -203,6 +203,6 @@ fn a_user_summary_that_would_stand_inside_a_block_goes_behind_it() {
     # u \[Previous conversation summary\] (1 message)\n\nA pause.
       u two
     > compress dropped m2: the summary stands for it
-    > repair moved m3: it did not stand at its place after its call
+    > repair moved m3: it was not in its place after its call
     ");
 }

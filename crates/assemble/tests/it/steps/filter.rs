@@ -63,7 +63,7 @@ fn a_sub_agent_sees_its_own_messages_only() {
     > filter dropped m0, m2: it is internal to another agent
     > filter dropped m3: it is the program's own note
     > filter dropped m4: it is internal to another agent
-    > repair made m1:opening: no user message stood before the first assistant message
+    > repair made m1:opening: there was no user message before the first assistant message
     ");
 }
 

@@ -65,7 +65,7 @@ fn a_long_result_shows_head_and_tail_and_says_what_is_missing() {
         format!("{} {}: {}", finding.kind, finding.message, finding.cause),
         "altered m2: it is longer than a single tool result may be"
     );
-    assert!(finding.detail.starts_with("104 tokens, of which "), "{}", finding.detail);
+    assert!(finding.detail.starts_with("104 tokens, "), "{}", finding.detail);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn the_oldest_results_are_cleared_first_and_the_newest_are_kept() {
       u ask4
       a [call c4 ls]
       t c4= w0 w1 w2 
-    > fit altered m2, m5: the request would not fit the window (108 tokens, of which 26 stay)
+    > fit altered m2, m5: the request would not fit the window (108 tokens, 26 of them stay)
     ");
 }
 
@@ -210,8 +210,8 @@ fn what_can_not_be_left_out_is_refused_with_the_figures() {
     assert_eq!((limit, tokens.system, tokens.history, tokens.context), (50, 5, 4 + 40 + 4 + 10, 6));
     assert_eq!(
         error.to_string(),
-        "the request needs 69 tokens and the window leaves 50: system 5, summary 0, history 58, \
-         context block 6, tools 0 after everything that may be left out is gone"
+        "the request needs 69 tokens even without everything that may be left out, and the \
+         window leaves 50: system 5, summary 0, history 58, context block 6, tools 0"
     );
 }
 

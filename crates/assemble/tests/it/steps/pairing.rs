@@ -37,7 +37,7 @@ fn the_first_of_two_results_stays() {
       a [call c1 ls]
       t c1= first
       u two
-    > repair dropped m3, m5: its call has a result already
+    > repair dropped m3, m5: its call already has a result
     ");
 }
 
@@ -62,7 +62,7 @@ fn a_late_result_goes_to_its_call_and_what_stood_between_goes_behind_in_order() 
       u and
       a I wait
       u go on
-    > repair moved m6, m3: it did not stand at its place after its call
+    > repair moved m6, m3: it was not in its place after its call
     ");
 }
 
@@ -81,7 +81,7 @@ fn results_in_another_order_are_put_in_the_order_of_the_calls() {
       t c1= 1
       t c2= 2
       t c3= 3
-    > repair moved m3, m2, m4: it did not stand at its place after its call
+    > repair moved m3, m2, m4: it was not in its place after its call
     ");
 }
 
@@ -100,7 +100,7 @@ fn results_that_were_swapped_with_their_message_are_its_results() {
       t c1= 1
       t c2= 2
       u two
-    > repair moved m2, m1: it did not stand at its place after its call
+    > repair moved m2, m1: it was not in its place after its call
     ");
 }
 

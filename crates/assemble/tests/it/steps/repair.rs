@@ -89,7 +89,7 @@ fn a_result_belongs_to_the_nearest_call_of_its_id() {
       u two
     ~ a [call c_2 pwd]
     ~ t c_2= for pwd
-    > repair moved m5: it did not stand at its place after its call
+    > repair moved m5: it was not in its place after its call
     > repair altered m3: its call id was used before (c became c_2)
     ");
 }
@@ -142,7 +142,7 @@ fn a_user_message_opens_a_conversation_that_has_lost_its_beginning() {
       a [call c1 ls]
       t c1= src
       u two
-    > repair made m1:opening: no user message stood before the first assistant message
+    > repair made m1:opening: there was no user message before the first assistant message
     ");
 }
 
@@ -169,8 +169,8 @@ fn five_faults_in_one_history_are_all_mended() {
     + t c3(ls)! No result was recorded for this call.
       u thanks
     > repair dropped m1: its call is not in the conversation
-    > repair moved m5, m3: it did not stand at its place after its call
-    > repair dropped m6: its call has a result already
+    > repair moved m5, m3: it was not in its place after its call
+    > repair dropped m6: its call already has a result
     > repair made m7:c3:missing: no result was recorded for the call (c3)
     ");
 }

@@ -44,7 +44,7 @@ fn system_messages_inside_the_conversation_are_joined_at_the_head_and_none_is_lo
       u hello
       a [call c1 ls]
       t c1= src
-    > repair moved m5: it did not stand at its place after its call
+    > repair moved m5: it was not in its place after its call
     > system moved m4, m6: system messages are joined at the head
     > system altered m0, m1, m4, m6: system messages are joined at the head
     ");

@@ -98,12 +98,12 @@ fn the_error_names_message_and_rule() {
     let violation = check("u hi\nt{id=lost} c1= nobody asked").unwrap_err();
     assert_eq!(
         violation.to_string(),
-        "message 1 (lost): a tool result must stand in the block of its call"
+        "message 1 (lost): a tool result must be in the block of its call"
     );
     let error = crate::scene::refused(&crate::scene::input("s rules"));
     assert_eq!(
         error.to_string(),
         "the request would not be valid: \
-         a request needs at least one message beside the system's"
+         a request needs at least one message that is not a system message"
     );
 }

@@ -23,19 +23,19 @@ pub(crate) struct Changes {
     /// The operation as JSON, such as '{"truncate":{"keep_last":5}}'; @PATH reads it from a file
     operation: Option<String>,
 
-    /// Keep this many from the start
+    /// Keep this many at the start
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     keep_first: Option<usize>,
     /// Keep this many at the end; 0 keeps none
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     keep_last: Option<usize>,
-    /// Hide this many from the start
+    /// Hide this many at the start
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     remove_first: Option<usize>,
     /// Hide this many at the end; 0 hides none
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
     remove_last: Option<usize>,
-    /// Keep the positions from A up to, but without, B
+    /// Keep the positions from A up to, but not including, B
     #[arg(long, value_name = "A..B", help_heading = TRUNCATE)]
     keep_range: Option<Positions>,
     /// Count only messages of this role
@@ -45,13 +45,13 @@ pub(crate) struct Changes {
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "hide"], help_heading = TRUNCATE)]
     others: Option<String>,
 
-    /// Keep messages of this role; may be given again for more roles
+    /// Keep messages of this role; may be repeated for more roles
     #[arg(long, value_name = "ROLE", value_parser = role_parser(), help_heading = FILTER)]
     filter_role: Vec<Role>,
-    /// Keep messages whose text contains this; may be given again, one must be there
+    /// Keep messages whose text contains this; may be repeated; one must match
     #[arg(long, value_name = "TEXT", help_heading = FILTER)]
     contains: Vec<String>,
-    /// Hide messages whose text contains this; may be given again
+    /// Hide messages whose text contains this; may be repeated
     #[arg(long, value_name = "TEXT", help_heading = FILTER)]
     excludes: Vec<String>,
 
@@ -61,23 +61,23 @@ pub(crate) struct Changes {
     /// With --clear: hide system messages too
     #[arg(long, requires = "clear", help_heading = OTHER)]
     drop_system: bool,
-    /// Show new messages before the one at this position; the view's length is its end
+    /// Show new messages before the one at this position; the view's length appends them
     #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
     insert: Option<usize>,
-    /// Show a new message in place of the one at this position
+    /// Show a new message instead of the one at this position
     #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
     replace: Option<usize>,
-    /// A new message as in a transcript, for --insert (may be given again) or --replace;
+    /// A new message as in a transcript, for --insert (may be repeated) or --replace;
     /// @PATH reads it from a file
     #[arg(long, value_name = "JSON", help_heading = OTHER)]
     message: Vec<String>,
-    /// Allow half a tool block to stay visible
+    /// Allow part of a tool block to stay visible
     #[arg(long, help_heading = OTHER)]
     split_blocks: bool,
-    /// Put a mark on a message, before any operation; may be given again
+    /// Put a mark on a message, before any operation; may be repeated
     #[arg(long, value_name = "INDEX=NAME", value_parser = parse_mark, help_heading = OTHER)]
     mark: Vec<(u32, String)>,
-    /// Take a mark off a message, before any operation; may be given again
+    /// Take a mark off a message, before any operation; may be repeated
     #[arg(long, value_name = "INDEX=NAME", value_parser = parse_mark, help_heading = OTHER)]
     unmark: Vec<(u32, String)>,
     /// Take the view back to the end of this batch (`show` lists them)

@@ -29,8 +29,8 @@ EXAMPLES
   interleaf plan ask fixtures/plan/logo.json --step 1 --mode xml \\
     --results fixtures/plan/logo-results.json
 
-A reply is an answer of an API as it was recorded, an OpenAI-style message, or plain text.
-With --reply the answer is {\"done\": …}, the next request, or {\"failed\": …} with exit code 1.")]
+A reply is a recorded answer of an API, an OpenAI-style message, or plain text.
+With --reply, the output is {\"done\": …}, the next request, or {\"failed\": …} with exit code 1.")]
 pub(crate) struct AskArguments {
     #[command(flatten)]
     plan: PlanFile,
@@ -44,7 +44,7 @@ pub(crate) struct AskArguments {
     #[arg(default_value = "neutral")]
     to: Form,
 
-    /// How the model is asked: xml, native, or auto (native, then xml if it made no call)
+    /// How to ask the model: xml, native, or auto (native, then xml if it makes no call)
     #[arg(long, value_parser = mode_parser(), default_value = "auto")]
     mode: Mode,
 
@@ -52,7 +52,7 @@ pub(crate) struct AskArguments {
     #[arg(long, value_name = "PATH", value_hint = FilePath)]
     results: Option<PathBuf>,
 
-    /// A reply of the model; several in their order
+    /// A reply of the model; may be repeated, oldest first
     #[arg(long, value_name = "PATH", value_hint = FilePath)]
     reply: Vec<PathBuf>,
 
@@ -60,15 +60,15 @@ pub(crate) struct AskArguments {
     #[arg(long, value_parser = language_parser(), default_value = "en")]
     lang: Language,
 
-    /// How often the model is asked in each way, at most
+    /// Maximum number of times to ask the model in each mode
     #[arg(long, value_name = "N", default_value_t = 3)]
     tries: usize,
 
-    /// Texts in place of the built-in ones, as `plan templates` copies them
+    /// A folder with texts that replace the built-in ones; `plan templates` makes one
     #[arg(long, value_name = "DIR", value_hint = DirPath)]
     templates: Option<PathBuf>,
 
-    /// The model that the request names
+    /// The model to ask
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 }

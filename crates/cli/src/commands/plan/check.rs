@@ -5,6 +5,7 @@ use clap::Args;
 use super::PlanFile;
 use crate::arguments::ByteCount;
 use crate::failure::{Stop, Verdict};
+use crate::lines::plural;
 use crate::output::Output;
 
 /// List every fault of a plan, with its place
@@ -27,8 +28,10 @@ pub(crate) fn run(
     match arguments.plan.read(limit)? {
         Ok(plan) => {
             let layers = plan.layers().into_iter().max().map_or(0, |deepest| deepest + 1);
-            let (steps, tools) = (plan.steps().len(), plan.tools().len());
-            output.line(format_args!("fine: {steps} steps in {layers} layers, {tools} tools"))?;
+            let steps = plural(plan.steps().len(), "step");
+            let layers = plural(layers, "layer");
+            let tools = plural(plan.tools().len(), "tool");
+            output.line(format_args!("fine: {steps} in {layers}, {tools}"))?;
             Ok(Verdict::Fine)
         }
         Err(faults) => {

@@ -11,17 +11,18 @@ use super::{failure, name_of};
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
+use crate::lines::plural;
 use crate::output::Output;
 use crate::save::save;
 
-/// Copy the texts that a model is given, to be changed
+/// Copy the texts that a model gets, so that you can change them
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
   interleaf plan templates --out my-templates
   interleaf plan ask PLAN --step 1 --templates my-templates
 
-Only the files that differ need to stay; a file that is there already is not written.")]
+Delete the files that you do not change. Existing files are not overwritten.")]
 pub(crate) struct TemplatesArguments {
     /// Where to put them
     #[arg(long, value_name = "DIR", value_hint = DirPath)]
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &TemplatesArguments, output: &mut Output) -> Result
         save(&target, text)?;
         n_written += 1;
     }
-    output.line(format_args!("{n_written} files written, {n_kept} were there already"))?;
+    output.line(format_args!("{} written, {n_kept} already there", plural(n_written, "file")))?;
     Ok(Verdict::Fine)
 }
 

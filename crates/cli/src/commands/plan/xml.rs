@@ -37,7 +37,7 @@ pub(crate) struct XmlArguments {
     #[arg(default_value = "-", value_hint = FilePath)]
     file: PathBuf,
 
-    /// Read one input a line, print one answer a line, or {"error": "…"}
+    /// Read one input per line, print one result or {"error": "…"} per line
     #[arg(long)]
     batch: bool,
 }
@@ -154,8 +154,8 @@ fn calls(name: &str, list: &Value) -> Result<Vec<Call>, Failure> {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
             Some(Value::String(text)) => serde_json::from_str(text)
-                .map_err(|_| fault(&at, "the arguments are no JSON object"))?,
-            Some(_) => return Err(fault(&at, "the arguments are no JSON object")),
+                .map_err(|_| fault(&at, "the arguments are not a JSON object"))?,
+            Some(_) => return Err(fault(&at, "the arguments are not a JSON object")),
         };
         Ok(Call::new(tool, arguments))
     };

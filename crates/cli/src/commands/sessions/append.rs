@@ -27,12 +27,12 @@ EXAMPLES
 
 All messages are written together, or none. If another program writes at the same
 time, these come after its messages, unless --expect forbids it. A message whose
-id the session has already gets another.")]
+id is already in the session gets another.")]
 pub(crate) struct AppendArguments {
     /// The session
     id: String,
 
-    /// What is said: a message as JSON, or a file with one, a transcript or an array of chat
+    /// What to append: a message as JSON, or a file with one, a transcript or an array of chat
     /// messages; `-` is standard input
     #[arg(value_name = "JSON|FILE", required_unless_present_any = ["user", "assistant", "system"])]
     said: Option<String>,

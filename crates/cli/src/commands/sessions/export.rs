@@ -21,7 +21,7 @@ EXAMPLES
   interleaf sessions export --all -o /tmp/sessions.jsonl
 
 A transcript is the conversation; `interleaf show` and the others read it. JSON lines
-are all that a session keeps: every event with its time, summaries, TODO items, notes
+hold all that a session keeps: every event with its time, summaries, TODO items, notes
 and the requests that were sent. `interleaf sessions import` reads both.")]
 pub(crate) struct ExportArguments {
     /// The session

@@ -8,14 +8,14 @@ use crate::failure::Stop;
 use crate::kept::KeptSession;
 use crate::output::Output;
 
-/// Make a session that shares the past of another, and print its id
+/// Make a session that shares another's past, and print its id
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
   interleaf sessions fork $ID
   interleaf sessions fork $ID --at 1 --title 'another way'
 
-Nothing is copied, and the two go their own ways from then on.")]
+Nothing is copied, and the two are independent from then on.")]
 pub(crate) struct ForkArguments {
     /// The session
     pub(crate) id: String,
@@ -24,7 +24,7 @@ pub(crate) struct ForkArguments {
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 
-    /// What people call it [default: as the other]
+    /// Title [default: as the other]
     #[arg(long)]
     title: Option<String>,
 

@@ -18,7 +18,7 @@ use crate::kept::{Kept, Missing};
 use crate::lines::plural;
 use crate::output::Output;
 
-/// Take sessions in from a file or another store
+/// Import sessions from a file or another store
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -29,8 +29,8 @@ EXAMPLES
 
 A transcript, an array of chat messages or a request body becomes a new session, whose
 id is printed. JSON lines of `sessions export`, and sessions of another store, keep
-their ids, times and forks; what is there already is only added to, and a session that
-differs is refused.")]
+their ids, times and forks; a session that already exists is only extended, and one
+that differs is refused.")]
 pub(crate) struct ImportArguments {
     /// The file; `-` is standard input
     #[arg(value_hint = FilePath, required_unless_present = "from", conflicts_with = "from")]
@@ -40,11 +40,11 @@ pub(crate) struct ImportArguments {
     #[arg(long, value_name = "URL")]
     from: Option<String>,
 
-    /// With --from: only this session; may be given again
+    /// With --from: only this session; may be repeated
     #[arg(long, value_name = "ID", requires = "from")]
     session: Vec<String>,
 
-    /// What people call the new session [default: the name of the file]
+    /// Title of the new session [default: the name of the file]
     #[arg(long, conflicts_with = "from")]
     title: Option<String>,
 
@@ -108,7 +108,7 @@ impl ImportArguments {
             return Err(fail(e).into());
         }
         if !past.exact {
-            note("its batches and token counters are not those of any past, and were left out");
+            note("its batches and token counters belong to no recorded past, and were left out");
         }
         Ok(output.line(session.id())?)
     }
@@ -122,7 +122,7 @@ fn read_lines(
     output: &mut Output,
 ) -> Result<(), Stop> {
     if arguments.title.is_some() || arguments.agent.is_some() {
-        let rule = "sessions of an export have their own title and agent";
+        let rule = "exported sessions have a title and an agent already";
         return Err(Failure::new(&input.name, rule).into());
     }
     let kept = kept()?;
@@ -202,11 +202,11 @@ impl Tally {
         let text = match done {
             Done::Made => {
                 self.made += 1;
-                format!("new, {} events", head.events)
+                format!("new, {}", plural(head.events, "event"))
             }
             Done::Extended(events) => {
                 self.extended += 1;
-                format!("added {events} events")
+                format!("added {}", plural(events, "event"))
             }
             Done::Known => {
                 self.known += 1;

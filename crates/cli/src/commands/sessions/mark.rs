@@ -25,7 +25,7 @@ pub(crate) struct MarkArguments {
     /// The session
     pub(crate) id: String,
 
-    /// The message and the mark; may be given again
+    /// The message and the mark; may be repeated
     #[arg(value_name = "INDEX=NAME", value_parser = parse_mark, required = true)]
     marks: Vec<(u32, String)>,
 

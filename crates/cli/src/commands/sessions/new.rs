@@ -16,7 +16,7 @@ EXAMPLES
   interleaf sessions new
   interleaf sessions new --title 'the alarm' --agent baker")]
 pub(crate) struct NewArguments {
-    /// What people call it
+    /// Title
     #[arg(long, default_value = "", hide_default_value = true)]
     title: String,
 

@@ -11,7 +11,7 @@ use crate::input::Loaded;
 use crate::kept::KeptSession;
 use crate::output::Output;
 
-/// Change what is visible of a session
+/// Change what is visible in a session
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES

@@ -14,7 +14,7 @@ EXAMPLES
   interleaf sessions query $ID --role user --last 3
   interleaf sessions query $ID --mark pinned --all --json
 
-Every criterion that is given must hold; --first, --last or --range then takes
+All criteria must hold; --first, --last or --range then takes
 some of what matches.")]
 pub(crate) struct QueryArguments {
     /// The session

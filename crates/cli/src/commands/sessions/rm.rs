@@ -13,12 +13,12 @@ use crate::output::Output;
 EXAMPLES
   interleaf sessions rm $ID --yes
 
-A session that others are forks of is not removed.")]
+A session with forks is not removed.")]
 pub(crate) struct RmArguments {
     /// The session
     id: String,
 
-    /// Do it: nothing brings it back
+    /// Confirm: a removed session cannot be brought back
     #[arg(long)]
     yes: bool,
 }
@@ -26,10 +26,10 @@ pub(crate) struct RmArguments {
 pub(crate) fn run(arguments: &RmArguments, kept: &Kept, output: &mut Output) -> Result<(), Stop> {
     let id = kept.find(&arguments.id)?;
     let head = kept.ask(kept.store.head(id))?;
-    let events = plural(usize::try_from(head.next_seq).unwrap_or(usize::MAX), "event");
+    let events = plural(head.next_seq, "event");
     let told = format!("{:?}, {events}", printable(&head.title));
     if !arguments.yes {
-        let rule = format!("{told}: it would be gone for good; --yes removes it");
+        let rule = format!("{told}: removing it is final; confirm with --yes");
         let failure = Failure::new(id.to_string(), rule);
         return Err(failure.hint("`interleaf sessions export` keeps a copy").into());
     }

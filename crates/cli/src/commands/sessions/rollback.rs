@@ -15,8 +15,8 @@ use crate::output::Output;
 EXAMPLES
   interleaf sessions rollback $ID 0
 
-`interleaf sessions show` lists the batches. A roll back begins a batch of its own,
-so that it can be rolled back as well.")]
+`interleaf sessions show` lists the batches. A rollback begins a batch of its own,
+so it can itself be rolled back.")]
 pub(crate) struct RollbackArguments {
     /// The session
     pub(crate) id: String,

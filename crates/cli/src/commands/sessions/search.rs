@@ -14,7 +14,7 @@ use crate::output::Output;
 /// The number of events read at once.
 const PAGE: usize = 2048;
 
-/// Find what was said in any session, also in hidden messages
+/// Search what was said in all sessions, hidden messages included
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -25,7 +25,7 @@ Every word must be in the message. A line is the message's place in the log, and
 text around the first word. What forks share is found in the session where it was
 said.")]
 pub(crate) struct SearchArguments {
-    /// The words
+    /// The words to search for
     text: String,
 
     /// Only in this session

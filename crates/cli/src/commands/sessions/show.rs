@@ -27,7 +27,7 @@ pub(crate) struct ShowArguments {
     /// The session
     pub(crate) id: String,
 
-    /// Show the requests that were noted by `build --record` instead
+    /// Show the requests that `build --record` recorded instead
     #[arg(long)]
     requests: bool,
 

@@ -122,7 +122,7 @@ fn an_import_goes_on_where_the_last_one_ended() {
     // Whoever went another way is refused.
     place.run(&["append", id, "--user", "Something else."]);
     let refused = place.refused(&["import", "--from", &copy]);
-    assert!(refused.contains("it is there already, with another event 9"), "{refused}");
+    assert!(refused.contains("it already exists, with a different event 9"), "{refused}");
 }
 
 #[test]

@@ -181,13 +181,13 @@ fn a5_a_role_named_twice_counts_once() {
 }
 
 #[test]
-fn a5_a_range_may_end_behind_what_matches_but_not_start_there() {
+fn a5_a_range_may_end_after_what_matches_but_not_start_there() {
     let conversation = eight_turns();
     let query = Query::role(Role::System);
     assert_eq!(found(&conversation, query.clone().range(1, 9)), ["two"]);
     assert_eq!(found(&conversation, query.clone().range(2, 9)), Vec::<String>::new());
     let error = conversation.query(&query.clone().range(3, 9)).unwrap_err();
-    assert_eq!(error.to_string(), "range: it starts at 3, but only 2 messages match");
+    assert_eq!(error.to_string(), "range: it starts at 3, but only 2 match");
     assert_eq!(error.kind(), ErrorKind::OutOfRange);
     let error = conversation.query(&query.range(2, 1)).unwrap_err();
     assert_eq!(error.to_string(), "range: it starts at 2, after its end 1");

@@ -63,19 +63,19 @@ fn a7_a_truncate_out_of_range_is_refused_by_field() {
     let rows = [
         (
             Truncate { remove_first: Some(6), ..none() },
-            "truncate.remove_first: 6 messages are to be removed, but there are 5",
+            "truncate.remove_first: 6 cannot be removed: there are 5",
         ),
         (
             Truncate { remove_last: Some(6), ..none() },
-            "truncate.remove_last: 6 messages are to be removed, but there are 5",
+            "truncate.remove_last: 6 cannot be removed: there are 5",
         ),
         (
             Truncate { remove_first: Some(3), remove_last: Some(3), ..none() },
-            "truncate.remove_last: 3 and 3 messages are to be removed, but there are 5",
+            "truncate.remove_last: 3 and 3 cannot be removed: there are 5",
         ),
         (
             Truncate { range: Some(Span { start: 3, end: 6 }), ..none() },
-            "truncate.range: it ends at 6, but there are 5 messages",
+            "truncate.range: it ends at 6, but there are 5",
         ),
     ];
     for (settings, text) in rows {
@@ -104,7 +104,8 @@ fn a7_a_contradictory_truncate_is_refused_by_field() {
         ),
         (
             Truncate { range: span(0, 1), ..keep_last(1) },
-            "truncate.range: it says what stays and excludes keep_* and remove_*".to_owned(),
+            "truncate.range: it says what stays, so keep_* and remove_* cannot be given with it"
+                .to_owned(),
         ),
         (
             Truncate { range: span(3, 1), ..none() },
@@ -112,7 +113,7 @@ fn a7_a_contradictory_truncate_is_refused_by_field() {
         ),
         (
             Truncate { others: Some(Others::Keep), ..keep_last(1) },
-            "truncate.others: it means something only with `role`".to_owned(),
+            "truncate.others: it has a meaning only with `role`".to_owned(),
         ),
     ];
     for (settings, text) in rows {
@@ -127,7 +128,7 @@ fn a7_insert_and_replace_out_of_range_are_refused_by_field() {
         |position, messages| Operation::Insert(Insert { position, messages, split_blocks: false });
     let replace =
         |index, message| Operation::Replace(Replace { index, message, split_blocks: false });
-    let text = "insert.position: 6 lies behind the end of the view, 5";
+    let text = "insert.position: 6 is past the end of the view, 5";
     refused(&five(), insert(6, vec![message.clone()]), ErrorKind::OutOfRange, text);
     refused(&five(), insert(0, vec![]), ErrorKind::Settings, "insert.messages: there is none");
     let text = "insert.messages[1]: a user message must say something: its text is blank";
@@ -412,10 +413,10 @@ fn a11_an_event_that_does_not_fit_is_refused_and_changes_nothing() {
     };
     let mark = "draft".to_owned();
     let rows: [(Event, &str); 6] = [
-        (claim("[[4,6]]"), "operated.view: index 5 is outside the log of 5 messages"),
-        (claim("[[0,4294967295]]"), "operated.view: index 5 is outside the log of 5 messages"),
-        (claim("[[0,2],[1,3]]"), "operated.view: index 1 is there twice"),
-        (claim("[[0,5],[0,5]]"), "operated.view: index 0 is there twice"),
+        (claim("[[4,6]]"), "operated.view: index 5 is outside the log, whose length is 5"),
+        (claim("[[0,4294967295]]"), "operated.view: index 5 is outside the log, whose length is 5"),
+        (claim("[[0,2],[1,3]]"), "operated.view: index 1 appears twice"),
+        (claim("[[0,5],[0,5]]"), "operated.view: index 0 appears twice"),
         (Event::Marked { index: 5, mark }, "marked.index: there is no message 5 in a log of 5"),
         (Event::RolledBack { batch: 0 }, "rolled_back.batch: there is no batch 0 that has ended"),
     ];

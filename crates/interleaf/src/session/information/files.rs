@@ -87,7 +87,7 @@ fn current(
 fn regular(found: Metadata) -> io::Result<Metadata> {
     match found.is_file() {
         true => Ok(found),
-        false => Err(io::Error::other("it is no regular file")),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
@@ -110,7 +110,7 @@ fn excerpt(file: impl Read, len: u64, (first, last): (usize, usize)) -> io::Resu
             bytes.clear();
         }
     }
-    let wrong = |_| io::Error::other("it is no text in UTF-8");
+    let wrong = |_| io::Error::other("it is not UTF-8 text");
     let text = String::from_utf8(bytes).map_err(wrong)?;
     Ok(Excerpt { text: text.into(), is_cut })
 }

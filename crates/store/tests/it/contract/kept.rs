@@ -52,7 +52,7 @@ pub(super) async fn a_fork_keeps_the_records_of_its_parent_as_they_were(store: &
     store.commit(Commit::new(root, at(1)).record(put("a", "1"))).await.unwrap();
     let child = fork_at(store, root, 1).await;
     let before = fork_at(store, root, 0).await;
-    // Behind the fork, though at the same event.
+    // After the fork, though at the same event.
     store
         .commit(Commit::new(root, at(2)).record(put("a", "2")).record(put("b", "2")))
         .await
@@ -107,7 +107,7 @@ pub(super) async fn whoever_knows_the_records_is_told_when_they_changed(store: &
 
     let late = store.commit(knowing(0).record(put("a"))).await.unwrap_err();
     assert_eq!((late.kind(), late.current()), (ErrorKind::Conflict, None));
-    assert!(late.to_string().contains("change 0 was to be written, but the next one is 2"));
+    assert!(late.to_string().contains("expected change 0 to be next, but it is 2"));
     let said_late = knowing(1).append(0, vec![said("one")]);
     assert_eq!(kind_of(store.commit(said_late)).await, ErrorKind::Conflict);
     assert_eq!(store.head(session).await.unwrap().next_seq, 0);

@@ -94,8 +94,10 @@ pub(super) fn turn<'a, 'p: 'a>(
     }
     let mut messages = vec![blocks.message("assistant")];
     if ending == Ending::Closed {
-        cx.adjustments
-            .add_general(AdjustmentKind::TurnInserted, "the model does not speak after itself");
+        cx.adjustments.add_general(
+            AdjustmentKind::TurnInserted,
+            "the model does not continue its own message",
+        );
         let mut go_on = Blocks::default();
         go_on.list.push(plain(GO_ON));
         messages.push(go_on.message("user"));

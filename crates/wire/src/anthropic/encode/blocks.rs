@@ -37,7 +37,7 @@ impl<'a> Blocks<'a> {
         self.rest.merge(fields);
     }
 
-    /// Sets the mark behind a message: on its last block that can have one, or on one
+    /// Sets the mark after a message: on its last block that can have one, or on one
     /// before it.
     pub(super) fn set_mark(&mut self, message: usize, mark: Mark<'a>) {
         let end = self.ends.get(message).copied().unwrap_or(self.list.len());
@@ -62,7 +62,7 @@ impl<'a> Blocks<'a> {
 
 pub(super) fn placeholder(cx: &mut Context<'_>, said: &[Entry]) -> Block<'static> {
     if let Some(entry) = said.last() {
-        let detail = "a placeholder stands in its place";
+        let detail = "a placeholder takes its place";
         cx.adjustments.add(AdjustmentKind::BlankText, &entry.message.id, detail);
     }
     plain(PLACEHOLDER)

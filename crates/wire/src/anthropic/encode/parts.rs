@@ -121,7 +121,7 @@ pub(super) fn thinking_block<'a>(
         Some(Seal::Encrypted(data)) if is_blank(data) => "it has no signature",
         Some(Seal::Encrypted(_)) if !thought.text.is_empty() => "its signature is not Anthropic's",
         Some(Seal::Signature(seal) | Seal::Encrypted(seal)) if seen.contains(&&**seal) => {
-            "it is a copy of one before it"
+            "it repeats an earlier one"
         }
         Some(Seal::Signature(signature)) => {
             seen.push(signature);

@@ -62,7 +62,7 @@ pub(super) fn thinking<'a>(
     let refused = match kind.as_deref() {
         None => "it has no type",
         Some("enabled") if !modes.enabled => {
-            let detail = "thinking.budget_tokens: the model decides itself how much it thinks";
+            let detail = "thinking.budget_tokens: the model itself decides how much it thinks";
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             return RawValue::from_string(r#"{"type":"adaptive"}"#.to_owned()).ok().map(Cow::Owned);
         }

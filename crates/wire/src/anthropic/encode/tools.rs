@@ -24,7 +24,7 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> (Vec<Declared<'a>>, HashSet<Str
         if names.insert(form.name.to_string()) {
             declared.push(Declared::Tool(form));
         } else {
-            let detail = format!("{}: a tool of this name stands before it", tool.name);
+            let detail = format!("{}: an earlier tool has this name", tool.name);
             cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         }
     }

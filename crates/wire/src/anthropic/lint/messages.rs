@@ -59,7 +59,7 @@ fn check_system(view: &View<'_>, faults: &mut Faults) {
     }
 }
 
-/// A system message stands after the user's turn, or behind a tool that the API ran.
+/// A system message stands after the user's turn, or after a tool that the API ran.
 fn check_system_message(view: &View<'_>, i: usize, faults: &mut Faults) {
     let at = view.messages[i].at.as_str();
     let before = i.checked_sub(1).and_then(|before| view.messages.get(before));

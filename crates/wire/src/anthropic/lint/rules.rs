@@ -4,10 +4,10 @@ use crate::lint::rule_table;
 
 rule_table! { "anthropic"
     BODY "body-form"
-        "The body is an object with a list of messages and a model that is named, if by a string."
+        "The body is an object with a list of messages; the model, if named, is a string."
         "messages: Field required";
     MAX_TOKENS "max-tokens"
-        "The most tokens of the answer are always said, as a whole number."
+        "The maximum number of tokens in the answer is always given, as a whole number."
         "max_tokens: Field required";
     SAMPLING "sampling"
         "Sampling settings are in range, not changed while the model thinks, and not sent to Claude 4.7 and later."
@@ -22,25 +22,25 @@ rule_table! { "anthropic"
         "A thinking budget is at least 1024 tokens and less than max_tokens."
         "";
     FORMAT "format-form"
-        "A form for the answer is a JSON schema of the subset that can be compiled."
+        "An output format is a JSON schema within the subset that can be compiled."
         "";
     FORMAT_ALONE "format-alone"
-        "A form for the answer goes neither with citations nor with a last message of the assistant's."
+        "An output format cannot be combined with citations or with a final assistant message."
         "";
     CHOICE "tool-choice-form"
-        "The tool choice is auto, any, none, or a tool by name; parallel calls are turned off only where calls may come."
+        "The tool choice is auto, any, none, or a tool by name; parallel calls are turned off only where calls are possible."
         "";
     CHOICE_TOOLS "tool-choice-tools"
         "A tool choice needs tools, and the tool that it names is one of them."
         "";
     FORCED "forced-tool"
-        "No tool is forced while a model thinks on a budget, nor on models that cannot be forced."
+        "No tool is forced while a model thinks on a budget, or on a model that cannot be forced."
         "tool_choice: type \"tool\" and \"any\" are not supported for this model.";
     TOOL_NAME "tool-name"
-        "A tool's name has one to 64 letters, digits, `_` and `-`."
+        "A tool's name has 1 to 64 letters, digits, `_` or `-`."
         "";
     TOOLS_UNIQUE "tool-names-unique"
-        "No two tools have one name."
+        "No two tools share a name."
         "";
     SCHEMA_OBJECT "schema-object"
         "A tool's input_schema is an object type."
@@ -52,7 +52,7 @@ rule_table! { "anthropic"
         "At least one tool is not deferred."
         "All tools have defer_loading: true";
     STRICT "strict-schema"
-        "The schema of a strict tool is of the subset that can be compiled."
+        "The schema of a strict tool is within the subset that can be compiled."
         "";
     STRICT_LIMITS "strict-limits"
         "There are at most 20 strict tools, with at most 24 optional and 16 union parameters."
@@ -64,25 +64,25 @@ rule_table! { "anthropic"
         "There is at least one message, and there are at most 100,000."
         "";
     ROLE "role"
-        "A message is the user's, the assistant's or the system's."
+        "A message's role is user, assistant or system."
         "";
     FIRST "first-user"
-        "The first message is the user's."
+        "The first message is a user message."
         "";
     SYSTEM_MESSAGE "system-message"
-        "A system message among the others follows the user's turn, is last or before the assistant's, and goes to models that take one."
+        "A system message among the others follows a user turn, is last or comes before an assistant message, and is sent only to models that take one."
         "";
     CONTENT "content-form"
         "Content is a string or a list of objects with a type."
         "";
     EMPTY "message-not-empty"
-        "Every message has content, but a last one of the assistant's."
+        "Every message has content, except perhaps a final assistant message."
         "messages.0: all messages must have non-empty content except for the optional final assistant message";
     TEXT "text-not-blank"
         "A text has a character that is not white space."
         "messages: text content blocks must contain non-whitespace text";
     PLACE "block-place"
-        "Calls and thinking are the assistant's; results, images, documents and search results are the user's."
+        "Calls and thinking are in assistant messages; results, images, documents and search results are in user messages."
         "";
     FIELDS "block-fields"
         "A block has the fields of its type, and they are of the right type."
@@ -97,19 +97,19 @@ rule_table! { "anthropic"
         "A failed result says something."
         "";
     CALL_ID "call-id"
-        "A call's id has letters, digits, `_` and `-` only."
+        "A call's id has only letters, digits, `_` and `-`."
         "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'";
     SERVER_ID "server-call-id"
         "The id of a tool that the API runs itself begins with `srvtoolu_`."
         "messages.1.content.0.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'";
     UNIQUE "call-ids-unique"
-        "No two calls have one id."
+        "No two calls share an id."
         "messages.1.content.1: `tool_use` ids must be unique";
     ANSWERED "calls-answered"
-        "Every call has its result in the very next message, which is the user's."
+        "Every call has its result in the very next message, which is a user message."
         "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
     RESULTS_FIRST "results-first"
-        "Results stand before all else in their message."
+        "Results come before everything else in their message."
         "Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.";
     ORPHAN "result-has-call"
         "A result answers a call of the message before."
@@ -118,16 +118,16 @@ rule_table! { "anthropic"
         "A call has one result."
         "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1";
     SERVED "server-tool-pairs"
-        "A tool that the API runs itself is sent back with its result, and the result behind it."
+        "A tool that the API runs itself is sent back followed by its result."
         "`web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block";
     WAITING "waiting-server-tool"
         "While a tool that the API runs itself waits, the user sends nothing but results."
         "";
     PREFILL "no-prefill"
-        "Claude 4.6 and later do not go on with a last message of the assistant's."
+        "Claude 4.6 and later do not continue a final assistant message."
         "This model does not support assistant message prefill. The conversation must end with a user message.";
     TRAILING "prefill-trailing-space"
-        "A last message of the assistant's does not end with white space."
+        "A final assistant message does not end with white space."
         "messages: final assistant content cannot end with trailing whitespace";
     SIGNED "thinking-signed"
         "Thinking has its signature, redacted thinking its data."
@@ -136,7 +136,7 @@ rule_table! { "anthropic"
         "The signature of thinking is one that Anthropic made: base64."
         "messages.1.content.0: Invalid `signature` in `thinking` block";
     UNCHANGED "thinking-unchanged"
-        "No message has one thought twice."
+        "No message repeats a thought."
         "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.";
     THOUGHT_LAST "thinking-not-last"
         "No message ends with thinking."
@@ -145,13 +145,13 @@ rule_table! { "anthropic"
         "With a thinking budget, the tool loop that is running began with thinking."
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).";
     OFF "thinking-off"
-        "With thinking off, a last message of the assistant's holds none."
+        "With thinking off, a final assistant message holds no thinking."
         "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.";
     MARK_COUNT "cache-mark-count"
         "There are at most four cache marks, the automatic one included."
         "A maximum of 4 blocks with cache_control may be provided. Found 5.";
     MARK_PLACE "cache-mark-place"
-        "No cache mark stands on thinking, on an empty text or on a deferred tool."
+        "No cache mark is on thinking, on an empty text or on a deferred tool."
         "cache_control cannot be set for empty text blocks";
     MARK_FORM "cache-mark-form"
         "A cache mark is ephemeral and lives for 5m or 1h."

@@ -83,7 +83,11 @@ fn format_alone(view: &View<'_>, faults: &mut Faults) {
         return;
     }
     if view.is_prefilled() {
-        faults.add(&FORMAT_ALONE, "/output_config/format", "the last message is the assistant's");
+        faults.add(
+            &FORMAT_ALONE,
+            "/output_config/format",
+            "the last message is an assistant message",
+        );
     }
     for block in view.messages.iter().flat_map(|message| &message.blocks) {
         if block.value.pointer("/citations/enabled") == Some(&Value::Bool(true)) {

@@ -144,7 +144,7 @@ impl<'a> Walk<'a, '_> {
             return self.fault(at, "only references into the schema itself are supported");
         };
         let Some(target) = self.root.pointer(pointer) else {
-            return self.fault(at, "nothing stands there");
+            return self.fault(at, "nothing is there");
         };
         if !self.open.insert(pointer) || pointer.is_empty() {
             return self.fault(at, "a schema must not contain itself");

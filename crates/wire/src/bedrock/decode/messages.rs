@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::parts::{Block, BlockForm, read_block};
 use super::{assistant_part, content_part, each, own, plain, result_part, system_part};
-use crate::bedrock::wire::{AROUND_RESULT, BEHIND_RESULT, OWNER};
+use crate::bedrock::wire::{AFTER_RESULT, AROUND_RESULT, OWNER};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, text};
 
@@ -79,12 +79,12 @@ fn user_messages<'a>(blocks: Vec<Block<'a>>) -> Result<Vec<Message>, Fault<'a>> 
                 let inside = |fault: Fault<'a>| fault.under(&format!("content[{i}]"));
                 messages.push(tool_message(block).map_err(inside)?);
             }
-            // A breakpoint behind a result is the result's; a message of its own it
-            // would be something that the user said.
+            // A breakpoint after a result belongs to the result; as a message of its own
+            // it would be something that the user said.
             BlockForm::CachePoint if said.is_empty() && is_unmarked_result(messages.last()) => {
                 if let Some(last) = messages.last_mut() {
                     let mut rest = ObjectText::default();
-                    rest.push(BEHIND_RESULT, block.raw.get());
+                    rest.push(AFTER_RESULT, block.raw.get());
                     attach(last, rest)?;
                 }
             }
@@ -101,7 +101,7 @@ fn user_messages<'a>(blocks: Vec<Block<'a>>) -> Result<Vec<Message>, Fault<'a>> 
 fn is_unmarked_result(message: Option<&Message>) -> bool {
     message.is_some_and(|message| {
         message.as_result().is_some()
-            && crate::bedrock::wire::own_field(&message.extra, BEHIND_RESULT).is_none()
+            && crate::bedrock::wire::own_field(&message.extra, AFTER_RESULT).is_none()
     })
 }
 

@@ -8,13 +8,13 @@ use super::documents::Documents;
 use super::media::{file_block, image_block};
 use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint;
-use crate::bedrock::wire::{self, AROUND_RESULT, BEHIND_RESULT, Block, Kind, OWNER};
+use crate::bedrock::wire::{self, AFTER_RESULT, AROUND_RESULT, Block, Kind, OWNER};
 use crate::encode::Context;
 use crate::{CacheMarks, names};
 
 /// What a message has that is not an unknown field of the turn.
 pub(super) const MESSAGE_FIELDS: &[&str] =
-    &["role", "content", "toolResult", BEHIND_RESULT, AROUND_RESULT];
+    &["role", "content", "toolResult", AFTER_RESULT, AROUND_RESULT];
 
 pub(super) use lint::Place;
 
@@ -59,11 +59,11 @@ pub(super) fn own<'a>(
             // Breakpoints are placed anew.
             return None;
         }
-        let behind = before.last().map(Block::kind);
-        if behind.is_some_and(|kind| !lint::UNMARKABLE.contains(&kind)) {
+        let last = before.last().map(Block::kind);
+        if last.is_some_and(|kind| !lint::UNMARKABLE.contains(&kind)) {
             return Some(Block::Own(raw));
         }
-        "a cache breakpoint cannot stand here"
+        "a cache breakpoint is not allowed here"
     } else {
         "the API does not take it here"
     };
@@ -81,7 +81,7 @@ pub(super) fn push_own<'a>(
     out: &mut Vec<Block<'a>>,
 ) {
     if block.kind() == "document" && !documents.admit_own(&opaque.value) {
-        let detail = "too many documents, or two of one name";
+        let detail = "too many documents, or two with one name";
         cx.adjustments.add(AdjustmentKind::OpaqueDropped, message, detail);
     } else {
         out.push(block);

@@ -11,7 +11,7 @@ use crate::CacheMarks;
 use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint;
 use crate::bedrock::wire::{
-    self, AROUND_RESULT, BEHIND_RESULT, Block, KINDS, Kind, Known, Rest, ToolResult, own_field,
+    self, AFTER_RESULT, AROUND_RESULT, Block, KINDS, Kind, Known, Rest, ToolResult, own_field,
 };
 use crate::encode::Context;
 
@@ -21,7 +21,7 @@ pub(super) fn result_block<'a>(
     message: &'a Message,
     documents: &mut Documents,
     out: &mut Vec<Block<'a>>,
-    behind: &mut Vec<Block<'a>>,
+    after: &mut Vec<Block<'a>>,
 ) {
     let Body::Tool(result) = &message.body else { return };
     let mut content = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn result_block<'a>(
                     n_moved += 1;
                     let note = format!("[audio {n_moved} of call {} follows]", result.call);
                     content.push(Block::text(note));
-                    behind.push(block);
+                    after.push(block);
                     cx.adjustments.add(AdjustmentKind::MediaMoved, &message.id, "audio");
                 } else {
                     content.push(block);
@@ -69,7 +69,7 @@ pub(super) fn result_block<'a>(
     let rest = Rest::inside(&message.extra, OWNER, AROUND_RESULT, KINDS);
     out.push(Block::Known(Known { kind, rest }));
     if cx.options.cache == CacheMarks::Off
-        && let Some(mark) = own_field(&message.extra, BEHIND_RESULT)
+        && let Some(mark) = own_field(&message.extra, AFTER_RESULT)
         && wire::kind_of(mark) == Some("cachePoint")
         && lint::takes_block(mark, Place::User)
     {

@@ -23,7 +23,7 @@ pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<
     for tool in prompt.tools() {
         let name = tool_name(cx, &tool.name);
         if names.contains(&name) {
-            let detail = format!("the second tool of the name {name}");
+            let detail = format!("a second tool with the name {name}");
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             continue;
         }

@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::rules::{CACHE_POINT_COUNT, CACHE_POINT_ORDER, CACHE_POINT_PLACE};
 use super::{Report, parts};
 
-/// Behind which blocks no cache breakpoint may stand.
+/// The blocks after which no cache breakpoint may stand.
 pub(in crate::bedrock) const UNMARKABLE: &[&str] =
     &["cachePoint", "document", "video", "reasoningContent"];
 
 /// The most cache breakpoints in one request.
 const MOST_CACHE_POINTS: usize = 4;
 
-/// A breakpoint follows something that it can stand behind.
+/// A breakpoint follows a block that it may follow.
 pub(super) fn check_cache_point_places(blocks: &[Value], at: &str, report: &mut Report<'_>) {
     for (i, value) in blocks.iter().enumerate() {
         if value.get("cachePoint").is_none() {
@@ -21,7 +21,7 @@ pub(super) fn check_cache_point_places(blocks: &[Value], at: &str, report: &mut 
         let before = i.checked_sub(1).and_then(|before| blocks.get(before));
         let before = before.map(|before| parts::kind(before).unwrap_or_default());
         let detail = match before {
-            None => "nothing stands before it".to_owned(),
+            None => "nothing comes before it".to_owned(),
             Some(kind) if UNMARKABLE.contains(&kind) => format!("it follows {kind}"),
             Some(_) => continue,
         };

@@ -10,10 +10,10 @@ rule_table! { "bedrock"
         "`system` is a list of blocks of text, guarded content and cache points, not a string."
         "";
     USER_FIRST "user-first"
-        "The first message is the user's."
+        "The first message is a user message."
         "A conversation must start with a user message. Try again with a conversation that starts with a user message.";
     TURNS_ALTERNATE "turns-alternate"
-        "User and assistant take turns; neighbours of one role are merged into one message."
+        "User and assistant take turns: two messages of one role in a row must be one message."
         "";
     CONTENT_EMPTY "content-empty"
         "Every message has at least one content block."
@@ -25,10 +25,10 @@ rule_table! { "bedrock"
         "A content block has exactly one key that says what it is."
         "";
     BLOCK_PLACE "block-place"
-        "Images, documents, films, sounds and results stand in user messages, calls and thinking in assistant messages; a result holds no calls, sounds or cache points."
+        "Images, documents, videos, audio and results are in user messages, calls and thinking in assistant messages; a result holds no calls, audio or cache points."
         "";
     CALLS_ANSWERED "calls-answered"
-        "The message after calls is the user's and holds a result for each of them."
+        "The message after calls is a user message and holds a result for each of them."
         "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_…";
     RESULTS_CALLED "results-called"
         "Every result answers a call of the message before it."
@@ -46,7 +46,7 @@ rule_table! { "bedrock"
         "The `input` of a call is an object."
         "";
     RESULTS_ALONE "results-alone"
-        "No document, film or sound stands beside results; on Llama and Mistral models nothing else does."
+        "No document, video or audio is beside results; on Llama and Mistral models nothing else may be either."
         "Conversation blocks and tool result blocks cannot be provided in the same turn.";
     RESULT_ERROR_EMPTY "result-error-empty"
         "A result with status `error` has content."
@@ -58,7 +58,7 @@ rule_table! { "bedrock"
         "A `json` block of a result is an object; lists and plain values travel as text."
         "";
     TOOL_CONFIG "tool-config"
-        "`toolConfig` is there whenever the history has calls or results."
+        "`toolConfig` is present whenever the history has calls or results."
         "The toolConfig field must be defined when using toolUse and toolResult content blocks.";
     TOOLS_EMPTY "tools-empty"
         "`toolConfig.tools` is a list of at least one tool."
@@ -73,7 +73,7 @@ rule_table! { "bedrock"
         "No two tools have the same name."
         "";
     TOOL_DESCRIPTION "tool-description"
-        "The description of a tool is left out or says something."
+        "The description of a tool is left out or not blank."
         "";
     TOOL_SCHEMA "tool-schema"
         "`inputSchema.json` is a schema whose type is object."
@@ -85,7 +85,7 @@ rule_table! { "bedrock"
         "Thinking is either `reasoningText` with a text, and no empty signature, or `redactedContent`."
         "";
     MEDIA_FORMAT "media-format"
-        "The format of an image, document, film or sound is one that the API knows."
+        "The format of an image, document, video or audio is one that the API knows."
         "";
     MEDIA_SOURCE "media-source"
         "A medium has exactly one source: its bytes in base64, or an S3 location; a document may also have text or content."
@@ -106,7 +106,7 @@ rule_table! { "bedrock"
         "A request has at most 4 cache points, over tools, system and messages."
         "";
     CACHE_POINT_PLACE "cache-point-place"
-        "A cache point follows content, and neither another cache point nor a document, a film or thinking."
+        "A cache point follows content, but not another cache point, a document, a video or thinking."
         "Cache point cannot be inserted after reasoning block. Please remove the invalid cache point and try again.";
     CACHE_POINT_SHAPE "cache-point-shape"
         "A cache point is of type `default`, and its time to live, if given, is `5m` or `1h`."

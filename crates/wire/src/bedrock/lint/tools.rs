@@ -76,7 +76,7 @@ fn check_choice(choice: &Value, names: &[&str], has_others: bool, report: &mut R
         (Some("tool"), None) => {
             let name = choice.pointer("/tool/name").and_then(Value::as_str).unwrap_or_default();
             if !names.contains(&name) && !has_others {
-                report(&TOOL_CHOICE, format!("{at}/tool/name"), format!("{name:?} is not there"));
+                report(&TOOL_CHOICE, format!("{at}/tool/name"), format!("{name:?} is missing"));
             }
         }
         (Some(_), None) => {}

@@ -67,7 +67,7 @@ enum Step {
     Index(usize),
 }
 
-/// The steps of a path: names behind dots, or in brackets and quotes, and indices.
+/// The steps of a path: names after dots, or in brackets and quotes, and indices.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
@@ -80,13 +80,13 @@ fn steps(path: &str) -> Option<Vec<Step>> {
         }
         let inner = rest.strip_prefix('[')?;
         if let Some(quote) = inner.chars().next().filter(|c| matches!(c, '\'' | '"')) {
-            let (name, behind) = inner[1..].split_once(&format!("{quote}]"))?;
+            let (name, after) = inner[1..].split_once(&format!("{quote}]"))?;
             steps.push(Step::Name(name.to_owned()));
-            rest = behind;
+            rest = after;
         } else {
-            let (index, behind) = inner.split_once(']')?;
+            let (index, after) = inner.split_once(']')?;
             steps.push(Step::Index(index.parse().ok().filter(|i| *i < LONGEST_LIST)?));
-            rest = behind;
+            rest = after;
         }
     }
     Some(steps)

@@ -65,7 +65,7 @@ pub(super) fn kept<'a>(
     let reason = if opaque.owner.as_str() != GOOGLE {
         format!("a part of {}", opaque.owner)
     } else if !lint::is_sound_part(&value, cx.vendor) {
-        "a part that holds nothing, or what may not stand there".to_owned()
+        "a part that is empty or not allowed there".to_owned()
     } else if !is_signed && schema::get(&value, "thoughtSignature").is_some() {
         "a part that another model signed".to_owned()
     } else {

@@ -76,7 +76,7 @@ fn schemas(
         return (Some(original), None);
     }
     if !schema.is_object() {
-        let detail = format!("the schema of {} is no object", tool.name);
+        let detail = format!("the schema of {} is not an object", tool.name);
         cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         return (None, None);
     }

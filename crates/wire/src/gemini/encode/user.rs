@@ -42,7 +42,7 @@ pub(super) fn turn<'a, 'p: 'a>(
     Content { role: "user", parts, rest }
 }
 
-/// What stands for a user turn that says nothing. Google AI takes a blank text; behind
+/// What stands for a user turn that says nothing. Google AI takes a blank text; after
 /// results it must be told from a turn of results alone, and Vertex refuses it.
 fn placeholder<'a>(quirks: &Quirks, said: &'a [Entry], n_results: usize) -> &'a str {
     let blank = said.iter().flat_map(|entry| entry.message.texts()).next();

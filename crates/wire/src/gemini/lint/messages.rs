@@ -13,7 +13,7 @@ pub(super) fn check(body: &Field<'_>, vendor: &Vendor, faults: &mut Faults) {
             faults.add(&SYSTEM_TEXT, system.at.clone(), "it has no parts");
         }
         for part in texts.iter().filter(|part| part.text("text").is_none()) {
-            faults.add(&SYSTEM_TEXT, part.at.clone(), "it is no text");
+            faults.add(&SYSTEM_TEXT, part.at.clone(), "it is not text");
         }
     }
     let contents: Vec<Content<'_>> = body.list("contents").into_iter().map(Content::of).collect();

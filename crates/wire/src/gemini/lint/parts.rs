@@ -37,7 +37,7 @@ pub(super) fn check(part: &Field<'_>, faults: &mut Faults) {
 /// What is wrong with a part.
 fn found(part: &Field<'_>) -> Vec<Found> {
     let Value::Object(fields) = part.value else {
-        return vec![(&PART_DATA, part.at.clone(), "it is no object".to_owned())];
+        return vec![(&PART_DATA, part.at.clone(), "it is not an object".to_owned())];
     };
     let mut found = Vec::new();
     let is_one = |names: &[&str], field: &str| names.iter().any(|name| is_name(field, name));

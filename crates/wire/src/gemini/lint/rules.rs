@@ -10,7 +10,7 @@ rule_table! { "gemini"
         "A content's role is `user` or `model`."
         "Please use a valid role: user, model.";
     NO_SYSTEM_ROLE "no-system-role"
-        "System text stands in `systemInstruction`, never in `contents`."
+        "System text is in `systemInstruction`, never in `contents`."
         "Content with system role is not supported.";
     VERTEX_ROLE "vertex-role"
         "On Vertex every content has a role."
@@ -25,7 +25,7 @@ rule_table! { "gemini"
         "A content has at least one part."
         "* GenerateContentRequest.contents[1].parts: contents.parts must not be empty.";
     PART_DATA "part-data"
-        "A part holds something: a text, data, a call, a result, …"
+        "A part is not empty: it holds a text, data, a call, a result, …"
         "* GenerateContentRequest.contents[33].parts[0].data: required oneof field 'data' must have one initialized field";
     PART_ONE_OF "part-one-of"
         "A part holds one thing only."
@@ -37,7 +37,7 @@ rule_table! { "gemini"
         "`fileData` has `fileUri`."
         "";
     CALL_IN_MODEL_TURN "call-in-model-turn"
-        "Calls stand in contents of role `model`."
+        "Calls are in contents of role `model`."
         "";
     CALL_ARGS "call-args"
         "The `args` of a call are an object."
@@ -46,7 +46,7 @@ rule_table! { "gemini"
         "A turn with calls comes directly after a user turn or a turn of results, so it is never the first."
         "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
     RESPONSE_ORDER "response-order"
-        "Results stand in the turn directly after their calls; neighbouring contents of one role are one turn."
+        "Results are in the turn directly after their calls; contents of one role in a row are one turn."
         "Please ensure that function response turn comes immediately after a function call turn.";
     RESPONSE_COUNT "response-count"
         "The turn after calls has as many results as there were calls."
@@ -64,10 +64,10 @@ rule_table! { "gemini"
         "The `parts` of a result are `inlineData` or `fileData`."
         "";
     RESPONSE_ID "response-id"
-        "The `id` of a result is the one of its call, or left out."
+        "The `id` of a result is that of its call, or left out."
         "";
     RESPONSE_IN_USER_TURN "response-in-user-turn"
-        "Results stand in contents of role `user`."
+        "Results are in contents of role `user`."
         "";
     SIGNATURE "signature"
         "From Gemini 3 on, the first call of each step since the user last spoke has its `thoughtSignature`."
@@ -76,16 +76,16 @@ rule_table! { "gemini"
         "A `thoughtSignature` is base64, as it came."
         "Corrupted thought signature.";
     ENDS_WITH_USER "ends-with-user"
-        "The last turn is the user's or one of results."
+        "The last turn is a user turn or a turn of results."
         "";
     FUNCTION_NAME "function-name"
-        "A function's name begins with a letter or `_`, goes on with letters, digits, `_`, `.`, `:`, `-`, and has at most 128 characters."
+        "A function's name begins with a letter or `_`, continues with letters, digits, `_`, `.`, `:`, `-`, and has at most 128 characters."
         "";
     FUNCTION_COUNT "function-count"
         "There are at most 512 functions."
         "";
     SCHEMA_KEYWORD "schema-keyword"
-        "`parameters` and `responseSchema` have no keywords but Google's own."
+        "`parameters` and `responseSchema` have only Google's own keywords."
         "Invalid JSON payload received. Unknown name \"const\" at 'tools[0].function_declarations[5].parameters…': Cannot find field.";
     SCHEMA_TYPE "schema-type"
         "In `parameters` and `responseSchema` a type is one name, not a list; use `nullable`."
@@ -103,10 +103,10 @@ rule_table! { "gemini"
         "The mode of `functionCallingConfig` is AUTO, ANY, NONE or VALIDATED."
         "";
     CHOICE_NAMES "choice-names"
-        "`allowedFunctionNames` are names of functions, and stand only with ANY or VALIDATED."
+        "`allowedFunctionNames` are names of functions, and are given only with ANY or VALIDATED."
         "";
     CHOICE_WITHOUT_FUNCTIONS "choice-without-functions"
-        "`functionCallingConfig` stands only with functions."
+        "`functionCallingConfig` is given only with functions."
         "Function calling config is set without function_declarations";
     MIXED_TOOLS "mixed-tools"
         "Functions beside tools that Google runs need `includeServerSideToolInvocations` from Gemini 3 on, and forbid it before."
@@ -115,7 +115,7 @@ rule_table! { "gemini"
         "With `cachedContent` there are no `systemInstruction`, `tools` and `toolConfig`."
         "Tool config, tools and system instruction should not be set in the request when using cached content.";
     RESPONSE_FORMAT "response-format"
-        "`responseSchema` or `responseJsonSchema`, not both, stands only with `responseMimeType` application/json (or text/x.enum)."
+        "`responseSchema` or `responseJsonSchema`, not both, is given only with `responseMimeType` application/json (or text/x.enum)."
         "";
     THINKING_CONFIG "thinking-config"
         "`thinkingBudget` is -1 or more, `thinkingLevel` is MINIMAL, LOW, MEDIUM or HIGH, and only one of them is set."

@@ -64,7 +64,7 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
 
 fn thinking_fault(config: &Field<'_>) -> Option<(String, String)> {
     if !config.value.is_object() {
-        return Some((config.at.clone(), "it is no object".to_owned()));
+        return Some((config.at.clone(), "it is not an object".to_owned()));
     }
     let budget = config.get("thinkingBudget");
     let level = config.get("thinkingLevel");

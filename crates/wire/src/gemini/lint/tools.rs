@@ -105,7 +105,7 @@ fn check_choice(
     }
     for allowed in allowed {
         if !allowed.value.as_str().is_some_and(|name| functions.contains(&name)) {
-            let detail = format!("{} is no function of the request", allowed.value);
+            let detail = format!("the request has no function {}", allowed.value);
             found(&CHOICE_NAMES, allowed.at, detail);
         }
     }

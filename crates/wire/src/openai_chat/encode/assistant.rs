@@ -60,7 +60,7 @@ pub(super) fn turn<'a>(
         }
         match drafts.last_mut() {
             Some((_, before)) if cx.vendor.quirks.strict_alternation => {
-                let detail = "it follows another message of the assistant's";
+                let detail = "it follows another assistant message";
                 cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.append(draft);
             }
@@ -71,7 +71,7 @@ pub(super) fn turn<'a>(
         cx.adjustments.add(
             AdjustmentKind::BlankText,
             &entry.message.id,
-            "a placeholder stands for it",
+            "a placeholder takes its place",
         );
         let parts = vec![Part::text(PLACEHOLDER)];
         drafts.push((&entry.message, Draft { parts, ..Draft::default() }));
@@ -132,7 +132,7 @@ fn replays(cx: &mut Context<'_>, message: &Message, thinking: &Thinking) -> bool
             Some("it is sealed, and the API has no field for that")
         }
         _ if quirks.reasoning_with_calls && !message.has_calls() => {
-            Some("it goes back beside calls only")
+            Some("it goes back only beside calls")
         }
         _ => None,
     };
@@ -219,7 +219,7 @@ fn written<'a>(cx: &mut Context<'_>, message: &Message, draft: Draft<'a>) -> wir
     };
     let must_think = quirks.reasoning_with_calls && !calls.is_empty() && !is_off(cx);
     if must_think && thought.is_none() {
-        let detail = "an empty thought stands beside the calls";
+        let detail = "an empty thought is put beside the calls";
         cx.adjustments.add(AdjustmentKind::SignatureStandIn, &message.id, detail);
     }
     let thought = thought.or_else(|| must_think.then_some("".into()));

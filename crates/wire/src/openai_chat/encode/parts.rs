@@ -124,7 +124,7 @@ pub(super) fn opaque_part<'a>(
     let quirks = &cx.vendor.quirks;
     let refused = match own_type(opaque) {
         Err(reason) => Some(reason),
-        Ok(kind) if KNOWN_PARTS.contains(&&*kind) => Some("it cannot stand here"),
+        Ok(kind) if KNOWN_PARTS.contains(&&*kind) => Some("it is not allowed here"),
         Ok(kind) if kind == "thinking" && quirks.reasoning != Reasoning::Part => {
             Some("only another vendor takes it")
         }
@@ -146,7 +146,7 @@ pub(super) fn own_type(opaque: &Opaque) -> Result<String, &'static str> {
     let raw: Option<&RawValue> = serde_json::from_str(opaque.value.as_str()).ok();
     let kind = raw.and_then(|raw| Fields::read(raw).ok()?.take("type"));
     let kind = kind.filter(|kind| is_text(kind)).and_then(|kind| text(kind).ok());
-    kind.map(String::from).ok_or("it is no part of this API's")
+    kind.map(String::from).ok_or("this API has no such part")
 }
 
 /// One string where that says it all, a list of parts where it does not.

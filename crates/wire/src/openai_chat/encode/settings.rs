@@ -61,10 +61,10 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
         let raw: Option<&RawValue> = serde_json::from_str(json.as_str()).ok();
         let refused = match raw {
             _ if !is_ours => Some("it came from another API".to_owned()),
-            Some(_) if NO_SETTINGS.contains(&name) => Some("it is set otherwise".to_owned()),
-            Some(_) if written.get(name).is_some() => Some("it is set otherwise".to_owned()),
+            Some(_) if NO_SETTINGS.contains(&name) => Some("it is set another way".to_owned()),
+            Some(_) if written.get(name).is_some() => Some("it is set another way".to_owned()),
             Some(_) => setting_fault(name, &json.to_value(), facts).map(|found| found.detail),
-            None => Some("it is no JSON".to_owned()),
+            None => Some("it is not JSON".to_owned()),
         };
         match (refused, raw) {
             (None, Some(raw)) => tail.rest.push(name.into(), raw),

@@ -29,7 +29,7 @@ pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Mes
         let rest = message_rest(cx, message);
         match said.last_mut() {
             Some((_, before, rest_before)) if quirks.one_system => {
-                let detail = "there may be one system message only";
+                let detail = "there may be only one system message";
                 cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.extend(parts);
                 rest_before.merge(rest);

@@ -52,7 +52,7 @@ pub(super) fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'
     if quirks.inline_definitions
         && let Some(inlined) = parameters.as_ref().and_then(|schema| schema::inlined(schema))
     {
-        changed("the definitions stand where they are used");
+        changed("the definitions are written out where they are used");
         parameters = Some(Cow::Owned(inlined));
     }
     let mut strict = tool.strict;

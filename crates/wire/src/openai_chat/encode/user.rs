@@ -35,7 +35,7 @@ pub(super) fn turn<'a>(
         let rest = message_rest(cx, message);
         match users.last_mut() {
             Some((before, rest_before)) if quirks.strict_alternation => {
-                let detail = "it follows another message of the user's";
+                let detail = "it follows another user message";
                 cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.extend(parts);
                 rest_before.merge(rest);

@@ -78,7 +78,7 @@ fn check_ends(list: &[Value], faults: &mut Faults) {
         let is_answer = role(message) == "assistant" && !pairing::has_any(message);
         if is_prefix != (is_answer && i == last_idx) {
             // A mark in the middle, or none at the end.
-            let detail = if is_prefix { "a prefix in the middle" } else { "it is no prefix" };
+            let detail = if is_prefix { "a prefix in the middle" } else { "it is not a prefix" };
             if is_prefix || (is_answer && i == last_idx) {
                 faults.add(&rules::LAST, format!("/messages/{i}"), detail);
             }

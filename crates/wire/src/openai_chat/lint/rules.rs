@@ -16,22 +16,22 @@ rule_table! { "openai-chat"
         "Content is a string or a list of parts; it may be null or missing only beside calls."
         "Invalid value for 'content': expected a string, got null.";
     CONTENT_EMPTY "content-empty"
-        "A list of parts has at least one."
+        "A list of parts is not empty."
         "";
     PART "part"
         "A part has a type, and what its type needs."
         "";
     MEDIA "media-in-user"
-        "Pictures, sounds and files stand in user messages only."
+        "Images, audio and files are only in user messages."
         "Invalid 'messages[0]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.";
     IMAGE "image-address"
-        "A picture is at a web address or in a data URL."
+        "An image is at a web address or in a data URL."
         "";
     REFUSAL "refusal-alone"
         "A refusal is the only part of its content."
         "";
     CALLS_EMPTY "calls-empty"
-        "A list of calls has at least one; without calls there is no list."
+        "A list of calls is not empty; without calls there is no list."
         "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.";
     CALL "call"
         "A call has an id, a type, a name, and arguments as a string."
@@ -40,13 +40,13 @@ rule_table! { "openai-chat"
         "A call id has the characters and the length that the vendor takes: 40 at most, for Mistral exactly 9 letters and digits."
         "Invalid 'messages[36].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 51 instead.";
     CALL_ID_TWICE "call-id-twice"
-        "No two calls of a message have one id."
+        "No two calls of a message share an id."
         "Duplicate tool call id in assistant message";
     NAME "tool-name"
         "The name of a tool has 1 to 64 letters, digits, `_` or `-`."
         "Invalid 'messages[69].tool_calls[0].function.name': empty string. Expected a string with minimum length 1, but got an empty string instead.";
     ARGUMENTS "arguments"
-        "Arguments are the text of a JSON object, where a template reads them."
+        "Arguments are the text of a JSON object where a chat template reads them."
         "";
     UNANSWERED "unanswered-call"
         "After calls come their results, one for each, before anything else."
@@ -61,37 +61,37 @@ rule_table! { "openai-chat"
         "A result names its call in `tool_call_id`."
         "";
     TOOLS_EMPTY "tools-empty"
-        "A list of tools has at least one; without tools there is no list."
+        "A list of tools is not empty; without tools there is no list."
         "";
     TOOL "tool"
         "A tool has a type, and what its type needs."
         "";
     PARAMETERS "tool-parameters"
-        "The parameters of a function are a schema of an object."
+        "The parameters of a function are a schema of type object."
         "";
     STRICT "strict-schema"
-        "A strict schema keeps to the subset: every object closed, every property required, no unsupported keyword, within the limits."
+        "A strict schema stays within the subset: every object closed, every property required, no unsupported keyword, within the limits."
         "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties.";
     FUNCTIONS "functions-limit"
         "There are at most 128 functions."
         "";
     TOOL_CHOICE "tool-choice"
-        "A choice of tools is none, auto, required, or one of the tools that are there."
+        "The tool choice is none, auto, required, or one of the tools."
         "";
     FORCED "forced-tool"
         "No tool is forced where the vendor cannot do that."
         "";
     PARALLEL "parallel-without-tools"
-        "Whether calls may be parallel is said only where there are tools."
+        "`parallel_tool_calls` is given only with tools."
         "";
     FORMAT "response-format"
         "The format of the answer is text, json_object, or json_schema with a name of 1 to 64 letters, digits, `_` or `-` and a schema."
         "";
     JSON_WORD "json-word"
-        "Where the format is json_object, the messages say the word JSON."
+        "With the format json_object, the word JSON occurs in the messages."
         "";
     STOP "stop"
-        "There are at most 4 texts to stop at, and none for a model that takes none."
+        "There are at most 4 stop sequences, and none for a model that takes none."
         "";
     CHOICES "choices"
         "`n` is 1 to 128."
@@ -100,19 +100,19 @@ rule_table! { "openai-chat"
         "An o model takes `max_completion_tokens`, not `max_tokens`."
         "";
     SAMPLING "sampling"
-        "A reasoning model takes no sampling but its default."
+        "A reasoning model takes only the default sampling settings."
         "";
     EFFORT "effort"
         "The effort is none, minimal, low, medium, high, xhigh or max."
         "";
     EFFORT_TOOLS "effort-with-tools"
-        "From GPT-5.4 on there are function tools only without effort, from GPT-5.6 on only with the effort none, from GPT-6 on not at all."
+        "Function tools: from GPT-5.4 on only without an effort, from GPT-5.6 on only with the effort none, from GPT-6 on not at all."
         "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
     STREAM "stream-options"
         "Stream options are given only with a stream."
         "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
     CACHE "cache-mark"
-        "A cache breakpoint lives 30m and stands in no assistant message; cache options are implicit or explicit."
+        "A cache breakpoint lives 30m and is in no assistant message; cache options are implicit or explicit."
         "";
     ONE_SYSTEM "one-system"
         "There is one system message, at the head."
@@ -121,39 +121,39 @@ rule_table! { "openai-chat"
         "Only OpenAI has the developer role."
         "";
     ALTERNATION "alternation"
-        "User and assistant take turns, but for calls and their results."
+        "User and assistant take turns, except for calls and their results."
         "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.";
     NULL_CONTENT "null-content"
         "Content is never null where the server does not take it."
         "Invalid 'content': 'content' field must be a string or an array of objects.";
     PLAIN "plain-content"
-        "Content without media is a string where a template prints it."
+        "Content without media is a string where a chat template prints it."
         "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string";
     AFTER_RESULT "user-after-result"
-        "No user message follows a result: an answer stands between."
+        "No user message follows a result directly: an answer comes between."
         "Unexpected role 'user' after role 'tool'";
     SYSTEM_LATE "late-system"
         "No system message follows an answer or a result."
         "Unexpected role 'system' after role 'assistant'";
     FIRST "first-message"
-        "The first message is the user's or the system's."
+        "The first message is a user or system message."
         "Conversation must start with a user message or system message";
     LAST "last-message"
-        "The last message is the user's or a result; an answer at the end, and no other, is marked as a prefix."
+        "The last message is a user message or a result; an answer at the end, and only there, is marked as a prefix."
         "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant";
     SILENT "silent-assistant"
         "An assistant message says something or has calls."
         "Assistant message must have either content or tool_calls, but not none.";
     REASONING_LOST "reasoning-lost"
-        "Beside calls stands the reasoning that led to them, if only an empty one."
+        "Calls come with the reasoning that led to them, even if it is empty."
         "The `reasoning_content` in the thinking mode must be passed back to the API.";
     REASONING_NAME "reasoning-name"
         "Reasoning is sent under the name that the server reads."
         "";
     INLINE_IMAGE "inline-image"
-        "A picture is inline where the server fetches none."
+        "An image is inline where the server fetches none."
         "";
     DEFINITIONS "inline-definitions"
-        "The definitions of a tool's schema stand where they are used."
+        "The definitions of a tool's schema are written out where they are used."
         "";
 }

@@ -79,7 +79,7 @@ pub(super) fn opaque_part(opaque: &Opaque, side: Side) -> Result<Part<'_>, Note>
     let raw = match own.peek("part") {
         Some(part) if kind == WRAPPED_PART => part,
         _ if is_part_type(&kind) => raw,
-        _ => return Err(Note("it is no part of a content".to_owned())),
+        _ => return Err(Note("content cannot hold it".to_owned())),
     };
     let value: serde_json::Value =
         serde_json::from_str(raw.get()).map_err(|_| Note("it is not JSON".to_owned()))?;

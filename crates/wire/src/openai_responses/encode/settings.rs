@@ -209,7 +209,7 @@ fn format_of<'a>(format: &'a Json, adjustments: &mut Adjustments) -> Option<Form
             let mut strict = inner.take("strict").map(|raw| raw.get() == "true");
             let schema = serde_json::from_str(schema.get()).unwrap_or(Value::Null);
             if strict == Some(true) && !schema::takes(&schema) {
-                let detail = "the format is outside of the strict subset";
+                let detail = "the format is outside the strict subset";
                 adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
                 strict = Some(false);
             }

@@ -24,7 +24,7 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
         let parameters = parameters(tool, &mut cx.adjustments);
         let mut strict = tool.strict;
         if strict == Some(true) && !schema::takes(&parameters.to_value()) {
-            let detail = format!("{}: the schema is outside of the strict subset", tool.name);
+            let detail = format!("{}: the schema is outside the strict subset", tool.name);
             cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
             strict = Some(false);
         }

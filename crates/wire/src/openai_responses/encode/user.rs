@@ -139,10 +139,10 @@ fn raw_item(cx: &Context<'_>, opaque: &Opaque, is_last: bool) -> Result<(), &'st
         }
         // They are modelled; what comes in this way would not be paired.
         "function_call" | "custom_tool_call" | "reasoning" | "message" => {
-            Err("it is no part of its own")
+            Err("it is not a part by itself")
         }
         kind if is_output(kind) && !settings::continues(cx.options) => {
-            Err("it is no part of its own")
+            Err("it is not a part by itself")
         }
         _ if !serde_json::from_str(opaque.value.as_str()).is_ok_and(|item| takes_item(&item)) => {
             Err("the API would refuse it")

@@ -57,7 +57,7 @@ fn check_message(item: &Value, place: &str, report: &mut Report<'_>) {
 fn check_no_breakpoint(item: &Value, place: &str, report: &mut Report<'_>) {
     if item.get("prompt_cache_breakpoint").is_some() {
         let place = format!("{place}/prompt_cache_breakpoint");
-        report(&rules::CACHE_BREAKPOINT, place, "it stands on additional tools".into());
+        report(&rules::CACHE_BREAKPOINT, place, "it is on additional tools".into());
     }
 }
 

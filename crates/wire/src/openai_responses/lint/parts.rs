@@ -70,7 +70,7 @@ fn check_breakpoint(part: &Value, side: Side, place: &str, report: &mut Report<'
     };
     let place = format!("{place}/prompt_cache_breakpoint");
     if side == Side::Output {
-        report(&rules::CACHE_BREAKPOINT, place, "it stands on an assistant's part".into());
+        report(&rules::CACHE_BREAKPOINT, place, "it is on an assistant's part".into());
     } else if mark.get("ttl").is_some_and(|ttl| !matches!(ttl.as_str(), Some("30m" | "12h"))) {
         report(&rules::CACHE_BREAKPOINT, place, "its `ttl` is unknown".into());
     }

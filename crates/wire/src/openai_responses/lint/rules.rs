@@ -29,7 +29,7 @@ rule_table! { "openai-responses"
         "An `input_image` has `image_url` or `file_id`; an `input_file` has `file_data`, `file_url` or `file_id`."
         "";
     MEDIA_URL "media-url"
-        "An image's or a file's address is of http, https, or base64 inside a data URL."
+        "The address of an image or a file is http, https, or a data URL in base64."
         "";
     CALL_FIELDS "call-fields"
         "A `function_call` has `call_id`, `name` and `arguments`, a `custom_tool_call` `call_id`, `name` and `input`."
@@ -64,7 +64,7 @@ rule_table! { "openai-responses"
         "No two items have the same `id`."
         "Duplicate item found with id msg_4. Remove duplicate items from your input and try again.";
     STORED_ONLY "stored-only"
-        "With `store: false` there is nothing to refer to: no `item_reference`, no reasoning without `encrypted_content`."
+        "With `store: false` nothing is stored to refer to: no `item_reference`, no reasoning without `encrypted_content`."
         "Item with id 'rs_…' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
     REASONING_SUMMARY "reasoning-summary"
         "A reasoning item has `summary`, a list, even if it is empty."
@@ -76,14 +76,14 @@ rule_table! { "openai-responses"
         "A reasoning item is followed by the item that it led to."
         "Item 'rs_…' of type 'reasoning' was provided without its required following item.";
     REASONING_KEPT "reasoning-kept"
-        "What a model that always reasons said is sent with its `id` only behind its reasoning item."
+        "What a model that always reasons said keeps its `id` only after its reasoning item."
         "Item 'fc_…' of type 'function_call' was provided without its required 'reasoning' item: 'rs_…'.";
     COMPACTION_LAST "compaction-last" "A `compaction_trigger` is the last item." "";
     CONFIGURATION_UPDATE "configuration-update"
-        "No two `configuration_update` items stand side by side, and there is none with automatic truncation."
+        "No two `configuration_update` items are side by side, and there are none with automatic truncation."
         "";
     CACHE_BREAKPOINT "cache-breakpoint"
-        "A `prompt_cache_breakpoint` stands on an input part, with a `ttl` of 30m or 12h if it has one."
+        "A `prompt_cache_breakpoint` is on an input part, with a `ttl` of 30m or 12h if it has one."
         "";
     TOOL_FORM "tool-form" "Every tool is an object with a `type`; a function is flat, with its `name` beside it." "";
     TOOL_SCHEMA "tool-schema" "A function's `parameters` are a schema of type object." "";
@@ -95,7 +95,7 @@ rule_table! { "openai-responses"
         "Every property of a strict schema is in `required`."
         "";
     STRICT_KEYWORDS "strict-keywords"
-        "A strict schema does without `allOf`, `oneOf`, `not`, `if`, `then`, `else`, `dependentRequired` and `dependentSchemas`."
+        "A strict schema has none of `allOf`, `oneOf`, `not`, `if`, `then`, `else`, `dependentRequired`, `dependentSchemas`."
         "";
     STRICT_SIZE "strict-size"
         "A strict schema has at most 5,000 properties, 10 levels, 1,000 enum values and 120,000 characters of names and values."

@@ -26,7 +26,7 @@ fn field(number: usize, value: &str) -> String {
 }
 
 fn filled(value: impl Fn(usize) -> String) -> String {
-    // From behind, so that the place 1 is not found in 10.
+    // From the end, so that the place 1 is not found in 10.
     (1..=N_PLACES)
         .rev()
         .fold(BODY.to_owned(), |body, number| body.replace(&format!("@{number}"), &value(number)))
