@@ -57,7 +57,7 @@ impl fmt::Display for Fallback {
 
 /// What a rule answers: a position, not yet made safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct Spot {
     /// Before the message at this position of the layout; its length means the end.
     pub(crate) position: usize,
     /// The position of the message that the rule went by.

@@ -1,7 +1,7 @@
 //! A session's requests, each made from the one before.
 
+mod basis;
 mod border;
-mod key;
 mod prior;
 mod safe;
 mod shown;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use interleaf_model::{AgentName, Message, MessageId, Origin, Requirements};
 
-use self::key::Key;
+use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
 use crate::assemble::Making;
@@ -55,7 +55,7 @@ pub struct Running {
     /// How often the pinned messages or the view were replaced.
     edition: u64,
     /// What the source and the settled turns were made for.
-    made_for: Option<Key>,
+    made_for: Option<Basis>,
     source: Source,
     prior: Box<Prior>,
     previous: Option<Remembered>,
@@ -178,15 +178,15 @@ impl Running {
         view: &[Arc<Message>],
         previous: Option<&Remembered>,
     ) -> Option<Result<Assembly, Error>> {
-        let key = Key::of(order, self.edition);
-        let holds = self.made_for.as_ref() == Some(&key) && self.source.extend(order, view);
+        let basis = Basis::of(order, self.edition);
+        let holds = self.made_for.as_ref() == Some(&basis) && self.source.extend(order, view);
         if !holds {
             *self.prior = Prior::default();
             self.source = match Source::of(order, view) {
                 Ok(source) => source,
                 Err(error) => return Some(Err(error)),
             };
-            self.made_for = Some(key);
+            self.made_for = Some(basis);
         }
         let has_block = order.recipe.context.iter().any(Context::says_something);
         let tail = self.repaired(order, has_block);

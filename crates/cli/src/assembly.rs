@@ -16,7 +16,7 @@ use interleaf::{Preview, Single, Target, neutral};
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::Failure;
 use crate::input::{self, Loaded};
-use crate::kept::{KeptSession, SessionArguments};
+use crate::open::{OpenSession, SessionArguments};
 
 const CONTEXT: &str = "Context block (TEXT, or @PATH for what is in a file)";
 const BUDGET: &str = "Budget";
@@ -133,7 +133,7 @@ pub(crate) struct Recipe {
 /// A conversation to make a request of, and the session that it is of.
 pub(crate) struct Source {
     pub(crate) loaded: Loaded,
-    pub(crate) session: Option<KeptSession>,
+    pub(crate) session: Option<OpenSession>,
 }
 
 /// A request that was made, or one that waits, and what it may take.

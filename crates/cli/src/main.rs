@@ -14,11 +14,11 @@ mod arguments;
 mod commands;
 
 mod input;
-mod kept;
+mod open;
 mod save;
 
 mod assembly;
-mod target;
+mod destination;
 
 mod api;
 mod batch;

@@ -16,7 +16,7 @@ pub struct Batch {
     pub(crate) end: Option<End>,
 }
 
-/// What a roll back to the end of a batch restores.
+/// What a rollback to the end of a batch restores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) view: Vector<u32>,

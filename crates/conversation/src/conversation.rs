@@ -7,7 +7,7 @@ use interleaf_model::{AgentName, Message, Origin, Role, Usage};
 
 use crate::batch::End;
 use crate::marks::Marks;
-use crate::operate::{name, plan};
+use crate::operate::{name, operated};
 use crate::query::answer;
 use crate::role_index::RoleIndex;
 use crate::view::{View, view_of};
@@ -94,7 +94,7 @@ impl Conversation {
     /// If a setting is missing, contradicts another or lies out of range; the error
     /// names it, and nothing is changed.
     pub fn operate(&mut self, operation: Operation) -> Result<Operated, Error> {
-        let operated = plan(self, operation)?;
+        let operated = operated(self, operation)?;
         if let Some(event) = &operated.event {
             self.apply(event)?;
         }
@@ -123,7 +123,7 @@ impl Conversation {
     }
 
     /// Takes the view and the marks back to the end of a batch, exactly. That opens a
-    /// batch of its own, so that a roll back can be rolled back. The current batch has
+    /// batch of its own, so that a rollback can be rolled back. The current batch has
     /// not ended: going back to it changes nothing and gives no event.
     ///
     /// # Errors

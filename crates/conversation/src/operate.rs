@@ -62,7 +62,7 @@ impl fmt::Display for Reason {
 }
 
 /// The view after an operation, and the operation as it is to be recorded.
-struct Plan {
+struct Effect {
     operation: Operation,
     view: Vec<u32>,
     hidden: Vec<u32>,
@@ -71,8 +71,11 @@ struct Plan {
 }
 
 /// Works out what `operation` does to `conversation`.
-pub(crate) fn plan(conversation: &Conversation, operation: Operation) -> Result<Operated, Error> {
-    let plan = match operation {
+pub(crate) fn operated(
+    conversation: &Conversation,
+    operation: Operation,
+) -> Result<Operated, Error> {
+    let effect = match operation {
         Operation::Truncate(ref truncate) => {
             let wanted = truncated(conversation, truncate)?;
             let pinned = Pinning::Stays;
@@ -91,11 +94,11 @@ pub(crate) fn plan(conversation: &Conversation, operation: Operation) -> Result<
         Operation::Insert(insert) => inserted(conversation, insert)?,
         Operation::Replace(replace) => replaced(conversation, replace)?,
     };
-    Ok(outcome(plan))
+    Ok(outcome(effect))
 }
 
-fn outcome(plan: Plan) -> Operated {
-    let Plan { operation, view, hidden, added, notes } = plan;
+fn outcome(effect: Effect) -> Operated {
+    let Effect { operation, view, hidden, added, notes } = effect;
     let changed = !hidden.is_empty() || !added.is_empty();
     let event =
         changed.then(|| Event::Operated { operation, view: view.into_iter().collect::<Ranges>() });
@@ -116,7 +119,7 @@ fn hide(
     pinning: Pinning,
     split_blocks: bool,
     operation: Operation,
-) -> Plan {
+) -> Effect {
     let pinned: Vec<usize> = match pinning {
         Pinning::Ignored => Vec::new(),
         Pinning::Stays => conversation.positions_marked(PINNED),
@@ -130,7 +133,7 @@ fn hide(
     for (index, kept) in conversation.view().zip(keep) {
         if kept { view.push(index) } else { hidden.push(index) }
     }
-    Plan { operation, view, hidden, added: Vec::new(), notes }
+    Effect { operation, view, hidden, added: Vec::new(), notes }
 }
 
 /// What is to become of a tool block.
@@ -303,7 +306,7 @@ fn filtered(conversation: &Conversation, filter: &Filter) -> Result<Vec<bool>, E
     Ok(conversation.visible().map(|message| matches(message)).collect())
 }
 
-fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Plan, Error> {
+fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Effect, Error> {
     let visible = conversation.view_len();
     if insert.position > visible {
         let rule = format!("{} is past the end of the view, {visible}", insert.position);
@@ -328,10 +331,10 @@ fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Plan, Err
     }
     let mut view: Vec<u32> = conversation.view().collect();
     view.splice(position..position, added.iter().copied());
-    Ok(Plan { operation: Operation::Insert(insert), view, hidden: Vec::new(), added, notes })
+    Ok(Effect { operation: Operation::Insert(insert), view, hidden: Vec::new(), added, notes })
 }
 
-fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, Error> {
+fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Effect, Error> {
     let visible = conversation.view_len();
     let Some(old) = conversation.visible_at(replace.index) else {
         let rule = format!("there is no position {} in a view of {visible}", replace.index);
@@ -367,7 +370,7 @@ fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Plan, E
     let mut view: Vec<u32> = conversation.view().collect();
     let added = log_len as u32;
     let hidden = std::mem::replace(&mut view[replace.index], added);
-    Ok(Plan {
+    Ok(Effect {
         operation: Operation::Replace(replace),
         view,
         hidden: vec![hidden],

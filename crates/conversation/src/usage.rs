@@ -9,7 +9,7 @@ use interleaf_model::{Message, Usage};
 pub struct Counters {
     /// The running request, or the last one. What a stream reports replaces it.
     pub current: Usage,
-    /// All requests, the current one included. Rewinds with a roll back.
+    /// All requests, the current one included. Rewinds with a rollback.
     pub cumulative: Usage,
     /// All requests that were ever made. Never rewinds.
     pub lifetime: Usage,
@@ -41,7 +41,7 @@ impl Counters {
     }
 
     /// Takes what the API reports of the current request so far. Only the difference
-    /// to the report before counts, also when a roll back came between the two.
+    /// to the report before counts, also when a rollback came between the two.
     pub(crate) fn note(&mut self, usage: Usage) {
         self.cumulative = instead(self.cumulative, self.current, usage);
         self.lifetime = instead(self.lifetime, self.current, usage);

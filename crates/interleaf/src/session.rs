@@ -52,7 +52,7 @@ use interleaf_store::{
 
 use crate::Error;
 use lane::Lane;
-use records::Kept;
+use records::Records;
 
 /// A conversation that is kept by a store.
 ///
@@ -86,7 +86,7 @@ pub struct Session {
     /// What the requests of sub-agents are made from.
     agents: BTreeMap<AgentName, Lane>,
     /// The records, if they are known.
-    kept: Option<Kept>,
+    kept: Option<Records>,
     /// What counts tokens where a recipe does not say, by model.
     ledgers: BTreeMap<String, Arc<Ledger>>,
 }

@@ -61,7 +61,7 @@ pub struct BatchRecord {
 pub struct UsageRecord {
     /// The request that is running or was the last.
     pub current: Usage,
-    /// All requests, `current` included; rewinds with roll back.
+    /// All requests, `current` included; rewinds with a rollback.
     pub cumulative: Usage,
     /// All requests ever; never rewinds.
     pub lifetime: Usage,

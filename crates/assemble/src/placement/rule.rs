@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use interleaf_model::Role;
 
-use super::{Fallback, Layout, Target};
+use super::{Fallback, Layout, Spot};
 use crate::{Error, Placement};
 
 /// Where the context block goes (C6).
@@ -76,7 +76,7 @@ impl PlacementRule {
         }
     }
 
-    pub(crate) fn target(&self, layout: &Layout<'_>, previous: Option<&Placement>) -> Target {
+    pub(crate) fn spot(&self, layout: &Layout<'_>, previous: Option<&Placement>) -> Spot {
         match self {
             Self::AfterToolResult(n) => after_tool_result(layout, *n),
             Self::BeforeAssistant(n) => before_assistant(layout, *n),
@@ -88,41 +88,41 @@ impl PlacementRule {
     }
 }
 
-fn after_tool_result(layout: &Layout<'_>, n: usize) -> Target {
+fn after_tool_result(layout: &Layout<'_>, n: usize) -> Spot {
     match layout.nth_last(Role::Tool, n) {
-        Some(result) => Target { anchor: Some(result), ..at(result + 1) },
+        Some(result) => Spot { anchor: Some(result), ..at(result + 1) },
         None => after_last_user(layout),
     }
 }
 
-fn before_assistant(layout: &Layout<'_>, n: usize) -> Target {
+fn before_assistant(layout: &Layout<'_>, n: usize) -> Spot {
     match layout.nth_last(Role::Assistant, n) {
-        Some(assistant) => Target { anchor: Some(assistant), ..at(assistant) },
+        Some(assistant) => Spot { anchor: Some(assistant), ..at(assistant) },
         None => after_last_user(layout),
     }
 }
 
-fn from_end(layout: &Layout<'_>, n: usize) -> Target {
+fn from_end(layout: &Layout<'_>, n: usize) -> Spot {
     match layout.len().checked_sub(n) {
         Some(position) => {
             let anchor = (position < layout.len()).then_some(position);
-            Target { anchor, ..at(position) }
+            Spot { anchor, ..at(position) }
         }
-        None => Target { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
+        None => Spot { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
     }
 }
 
-fn after_last_user(layout: &Layout<'_>) -> Target {
+fn after_last_user(layout: &Layout<'_>) -> Spot {
     match layout.nth_last(Role::User, 1) {
         Some(user) => {
-            Target { anchor: Some(user), fallback: Some(Fallback::AfterLastUser), ..at(user + 1) }
+            Spot { anchor: Some(user), fallback: Some(Fallback::AfterLastUser), ..at(user + 1) }
         }
-        None => Target { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
+        None => Spot { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
     }
 }
 
-fn at(position: usize) -> Target {
-    Target { position, anchor: None, fallback: None }
+fn at(position: usize) -> Spot {
+    Spot { position, anchor: None, fallback: None }
 }
 
 impl fmt::Display for PlacementRule {

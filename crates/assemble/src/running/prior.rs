@@ -9,7 +9,7 @@ use super::shown::{Shown, ShownLink};
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::order::Order;
-use crate::steps::fit::plan::{History, Kind, Loss, Mark, Replay, Terms};
+use crate::steps::fit::loss::{End, History, Kind, Loss, Replay, Terms};
 use crate::steps::fit::{held_places, shorten_results};
 use crate::steps::{filter, repair};
 use crate::{Error, Step};
@@ -45,7 +45,7 @@ pub(super) struct Stretch {
     /// The place of its first message in the history.
     pub(super) start: usize,
     /// Where the history ended before it.
-    mark: Mark,
+    before: End,
     /// What its turns cost: the history, and a summary that stands in it.
     pub(super) tokens: (u64, u64),
     filtered: Findings,
@@ -211,7 +211,7 @@ impl Prior {
     ) {
         let counting = order.counting.as_ref();
         let held = held_places(order, &made.turns, false);
-        let mark = self.history.mark();
+        let before = self.history.end();
         let start = self.history.len();
         let mut tokens = (0, 0);
         for (place, entry) in made.turns.iter().enumerate() {
@@ -223,7 +223,7 @@ impl Prior {
             self.history.push(Kind::of(entry, held.contains(&place)), cost);
         }
         let Ok(link) = Link::check(order.requires, made.turns) else {
-            self.history.cut_back(mark);
+            self.history.cut_back(before);
             return;
         };
         match used {
@@ -248,7 +248,7 @@ impl Prior {
             systems: made.systems,
             link,
             start,
-            mark,
+            before,
             tokens,
             filtered: made.filtered,
             repaired: made.repaired,
@@ -272,7 +272,7 @@ impl Prior {
             *self = Self::default();
             return;
         }
-        self.history.cut_back(self.stretches[left].mark);
+        self.history.cut_back(self.stretches[left].before);
         for stretch in self.stretches.drain(left..) {
             for call in stretch.link.entries().iter().flat_map(|entry| entry.message.calls()) {
                 self.used.remove(&call.id);

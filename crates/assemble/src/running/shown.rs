@@ -8,7 +8,7 @@ use super::prior::{Prior, Stretch};
 use crate::draft::entry;
 use crate::finding::Findings;
 use crate::order::Order;
-use crate::steps::fit::plan::{Fate, History, Loss, Terms};
+use crate::steps::fit::loss::{Fate, History, Loss, Terms};
 use crate::steps::fit::{cleared_message, notice};
 use crate::{Cause, FindingKind, StablePrefix};
 

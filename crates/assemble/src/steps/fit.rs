@@ -16,7 +16,7 @@
 //! The latest turn's messages, pinned messages with their blocks, the system
 //! message, the summary and the context block are never left out.
 
-pub(crate) mod plan;
+pub(crate) mod loss;
 mod shorten;
 
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ use interleaf_model::{
     Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
 };
 
-use self::plan::{Fate, History, Kind, Replay, Terms};
+use self::loss::{Fate, History, Kind, Replay, Terms};
 use super::place;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
@@ -93,7 +93,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Clears results and leaves out turns as the plan says; what the history takes then.
+/// Clears results and leaves out turns as the replay says; what the history takes then.
 fn give_way(
     order: &Order<'_>,
     draft: &mut Draft,
@@ -106,7 +106,7 @@ fn give_way(
         Some(prior) => prior.replayed(terms),
         None => (History::default(), Replay::new(terms)),
     };
-    let (base, mark) = (history.len(), history.mark());
+    let (base, before) = (history.len(), history.end());
     for (place, entry) in draft.entries.iter().enumerate() {
         let cost = counting.message(&entry.message);
         history.push(Kind::of(entry, held.contains(&place)), cost);
@@ -131,7 +131,7 @@ fn give_way(
         (n_left_out, stays) = (shown.n_left_out, shown.stays.clone());
         taken += shown.notice_cost.unwrap_or(0);
         has_notice = shown.notice_cost.is_some();
-        history.cut_back(mark);
+        history.cut_back(before);
         prior.keep(history);
         draft.prior = Some(prior);
     }
@@ -185,7 +185,7 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
         fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
         newest_results: budget.newest_results,
         cleared: made(Message::user(CLEARED)),
-        // The plan must not change with the number that the notice names.
+        // The loss must not change with the number that the notice names.
         notice: made(Message::user(&notice_text(1_000_000))),
     }
 }

@@ -25,16 +25,16 @@ pub(super) fn run(
         return Ok(());
     }
     let layout = Layout::of(&draft.entries);
-    let target = rule.target(&layout, order.placement);
-    let position = layout.safe(target.position);
-    let anchor = target.anchor.map(|anchor| layout.place(anchor));
+    let spot = rule.spot(&layout, order.placement);
+    let position = layout.safe(spot.position);
+    let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
     let index = layout.place(position);
     draft.placement = Some(Placement {
         rule: rule.to_string(),
         anchor: anchor.map(|entry| entry.message.id.clone()),
-        fallback: target.fallback,
-        before_block: position < target.position.min(layout.len()),
+        fallback: spot.fallback,
+        before_block: position < spot.position.min(layout.len()),
         after: None,
         index,
         messages: block.len(),

@@ -10,13 +10,13 @@ use serde_json::value::RawValue;
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Recipe, Source};
 use crate::batch::{answer_all, one_line};
+use crate::destination::{Destination, DestinationArguments};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
-use crate::kept::KeptSession;
+use crate::open::OpenSession;
 use crate::output::{Output, Palette};
 use crate::report_table::{self, ReportTable, waiting_text};
 use crate::save::save;
-use crate::target::{Target, TargetArguments};
 
 /// Print the request to send to a model API
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(crate) struct BuildArguments {
     assembly: AssemblyArguments,
 
     #[command(flatten)]
-    target: TargetArguments,
+    destination: DestinationArguments,
 
     /// Read one conversation per line, print {"body": …} or {"error": "…"} for each
     #[arg(long, conflicts_with_all = ["explain", "report", "session"])]
@@ -71,9 +71,9 @@ pub(crate) fn run(
 ) -> Result<Verdict, Stop> {
     report_table::check_path(arguments.report.as_deref())?;
     let mut recipe = arguments.assembly.read(limit)?;
-    let target = arguments.target.read(&arguments.assembly, limit)?;
+    let destination = arguments.destination.read(&arguments.assembly, limit)?;
     if arguments.batch {
-        let answer = |input| answer(&recipe, &target, input);
+        let answer = |input| answer(&recipe, &destination, input);
         return answer_all(arguments.assembly.path(), limit, "body", answer, output);
     }
     let Source { mut loaded, mut session } = arguments.assembly.load(&mut recipe, limit)?;
@@ -82,9 +82,9 @@ pub(crate) fn run(
         output.bytes(b"\n")?;
         return Ok(Verdict::Fine);
     }
-    target.equip(&mut loaded);
+    destination.equip(&mut loaded);
     let counts = arguments.explain || arguments.report.is_some();
-    let goes_to = target.of(&loaded);
+    let goes_to = destination.of(&loaded);
     let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
     let text = made.text(&loaded.name)?;
     if let Some(path) = &arguments.report {
@@ -116,10 +116,14 @@ pub(crate) fn run(
     }
 }
 
-fn answer(recipe: &Recipe, target: &Target<'_>, input: Input) -> Result<Box<RawValue>, Failure> {
+fn answer(
+    recipe: &Recipe,
+    destination: &Destination<'_>,
+    input: Input,
+) -> Result<Box<RawValue>, Failure> {
     let mut loaded = input.load()?;
-    target.equip(&mut loaded);
-    let made = recipe.make(&loaded, target.of(&loaded).as_ref(), false)?;
+    destination.equip(&mut loaded);
+    let made = recipe.make(&loaded, destination.of(&loaded).as_ref(), false)?;
     match made.text(&loaded.name)? {
         Some(text) => one_line(&loaded.name, &text),
         None => Err(Failure::new(loaded.name, waiting_text(&made.preview))),
@@ -127,7 +131,7 @@ fn answer(recipe: &Recipe, target: &Target<'_>, input: Input) -> Result<Box<RawV
 }
 
 /// Says whether a request of the past is the one that was sent then.
-fn compare(session: &KeptSession, at: u64, text: &str) -> Result<(), Failure> {
+fn compare(session: &OpenSession, at: u64, text: &str) -> Result<(), Failure> {
     if let Some((request, same)) = session.was_sent(at, text)? {
         let (no, hash) = (request.no, request.body.hash_text());
         say(&match same {

@@ -5,11 +5,11 @@ use interleaf::assemble::Outcome;
 
 use crate::arguments::{ByteCount, Form};
 use crate::assembly::AssemblyArguments;
+use crate::destination::DestinationArguments;
 use crate::failure::{Stop, Verdict, printable};
 use crate::lines::counts_text;
 use crate::output::Output;
 use crate::report_table::{self, ReportTable};
-use crate::target::TargetArguments;
 
 /// Show the request that `build` would print, and what was done to make it
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct ExplainArguments {
     assembly: AssemblyArguments,
 
     #[command(flatten)]
-    target: TargetArguments,
+    destination: DestinationArguments,
 
     #[command(flatten)]
     form: Form,
@@ -42,10 +42,10 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let mut recipe = arguments.assembly.read(limit)?;
-    let target = arguments.target.read(&arguments.assembly, limit)?;
+    let destination = arguments.destination.read(&arguments.assembly, limit)?;
     let mut loaded = arguments.assembly.load(&mut recipe, limit)?.loaded;
-    target.equip(&mut loaded);
-    let made = recipe.make(&loaded, target.of(&loaded).as_ref(), true)?;
+    destination.equip(&mut loaded);
+    let made = recipe.make(&loaded, destination.of(&loaded).as_ref(), true)?;
     if arguments.form.json {
         output.bytes(report_table::to_json(&made).as_bytes())?;
     } else {

@@ -1,7 +1,7 @@
 //! `interleaf sessions`.
 //!
 //! ```text
-//!   store ──▶ Kept ──▶ show · query · op … as for a file
+//!   store ──▶ OpenStore ──▶ show · query · op … as for a file
 //!               └──▶ export · import: JSON lines, or another store
 //! ```
 
@@ -15,7 +15,7 @@ mod new;
 mod op;
 mod query;
 mod rm;
-mod rollback;
+mod roll_back;
 mod search;
 mod show;
 
@@ -26,7 +26,7 @@ use interleaf::model::Timestamp;
 
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
-use crate::kept::{Kept, KeptSession, Missing};
+use crate::open::{Missing, OpenSession, OpenStore};
 use crate::output::Output;
 
 /// Keep conversations in a store, and work on them there
@@ -65,7 +65,8 @@ enum SessionsCommand {
     Op(Box<op::OpArguments>),
     Fork(fork::ForkArguments),
     Mark(mark::MarkArguments),
-    Rollback(rollback::RollbackArguments),
+    #[command(alias = "rollback")]
+    RollBack(roll_back::RollBackArguments),
     Search(search::SearchArguments),
     Export(export::ExportArguments),
     Import(import::ImportArguments),
@@ -87,12 +88,13 @@ pub(crate) fn run(
 ) -> Result<(), Stop> {
     let SessionsArguments { command, store } = arguments;
     let makes = matches!(command, SessionsCommand::New(_) | SessionsCommand::Import(_));
-    let kept = || Kept::open(store.as_deref(), if makes { Missing::Make } else { Missing::Refuse });
-    let session = |id: &str| kept()?.session(id);
+    let opened =
+        || OpenStore::open(store.as_deref(), if makes { Missing::Make } else { Missing::Refuse });
+    let session = |id: &str| opened()?.session(id);
     match command {
-        SessionsCommand::Ls(arguments) => ls::run(&arguments, &kept()?, output),
+        SessionsCommand::Ls(arguments) => ls::run(&arguments, &opened()?, output),
         SessionsCommand::Show(arguments) => show::run(&arguments, &session(&arguments.id)?, output),
-        SessionsCommand::New(arguments) => new::run(arguments, &kept()?, output),
+        SessionsCommand::New(arguments) => new::run(arguments, &opened()?, output),
         SessionsCommand::Append(arguments) => append::run(&arguments, session, limit, output),
         SessionsCommand::Query(arguments) => {
             let session = session(&arguments.id)?;
@@ -107,21 +109,21 @@ pub(crate) fn run(
             let session = session(&arguments.id)?;
             mark::run(arguments, session, output)
         }
-        SessionsCommand::Rollback(arguments) => {
+        SessionsCommand::RollBack(arguments) => {
             let session = session(&arguments.id)?;
-            rollback::run(&arguments, session, output)
+            roll_back::run(&arguments, session, output)
         }
-        SessionsCommand::Search(arguments) => search::run(&arguments, &kept()?, output),
-        SessionsCommand::Export(arguments) => export::run(&arguments, &kept()?, output),
-        SessionsCommand::Import(arguments) => import::run(&arguments, kept, limit, output),
-        SessionsCommand::Rm(arguments) => rm::run(&arguments, &kept()?, output),
+        SessionsCommand::Search(arguments) => search::run(&arguments, &opened()?, output),
+        SessionsCommand::Export(arguments) => export::run(&arguments, &opened()?, output),
+        SessionsCommand::Import(arguments) => import::run(&arguments, opened, limit, output),
+        SessionsCommand::Rm(arguments) => rm::run(&arguments, &opened()?, output),
     }
 }
 
 impl Expected {
     /// Refuses a session that is not as it is expected to be. The store looks again when
     /// it writes.
-    fn check(&self, session: &KeptSession) -> Result<(), Failure> {
+    fn check(&self, session: &OpenSession) -> Result<(), Failure> {
         let current = session.session.seq();
         match self.expect {
             Some(expected) if expected != current => {

@@ -15,8 +15,19 @@ use super::{CHAT, PROGRAM, interleaf, root, run_with, text};
 
 const FIRST: &str = "01980000-0000-7000-8000-000000000001";
 const SUBCOMMANDS: [&str; 13] = [
-    "ls", "show", "new", "append", "query", "op", "fork", "mark", "rollback", "search", "export",
-    "import", "rm",
+    "ls",
+    "show",
+    "new",
+    "append",
+    "query",
+    "op",
+    "fork",
+    "mark",
+    "roll-back",
+    "search",
+    "export",
+    "import",
+    "rm",
 ];
 
 /// A store of our own.

@@ -15,7 +15,7 @@ pub(super) use self::files::FileCache;
 use self::files::{Excerpt, MOST};
 use super::Session;
 use super::one_line::one_line;
-use super::records::{Kept, put, text_of};
+use super::records::{Records, put, text_of};
 use crate::Error;
 
 /// This many of the newest ranges are shown.
@@ -117,7 +117,7 @@ impl InfoRange {
 }
 
 /// The newest ranges, as the files are now; none if there are none.
-pub(super) async fn render(kept: &mut Kept) -> Result<Option<String>, Error> {
+pub(super) async fn render(kept: &mut Records) -> Result<Option<String>, Error> {
     let damaged = kept.damaged_lines(&[RecordKind::Info]);
     if kept.information.is_empty() && damaged.is_empty() {
         return Ok(None);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::one_line::one_line;
-use super::records::{Kept, put, text_of};
+use super::records::{Records, put, text_of};
 use crate::Error;
 
 /// This many of the newest notes of each folder are shown.
@@ -129,7 +129,7 @@ impl Notes<'_> {
 }
 
 /// The notes for what an agent has read, shallow to deep; none if there are none.
-pub(super) fn render(kept: &Kept, agent: &Agent) -> Option<String> {
+pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
     let by = match agent {
         Agent::Main => None,
         Agent::Sub(name) => Some(name),

@@ -21,7 +21,7 @@ use crate::Error;
 /// The records of a session, read, each by its key. They are read again once another node
 /// may have changed them.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct Records {
     pub(super) summaries: BTreeMap<String, (Record, KeptSummary)>,
     /// By place, which is the order in which they are shown.
     pub(super) todo: BTreeMap<Vec<u32>, TodoItem>,
@@ -76,8 +76,8 @@ impl Session {
         Ok(damaged.map(record).collect())
     }
 
-    async fn read_records(&self, which: RecordFilter) -> Result<Kept, Error> {
-        let mut kept = Kept::default();
+    async fn read_records(&self, which: RecordFilter) -> Result<Records, Error> {
+        let mut kept = Records::default();
         for record in self.records(which).await? {
             kept.insert(record)?;
         }
@@ -86,7 +86,7 @@ impl Session {
     }
 
     /// The records, read unless they are known.
-    pub(super) async fn kept(&mut self) -> Result<&mut Kept, Error> {
+    pub(super) async fn kept(&mut self) -> Result<&mut Records, Error> {
         let kept = match self.kept.take() {
             Some(kept) => kept,
             None => self.read_records(RecordFilter::default()).await?,
@@ -108,7 +108,7 @@ impl Session {
     }
 }
 
-impl Kept {
+impl Records {
     /// The recipe with what the session knows and it does not say.
     pub(super) async fn complete<'r>(
         &mut self,

@@ -141,7 +141,7 @@ impl Session {
         self.change_records(changes).await
     }
 
-    /// The changes of summaries that go with these events: after a roll back they stand as
+    /// The changes of summaries that go with these events: after a rollback they are as
     /// they did then, and one that covers a message which is hidden or replaced is invalid
     /// (F4).
     pub(super) async fn summaries_after(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::one_line::one_line;
-use super::records::{Kept, put};
+use super::records::{Records, put};
 use crate::Error;
 
 const HEADING: &str = "## TODO\n";
@@ -212,7 +212,7 @@ fn no_item(id: &str) -> Error {
 }
 
 /// The number after the last one under an item, or else one that is free.
-fn next_number(kept: &Kept, parent: &[u32]) -> Option<u32> {
+fn next_number(kept: &Records, parent: &[u32]) -> Option<u32> {
     let above = [parent, &[u32::MAX, u32::MAX]].concat();
     let last = kept.todo.range(parent.to_vec()..above).next_back();
     let last = last.and_then(|(place, _)| place.get(parent.len()).copied());
@@ -226,7 +226,7 @@ fn next_number(kept: &Kept, parent: &[u32]) -> Option<u32> {
 }
 
 /// The list as an agent is shown it; none if it is empty.
-pub(super) fn render(kept: &Kept, agent: &Agent) -> Option<String> {
+pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
     let damaged = kept.damaged_lines(&[RecordKind::Todo]);
     if kept.todo.is_empty() && damaged.is_empty() {
         return None;

@@ -6,7 +6,7 @@ use interleaf_conversation::{Conversation, Event, Operated, Operation};
 use interleaf_model::{Message, Timestamp};
 use interleaf_store::{Commit, NewEvent, Record, RecordChange};
 
-use super::records::Kept;
+use super::records::Records;
 use super::{Session, now};
 use crate::Error;
 
@@ -175,11 +175,11 @@ impl Session {
 /// The records after changes of which the first has this number, or none if one of them
 /// brings what cannot be read.
 fn changed(
-    mut kept: Kept,
+    mut kept: Records,
     changes: Vec<RecordChange>,
     first: u64,
     (seq, at): (u64, Timestamp),
-) -> Option<Kept> {
+) -> Option<Records> {
     for (no, change) in (first..).zip(changes) {
         let RecordChange { kind, key, body, .. } = change;
         match body {

@@ -1,4 +1,4 @@
-//! Sub-agents, records, roll back, and what is left after a conflict.
+//! Sub-agents, records, rollback, and what is left after a conflict.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -188,13 +188,13 @@ fn a10_a_roll_back_takes_the_marks_and_summaries_that_came_after_with_it_in_one_
 
         let before = session.seq();
         session.roll_back(0).await.unwrap();
-        assert_eq!(session.seq(), before + 3, "the roll back and two marks");
+        assert_eq!(session.seq(), before + 3, "the rollback and two marks");
         assert_eq!(pinned(session.conversation()), ["m0".into()].into());
         assert_eq!(&*session.active_summary().await.unwrap().unwrap().text, "first");
         let states: Vec<_> =
             session.summaries().await.unwrap().iter().map(|kept| kept.state).collect();
         assert_eq!(states, [SummaryState::Active, SummaryState::Invalid]);
-        // A roll back can be rolled back.
+        // A rollback can be rolled back.
         session.roll_back(1).await.unwrap();
         assert_eq!(&*session.active_summary().await.unwrap().unwrap().text, "second");
         assert_eq!(pinned(session.conversation()), ["m2".into()].into());

@@ -2,7 +2,7 @@
 //!
 //! - `requests`: a session's requests are those made from scratch
 //! - `answers`: what a model said goes back to it in order, and is known later
-//! - `agents`: sub-agents, records, roll back, and what is left after a conflict
+//! - `agents`: sub-agents, records, rollback, and what is left after a conflict
 //! - `records`: what is kept beside the conversation, whoever writes it
 //! - `session`: a session is its events
 

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use self::system::system;
 use super::models::Model;
-use super::wire::{Block, Content, Head, Mark, OutputConfig, RawObject, Rest};
+use super::wire::{Block, CacheMark, Content, Head, OutputConfig, RawObject, Rest};
 use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
@@ -129,9 +129,9 @@ fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
 
 /// The mark that we set. Where a request marks its own end, ours are of the same
 /// kind: a longer life may not follow a shorter one.
-fn mark(options: &Options) -> Mark<'_> {
+fn mark(options: &Options) -> CacheMark<'_> {
     let own = options.rest.get(Family::Anthropic, AUTO_MARK);
-    Mark(own.and_then(raw).filter(|raw| is_set_mark(raw)))
+    CacheMark(own.and_then(raw).filter(|raw| is_set_mark(raw)))
 }
 
 fn is_set_mark(raw: &RawValue) -> bool {

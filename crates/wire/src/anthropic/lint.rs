@@ -28,14 +28,14 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
         faults.add(&BODY, "", "it must be an object");
         return;
     }
-    let view = View::of(body);
-    settings::check(&view, faults);
-    tools::check(&view, vendor, faults);
-    schemas::check(&view, faults);
-    messages::check(&view, faults);
-    pairing::check(&view, vendor, faults);
-    thinking::check(&view, faults);
-    for (rule, pointer, detail) in cache::faults(&view) {
+    let parsed = Parsed::of(body);
+    settings::check(&parsed, faults);
+    tools::check(&parsed, vendor, faults);
+    schemas::check(&parsed, faults);
+    messages::check(&parsed, faults);
+    pairing::check(&parsed, vendor, faults);
+    thinking::check(&parsed, faults);
+    for (rule, pointer, detail) in cache::faults(&parsed) {
         faults.add(rule, pointer, detail);
     }
 }
@@ -47,11 +47,11 @@ pub(super) fn has_legal_marks(body: &str) -> bool {
         body = json!({"messages": body});
     }
     let is_counted = |rule: &Rule| [rules::MARK_COUNT, rules::MARK_ORDER].contains(rule);
-    !cache::faults(&View::of(&body)).iter().any(|(rule, _, _)| is_counted(rule))
+    !cache::faults(&Parsed::of(&body)).iter().any(|(rule, _, _)| is_counted(rule))
 }
 
 /// A body, taken apart as far as its form allows.
-struct View<'a> {
+struct Parsed<'a> {
     body: &'a Value,
     model: Model,
     messages: Vec<Message<'a>>,
@@ -70,7 +70,7 @@ struct Block<'a> {
     value: &'a Value,
 }
 
-impl<'a> View<'a> {
+impl<'a> Parsed<'a> {
     fn of(body: &'a Value) -> Self {
         let model = Model::named(body.get("model").and_then(Value::as_str).unwrap_or_default());
         let list = body.get("messages").and_then(Value::as_array);

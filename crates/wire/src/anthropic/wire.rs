@@ -78,7 +78,7 @@ pub(super) struct ToolForm<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) strict: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<Mark<'a>>,
+    pub(super) cache_control: Option<CacheMark<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
@@ -113,7 +113,7 @@ pub(super) enum Block<'a> {
 pub(super) struct TextBlock<'a> {
     pub(super) text: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<Mark<'a>>,
+    pub(super) cache_control: Option<CacheMark<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
@@ -123,7 +123,7 @@ pub(super) struct TextBlock<'a> {
 pub(super) struct ImageBlock<'a> {
     pub(super) source: SourceForm<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<Mark<'a>>,
+    pub(super) cache_control: Option<CacheMark<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
@@ -135,7 +135,7 @@ pub(super) struct DocumentBlock<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<Mark<'a>>,
+    pub(super) cache_control: Option<CacheMark<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
@@ -181,7 +181,7 @@ pub(super) struct CallBlock<'a> {
     pub(super) name: Cow<'a, str>,
     pub(super) input: Cow<'a, RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<Mark<'a>>,
+    pub(super) cache_control: Option<CacheMark<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
@@ -195,7 +195,7 @@ pub(super) struct ResultBlock<'a> {
     #[serde(skip_serializing_if = "is_false")]
     pub(super) is_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cache_control: Option<Mark<'a>>,
+    pub(super) cache_control: Option<CacheMark<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
@@ -209,13 +209,13 @@ pub(super) enum RawObject<'a> {
         #[serde(flatten)]
         rest: Rest<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark<'a>>,
+        cache_control: Option<CacheMark<'a>>,
     },
 }
 
 /// A cache breakpoint: as a request says it for itself, or the plain one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark<'a>(pub(super) Option<&'a RawValue>);
+pub(super) struct CacheMark<'a>(pub(super) Option<&'a RawValue>);
 
 impl Content<'_> {
     pub(super) fn is_empty(&self) -> bool {
@@ -238,7 +238,7 @@ impl Serialize for Content<'_> {
     }
 }
 
-impl Serialize for Mark<'_> {
+impl Serialize for CacheMark<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Some(raw) = self.0 {
             return raw.serialize(serializer);

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use super::{PlanFile, failure, name_of, templates};
 use crate::api::{Form, FormParser};
 use crate::arguments::ByteCount;
+use crate::destination;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::{Input, read_bytes};
 use crate::output::Output;
-use crate::target;
 
 /// Print the request for the arguments of a step, or, given the replies, the arguments
 #[derive(Debug, Args)]
@@ -121,7 +121,7 @@ pub(crate) fn run(
                     let model = arguments.model.as_deref().unwrap_or_default();
                     let body = ask::body(&request, Vendor::of(family), model);
                     let body = body.map_err(|e| Failure::session(&name, &e))?;
-                    target::body_text(&name, &body)? + "\n"
+                    destination::body_text(&name, &body)? + "\n"
                 }
             };
             output.bytes(text.as_bytes())?;

@@ -12,8 +12,8 @@ use super::Expected;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
 use crate::input::Input;
-use crate::kept::KeptSession;
 use crate::lines::{indices_text, plural};
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// Append messages to a session
@@ -60,7 +60,7 @@ pub(crate) struct AppendArguments {
 
 pub(crate) fn run(
     arguments: &AppendArguments,
-    session: impl Fn(&str) -> Result<KeptSession, Failure>,
+    session: impl Fn(&str) -> Result<OpenSession, Failure>,
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
@@ -76,8 +76,8 @@ pub(crate) fn run(
     };
     let name = session.name();
     let written = {
-        let KeptSession { session, kept } = &mut session;
-        kept.wait(append_said(session, &said, on_conflict))
+        let OpenSession { session, opened } = &mut session;
+        opened.wait(append_said(session, &said, on_conflict))
     };
     let indices: Vec<u32> = written.map_err(|e| Failure::session(&name, &e))?.collect();
     let next_seq = session.session.seq();

@@ -8,7 +8,7 @@ use interleaf::Session;
 use interleaf::copy::{self, Reader};
 
 use crate::failure::{Failure, Stop};
-use crate::kept::Kept;
+use crate::open::OpenStore;
 use crate::output::Output;
 use crate::save::save;
 
@@ -50,7 +50,7 @@ enum Format {
 
 pub(crate) fn run(
     arguments: &ExportArguments,
-    kept: &Kept,
+    opened: &OpenStore,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let mut out = Out { output, file: None };
@@ -63,21 +63,21 @@ pub(crate) fn run(
             return Err(Failure::new("--format", rule).into());
         }
         (None, Some(Format::Jsonl) | None) => {
-            let heads = kept.asked(copy::all(&*kept.store))?;
+            let heads = opened.asked(copy::all(&*opened.store))?;
             for (head, has_parent) in copy::parents_first(heads) {
                 let reader = match has_parent {
-                    true => kept.asked(Reader::own(kept.store.clone(), &head))?,
-                    false => kept.asked(Reader::whole(kept.store.clone(), head.id))?,
+                    true => opened.asked(Reader::own(opened.store.clone(), &head))?,
+                    false => opened.asked(Reader::whole(opened.store.clone(), head.id))?,
                 };
-                write_lines(kept, reader, &mut out)?;
+                write_lines(opened, reader, &mut out)?;
             }
         }
         (Some(id), Some(Format::Jsonl)) => {
-            let reader = kept.asked(Reader::whole(kept.store.clone(), kept.find(id)?))?;
-            write_lines(kept, reader, &mut out)?;
+            let reader = opened.asked(Reader::whole(opened.store.clone(), opened.find(id)?))?;
+            write_lines(opened, reader, &mut out)?;
         }
         (Some(id), Some(Format::Transcript) | None) => {
-            let session = kept.asked(Session::open(kept.store.clone(), kept.find(id)?))?;
+            let session = opened.asked(Session::open(opened.store.clone(), opened.find(id)?))?;
             out.text(&session.conversation().to_transcript().write())?;
         }
     }
@@ -103,12 +103,12 @@ impl Out<'_> {
     }
 }
 
-fn write_lines(kept: &Kept, mut reader: Reader, out: &mut Out<'_>) -> Result<(), Stop> {
+fn write_lines(opened: &OpenStore, mut reader: Reader, out: &mut Out<'_>) -> Result<(), Stop> {
     let fail = |e| Failure::session("", &e);
     let head = copy::write_head(&reader.head).map_err(fail)?;
     out.text(&format!("{head}\n"))?;
     loop {
-        let page = kept.asked(reader.page())?;
+        let page = opened.asked(reader.page())?;
         if page.is_empty() {
             return Ok(());
         }

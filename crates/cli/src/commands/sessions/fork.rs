@@ -5,7 +5,7 @@ use interleaf::store::{ForkPoint, NewSession, SessionId};
 
 use super::now;
 use crate::failure::Stop;
-use crate::kept::KeptSession;
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// Make a session that shares another's past, and print its id
@@ -35,7 +35,7 @@ pub(crate) struct ForkArguments {
 
 pub(crate) fn run(
     arguments: ForkArguments,
-    session: &KeptSession,
+    session: &OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let head = session.session.head();
@@ -45,6 +45,6 @@ pub(crate) fn run(
     new.id = arguments.new_id.unwrap_or(new.id);
     let seq = arguments.at.unwrap_or(head.next_seq);
     new.parent = Some(ForkPoint { session: head.id, seq });
-    let fork = session.kept.ask(session.kept.store.create(new))?;
+    let fork = session.opened.ask(session.opened.store.create(new))?;
     Ok(output.line(fork.id)?)
 }

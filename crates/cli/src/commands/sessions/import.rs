@@ -14,8 +14,8 @@ use super::now;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
 use crate::input::Input;
-use crate::kept::{Kept, Missing};
 use crate::lines::plural;
+use crate::open::{Missing, OpenStore};
 use crate::output::Output;
 
 /// Import sessions from a file or another store
@@ -63,20 +63,20 @@ struct Tally {
 
 pub(crate) fn run(
     arguments: &ImportArguments,
-    kept: impl Fn() -> Result<Kept, Failure>,
+    opened: impl Fn() -> Result<OpenStore, Failure>,
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
     if let Some(url) = &arguments.from {
-        let source = Kept::open_as("--from", url, Missing::Refuse)?;
-        return copy(arguments, &source, &kept()?, output);
+        let source = OpenStore::open_as("--from", url, Missing::Refuse)?;
+        return copy(arguments, &source, &opened()?, output);
     }
     let path = arguments.file.as_deref().unwrap_or(Path::new("-"));
     let input = Input::read(path, limit)?;
     let first = input.text.lines().find(|line| !line.trim().is_empty());
     match first.is_some_and(copy::is_head) {
-        true => read_lines(arguments, &input, kept, output),
-        false => arguments.take_in(path, input, kept, output),
+        true => read_lines(arguments, &input, opened, output),
+        false => arguments.take_in(path, input, opened, output),
     }
 }
 
@@ -86,12 +86,12 @@ impl ImportArguments {
         &self,
         path: &Path,
         input: Input,
-        kept: impl Fn() -> Result<Kept, Failure>,
+        opened: impl Fn() -> Result<OpenStore, Failure>,
         output: &mut Output,
     ) -> Result<(), Stop> {
         let loaded = input.load()?;
         let past = retell(&loaded.conversation);
-        let kept = kept()?;
+        let opened = opened()?;
         let of_file = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let title = self.title.clone().unwrap_or_else(|| match path.as_os_str() == "-" {
             true => String::new(),
@@ -100,11 +100,11 @@ impl ImportArguments {
         let mut new = NewSession::new(title, now()?);
         new.agent = self.agent.as_ref().map(AgentName::new);
         let fail = |e| Failure::session(&loaded.name, &e);
-        let session = kept.wait(Session::create_with(kept.store.clone(), new));
+        let session = opened.wait(Session::create_with(opened.store.clone(), new));
         let mut session = session.map_err(fail)?;
-        if let Err(e) = kept.wait(session.apply(&past.events)) {
+        if let Err(e) = opened.wait(session.apply(&past.events)) {
             // The failure that counts is the first one.
-            let _ = kept.wait(kept.store.remove(session.id()));
+            let _ = opened.wait(opened.store.remove(session.id()));
             return Err(fail(e).into());
         }
         if !past.exact {
@@ -118,14 +118,14 @@ impl ImportArguments {
 fn read_lines(
     arguments: &ImportArguments,
     input: &Input,
-    kept: impl Fn() -> Result<Kept, Failure>,
+    opened: impl Fn() -> Result<OpenStore, Failure>,
     output: &mut Output,
 ) -> Result<(), Stop> {
     if arguments.title.is_some() || arguments.agent.is_some() {
         let rule = "exported sessions have a title and an agent already";
         return Err(Failure::new(&input.name, rule).into());
     }
-    let kept = kept()?;
+    let opened = opened()?;
     let mut tally = Tally::default();
     let mut open: Option<(Head, Writer)> = None;
     for (i, text) in input.text.lines().enumerate() {
@@ -135,27 +135,27 @@ fn read_lines(
         let line = format!("{}: line {}", input.name, i + 1);
         let fail = |e| Failure::session(&line, &e);
         if copy::is_head(text) {
-            tally.end_open(&kept, open.take(), output)?;
+            tally.end_open(&opened, open.take(), output)?;
             let head = copy::read_head(text).map_err(fail)?;
-            let writer = kept.asked(Writer::begin(kept.store.clone(), head.clone()))?;
+            let writer = opened.asked(Writer::begin(opened.store.clone(), head.clone()))?;
             open = Some((head, writer));
         } else if let Some((head, writer)) = open.take() {
             let writer = match copy::read_item(text) {
-                Ok(item) => kept.asked(writer.item(item))?,
-                Err(e) => return Err(fail(kept.wait(writer.undo(e))).into()),
+                Ok(item) => opened.asked(writer.item(item))?,
+                Err(e) => return Err(fail(opened.wait(writer.undo(e))).into()),
             };
             open = Some((head, writer));
         }
     }
-    tally.end_open(&kept, open, output)?;
+    tally.end_open(&opened, open, output)?;
     Ok(output.remark(tally.text())?)
 }
 
 /// Copies sessions from one store to another.
 fn copy(
     arguments: &ImportArguments,
-    source: &Kept,
-    target: &Kept,
+    source: &OpenStore,
+    target: &OpenStore,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let mut sessions = source.asked(copy::all(&*source.store))?;
@@ -189,12 +189,12 @@ impl Tally {
     /// The end of a session that comes in lines.
     fn end_open(
         &mut self,
-        kept: &Kept,
+        opened: &OpenStore,
         session: Option<(Head, Writer)>,
         output: &mut Output,
     ) -> Result<(), Stop> {
         let Some((head, writer)) = session else { return Ok(()) };
-        self.end(&head, kept.asked(writer.end())?, output)
+        self.end(&head, opened.asked(writer.end())?, output)
     }
 
     /// The end of a session.

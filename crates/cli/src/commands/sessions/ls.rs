@@ -5,8 +5,8 @@ use interleaf::store::{Head, ListSessions};
 
 use super::seconds_text;
 use crate::failure::{Stop, printable};
-use crate::kept::Kept;
 use crate::lines::plural;
+use crate::open::OpenStore;
 use crate::output::Output;
 
 /// The number asked for at once.
@@ -33,12 +33,16 @@ pub(crate) struct LsArguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &LsArguments, kept: &Kept, output: &mut Output) -> Result<(), Stop> {
+pub(crate) fn run(
+    arguments: &LsArguments,
+    opened: &OpenStore,
+    output: &mut Output,
+) -> Result<(), Stop> {
     let mut heads: Vec<Head> = Vec::new();
     let mut more = true;
     while more && heads.len() <= arguments.limit {
         let after = heads.last().map(|head| (head.changed, head.id));
-        let page = kept.ask(kept.store.list(ListSessions { limit: PAGE, after }))?;
+        let page = opened.ask(opened.store.list(ListSessions { limit: PAGE, after }))?;
         more = page.len() == PAGE;
         heads.extend(page);
     }

@@ -8,8 +8,8 @@ use super::{Expected, op};
 use crate::arguments::Form;
 use crate::commands::op::changes::{Edit, parse_mark};
 use crate::failure::Stop;
-use crate::kept::KeptSession;
 use crate::lines::Lines;
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// Put a mark on messages of a session, or take it off
@@ -42,7 +42,7 @@ pub(crate) struct MarkArguments {
 
 pub(crate) fn run(
     arguments: MarkArguments,
-    mut session: KeptSession,
+    mut session: OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
     arguments.expected.check(&session)?;

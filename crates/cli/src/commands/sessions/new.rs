@@ -6,7 +6,7 @@ use interleaf::store::{NewSession, SessionId};
 
 use super::now;
 use crate::failure::Stop;
-use crate::kept::Kept;
+use crate::open::OpenStore;
 use crate::output::Output;
 
 /// Make a session, and print its id
@@ -29,10 +29,14 @@ pub(crate) struct NewArguments {
     id: Option<SessionId>,
 }
 
-pub(crate) fn run(arguments: NewArguments, kept: &Kept, output: &mut Output) -> Result<(), Stop> {
+pub(crate) fn run(
+    arguments: NewArguments,
+    opened: &OpenStore,
+    output: &mut Output,
+) -> Result<(), Stop> {
     let mut new = NewSession::new(arguments.title, now()?);
     new.agent = arguments.agent.map(AgentName::new);
     new.id = arguments.id.unwrap_or(new.id);
-    let head = kept.ask(kept.store.create(new))?;
+    let head = opened.ask(opened.store.create(new))?;
     Ok(output.line(head.id)?)
 }

@@ -8,7 +8,7 @@ use crate::commands::op::changes::{Changes, Edit};
 use crate::commands::op::{Outcome, apply, print};
 use crate::failure::{Failure, Stop};
 use crate::input::Loaded;
-use crate::kept::KeptSession;
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// Change what is visible in a session
@@ -20,7 +20,7 @@ EXAMPLES
   interleaf sessions op $ID '{\"truncate\":{\"keep_last\":5}}' --json
   interleaf sessions op $ID --mark 0=pinned --clear
 
-Messages are only hidden, never lost: `interleaf sessions rollback` shows them
+Messages are only hidden, never lost: `interleaf sessions roll-back` shows them
 again. All changes of one command are written together, or none. N, A..B and POS
 count in the view; INDEX is a place in the log.")]
 pub(crate) struct OpArguments {
@@ -43,49 +43,49 @@ pub(crate) struct OpArguments {
 
 pub(crate) fn run(
     arguments: OpArguments,
-    session: impl Fn(&str) -> Result<KeptSession, Failure>,
+    session: impl Fn(&str) -> Result<OpenSession, Failure>,
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let changes = arguments.changes.read(limit)?;
     let session = session(&arguments.id)?;
     arguments.expected.check(&session)?;
-    let kept = if arguments.dry_run { Kept::No } else { Kept::Yes };
-    change(session, changes, kept, &arguments.form, output)
+    let run = if arguments.dry_run { Run::Dry } else { Run::Real };
+    change(session, changes, run, &arguments.form, output)
 }
 
 /// Whether a change is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
-    Yes,
-    No,
+pub(super) enum Run {
+    Real,
+    Dry,
 }
 
 /// Makes changes of what was loaded, and writes them in one transaction.
 pub(super) fn write(
-    session: &mut KeptSession,
+    session: &mut OpenSession,
     loaded: &mut Loaded,
     changes: Vec<Edit>,
 ) -> Result<Outcome, Failure> {
     let outcome = apply(loaded, changes)?;
-    let KeptSession { session, kept } = session;
-    let written = kept.wait(session.apply(&outcome.events));
+    let OpenSession { session, opened } = session;
+    let written = opened.wait(session.apply(&outcome.events));
     written.map_err(|e| Failure::session(&loaded.name, &e))?;
     Ok(outcome)
 }
 
 /// Makes changes, and says what they did.
 pub(super) fn change(
-    mut session: KeptSession,
+    mut session: OpenSession,
     changes: Vec<Edit>,
-    kept: Kept,
+    run: Run,
     form: &Form,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let mut loaded = session.loaded();
-    let outcome = match kept {
-        Kept::Yes => write(&mut session, &mut loaded, changes)?,
-        Kept::No => apply(&mut loaded, changes)?,
+    let outcome = match run {
+        Run::Real => write(&mut session, &mut loaded, changes)?,
+        Run::Dry => apply(&mut loaded, changes)?,
     };
     let events = session.session.seq();
     print(&loaded, &outcome, form, Some(events), output)?;
@@ -93,9 +93,9 @@ pub(super) fn change(
         return Ok(());
     }
     let batch = loaded.conversation.batches().count() - 1;
-    let told = match kept {
-        Kept::Yes => output.remark(format_args!("batch {batch}, event {events} is next")),
-        Kept::No => output.remark(format_args!("batch {batch}, not written: --dry-run")),
+    let told = match run {
+        Run::Real => output.remark(format_args!("batch {batch}, event {events} is next")),
+        Run::Dry => output.remark(format_args!("batch {batch}, not written: --dry-run")),
     };
     Ok(told?)
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::commands::query::{Criteria, print};
 use crate::failure::Stop;
-use crate::kept::KeptSession;
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// Find messages of a session by role, number, turn, tool, time and mark
@@ -26,7 +26,7 @@ pub(crate) struct QueryArguments {
 
 pub(crate) fn run(
     arguments: QueryArguments,
-    session: &KeptSession,
+    session: &OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
     print(&session.loaded(), arguments.criteria, output)

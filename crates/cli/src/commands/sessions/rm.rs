@@ -3,8 +3,8 @@
 use clap::Args;
 
 use crate::failure::{Failure, Stop, printable};
-use crate::kept::Kept;
 use crate::lines::plural;
+use crate::open::OpenStore;
 use crate::output::Output;
 
 /// Remove a session and all that belongs to it
@@ -23,9 +23,13 @@ pub(crate) struct RmArguments {
     yes: bool,
 }
 
-pub(crate) fn run(arguments: &RmArguments, kept: &Kept, output: &mut Output) -> Result<(), Stop> {
-    let id = kept.find(&arguments.id)?;
-    let head = kept.ask(kept.store.head(id))?;
+pub(crate) fn run(
+    arguments: &RmArguments,
+    opened: &OpenStore,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    let id = opened.find(&arguments.id)?;
+    let head = opened.ask(opened.store.head(id))?;
     let events = plural(head.next_seq, "event");
     let told = format!("{:?}, {events}", printable(&head.title));
     if !arguments.yes {
@@ -33,6 +37,6 @@ pub(crate) fn run(arguments: &RmArguments, kept: &Kept, output: &mut Output) -> 
         let failure = Failure::new(id.to_string(), rule);
         return Err(failure.hint("`interleaf sessions export` keeps a copy").into());
     }
-    kept.ask(kept.store.remove(id))?;
+    opened.ask(opened.store.remove(id))?;
     Ok(output.remark(format_args!("removed {id}, {told}"))?)
 }

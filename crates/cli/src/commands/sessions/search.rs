@@ -8,7 +8,7 @@ use interleaf::store::{Found, Page, Search, SessionId};
 use serde::Serialize;
 
 use crate::failure::{Failure, Stop, printable};
-use crate::kept::Kept;
+use crate::open::OpenStore;
 use crate::output::Output;
 
 /// The number of events read at once.
@@ -52,14 +52,14 @@ struct Hit {
 
 pub(crate) fn run(
     arguments: &SearchArguments,
-    kept: &Kept,
+    opened: &OpenStore,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let mut search = Search::new(&arguments.text);
-    search.session = arguments.session.as_ref().map(|id| kept.find(id)).transpose()?;
+    search.session = arguments.session.as_ref().map(|id| opened.find(id)).transpose()?;
     search.limit = arguments.limit;
-    let found = kept.ask(kept.store.search(search))?;
-    let indices = indices(kept, &found)?;
+    let found = opened.ask(opened.store.search(search))?;
+    let indices = indices(opened, &found)?;
     let hit = |found: Found| {
         let Found { session, seq, excerpt } = found;
         let index = indices.get(&(session, seq)).copied().unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn run(
     let mut last = None;
     for hit in &hits {
         if last != Some(hit.session) {
-            let head = kept.ask(kept.store.head(hit.session))?;
+            let head = opened.ask(opened.store.head(hit.session))?;
             output.remark(format_args!("{} · {}", hit.session, printable(&head.title)))?;
             last = Some(hit.session);
         }
@@ -86,7 +86,7 @@ pub(crate) fn run(
 }
 
 /// The log index of the first message that each event brought in.
-fn indices(kept: &Kept, found: &[Found]) -> Result<HashMap<(SessionId, u64), u32>, Failure> {
+fn indices(opened: &OpenStore, found: &[Found]) -> Result<HashMap<(SessionId, u64), u32>, Failure> {
     let mut wanted: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
     for hit in found {
         wanted.entry(hit.session).or_default().insert(hit.seq);
@@ -96,7 +96,7 @@ fn indices(kept: &Kept, found: &[Found]) -> Result<HashMap<(SessionId, u64), u32
         let end = seqs.last().map_or(0, |last| last + 1);
         let (mut next, mut index) = (0, 0);
         while next < end {
-            let events = kept.ask(kept.store.events(session, Page::from(next, PAGE)))?;
+            let events = opened.ask(opened.store.events(session, Page::from(next, PAGE)))?;
             if events.is_empty() {
                 break;
             }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::seconds_text;
 use crate::commands::show::{Shown, print};
 use crate::failure::{Stop, printable};
-use crate::kept::KeptSession;
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// The number asked for at once.
@@ -51,7 +51,7 @@ struct RequestEntry {
 
 pub(crate) fn run(
     arguments: &ShowArguments,
-    session: &KeptSession,
+    session: &OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
     if arguments.requests {
@@ -60,7 +60,7 @@ pub(crate) fn run(
     print(&session.loaded(), &arguments.shown, output)
 }
 
-fn print_requests(json: bool, session: &KeptSession, output: &mut Output) -> Result<(), Stop> {
+fn print_requests(json: bool, session: &OpenSession, output: &mut Output) -> Result<(), Stop> {
     let mut requests: Vec<SentRequest> = Vec::new();
     loop {
         let page = Page::from(requests.len() as u64, PAGE);

@@ -6,7 +6,7 @@ use super::parts::plain;
 use super::rest;
 use crate::CacheMarks;
 use crate::adjustment::AdjustmentKind;
-use crate::anthropic::wire::{Block, Content, Mark, Message as MessageForm, Rest};
+use crate::anthropic::wire::{Block, CacheMark, Content, Message as MessageForm, Rest};
 use crate::anthropic::{MARK, PLACEHOLDER};
 use crate::encode::Context;
 
@@ -39,7 +39,7 @@ impl<'a> Blocks<'a> {
 
     /// Sets the mark after a message: on its last block that can have one, or on one
     /// before it.
-    pub(super) fn set_mark(&mut self, message: usize, mark: Mark<'a>) {
+    pub(super) fn set_mark(&mut self, message: usize, mark: CacheMark<'a>) {
         let end = self.ends.get(message).copied().unwrap_or(self.list.len());
         for block in self.list[..end].iter_mut().rev() {
             let place = match block {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::rules::{MARK_COUNT, MARK_FORM, MARK_ORDER, MARK_PLACE};
-use super::{Block, View, blocks};
+use super::{Block, Parsed, blocks};
 use crate::anthropic::{DEFER, MARK, is_blank, mark_fault};
 use crate::lint::Rule;
 
@@ -12,33 +12,33 @@ const MOST_MARKS: usize = 4;
 type Found = (&'static Rule, String, String);
 
 /// What is wrong with the marks of a body.
-pub(super) fn faults(view: &View<'_>) -> Vec<Found> {
+pub(super) fn faults(parsed: &Parsed<'_>) -> Vec<Found> {
     let mut faults = Vec::new();
     let mut marks = Vec::new();
-    let tools = view.body.get("tools").and_then(Value::as_array);
+    let tools = parsed.body.get("tools").and_then(Value::as_array);
     for (i, tool) in tools.into_iter().flatten().enumerate() {
         let is_deferred = tool.get(DEFER) == Some(&Value::Bool(true));
         let refused = is_deferred.then_some("Tools with defer_loading cannot use prompt caching");
         take(tool, &format!("/tools/{i}"), refused, &mut marks, &mut faults);
     }
-    let system = view.body.get("system").map(|system| blocks(system, "")).unwrap_or_default();
+    let system = parsed.body.get("system").map(|system| blocks(system, "")).unwrap_or_default();
     for block in system {
         let at = block.at.replacen("/content", "/system", 1);
         take(block.value, &at, refused(&block), &mut marks, &mut faults);
     }
-    for block in view.messages.iter().flat_map(|message| &message.blocks) {
+    for block in parsed.messages.iter().flat_map(|message| &message.blocks) {
         for inner in block.inner() {
             take(inner.value, &inner.at, refused(&inner), &mut marks, &mut faults);
         }
         take(block.value, &block.at, refused(block), &mut marks, &mut faults);
     }
     let n_explicit = marks.len();
-    let last = view.messages.last().and_then(|last| last.blocks.last()).map(|last| &last.value);
+    let last = parsed.messages.last().and_then(|last| last.blocks.last()).map(|last| &last.value);
     let last_mark = last.and_then(|last| mark_of(last));
-    if let Some(own) = mark_of(view.body) {
+    if let Some(own) = mark_of(parsed.body) {
         let is_same = last_mark.is_some_and(|mark| lives_long(mark) == lives_long(own));
         if !is_same {
-            take(view.body, "", None, &mut marks, &mut faults);
+            take(parsed.body, "", None, &mut marks, &mut faults);
         }
         if n_explicit >= MOST_MARKS || last_mark.is_some() && !is_same {
             let detail = "no place is left for the automatic mark";

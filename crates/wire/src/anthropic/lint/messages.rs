@@ -6,17 +6,17 @@ use super::parts::check_block;
 use super::rules::{
     CONTENT, COUNT, EMPTY, FIRST, PREFILL, ROLE, SOURCE, SYSTEM, SYSTEM_MESSAGE, TEXT, TRAILING,
 };
-use super::{View, blocks};
+use super::{Parsed, blocks};
 use crate::anthropic::is_blank;
 use crate::lint::Faults;
 
 const MOST_MESSAGES: usize = 100_000;
 const MOST_IMAGES: usize = 600;
 
-pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
-    check_system(view, faults);
-    let messages = &view.messages;
-    let is_list = view.body.get("messages").is_some_and(Value::is_array);
+pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
+    check_system(parsed, faults);
+    let messages = &parsed.messages;
+    let is_list = parsed.body.get("messages").is_some_and(Value::is_array);
     if is_list && messages.is_empty() || messages.len() > MOST_MESSAGES {
         faults.add(&COUNT, "/messages", format!("there are {}", messages.len()));
     }
@@ -27,10 +27,10 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
     for (i, message) in messages.iter().enumerate() {
         match message.role {
             "user" | "assistant" => {}
-            "system" => check_system_message(view, i, faults),
+            "system" => check_system_message(parsed, i, faults),
             role => faults.add(&ROLE, format!("{}/role", message.at), role),
         }
-        check_content(view, i, faults);
+        check_content(parsed, i, faults);
         for block in &message.blocks {
             check_block(message, block, faults);
             n_images += usize::from(block.kind == "image");
@@ -39,13 +39,13 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
     if n_images > MOST_IMAGES {
         faults.add(&SOURCE, "/messages", format!("there are {n_images} images"));
     }
-    if view.is_prefilled() {
-        check_prefill(view, faults);
+    if parsed.is_prefilled() {
+        check_prefill(parsed, faults);
     }
 }
 
-fn check_system(view: &View<'_>, faults: &mut Faults) {
-    let Some(system) = view.body.get("system").filter(|system| !system.is_null()) else { return };
+fn check_system(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let Some(system) = parsed.body.get("system").filter(|system| !system.is_null()) else { return };
     if !system.is_string() && !system.is_array() {
         faults.add(&SYSTEM, "/system", "");
     }
@@ -60,9 +60,9 @@ fn check_system(view: &View<'_>, faults: &mut Faults) {
 }
 
 /// A system message stands after the user's turn, or after a tool that the API ran.
-fn check_system_message(view: &View<'_>, i: usize, faults: &mut Faults) {
-    let at = view.messages[i].at.as_str();
-    let before = i.checked_sub(1).and_then(|before| view.messages.get(before));
+fn check_system_message(parsed: &Parsed<'_>, i: usize, faults: &mut Faults) {
+    let at = parsed.messages[i].at.as_str();
+    let before = i.checked_sub(1).and_then(|before| parsed.messages.get(before));
     let follows = before.is_some_and(|before| {
         let is_served = before
             .blocks
@@ -70,22 +70,22 @@ fn check_system_message(view: &View<'_>, i: usize, faults: &mut Faults) {
             .is_some_and(|last| last.kind != "tool_result" && last.kind.ends_with("_tool_result"));
         matches!(before.role, "user" | "system") || before.role == "assistant" && is_served
     });
-    let is_followed = view.messages.get(i + 1).is_some_and(|after| after.role == "user");
+    let is_followed = parsed.messages.get(i + 1).is_some_and(|after| after.role == "user");
     if !follows && i > 0 {
         faults.add(&SYSTEM_MESSAGE, at, "it must follow the user's turn");
     }
     if is_followed {
         faults.add(&SYSTEM_MESSAGE, at, "the assistant must speak after it");
     }
-    if !view.model.takes_system_messages() {
+    if !parsed.model.takes_system_messages() {
         faults.add(&SYSTEM_MESSAGE, at, "the model takes none");
     }
 }
 
-fn check_content(view: &View<'_>, i: usize, faults: &mut Faults) {
-    let message = &view.messages[i];
-    let content = view.body.pointer(&format!("{}/content", message.at));
-    let is_last = i + 1 == view.messages.len() && message.role == "assistant";
+fn check_content(parsed: &Parsed<'_>, i: usize, faults: &mut Faults) {
+    let message = &parsed.messages[i];
+    let content = parsed.body.pointer(&format!("{}/content", message.at));
+    let is_last = i + 1 == parsed.messages.len() && message.role == "assistant";
     match content {
         None | Some(Value::Null) if is_last => {}
         None | Some(Value::Null) => faults.add(&EMPTY, message.at.as_str(), ""),
@@ -105,9 +105,9 @@ fn check_content(view: &View<'_>, i: usize, faults: &mut Faults) {
     }
 }
 
-fn check_prefill(view: &View<'_>, faults: &mut Faults) {
-    let Some(last) = view.messages.last() else { return };
-    if view.model.refuses_prefill() {
+fn check_prefill(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let Some(last) = parsed.messages.last() else { return };
+    if parsed.model.refuses_prefill() {
         faults.add(&PREFILL, last.at.as_str(), "");
     }
     if let Some(block) = last.blocks.last().filter(|block| block.kind == "text")

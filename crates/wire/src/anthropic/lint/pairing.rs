@@ -6,15 +6,15 @@ use super::rules::{
     ANSWERED, CALL_ID, ONE_RESULT, ORPHAN, RESULTS_FIRST, SERVED, SERVER_ID, TOOL_NAME, UNIQUE,
     WAITING,
 };
-use super::{Block, Message, View};
+use super::{Block, Message, Parsed};
 use crate::Vendor;
 use crate::anthropic::{is_legal_id, is_server_id};
 use crate::lint::Faults;
 
-pub(super) fn check(view: &View<'_>, vendor: &Vendor, faults: &mut Faults) {
+pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
     let mut known = HashSet::new();
-    for (i, message) in view.messages.iter().enumerate() {
-        let after = view.messages.get(i + 1).filter(|after| after.role == "user");
+    for (i, message) in parsed.messages.iter().enumerate() {
+        let after = parsed.messages.get(i + 1).filter(|after| after.role == "user");
         for (id, block) in calls(message) {
             if !is_legal_id(id) {
                 faults.add(&CALL_ID, format!("{}/id", block.at), id);
@@ -31,10 +31,10 @@ pub(super) fn check(view: &View<'_>, vendor: &Vendor, faults: &mut Faults) {
                 faults.add(&ANSWERED, block.at.as_str(), id);
             }
         }
-        let before = i.checked_sub(1).and_then(|before| view.messages.get(before));
+        let before = i.checked_sub(1).and_then(|before| parsed.messages.get(before));
         check_results(message, before, faults);
     }
-    check_served(view, faults);
+    check_served(parsed, faults);
 }
 
 fn calls<'m, 'a>(message: &'m Message<'a>) -> impl Iterator<Item = (&'a str, &'m Block<'a>)> {
@@ -70,10 +70,10 @@ fn check_results(message: &Message<'_>, before: Option<&Message<'_>>, faults: &m
 
 /// Tools that the API runs itself: each use has its result after it, in its message
 /// or, if the assistant also called, in the one that goes on.
-fn check_served(view: &View<'_>, faults: &mut Faults) {
+fn check_served(parsed: &Parsed<'_>, faults: &mut Faults) {
     let mut uses: HashSet<&str> = HashSet::new();
     let mut results: HashSet<&str> = HashSet::new();
-    for message in view.messages.iter().filter(|message| message.role == "assistant") {
+    for message in parsed.messages.iter().filter(|message| message.role == "assistant") {
         for block in message.blocks.iter().filter(|block| block.is_served()) {
             if block.kind.ends_with("_tool_use") {
                 let id = block.field("id").unwrap_or_default();
@@ -90,14 +90,14 @@ fn check_served(view: &View<'_>, faults: &mut Faults) {
             }
         }
     }
-    for (i, message) in view.messages.iter().enumerate() {
+    for (i, message) in parsed.messages.iter().enumerate() {
         let is_open = |block: &&Block<'_>| {
             message.role == "assistant"
                 && block.kind.ends_with("_tool_use")
                 && !results.contains(block.field("id").unwrap_or_default())
         };
         for block in message.blocks.iter().filter(is_open) {
-            let Some(after) = view.messages.get(i + 1) else { continue };
+            let Some(after) = parsed.messages.get(i + 1) else { continue };
             if calls(message).next().is_none() {
                 let id = block.field("id").unwrap_or_default();
                 faults.add(&SERVED, block.at.as_str(), id);

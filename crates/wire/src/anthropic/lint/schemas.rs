@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::View;
+use super::Parsed;
 use super::rules::{FORMAT, STRICT, STRICT_LIMITS};
 use super::tools::is_custom;
 use crate::anthropic::MOST_STRICT_TOOLS;
 use crate::anthropic::schema::{Tally, faults_of_subset};
 use crate::lint::Faults;
 
-pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
+pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
     let mut tally = Tally::default();
     let mut n_strict = 0;
-    let tools = view.body.get("tools").and_then(Value::as_array);
+    let tools = parsed.body.get("tools").and_then(Value::as_array);
     for (i, tool) in tools.into_iter().flatten().enumerate() {
         if tool.get("strict") != Some(&Value::Bool(true)) || !is_custom(tool) {
             continue;
@@ -27,7 +27,7 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
     if n_strict > MOST_STRICT_TOOLS || !tally.is_allowed() {
         faults.add(&STRICT_LIMITS, "/tools", "");
     }
-    let format = view.body.pointer("/output_config/format").filter(|format| !format.is_null());
+    let format = parsed.body.pointer("/output_config/format").filter(|format| !format.is_null());
     let Some(format) = format else { return };
     let at = "/output_config/format";
     match format.get("schema") {

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::View;
+use super::Parsed;
 use super::rules::{BODY, BUDGET, FORMAT_ALONE, MAX_TOKENS, MODE, SAMPLING, STOP};
 use crate::anthropic::encode::LEAST_BUDGET;
 use crate::anthropic::{is_blank, sampling_fault};
 use crate::lint::Faults;
 
-pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
-    let body = view.body;
+pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let body = parsed.body;
     if body.get("model").is_some_and(|model| model.as_str().is_none_or(str::is_empty)) {
         faults.add(&BODY, "/model", "a model is named by a string");
     }
@@ -23,41 +23,41 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
         }
         Some(_) => {}
     }
-    sampling(view, faults);
+    sampling(parsed, faults);
     let stops = body.get("stop_sequences").and_then(Value::as_array);
     for (i, stop) in stops.into_iter().flatten().enumerate() {
         if stop.as_str().is_none_or(is_blank) {
             faults.add(&STOP, format!("/stop_sequences/{i}"), "");
         }
     }
-    thinking(view, faults);
-    format_alone(view, faults);
+    thinking(parsed, faults);
+    format_alone(parsed, faults);
 }
 
-fn sampling(view: &View<'_>, faults: &mut Faults) {
-    let is_thinking = matches!(view.thinking(), Some("enabled" | "adaptive"));
+fn sampling(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let is_thinking = matches!(parsed.thinking(), Some("enabled" | "adaptive"));
     for name in ["temperature", "top_p", "top_k"] {
-        let Some(value) = view.body.get(name).filter(|value| !value.is_null()) else { continue };
+        let Some(value) = parsed.body.get(name).filter(|value| !value.is_null()) else { continue };
         let number = value.as_f64().unwrap_or(f64::NAN);
-        if let Some(fault) = sampling_fault(name, number, view.model, is_thinking) {
+        if let Some(fault) = sampling_fault(name, number, parsed.model, is_thinking) {
             faults.add(&SAMPLING, format!("/{name}"), fault);
         }
     }
 }
 
-fn thinking(view: &View<'_>, faults: &mut Faults) {
-    let Some(setting) = view.body.get("thinking").filter(|setting| !setting.is_null()) else {
+fn thinking(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let Some(setting) = parsed.body.get("thinking").filter(|setting| !setting.is_null()) else {
         return;
     };
-    let modes = view.model.modes();
-    let effort = view.body.pointer("/output_config/effort").and_then(Value::as_str);
+    let modes = parsed.model.modes();
+    let effort = parsed.body.pointer("/output_config/effort").and_then(Value::as_str);
     let is_hard = matches!(effort, Some("xhigh" | "max"));
-    let refused = match view.thinking() {
+    let refused = match parsed.thinking() {
         None => Some("it needs a type"),
         Some("enabled") if !modes.enabled => Some("the model has no budget"),
         Some("adaptive") if !modes.adaptive => Some("the model has no adaptive thinking"),
         Some("disabled") if !modes.disabled => Some("the model always thinks"),
-        Some("disabled") if is_hard && view.model.needs_thinking_for_effort() => {
+        Some("disabled") if is_hard && parsed.model.needs_thinking_for_effort() => {
             Some("the model thinks at this effort")
         }
         Some(_) => None,
@@ -65,9 +65,9 @@ fn thinking(view: &View<'_>, faults: &mut Faults) {
     if let Some(refused) = refused {
         faults.add(&MODE, "/thinking", refused);
     }
-    if view.thinking() == Some("enabled") {
+    if parsed.thinking() == Some("enabled") {
         let budget = setting.get("budget_tokens").and_then(Value::as_u64);
-        let max_tokens = view.body.get("max_tokens").and_then(Value::as_u64);
+        let max_tokens = parsed.body.get("max_tokens").and_then(Value::as_u64);
         let is_in_range = budget.is_some_and(|budget| {
             budget >= LEAST_BUDGET && max_tokens.is_none_or(|max_tokens| budget < max_tokens)
         });
@@ -77,19 +77,19 @@ fn thinking(view: &View<'_>, faults: &mut Faults) {
     }
 }
 
-fn format_alone(view: &View<'_>, faults: &mut Faults) {
-    let format = view.body.pointer("/output_config/format").filter(|format| !format.is_null());
+fn format_alone(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let format = parsed.body.pointer("/output_config/format").filter(|format| !format.is_null());
     if format.is_none() {
         return;
     }
-    if view.is_prefilled() {
+    if parsed.is_prefilled() {
         faults.add(
             &FORMAT_ALONE,
             "/output_config/format",
             "the last message is an assistant message",
         );
     }
-    for block in view.messages.iter().flat_map(|message| &message.blocks) {
+    for block in parsed.messages.iter().flat_map(|message| &message.blocks) {
         if block.value.pointer("/citations/enabled") == Some(&Value::Bool(true)) {
             faults.add(&FORMAT_ALONE, format!("{}/citations", block.at), "");
         }

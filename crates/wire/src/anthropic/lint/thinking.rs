@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::View;
+use super::Parsed;
 use super::rules::{FOREIGN, LOOP, OFF, SIGNED, THOUGHT_LAST, UNCHANGED};
 use crate::anthropic::is_blank;
 use crate::base64;
 use crate::lint::Faults;
 
-pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
-    for message in &view.messages {
+pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
+    for message in &parsed.messages {
         let mut seen = HashSet::new();
         for block in message.blocks.iter().filter(|block| block.is_thinking()) {
             let is_redacted = block.kind == "redacted_thinking";
@@ -27,11 +27,11 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
             faults.add(&THOUGHT_LAST, last.at.as_str(), "");
         }
     }
-    check_loop(view, faults);
-    let is_on = matches!(view.thinking(), Some("enabled" | "adaptive" | "between_tools"));
-    if view.is_prefilled()
+    check_loop(parsed, faults);
+    let is_on = matches!(parsed.thinking(), Some("enabled" | "adaptive" | "between_tools"));
+    if parsed.is_prefilled()
         && !is_on
-        && let Some(last) = view.messages.last()
+        && let Some(last) = parsed.messages.last()
         && let Some(block) = last.blocks.iter().find(|block| block.is_thinking())
     {
         faults.add(&OFF, block.at.as_str(), "");
@@ -39,14 +39,14 @@ pub(super) fn check(view: &View<'_>, faults: &mut Faults) {
 }
 
 /// The loop is what stands after the last message in which the user said something.
-fn check_loop(view: &View<'_>, faults: &mut Faults) {
-    if view.thinking() != Some("enabled") {
+fn check_loop(parsed: &Parsed<'_>, faults: &mut Faults) {
+    if parsed.thinking() != Some("enabled") {
         return;
     }
     let is_said = |message: &&super::Message<'_>| {
         message.role == "user" && message.blocks.iter().any(|block| block.kind != "tool_result")
     };
-    let running = view.messages.iter().rev().take_while(|message| !is_said(message));
+    let running = parsed.messages.iter().rev().take_while(|message| !is_said(message));
     let opener = running.filter(|message| message.role == "assistant").last();
     if let Some(first) = opener.and_then(|opener| opener.blocks.first())
         && !first.is_thinking()

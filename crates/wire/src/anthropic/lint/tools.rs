@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::View;
+use super::Parsed;
 use super::rules::{
     CHOICE, CHOICE_TOOLS, DEFERRED, FORCED, SCHEMA_OBJECT, SCHEMA_TOP, TOOL_NAME, TOOLS_UNIQUE,
 };
@@ -18,8 +18,8 @@ pub(super) fn is_custom(tool: &Value) -> bool {
     tool.get("type").is_none_or(|kind| kind.is_null() || kind == "custom")
 }
 
-pub(super) fn check(view: &View<'_>, vendor: &Vendor, faults: &mut Faults) {
-    let tools = view.body.get("tools").and_then(Value::as_array);
+pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
+    let tools = parsed.body.get("tools").and_then(Value::as_array);
     let tools = tools.map(Vec::as_slice).unwrap_or_default();
     let mut names = HashSet::new();
     for (i, tool) in tools.iter().enumerate() {
@@ -40,8 +40,8 @@ pub(super) fn check(view: &View<'_>, vendor: &Vendor, faults: &mut Faults) {
     if !tools.is_empty() && tools.iter().all(is_deferred) {
         faults.add(&DEFERRED, "/tools", "");
     }
-    if let Some(choice) = view.body.get("tool_choice").filter(|choice| !choice.is_null()) {
-        check_choice(view, choice, &names, faults);
+    if let Some(choice) = parsed.body.get("tool_choice").filter(|choice| !choice.is_null()) {
+        check_choice(parsed, choice, &names, faults);
         if tools.is_empty() {
             faults.add(&CHOICE_TOOLS, "/tool_choice", "there are no tools");
         }
@@ -61,7 +61,7 @@ fn schema(tool: &Value, i: usize, faults: &mut Faults) {
     }
 }
 
-fn check_choice(view: &View<'_>, choice: &Value, names: &HashSet<&str>, faults: &mut Faults) {
+fn check_choice(parsed: &Parsed<'_>, choice: &Value, names: &HashSet<&str>, faults: &mut Faults) {
     let kind = choice.get("type").and_then(Value::as_str).unwrap_or_default();
     let name = choice.get("name").and_then(Value::as_str);
     match kind {
@@ -77,9 +77,9 @@ fn check_choice(view: &View<'_>, choice: &Value, names: &HashSet<&str>, faults: 
         _ => faults.add(&CHOICE, "/tool_choice", kind),
     }
     if matches!(kind, "any" | "tool") {
-        if view.thinking() == Some("enabled") {
+        if parsed.thinking() == Some("enabled") {
             faults.add(&FORCED, "/tool_choice", "the model thinks on a budget");
-        } else if view.model.refuses_forced_tools() {
+        } else if parsed.model.refuses_forced_tools() {
             faults.add(&FORCED, "/tool_choice", "the model cannot be forced");
         }
     }

@@ -36,8 +36,9 @@ impl Growing {
             let Some(path) = take(&mut piece, "jsonPath") else {
                 return Err(piece.incomplete("a piece of arguments needs `jsonPath`"));
             };
-            let steps = steps(&text(path)?);
-            let Some(leaf) = steps.and_then(|steps| leaf(&mut self.arguments, &steps)) else {
+            let segments = segments(&text(path)?);
+            let Some(leaf) = segments.and_then(|segments| leaf(&mut self.arguments, &segments))
+            else {
                 return Err(Fault::form(path, "must be a path such as `$.files[0].path`"));
             };
             if let Some(more) = take(&mut piece, "stringValue") {
@@ -62,48 +63,48 @@ impl Growing {
     }
 }
 
-enum Step {
+enum Segment {
     Name(String),
     Index(usize),
 }
 
-/// The steps of a path: names after dots, or in brackets and quotes, and indices.
-fn steps(path: &str) -> Option<Vec<Step>> {
+/// The segments of a path: names after dots, or in brackets and quotes, and indices.
+fn segments(path: &str) -> Option<Vec<Segment>> {
     let mut rest = path.strip_prefix('$')?;
-    let mut steps = Vec::new();
+    let mut segments = Vec::new();
     while !rest.is_empty() {
         if let Some(name) = rest.strip_prefix('.') {
             let end = name.find(['.', '[']).unwrap_or(name.len());
-            steps.push(Step::Name(name[..end].to_owned()));
+            segments.push(Segment::Name(name[..end].to_owned()));
             rest = &name[end..];
             continue;
         }
         let inner = rest.strip_prefix('[')?;
         if let Some(quote) = inner.chars().next().filter(|c| matches!(c, '\'' | '"')) {
             let (name, after) = inner[1..].split_once(&format!("{quote}]"))?;
-            steps.push(Step::Name(name.to_owned()));
+            segments.push(Segment::Name(name.to_owned()));
             rest = after;
         } else {
             let (index, after) = inner.split_once(']')?;
-            steps.push(Step::Index(index.parse().ok().filter(|i| *i < LONGEST_LIST)?));
+            segments.push(Segment::Index(index.parse().ok().filter(|i| *i < LONGEST_LIST)?));
             rest = after;
         }
     }
-    Some(steps)
+    Some(segments)
 }
 
 /// The value at a path; what is missing on the way is made.
-fn leaf<'v>(root: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+fn leaf<'v>(root: &'v mut Value, segments: &[Segment]) -> Option<&'v mut Value> {
     let mut at = root;
-    for step in steps {
-        at = match step {
-            Step::Name(name) => {
+    for segment in segments {
+        at = match segment {
+            Segment::Name(name) => {
                 if at.is_null() {
                     *at = Value::Object(Map::new());
                 }
                 at.as_object_mut()?.entry(name.as_str()).or_insert(Value::Null)
             }
-            Step::Index(index) => {
+            Segment::Index(index) => {
                 if at.is_null() {
                     *at = Value::Array(Vec::new());
                 }

@@ -22,7 +22,7 @@ const WRITTEN: &[&str] = &["contents", "systemInstruction", "tools"];
 
 pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'p>, Error> {
     let options = cx.options;
-    let mut kept = Kept::default();
+    let mut kept = OwnSettings::default();
     let mut rest = Rest::default();
     for (name, value) in options.rest.iter() {
         let name = own_name(name).unwrap_or(name);
@@ -52,7 +52,7 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
 
 /// What was kept of the two settings that have neutral words for a part of them.
 #[derive(Default)]
-struct Kept<'p> {
+struct OwnSettings<'p> {
     tool_config: Option<&'p RawValue>,
     generation: Option<Fields<'p>>,
 }

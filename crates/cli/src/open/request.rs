@@ -4,10 +4,10 @@ use interleaf::Target;
 use interleaf::assemble::Recipe;
 use interleaf::store::SentRequest;
 
-use super::KeptSession;
+use super::OpenSession;
 use crate::failure::Failure;
 
-impl KeptSession {
+impl OpenSession {
     /// Makes the session's next request and notes that it is sent now.
     pub(crate) fn record(
         &mut self,
@@ -19,8 +19,8 @@ impl KeptSession {
             return Err(Failure::new("--record", rule));
         };
         let name = self.name();
-        let Self { session, kept } = self;
-        let next = kept.wait(session.record(recipe, target));
+        let Self { session, opened } = self;
+        let next = opened.wait(session.record(recipe, target));
         next.map(drop).map_err(|e| Failure::session(&name, &e))
     }
 

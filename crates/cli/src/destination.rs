@@ -14,7 +14,7 @@ use crate::input::Loaded;
 
 /// Where a request goes, as the user wrote it.
 #[derive(Debug, Args)]
-pub(crate) struct TargetArguments {
+pub(crate) struct DestinationArguments {
     /// The form of the request: neutral, or the API that it goes to
     /// [default: the vendor's, or neutral]
     #[arg(long, alias = "api", value_name = "API", value_parser = FormParser, help_heading = "API")]
@@ -25,20 +25,20 @@ pub(crate) struct TargetArguments {
 }
 
 /// Where a request goes, with the files read.
-pub(crate) struct Target<'a> {
-    arguments: &'a TargetArguments,
+pub(crate) struct Destination<'a> {
+    arguments: &'a DestinationArguments,
     model: Option<&'a str>,
     vendor: Option<&'static Vendor>,
     tools: Option<Tools>,
 }
 
-impl TargetArguments {
+impl DestinationArguments {
     /// Reads the files that the flags name.
     pub(crate) fn read<'a>(
         &'a self,
         assembly: &'a AssemblyArguments,
         limit: ByteCount,
-    ) -> Result<Target<'a>, Failure> {
+    ) -> Result<Destination<'a>, Failure> {
         let vendor = match (self.to, self.api.vendor) {
             (Some(Form::Api(family)), _) => Some(self.api.vendor_of(family)?),
             (None, vendor) => vendor,
@@ -53,11 +53,11 @@ impl TargetArguments {
             return Err(Failure::new(flag, rule));
         }
         let tools = self.api.tools(limit)?;
-        Ok(Target { arguments: self, model: assembly.model.as_deref(), vendor, tools })
+        Ok(Destination { arguments: self, model: assembly.model.as_deref(), vendor, tools })
     }
 }
 
-impl Target<'_> {
+impl Destination<'_> {
     /// Gives a conversation the tools that the flags name.
     pub(crate) fn equip(&self, loaded: &mut Loaded) {
         if let Some(file) = &self.tools {

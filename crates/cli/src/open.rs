@@ -1,8 +1,8 @@
 //! Sessions that a store keeps, for commands that wait.
 //!
 //! ```text
-//!   --store, INTERLEAF_STORE, default ──▶ Kept ──find──▶ id ──open──▶ Session
-//!                                          └─ wait: a runtime of one thread
+//!   --store, INTERLEAF_STORE, default ──▶ OpenStore ──find──▶ id ──open──▶ Session
+//!                                         └─ wait: a runtime of one thread
 //! ```
 
 mod refusal;
@@ -59,26 +59,26 @@ pub(crate) enum Missing {
 }
 
 /// A store that is open.
-pub(crate) struct Kept {
+pub(crate) struct OpenStore {
     pub(crate) store: Arc<dyn Store>,
     runtime: &'static Runtime,
 }
 
 /// A session that is open.
-pub(crate) struct KeptSession {
+pub(crate) struct OpenSession {
     pub(crate) session: Session,
-    pub(crate) kept: Kept,
+    pub(crate) opened: OpenStore,
 }
 
 impl SessionArguments {
     /// Opens the session, if the flags name one.
-    pub(crate) fn open(&self) -> Result<Option<KeptSession>, Failure> {
+    pub(crate) fn open(&self) -> Result<Option<OpenSession>, Failure> {
         let Some(id) = &self.session else { return Ok(None) };
-        Kept::open(self.store.as_deref(), Missing::Refuse)?.session(id).map(Some)
+        OpenStore::open(self.store.as_deref(), Missing::Refuse)?.session(id).map(Some)
     }
 }
 
-impl Kept {
+impl OpenStore {
     /// Opens the store at a URL; without one, that of the environment, or the default.
     pub(crate) fn open(url: Option<&str>, missing: Missing) -> Result<Self, Failure> {
         let (subject, url) = address(url)?;
@@ -160,14 +160,14 @@ impl Kept {
     }
 
     /// Opens a session.
-    pub(crate) fn session(self, asked: &str) -> Result<KeptSession, Failure> {
+    pub(crate) fn session(self, asked: &str) -> Result<OpenSession, Failure> {
         let id = self.find(asked)?;
         let session = self.asked(Session::open(self.store.clone(), id))?;
-        Ok(KeptSession { session, kept: self })
+        Ok(OpenSession { session, opened: self })
     }
 }
 
-impl KeptSession {
+impl OpenSession {
     /// What the session is called in messages to the user.
     pub(crate) fn name(&self) -> String {
         self.session.id().to_string()
@@ -178,7 +178,7 @@ impl KeptSession {
         &self,
         answer: impl Future<Output = Result<T, interleaf::Error>>,
     ) -> Result<T, Failure> {
-        self.kept.wait(answer).map_err(|e| Failure::session(&self.name(), &e))
+        self.opened.wait(answer).map_err(|e| Failure::session(&self.name(), &e))
     }
 
     /// The conversation as other commands read one from a file.

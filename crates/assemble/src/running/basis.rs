@@ -10,7 +10,7 @@ use crate::{Agent, Ledger, MissingResult, Summary, SummaryRole};
 
 /// What settled turns depend on beside the messages: if any of it changes, they are
 /// made anew.
-pub(super) struct Key {
+pub(super) struct Basis {
     agent: (Agent, bool),
     requires: Requirements,
     missing_result: MissingResult,
@@ -21,7 +21,7 @@ pub(super) struct Key {
     edition: u64,
 }
 
-impl Key {
+impl Basis {
     pub(super) fn of(order: &Order<'_>, edition: u64) -> Self {
         let recipe = order.recipe;
         Self {
@@ -37,7 +37,7 @@ impl Key {
     }
 }
 
-impl PartialEq for Key {
+impl PartialEq for Basis {
     fn eq(&self, other: &Self) -> bool {
         let same_summary = match (&self.summary, &other.summary) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,

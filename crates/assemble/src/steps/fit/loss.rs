@@ -10,7 +10,7 @@
 
 use interleaf_model::{Entry, Provenance, Role};
 
-/// The figures that a plan goes by.
+/// The figures that a replay goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
     /// What the request may take.
@@ -71,7 +71,7 @@ pub(crate) struct History {
 
 /// Where a history ended.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mark {
+pub(crate) struct End {
     len: usize,
     n_results: usize,
     n_turns: usize,
@@ -144,8 +144,8 @@ impl History {
     }
 
     /// Where it ends now.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
+    pub(crate) fn end(&self) -> End {
+        End {
             len: self.kinds.len(),
             n_results: self.results.len(),
             n_turns: self.turns.len(),
@@ -154,12 +154,12 @@ impl History {
     }
 
     /// Goes back to where it ended then.
-    pub(crate) fn cut_back(&mut self, mark: Mark) {
-        self.costs.truncate(mark.len);
-        self.kinds.truncate(mark.len);
-        self.results.truncate(mark.n_results);
-        self.turns.truncate(mark.n_turns);
-        self.after_user = mark.after_user;
+    pub(crate) fn cut_back(&mut self, end: End) {
+        self.costs.truncate(end.len);
+        self.kinds.truncate(end.len);
+        self.results.truncate(end.n_results);
+        self.turns.truncate(end.n_turns);
+        self.after_user = end.after_user;
     }
 
     /// Whether there is a tool result.

@@ -1,4 +1,4 @@
-//! `interleaf sessions rollback`.
+//! `interleaf sessions roll-back`.
 
 use clap::Args;
 
@@ -6,18 +6,18 @@ use super::{Expected, op};
 use crate::arguments::Form;
 use crate::commands::op::changes::Edit;
 use crate::failure::Stop;
-use crate::kept::KeptSession;
+use crate::open::OpenSession;
 use crate::output::Output;
 
 /// Take the view of a session back to the end of a batch
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
-  interleaf sessions rollback $ID 0
+  interleaf sessions roll-back $ID 0
 
 `interleaf sessions show` lists the batches. A rollback begins a batch of its own,
 so it can itself be rolled back.")]
-pub(crate) struct RollbackArguments {
+pub(crate) struct RollBackArguments {
     /// The session
     pub(crate) id: String,
 
@@ -32,11 +32,11 @@ pub(crate) struct RollbackArguments {
 }
 
 pub(crate) fn run(
-    arguments: &RollbackArguments,
-    session: KeptSession,
+    arguments: &RollBackArguments,
+    session: OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
     arguments.expected.check(&session)?;
     let changes = vec![Edit::RollBack(arguments.batch)];
-    op::change(session, changes, op::Kept::Yes, &arguments.form, output)
+    op::change(session, changes, op::Run::Real, &arguments.form, output)
 }
