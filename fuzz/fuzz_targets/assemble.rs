@@ -7,6 +7,8 @@
 #![no_main]
 
 mod drawn;
+#[path = "../../crates/assemble/tests/it/told/users.rs"]
+mod users;
 
 use std::sync::Arc;
 
@@ -35,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
             if let Some(budget) = recipe.budget {
                 assert!(report.tokens.as_ref().is_some_and(|t| t.total() <= budget.limit()));
             }
-            check_users(&view, &prompt, &report);
+            users::check(&view, &prompt, &report);
             check_again(&recipe, &prompt);
         }
         Ok(Assembly { outcome: Outcome::Waiting(calls), .. }) => assert!(!calls.is_empty()),
@@ -97,23 +99,6 @@ fn input(messages: Vec<Arc<Message>>, mut dice: Dice) -> (View, Recipe) {
         recipe.summary = Some(Arc::new(Summary { text: "before".into(), start, covers }));
     }
     (view, recipe)
-}
-
-/// No word of a user is lost without a finding that counts it, and they keep their order.
-/// A long run names its first messages and its last; the others it only counts.
-fn check_users(view: &View, prompt: &Prompt, report: &interleaf_assemble::Report) {
-    let entries = prompt.entries();
-    let named: Vec<&MessageId> = report.findings().flat_map(|(_, f)| f.messages()).collect();
-    let counted = report.findings().map(|(_, f)| f.count - f.messages().count()).sum::<usize>();
-    let (mut next, mut unnamed) = (0, 0);
-    for message in view.messages.iter().filter(|message| message.role() == Role::User) {
-        let sent = entries[next..].iter().position(|e| Arc::ptr_eq(&e.message, message));
-        match sent {
-            Some(at) => next += at + 1,
-            None => unnamed += usize::from(!named.contains(&&message.id)),
-        }
-    }
-    assert!(unnamed <= counted, "{unnamed} are gone, {counted} are counted");
 }
 
 /// A finished request, taken for a conversation, stays as it is.

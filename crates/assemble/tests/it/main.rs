@@ -15,3 +15,4 @@ mod laws;
 mod oracle;
 mod process;
 mod running;
+mod told;
