@@ -15,11 +15,8 @@ pub fn body(request: &StepRequest, vendor: &Vendor, model: &str) -> Result<Encod
     let prompt = request.to_prompt();
     let prompt = prompt.map_err(|e| InputFault::new(e.message()).at(e.place()))?;
     let force = request.force.as_ref();
-    let options = Options {
-        model: model.into(),
-        tool_choice: force.map(|tool| ToolChoice::Tool(tool.as_str().into())),
-        ..Options::default()
-    };
+    let mut options = Options::model(model);
+    options.tool_choice = force.map(|tool| ToolChoice::Tool(tool.as_str().into()));
     encode(&prompt, vendor, &options).map_err(Error::wire)
 }
 

@@ -41,7 +41,7 @@ impl Target {
 
     /// A model of any vendor.
     pub fn of(vendor: Vendor, model: &str) -> Self {
-        Self::with_options(vendor, Options { model: model.into(), ..Options::default() })
+        Self::with_options(vendor, Options::model(model))
     }
 
     /// A model of any vendor, and what is asked of it.

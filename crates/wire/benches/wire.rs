@@ -139,7 +139,11 @@ fn prompt(n_messages: usize) -> Prompt {
 }
 
 fn options() -> Options {
-    Options { model: "a-model".into(), max_tokens: Some(4096), ..Options::default() }
+    {
+        let mut options = Options::model("a-model");
+        options.max_tokens = Some(4096);
+        options
+    }
 }
 
 /// The events of an answer, each with its name: a text in small pieces, then a call

@@ -55,6 +55,8 @@ pub enum AdjustmentKind {
     SchemaChanged,
     /// A setting that the API does not have was left out.
     OptionDropped,
+    /// A setting was changed to what comes nearest to it.
+    OptionChanged,
     /// Tools were declared from the history, because the API demands it.
     ToolsDeclared,
     /// A file has a name that the API refuses, or has twice, and got another.
@@ -99,6 +101,7 @@ impl AdjustmentKind {
             Self::ArgumentsWrapped => "arguments wrapped",
             Self::SchemaChanged => "schema changed",
             Self::OptionDropped => "setting left out",
+            Self::OptionChanged => "setting changed",
             Self::ToolsDeclared => "tools declared",
             Self::FileRenamed => "file renamed",
             Self::FileNameDropped => "file name left out",

@@ -13,6 +13,7 @@
 //! | any other block: tools that the API runs, search results, compaction, … | an opaque part of owner `anthropic` |
 //! | `tools` with an `input_schema`; any other tool | tools; hosted tools |
 //! | `tool_choice`, `disable_parallel_tool_use` | the choice, parallel calls |
+//! | `thinking`, `output_config.effort` | the thinking mode; of a type without a neutral word, the options' rest |
 //! | `output_config.format` | the response format |
 //! | `cache_control` | an extra where it stands; written anew when breakpoints are on |
 //! | any other field of the body | the options' rest |
@@ -46,12 +47,13 @@ mod error;
 mod http;
 mod lint;
 mod models;
-
-pub(crate) use models::refuses_prefill;
 mod schema;
 mod stream;
 mod stream_writer;
+pub(crate) mod thinking;
 mod wire;
+
+pub(crate) use models::{Model, refuses_prefill};
 
 use crate::codec::Codec;
 use crate::stream::Framing;
@@ -78,8 +80,6 @@ pub(crate) static CODEC: Codec = Codec {
     rules: lint::RULES,
     signs: detect::SIGNS,
 };
-
-use models::Model;
 
 /// Whose words opaque parts and extras are.
 const OWNER: &str = "anthropic";

@@ -19,9 +19,9 @@ use bytes::Bytes;
 use interleaf_model::Prompt;
 use serde::Serialize;
 
-use crate::adjustment::Adjustments;
+use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::turns::{Turn, Turns};
-use crate::{Adjustment, CacheMarks, Error, ErrorKind, NameMap, Options, Vendor};
+use crate::{Adjustment, CacheMarks, Error, ErrorKind, NameMap, Options, ResponseFormat, Vendor};
 
 /// A request body, in pieces that go to a socket one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +104,18 @@ impl<'a> Context<'a> {
     fn new(prompt: &'a Prompt, vendor: &'a Vendor, options: &'a Options) -> Self {
         let (adjustments, names) = (Adjustments::default(), NameMap::default());
         Self { prompt, vendor, options, adjustments, names }
+    }
+
+    /// The form that the answer must have. A schema that is no object is no schema of an
+    /// answer anywhere.
+    pub(crate) fn response_format(&mut self) -> Option<&'a ResponseFormat> {
+        let format = self.options.response_format.as_ref()?;
+        if format.as_schema().is_some_and(|asked| !asked.schema.is_object()) {
+            let detail = "response_format: its schema is no object";
+            self.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+            return None;
+        }
+        Some(format)
     }
 
     /// The same vendor and options, another prompt, and nothing changed yet.

@@ -53,7 +53,15 @@ mod wire;
 
 use crate::codec::Codec;
 use crate::stream::Framing;
-use crate::{Alphabet, Quirks};
+use crate::{Alphabet, Effort, Quirks};
+
+/// The levels of thinking.
+const LEVELS: [(Effort, &str); 4] = [
+    (Effort::Minimal, "MINIMAL"),
+    (Effort::Low, "LOW"),
+    (Effort::Medium, "MEDIUM"),
+    (Effort::High, "HIGH"),
+];
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {

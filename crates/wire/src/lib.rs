@@ -95,7 +95,8 @@ pub use family::Family;
 pub use http::{HeaderValue, Http};
 pub use names::{Alphabet, NameMap};
 pub use options::{
-    CacheMarks, Number, Options, OwnFields, Request, ResponseFormat, ThinkingMode, ToolChoice,
+    AnswerSchema, CacheMarks, Effort, Number, Options, OwnFields, Request, ResponseFormat,
+    ThinkingAmount, ThinkingMode, Thoughts, ToolChoice,
 };
 pub use stream::{Delta, StreamDecoder};
 pub use stream_writer::{StreamWriter, WrittenStream, write_stream};

@@ -47,6 +47,7 @@ mod answer;
 mod answer_writer;
 mod decode;
 mod detect;
+pub(crate) mod effort;
 mod encode;
 mod error;
 mod http;
@@ -89,7 +90,9 @@ pub(crate) static CODEC: Codec = Codec {
 
 pub use decode::{decode_messages, decode_request};
 
+pub(crate) use decode::{read_format, read_schema};
 pub(crate) use detect::has_own_role;
+pub(crate) use models::Model;
 
 /// The owner of what only this family understands.
 const OPENAI: &str = "openai";

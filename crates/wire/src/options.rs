@@ -1,5 +1,6 @@
 //! What a request asks for beside its messages and tools.
 
+mod effort;
 mod number;
 mod own_fields;
 mod response_format;
@@ -7,13 +8,14 @@ mod thinking_mode;
 
 use std::collections::BTreeSet;
 
-use interleaf_model::{Json, Message, MessageId, Opaque, Tool};
+use interleaf_model::{Message, MessageId, Opaque, Tool};
 use smol_str::SmolStr;
 
+pub use self::effort::Effort;
 pub use self::number::Number;
 pub use self::own_fields::OwnFields;
-pub use self::response_format::ResponseFormat;
-pub use self::thinking_mode::ThinkingMode;
+pub use self::response_format::{AnswerSchema, ResponseFormat};
+pub use self::thinking_mode::{ThinkingAmount, ThinkingMode, Thoughts};
 
 /// What a request asks for beside its messages and tools, in neutral words.
 ///
@@ -27,6 +29,7 @@ pub use self::thinking_mode::ThinkingMode;
 /// assert_eq!(options.max_tokens, Some(8192));
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// Which model; may be empty where the address names it.
     pub model: SmolStr,
@@ -103,16 +106,6 @@ impl Options {
     #[must_use]
     pub fn response_format(self, format: ResponseFormat) -> Self {
         Self { response_format: Some(format), ..self }
-    }
-
-    /// The thinking settings as Anthropic writes them.
-    pub(crate) fn thinking_json(&self) -> Option<&Json> {
-        self.thinking.as_ref().map(ThinkingMode::as_json)
-    }
-
-    /// The form of the answer as OpenAI's chat API writes it.
-    pub(crate) fn format_json(&self) -> Option<&Json> {
-        self.response_format.as_ref().map(ResponseFormat::as_json)
     }
 }
 

@@ -22,10 +22,9 @@ use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
 use crate::turns::{Turn, Turns};
-use crate::{CacheMarks, Error, Family, Options};
+use crate::{CacheMarks, Effort, Error, Family, Options};
 
 pub(super) use self::parts::IN_MESSAGE;
-pub(super) use self::settings::LEAST_BUDGET;
 
 pub(crate) const WRITER: Writer = Writer { head, turn, tail };
 
@@ -46,16 +45,18 @@ const WRITTEN: [&str; 9] = [
 fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
     let model = Model::named(&options.model);
-    let max_tokens = settings::max_tokens(options);
-    let thinking = settings::thinking(cx, turns, model, max_tokens);
-    let sampling = settings::sampling(cx, model, thinking.as_deref());
+    let mode = settings::thinking_mode(cx, turns, model);
+    let max_tokens = settings::max_tokens(options, mode);
+    let thinking = settings::thinking(cx, mode);
+    let sampling = settings::sampling(cx, model, mode);
     let stop_sequences = settings::stop_sequences(cx);
     let format = settings::format(cx);
     let output_rest = settings::output_rest(cx);
-    let output_config = (format.is_some() || !output_rest.is_empty())
-        .then_some(OutputConfig { format, rest: output_rest });
+    let effort = mode.effort.map(Effort::as_str);
+    let output_config = (format.is_some() || effort.is_some() || !output_rest.is_empty())
+        .then_some(OutputConfig { format, effort, rest: output_rest });
     let (tools, names) = tools::tools(cx);
-    let tool_choice = settings::tool_choice(cx, model, thinking.as_deref(), &names);
+    let tool_choice = settings::tool_choice(cx, model, mode, &names);
     let mut system = system(cx, turns);
     if options.cache == CacheMarks::On
         && let Some(Block::Text(last)) = system.last_mut()

@@ -43,8 +43,8 @@ fn headers(options: &Options) -> Vec<(&'static str, String)> {
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
         betas.extend(TOOLS.iter().filter(|(known, _)| *known == kind).map(|(_, beta)| *beta));
     }
-    let binding = |json: &interleaf_model::Json| json.as_str().contains("\"block_binding\"");
-    if options.thinking_json().is_some_and(binding) {
+    let thinking = options.rest.get(Family::Anthropic, "thinking");
+    if thinking.is_some_and(|own| own.to_value().get("block_binding").is_some()) {
         betas.push("thinking-binding-controls-2026-08-01");
     }
     if betas.contains(&MCP_TOOLSETS) {

@@ -20,7 +20,7 @@ pub(super) enum Line {
 
 /// A model, as far as its name tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Model {
+pub(crate) struct Model {
     line: Option<Line>,
     /// Major and minor; `(0, 0)` where the name has no number.
     version: (u32, u32),
@@ -36,7 +36,7 @@ pub(super) struct Modes {
 
 impl Model {
     /// Reads a model's name.
-    pub(super) fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let is_claude = ["claude", "fable", "mythos"].iter().any(|word| name.contains(word));
         let start = name.find("claude").unwrap_or(0);
@@ -124,6 +124,12 @@ impl Model {
         } else {
             Modes { adaptive: false, ..all }
         }
+    }
+
+    /// Whether an effort can be asked for.
+    pub(super) fn takes_effort(self) -> bool {
+        let is_first = self.line == Some(Line::Opus) && self.version == (4, 5);
+        is_first || self.modes().adaptive
     }
 
     /// Whether thinking can be turned off only with an effort of at most `high`.

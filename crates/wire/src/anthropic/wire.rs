@@ -6,6 +6,7 @@ use interleaf_model::Json;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
+use super::thinking::Thinking;
 pub(super) use crate::rest::Rest;
 
 /// A request up to its messages. What a model is told first stands first.
@@ -25,7 +26,7 @@ pub(super) struct Head<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) stop_sequences: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) thinking: Option<Cow<'a, RawValue>>,
+    pub(super) thinking: Option<Setting<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,10 +37,21 @@ pub(super) struct Head<'a> {
     pub(super) system: Option<Content<'a>>,
 }
 
+/// The field `thinking`.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+pub(super) enum Setting<'a> {
+    Known(Thinking<'a>),
+    /// Of a type that has no neutral word.
+    Own(&'a RawValue),
+}
+
 #[derive(serde::Serialize)]
 pub(super) struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) effort: Option<&'static str>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }

@@ -7,7 +7,7 @@ mod settings;
 mod tools;
 
 pub(super) use parts::{Call, Form, Part, media_part, read_part};
-pub(super) use settings::{response_format, thinking, tool_choice};
+pub(super) use settings::{response_format, tool_choice};
 
 use std::collections::BTreeMap;
 

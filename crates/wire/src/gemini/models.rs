@@ -17,6 +17,13 @@ pub(super) fn is_gemini_3(name: &str) -> bool {
     }
 }
 
+/// Whether a model is of a generation that has budgets and no levels of thinking. Of a
+/// model that is not known nothing is assumed.
+pub(super) fn has_only_budgets(name: &str) -> bool {
+    let version = short(name).strip_prefix("gemini-");
+    version.is_some_and(|version| version.starts_with(['1', '2']))
+}
+
 /// Whether two names are of one model, as far as can be told.
 pub(super) fn is_same(a: &str, b: &str) -> bool {
     let unknown = |name: &str| name.is_empty() || is_alias(name);

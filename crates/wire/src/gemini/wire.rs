@@ -201,18 +201,22 @@ pub(super) struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) response_json_schema: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) thinking_config: Option<ThinkingConfig>,
+    pub(super) thinking_config: Option<ThinkingConfig<'a>>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ThinkingConfig {
+pub(super) struct ThinkingConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) include_thoughts: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) thinking_budget: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) thinking_level: Option<&'static str>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
 }
 
 impl GenerationConfig<'_> {

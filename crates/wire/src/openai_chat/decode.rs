@@ -16,6 +16,7 @@ use crate::raw::ObjectText;
 use crate::{Error, Request};
 
 pub(super) use self::parts::source_of_url;
+pub(crate) use self::settings::{read_format, read_schema};
 
 /// Reads a JSON array of chat messages.
 ///

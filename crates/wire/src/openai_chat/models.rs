@@ -6,32 +6,45 @@ use crate::Vendor;
 
 /// What is known of a model; nothing, if the name is not OpenAI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Model {
+pub(crate) struct Model {
     /// The number of an `o` model.
     o: Option<u32>,
     /// The version of a `gpt` model that reasons.
     gpt: Option<(u32, u32)>,
+    /// A `gpt` model that does not reason.
+    is_plain: bool,
 }
 
 impl Model {
-    pub(super) fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         let name = name.rsplit('/').next().unwrap_or(name);
         if let Some(rest) = name.strip_prefix("gpt-") {
             let (major, rest) = number(rest);
             let minor = rest.strip_prefix('.').map_or(0, |rest| number(rest).0.unwrap_or(0));
             let reasons = major >= Some(5) && !rest.starts_with("-chat");
-            return Self { o: None, gpt: major.filter(|_| reasons).map(|major| (major, minor)) };
+            let gpt = major.filter(|_| reasons).map(|major| (major, minor));
+            return Self { o: None, gpt, is_plain: major.is_some() && !reasons };
         }
         let o = name.strip_prefix('o').and_then(|rest| {
             let (number, rest) = number(rest);
             number.filter(|_| rest.is_empty() || rest.starts_with('-'))
         });
-        Self { o, gpt: None }
+        Self { o, gpt: None, is_plain: false }
     }
 
     /// Sampling cannot be set, or only to its default.
     pub(super) fn reasons(self) -> bool {
         self.o.is_some() || self.gpt.is_some()
+    }
+
+    /// Whether it never thinks. Of a model that is not known nothing is assumed.
+    pub(crate) fn never_reasons(self) -> bool {
+        self.is_plain
+    }
+
+    /// Whether it always thinks, so that an effort of `none` is refused.
+    pub(crate) fn always_reasons(self) -> bool {
+        self.o.is_some() || self.gpt.is_some_and(|version| version < (5, 1) || version >= (6, 0))
     }
 
     /// `max_tokens` is refused.

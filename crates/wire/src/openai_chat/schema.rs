@@ -4,8 +4,7 @@ use interleaf_model::Json;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::raw::{Fields, ObjectText, is_object};
-use crate::strict_schema;
+use crate::raw::{Fields, is_object};
 
 /// Takes no arguments.
 const EMPTY: &str = r#"{"type":"object","properties":{}}"#;
@@ -58,26 +57,4 @@ fn expand(value: &Value, root: &Value, depth: usize) -> Value {
         }
         other => other.clone(),
     }
-}
-
-/// What keeps an answer's format from being strict, and the same format without that.
-pub(super) fn loosened(format: &Json) -> Option<(String, Json)> {
-    let value = format.to_value();
-    let schema = &value["json_schema"];
-    if schema["strict"] != Value::Bool(true) {
-        return None;
-    }
-    let (_, reason) = strict_schema::fault(&schema["schema"])?;
-    let raw: &RawValue = serde_json::from_str(format.as_str()).ok()?;
-    let mut outer = ObjectText::default();
-    for (name, value) in Fields::read(raw).ok()?.into_list() {
-        if name != "json_schema" {
-            outer.push(&name, value.get());
-            continue;
-        }
-        let mut fields = Fields::read(value).ok()?;
-        fields.take("strict");
-        outer.push_object(&name, &fields);
-    }
-    Some((reason, outer.into_json().ok()??))
 }

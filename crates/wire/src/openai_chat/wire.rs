@@ -44,7 +44,7 @@ pub(super) struct Tail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) enable_thinking: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) response_format: Option<Cow<'a, Json>>,
+    pub(super) response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,13 +62,36 @@ pub(super) struct StreamOptions {
 
 /// The switch of those who have one.
 #[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Thinking<'a> {
-    Raw(&'a Json),
-    Switch {
-        #[serde(rename = "type")]
-        kind: &'static str,
-    },
+pub(super) struct Thinking<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) budget_tokens: Option<u64>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+/// The form of the answer.
+#[derive(Serialize)]
+pub(super) struct ResponseFormat<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) json_schema: Option<JsonSchema<'a>>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct JsonSchema<'a> {
+    pub(super) name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) strict: Option<bool>,
+    pub(super) schema: &'a Json,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
 }
 
 #[derive(Serialize)]

@@ -35,7 +35,7 @@ pub(super) struct Tail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<TextSettings<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reasoning: Option<ReasoningSettings>,
+    pub(super) reasoning: Option<ReasoningSettings<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prompt_cache_key: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,18 +90,25 @@ pub(super) enum Format<'a> {
     },
     Schema {
         r#type: &'static str,
-        name: String,
+        name: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         strict: Option<bool>,
-        /// The schema, and what else there is.
+        schema: &'a Json,
         #[serde(flatten)]
         extra: Rest<'a>,
     },
 }
 
 #[derive(Serialize)]
-pub(super) struct ReasoningSettings {
-    pub(super) effort: &'static str,
+pub(super) struct ReasoningSettings<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) summary: Option<&'static str>,
+    #[serde(flatten)]
+    pub(super) rest: Rest<'a>,
 }
 
 /// A `message` item of any role.

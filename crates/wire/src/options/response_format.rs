@@ -1,7 +1,7 @@
 //! The form that an answer must have.
 
 use interleaf_model::Json;
-use serde_json::{Value, json};
+use smol_str::SmolStr;
 
 /// The form that an answer must have.
 ///
@@ -15,40 +15,54 @@ use serde_json::{Value, json};
 /// # Ok::<(), interleaf_model::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResponseFormat(
-    /// What is known, and beside it what only the API knows that it was read from.
+#[non_exhaustive]
+pub enum ResponseFormat {
+    /// Any text: what is asked for where nothing is said.
+    Text,
+    /// Some JSON object.
     Json,
-);
+    /// JSON by a schema.
+    Schema(AnswerSchema),
+}
+
+/// The schema of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnswerSchema {
+    /// The schema itself.
+    pub schema: Json,
+    /// What it is called; an API that demands a name is told one.
+    pub name: Option<SmolStr>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether the model is held to it. Some APIs always do.
+    pub strict: Option<bool>,
+}
 
 impl ResponseFormat {
-    /// Any text: what is asked for where nothing is said.
-    pub fn text() -> Self {
-        Self(Json::from(&json!({"type": "text"})))
-    }
-
-    /// Some JSON object.
-    pub fn json_object() -> Self {
-        Self(Json::from(&json!({"type": "json_object"})))
-    }
-
     /// JSON by this schema, under a name; a strict one holds the model to it.
     pub fn schema(name: &str, schema: &Json, strict: bool) -> Self {
-        let (name, schema) = (Value::from(name), schema.as_str());
-        let text = format!(
-            r#"{{"type":"json_schema","json_schema":{{"name":{name},"schema":{schema},"strict":{strict}}}}}"#
-        );
-        // All three are JSON.
-        Json::parse(text).map_or_else(|_| Self::json_object(), Self)
+        let named = AnswerSchema::new(schema.clone());
+        Self::Schema(AnswerSchema { name: Some(name.into()), strict: Some(strict), ..named })
     }
 
-    /// Takes what stands in a body's `response_format`, as it stands there: for forms that
-    /// have no word of ours.
-    pub fn from_json(json: Json) -> Self {
-        Self(json)
+    /// The schema, if the answer has one.
+    pub fn as_schema(&self) -> Option<&AnswerSchema> {
+        match self {
+            Self::Schema(schema) => Some(schema),
+            Self::Text | Self::Json => None,
+        }
+    }
+}
+
+impl AnswerSchema {
+    /// A schema without a name.
+    pub fn new(schema: Json) -> Self {
+        Self { schema, name: None, description: None, strict: None }
     }
 
-    /// What [`from_json`](Self::from_json) takes.
-    pub fn as_json(&self) -> &Json {
-        &self.0
+    /// Its name where an API demands one.
+    pub(crate) fn name_or_default(&self) -> &str {
+        self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or("answer")
     }
 }

@@ -1,59 +1,108 @@
 //! Whether, and how much, the model thinks.
 
-use interleaf_model::Json;
-use serde_json::{Value, json};
+use super::Effort;
 
-/// Whether, and how much, the model thinks before it answers.
+/// Whether, and how much, the model thinks before it answers. What is not said is left to
+/// the API.
 ///
 /// ```
-/// use interleaf_wire::{Options, ThinkingMode};
+/// use interleaf_wire::{Effort, Options, ThinkingMode, Thoughts};
 ///
-/// let mut options = Options::model("claude-sonnet-4-5");
-/// options.thinking = Some(ThinkingMode::budget(4096));
-/// assert!(ThinkingMode::on().is_on() && !ThinkingMode::off().is_on());
+/// let mut options = Options::model("claude-opus-4-6");
+/// options.thinking = Some(ThinkingMode::on().with_effort(Effort::High).with_thoughts(Thoughts::Shown));
+/// assert!(ThinkingMode::budget(4096).is_on() && ThinkingMode::off().is_off());
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThinkingMode(
-    /// What is known, and beside it what only the API knows that it was read from.
-    Json,
-);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ThinkingMode {
+    /// Whether it thinks, and for how long at most.
+    pub amount: Option<ThinkingAmount>,
+    /// How hard it works.
+    pub effort: Option<Effort>,
+    /// Whether the answer tells what it thought.
+    pub thoughts: Option<Thoughts>,
+}
+
+/// Whether a model thinks, and for how long at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ThinkingAmount {
+    /// It answers at once.
+    Off,
+    /// It thinks as much as it likes.
+    Free,
+    /// It thinks for at most this many tokens.
+    Budget(u64),
+}
+
+/// Whether an answer tells what the model thought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Thoughts {
+    /// It does not.
+    Hidden,
+    /// It does, mostly as a summary.
+    Shown,
+}
 
 impl ThinkingMode {
+    const fn of(amount: ThinkingAmount) -> Self {
+        Self { amount: Some(amount), effort: None, thoughts: None }
+    }
+
     /// The model answers at once.
-    pub fn off() -> Self {
-        Self(Json::from(&json!({"type": "disabled"})))
+    pub const fn off() -> Self {
+        Self::of(ThinkingAmount::Off)
     }
 
     /// The model thinks as much as it likes.
-    pub fn on() -> Self {
-        Self(Json::from(&json!({"type": "adaptive"})))
+    pub const fn on() -> Self {
+        Self::of(ThinkingAmount::Free)
     }
 
     /// The model thinks for at most this many tokens. Where it cannot be held to a number,
-    /// it thinks as much as it likes, and the encoder says so.
-    pub fn budget(tokens: u64) -> Self {
-        Self(Json::from(&json!({"type": "enabled", "budget_tokens": tokens})))
+    /// the encoder says what stands for it.
+    pub const fn budget(tokens: u64) -> Self {
+        Self::of(ThinkingAmount::Budget(tokens))
     }
 
-    /// Takes what stands in a body's `thinking`, as it stands there: for settings that have
-    /// no word of ours.
-    pub fn from_json(json: Json) -> Self {
-        Self(json)
+    /// The model works this hard; whether it thinks is left to it.
+    pub const fn effort(effort: Effort) -> Self {
+        Self { amount: None, effort: Some(effort), thoughts: None }
     }
 
-    /// Whether the model thinks.
-    pub fn is_on(&self) -> bool {
-        let kind = self.0.to_value();
-        matches!(kind.get("type").and_then(Value::as_str), Some("enabled" | "adaptive"))
+    /// The same, with this effort.
+    #[must_use]
+    pub const fn with_effort(self, effort: Effort) -> Self {
+        Self { effort: Some(effort), ..self }
+    }
+
+    /// The same, with thoughts shown or hidden.
+    #[must_use]
+    pub const fn with_thoughts(self, thoughts: Thoughts) -> Self {
+        Self { thoughts: Some(thoughts), ..self }
+    }
+
+    /// Whether the model is asked to think.
+    pub const fn is_on(self) -> bool {
+        matches!(self.amount, Some(ThinkingAmount::Free | ThinkingAmount::Budget(_)))
+    }
+
+    /// Whether the model is asked not to think.
+    pub const fn is_off(self) -> bool {
+        matches!(self.amount, Some(ThinkingAmount::Off))
     }
 
     /// The most tokens that it may think for, where a number is set.
-    pub fn budget_tokens(&self) -> Option<u64> {
-        self.0.to_value().get("budget_tokens").and_then(Value::as_u64)
+    pub const fn budget_tokens(self) -> Option<u64> {
+        match self.amount {
+            Some(ThinkingAmount::Budget(tokens)) => Some(tokens),
+            Some(ThinkingAmount::Off | ThinkingAmount::Free) | None => None,
+        }
     }
 
-    /// What [`from_json`](Self::from_json) takes.
-    pub fn as_json(&self) -> &Json {
-        &self.0
+    /// This, unless nothing is said.
+    pub(crate) fn said(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
     }
 }

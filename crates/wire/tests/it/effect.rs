@@ -140,7 +140,7 @@ fn prompt(messages: Vec<Message>) -> Option<Prompt> {
 
 /// What an API is sent, read back.
 fn carried(prompt: &Prompt, family: Family) -> Vec<Message> {
-    let options = Options { model: "a-model".into(), ..Options::default() };
+    let options = Options::model("a-model");
     let vendor = Vendor::of(family);
     let body = encode(prompt, vendor, &options).unwrap().to_bytes();
     let body = String::from_utf8(body).unwrap();

@@ -321,24 +321,19 @@ fn settings_are_read_beside_the_messages_and_below_params() {
     let below = format!(r#"{{"model":"m","messages":[],"params":{{{settings}}}}}"#);
     let request = decode_request(&beside).unwrap();
     assert_eq!(decode_request(&below).unwrap(), request);
-    let expected = Options {
-        model: "m".into(),
-        max_tokens: Some(100),
-        temperature: Json::parse("0.10").ok().map(Number::from_json),
-        top_p: Json::parse("1").ok().map(Number::from_json),
-        top_k: Json::parse("40.0").ok().map(Number::from_json),
-        stop: vec!["END".to_owned()],
-        stream: true,
-        tool_choice: Some(ToolChoice::Tool("ls".into())),
-        parallel_tool_calls: Some(false),
-        thinking: Json::parse(r#"{"type":"disabled"}"#).ok().map(ThinkingMode::from_json),
-        response_format: Json::parse(r#"{"type":"json_object"}"#)
-            .ok()
-            .map(ResponseFormat::from_json),
-        cache_key: Some("k".into()),
-        rest: OwnFields::of(Family::OpenaiChat),
-        ..Options::default()
-    };
+    let mut expected = Options::model("m");
+    expected.max_tokens = Some(100);
+    expected.temperature = Json::parse("0.10").ok().map(Number::from_json);
+    expected.top_p = Json::parse("1").ok().map(Number::from_json);
+    expected.top_k = Json::parse("40.0").ok().map(Number::from_json);
+    expected.stop = vec!["END".to_owned()];
+    expected.stream = true;
+    expected.tool_choice = Some(ToolChoice::Tool("ls".into()));
+    expected.parallel_tool_calls = Some(false);
+    expected.thinking = Some(ThinkingMode::off());
+    expected.response_format = Some(ResponseFormat::Json);
+    expected.cache_key = Some("k".into());
+    expected.rest = OwnFields::of(Family::OpenaiChat);
     assert_eq!(request.options, expected);
 }
 

@@ -34,7 +34,7 @@ fn prompt(messages: Vec<Message>, tools: Vec<Tool>) -> Prompt {
 }
 
 fn model(name: &str) -> Options {
-    Options { model: name.into(), ..Options::default() }
+    Options::model(name)
 }
 
 fn body(encoded: &Encoded) -> Value {

@@ -6,7 +6,11 @@ use interleaf_model::{Json, Opaque, Requirements, Secret};
 use interleaf_wire::{Auth, ErrorKind, Family, Http, Options, OwnFields, Vendor};
 
 fn options(model: &str, stream: bool) -> Options {
-    Options { model: model.into(), stream, ..Options::default() }
+    {
+        let mut options = Options::model(model);
+        options.stream = stream;
+        options
+    }
 }
 
 fn sent(vendor: &Vendor, model: &str, stream: bool) -> Http {

@@ -13,6 +13,7 @@ mod large;
 mod laws;
 mod returned;
 mod session;
+mod settings;
 mod streams;
 mod vendor;
 mod written;

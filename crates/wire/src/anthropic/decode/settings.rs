@@ -6,11 +6,12 @@ use smol_str::SmolStr;
 use interleaf_model::Json;
 
 use super::parts::flag;
-use crate::anthropic::{MARK, lint};
+use crate::anthropic::{MARK, lint, thinking};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, list, text, wrong_type};
+use crate::raw::{Fields, ObjectText, list, text, wrong_type};
 use crate::{
-    CacheMarks, Family, Number, Options, OwnFields, ResponseFormat, ThinkingMode, ToolChoice,
+    AnswerSchema, CacheMarks, Effort, Family, Number, Options, OwnFields, ResponseFormat,
+    ThinkingMode, ToolChoice,
 };
 
 /// Takes the settings; what is left has no neutral word.
@@ -31,22 +32,35 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
             options.stop.push(text(raw).map_err(inside)?.into_owned());
         }
     }
-    if fields.peek("thinking").is_some_and(is_object) {
-        options.thinking = fields.take("thinking").map(Json::from).map(ThinkingMode::from_json);
-    }
+    let mut mode = ThinkingMode::default();
+    let own = fields.peek("thinking").and_then(|raw| Fields::read(raw).ok());
+    let own = own.map(|mut own| {
+        mode = thinking::read(&mut own);
+        fields.take("thinking");
+        ("thinking", own)
+    });
     if let Some((choice, parallel)) = fields.peek("tool_choice").and_then(tool_choice) {
         fields.take("tool_choice");
         options.tool_choice = Some(choice);
         options.parallel_tool_calls = parallel;
     }
-    let output = fields.take("output_config");
-    let (format, output_rest) = output.map_or((None, None), output_config);
-    options.response_format = format.map(ResponseFormat::from_json);
+    let output = fields.peek("output_config").and_then(|raw| Fields::read(raw).ok());
+    let output = output.map(|mut output| {
+        options.response_format = take_format(&mut output);
+        mode.effort = take_effort(&mut output);
+        fields.take("output_config");
+        ("output_config", output)
+    });
+    options.thinking = mode.said();
     for (name, value) in fields.iter() {
         options.rest.set(name, Json::from(value));
     }
-    if let Some(rest) = output_rest {
-        options.rest.set("output_config", rest);
+    for (name, left) in own.into_iter().chain(output) {
+        let mut rest = ObjectText::default();
+        rest.push_all(&left);
+        if let Some(rest) = rest.into_json()? {
+            options.rest.set(name, rest);
+        }
     }
     Ok(options)
 }
@@ -86,37 +100,22 @@ fn tool_choice(raw: &RawValue) -> Option<(ToolChoice, Option<bool>)> {
     fields.iter().next().is_none().then_some((choice, parallel))
 }
 
-/// The form of the answer in chat's words, and what is left beside it.
-fn output_config(raw: &RawValue) -> (Option<Json>, Option<Json>) {
-    let Ok(mut fields) = Fields::read(raw) else {
-        return (None, Some(Json::from(raw)));
-    };
-    let format = fields.peek("format").and_then(response_format);
-    if format.is_none() {
-        return (None, Some(Json::from(raw)));
-    }
-    fields.take("format");
-    let mut rest = ObjectText::default();
-    rest.push_all(&fields);
-    (format, rest.into_json().ok().flatten())
-}
-
-fn response_format(raw: &RawValue) -> Option<Json> {
-    let mut fields = Fields::read(raw).ok()?;
-    let kind = fields.take_text("type").ok()??;
-    let schema = fields.take("schema")?;
-    if kind != "json_schema" || fields.iter().next().is_some() {
+/// The form of the answer, if it is a schema and nothing else.
+fn take_format(output: &mut Fields<'_>) -> Option<ResponseFormat> {
+    let mut format = Fields::read(output.peek("format")?).ok()?;
+    let kind = format.take_text("type").ok()??;
+    let schema = format.take("schema")?;
+    if kind != "json_schema" || format.iter().next().is_some() {
         return None;
     }
-    // Chat demands a name.
-    let mut inner = ObjectText::default();
-    inner.push("name", r#""answer""#);
-    inner.push("schema", schema.get());
-    let inner = inner.into_json().ok()??;
-    let mut outer = ObjectText::default();
-    outer.push("type", r#""json_schema""#);
-    outer.push("json_schema", inner.as_str());
-    outer.into_json().ok()?
+    output.take("format");
+    Some(ResponseFormat::Schema(AnswerSchema::new(Json::from(schema))))
+}
+
+fn take_effort(output: &mut Fields<'_>) -> Option<Effort> {
+    let effort = Effort::named(&text(output.peek("effort")?).ok()?)?;
+    output.take("effort");
+    Some(effort)
 }
 
 /// Whether the marks that a body carries can stay. If the API would refuse them, ours

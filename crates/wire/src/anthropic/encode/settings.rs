@@ -12,18 +12,16 @@ use super::{fields, raw, rest_object};
 use crate::adjustment::AdjustmentKind;
 use crate::anthropic::models::Model;
 use crate::anthropic::schema::{Tally, faults_of_subset, restrict};
-use crate::anthropic::wire::{Choice, Format, Rest};
+use crate::anthropic::thinking::{Thinking, WRITTEN, asks_to_think, fitted};
+use crate::anthropic::wire::{Choice, Format, Rest, Setting};
 use crate::anthropic::{is_blank, sampling_fault};
 use crate::encode::{Context, TurnPlace};
 use crate::raw::{Fields, text};
 use crate::turns::{Turn, Turns};
-use crate::{Number, Options, ToolChoice};
+use crate::{Family, Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
 
 /// The API demands a limit; this one is for those who have none in mind.
 const DEFAULT_MAX_TOKENS: u64 = 4096;
-
-/// The least that a model may be told to think.
-pub(in crate::anthropic) const LEAST_BUDGET: u64 = 1024;
 
 pub(super) struct Sampling<'a> {
     pub(super) temperature: Option<&'a Json>,
@@ -32,74 +30,50 @@ pub(super) struct Sampling<'a> {
 }
 
 /// The limit; where none is given, there is room beside the thinking.
-pub(super) fn max_tokens(options: &Options) -> u64 {
-    options.max_tokens.unwrap_or_else(|| {
-        let budget = options.thinking_json().and_then(fields).and_then(|own| budget(&own));
-        DEFAULT_MAX_TOKENS.saturating_add(budget.unwrap_or(0))
-    })
+pub(super) fn max_tokens(options: &Options, mode: ThinkingMode) -> u64 {
+    let budget = mode.budget_tokens().unwrap_or(0);
+    options.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS.saturating_add(budget))
 }
 
-fn budget(thinking: &Fields<'_>) -> Option<u64> {
-    thinking.peek("budget_tokens")?.get().parse().ok()
+/// The thinking settings as this model and this history take them.
+pub(super) fn thinking_mode(cx: &mut Context<'_>, turns: &Turns<'_>, model: Model) -> ThinkingMode {
+    let Some(asked) = cx.options.thinking else { return ThinkingMode::default() };
+    let mode = fitted(asked, model, cx.options, Family::Anthropic, &mut cx.adjustments);
+    if mode.budget_tokens().is_some() && !loop_opens_with_thinking(cx, turns) {
+        let detail = "thinking: the running tool loop began without thinking";
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+        return ThinkingMode { amount: None, thoughts: None, ..mode };
+    }
+    mode
+}
+
+/// The field `thinking`, with what only the API knows; as it came, if all of it is such.
+pub(super) fn thinking<'a>(cx: &mut Context<'a>, mode: ThinkingMode) -> Option<Setting<'a>> {
+    let own = cx.options.rest.get(Family::Anthropic, "thinking");
+    let is_whole = own.and_then(fields).is_some_and(|own| kind_of(&own).is_some());
+    let asked = cx.options.thinking.unwrap_or_default();
+    if asked.amount.is_none() && is_whole {
+        return own.and_then(raw).map(Setting::Own);
+    }
+    let rest = own.map_or(Rest::NONE, |own| Rest::of_json(own, &WRITTEN));
+    if mode.amount.is_none() && own.is_some_and(|own| own.as_str() != "null") {
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "thinking: it has no type");
+    }
+    Thinking::of(mode, rest).map(Setting::Known)
 }
 
 fn kind_of<'a>(object: &Fields<'a>) -> Option<Cow<'a, str>> {
     object.peek("type").and_then(|kind| text(kind).ok())
 }
 
-/// The thinking settings, unless this model or this history would be refused.
-pub(super) fn thinking<'a>(
-    cx: &mut Context<'a>,
-    turns: &Turns<'_>,
-    model: Model,
-    max_tokens: u64,
-) -> Option<Cow<'a, RawValue>> {
-    let json = cx.options.thinking_json()?;
-    let modes = model.modes();
-    let own = fields(json);
-    let kind = own.as_ref().and_then(kind_of);
-    let budget = own.as_ref().and_then(budget);
-    let refused = match kind.as_deref() {
-        None => "it has no type",
-        Some("enabled") if !modes.enabled => {
-            let detail = "thinking.budget_tokens: the model itself decides how much it thinks";
-            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
-            return RawValue::from_string(r#"{"type":"adaptive"}"#.to_owned()).ok().map(Cow::Owned);
-        }
-        Some("enabled") if budget.is_none_or(|budget| budget < LEAST_BUDGET) => {
-            "budget_tokens must be at least 1024"
-        }
-        Some("enabled") if budget.is_some_and(|budget| budget >= max_tokens) => {
-            "budget_tokens must be less than max_tokens"
-        }
-        Some("enabled") if !loop_opens_with_thinking(cx, turns) => {
-            "the running tool loop began without thinking"
-        }
-        Some("adaptive") if !modes.adaptive => "the model has no adaptive thinking",
-        Some("disabled") if !modes.disabled => "the model always thinks",
-        Some("disabled") if model.needs_thinking_for_effort() && wants_effort(cx.options) => {
-            "the model thinks at this effort"
-        }
-        Some(_) => return raw(json).map(Cow::Borrowed),
-    };
-    cx.adjustments.add_general(AdjustmentKind::OptionDropped, format!("thinking: {refused}"));
-    None
-}
-
-fn wants_effort(options: &Options) -> bool {
-    let effort = rest_object(options, "output_config").get("effort");
-    effort.is_some_and(|effort| matches!(effort.get(), r#""xhigh""# | r#""max""#))
-}
-
-/// Whether thinking was asked for, in a form that the model can be held to.
 fn is_on(options: &Options) -> bool {
-    let kind = options.thinking_json().and_then(fields).as_ref().and_then(kind_of);
-    matches!(kind.as_deref(), Some("enabled" | "adaptive"))
+    let is_on =
+        |mode| asks_to_think(mode, Model::named(&options.model), options, Family::Anthropic);
+    options.thinking.is_some_and(is_on)
 }
 
 fn is_off(options: &Options) -> bool {
-    let kind = options.thinking_json().and_then(fields).as_ref().and_then(kind_of);
-    matches!(kind.as_deref(), Some("disabled"))
+    options.thinking.is_some_and(ThinkingMode::is_off)
 }
 
 /// Whether the user must have the last word.
@@ -109,7 +83,7 @@ pub(super) fn needs_user_last(options: &Options) -> bool {
 
 /// Whether the answer has a form that it must keep.
 pub(super) fn has_format(options: &Options) -> bool {
-    options.response_format.is_some()
+    options.response_format.as_ref().is_some_and(|format| format.as_schema().is_some())
         || rest_object(options, "output_config").get("format").is_some()
 }
 
@@ -162,18 +136,12 @@ fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry]) -> bool {
 }
 
 /// Sampling settings, as far as the model takes them.
-pub(super) fn sampling<'a>(
-    cx: &mut Context<'a>,
-    model: Model,
-    thinking: Option<&RawValue>,
-) -> Sampling<'a> {
-    let kind = thinking.and_then(|raw| Fields::read(raw).ok()).as_ref().and_then(kind_of);
-    let is_thinking = matches!(kind.as_deref(), Some("enabled" | "adaptive"));
+pub(super) fn sampling<'a>(cx: &mut Context<'a>, model: Model, mode: ThinkingMode) -> Sampling<'a> {
     let options = cx.options;
     let mut take = |name: &'static str, value: &'a Option<Number>| {
         let value = value.as_ref()?.as_json();
         let number = value.as_str().parse().unwrap_or(f64::NAN);
-        match sampling_fault(name, number, model, is_thinking) {
+        match sampling_fault(name, number, model, mode.is_on()) {
             None => Some(value),
             Some(fault) => {
                 let detail = format!("{name}: {fault}");
@@ -205,33 +173,34 @@ pub(super) fn stop_sequences<'a>(cx: &mut Context<'a>) -> Vec<&'a str> {
 
 /// The form of the answer, if it is a schema that the API can hold a model to.
 pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
-    let json = cx.options.format_json()?;
-    let own = fields(json)?;
-    let kind = kind_of(&own);
-    let inner = own.peek("json_schema").and_then(|inner| Fields::read(inner).ok());
-    let schema = inner.and_then(|inner| inner.peek("schema"));
-    let (Some("json_schema"), Some(schema)) = (kind.as_deref(), schema) else {
-        if kind.as_deref() != Some("text") {
-            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
+    let asked = match cx.response_format()? {
+        ResponseFormat::Schema(asked) => asked,
+        ResponseFormat::Text => return None,
+        ResponseFormat::Json => {
+            let detail = "response_format: JSON without a schema";
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+            return None;
         }
-        return None;
     };
-    if fits(schema) {
-        return Some(Format { schema: Cow::Borrowed(schema) });
-    }
-    let restricted = RawValue::from_string(restrict(schema)).ok().filter(|schema| fits(schema));
-    match restricted {
-        Some(schema) => {
-            let detail = "response_format: constraints that cannot be held were left out";
-            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
-            Some(Format { schema: Cow::Owned(schema) })
-        }
-        None => {
+    let Some(schema) = raw(&asked.schema) else { return None };
+    let format = if fits(schema) {
+        Format { schema: Cow::Borrowed(schema) }
+    } else {
+        let restricted = RawValue::from_string(restrict(schema)).ok().filter(|schema| fits(schema));
+        let Some(schema) = restricted else {
             let detail = "response_format: the model cannot be held to this schema";
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
-            None
-        }
+            return None;
+        };
+        let detail = "response_format: constraints that cannot be held were left out";
+        cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
+        Format { schema: Cow::Owned(schema) }
+    };
+    if asked.description.is_some() {
+        let detail = "response_format.description: the API has no place for it";
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
+    Some(format)
 }
 
 /// What a body said of its output beside the form; a form that came along with fields
@@ -270,7 +239,7 @@ fn fits(schema: &RawValue) -> bool {
 pub(super) fn tool_choice<'a>(
     cx: &mut Context<'a>,
     model: Model,
-    thinking: Option<&RawValue>,
+    mode: ThinkingMode,
     names: &HashSet<String>,
 ) -> Option<Choice<'a>> {
     let options = cx.options;
@@ -286,7 +255,6 @@ pub(super) fn tool_choice<'a>(
         }
         return None;
     }
-    let kind = thinking.and_then(|raw| Fields::read(raw).ok()).as_ref().and_then(kind_of);
     let is_forced = matches!(options.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
     let named = match &options.tool_choice {
         Some(ToolChoice::Tool(name)) => {
@@ -299,7 +267,7 @@ pub(super) fn tool_choice<'a>(
         None
     } else if named.as_ref().is_some_and(|name| !names.contains(name)) {
         Some("there is no such tool")
-    } else if kind.as_deref() == Some("enabled") {
+    } else if mode.budget_tokens().is_some() {
         Some("no tool can be forced while the model thinks")
     } else if model.refuses_forced_tools() {
         Some("this model cannot be forced")
@@ -319,5 +287,9 @@ pub(super) fn tool_choice<'a>(
         Some(ToolChoice::Required) => ("any", None),
         Some(ToolChoice::Tool(_)) => ("tool", named.map(Cow::Owned)),
     };
+    if is_single && kind == "none" {
+        let detail = "parallel_tool_calls: no tool is called";
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+    }
     Some(Choice { kind, name, disable_parallel_tool_use: is_single && kind != "none" })
 }

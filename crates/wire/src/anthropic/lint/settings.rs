@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Parsed;
 use super::rules::{BODY, BUDGET, FORMAT_ALONE, MAX_TOKENS, MODE, SAMPLING, STOP};
-use crate::anthropic::encode::LEAST_BUDGET;
+use crate::anthropic::thinking::LEAST_BUDGET;
 use crate::anthropic::{is_blank, sampling_fault};
 use crate::lint::Faults;
 

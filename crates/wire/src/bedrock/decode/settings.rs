@@ -8,11 +8,13 @@ use smol_str::SmolStr;
 
 use super::parts::must_be_text;
 use super::tools::read_tools;
+use crate::anthropic::thinking;
 use crate::bedrock::lint;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, text, wrong_type};
 use crate::{
-    CacheMarks, Family, Number, Options, OwnFields, ResponseFormat, ThinkingMode, ToolChoice,
+    AnswerSchema, CacheMarks, Effort, Family, Number, Options, OwnFields, ResponseFormat,
+    ThinkingMode, ToolChoice,
 };
 
 /// Reads all that is left of a body.
@@ -20,6 +22,7 @@ pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fa
     let mut options = Options { rest: OwnFields::of(Family::Bedrock), ..Options::default() };
     let mut left: Vec<(&'static str, ObjectText)> = Vec::new();
     let mut tools = Vec::new();
+    let mut mode = ThinkingMode::default();
     if let Some(model) = body.take_text("modelId")? {
         options.model = SmolStr::new(model);
     }
@@ -32,17 +35,32 @@ pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fa
         left.push(("inferenceConfig", remains(&config)));
     }
     if let Some(mut fields) = body.take_object("additionalModelRequestFields")? {
-        options.thinking = fields.take("thinking").map(Json::from).map(ThinkingMode::from_json);
+        let own = fields.peek("thinking").and_then(|raw| Fields::read(raw).ok());
+        let own = own.map(|mut own| {
+            mode = thinking::read(&mut own);
+            fields.take("thinking");
+            own
+        });
         options.top_k = fields.take("top_k").map(Json::from).map(Number::from_json);
-        left.push(("additionalModelRequestFields", remains(&fields)));
+        let mut remains = remains(&fields);
+        if let Some(own) = own {
+            remains.push_object("thinking", &own);
+        }
+        left.push(("additionalModelRequestFields", remains));
     }
     if let Some(mut config) = body.take_object("outputConfig")? {
         if let Some(format) = config.peek("textFormat").and_then(response_format) {
-            options.response_format = Some(ResponseFormat::from_json(format));
+            options.response_format = Some(format);
             config.take("textFormat");
+        }
+        let effort = config.peek("effort").and_then(|effort| text(effort).ok());
+        mode.effort = effort.and_then(|effort| Effort::named(&effort));
+        if mode.effort.is_some() {
+            config.take("effort");
         }
         left.push(("outputConfig", remains(&config)));
     }
+    options.thinking = mode.said();
     for (name, remains) in left {
         if let Some(value) = remains.into_json()? {
             options.rest.set(name, value);
@@ -91,8 +109,8 @@ fn read_inference<'a>(config: &mut Fields<'a>, options: &mut Options) -> Result<
     Ok(())
 }
 
-/// A form of the answer in the words of OpenAI chat; nothing if it has more to it.
-fn response_format(raw: &RawValue) -> Option<Json> {
+/// The form of the answer, if it is a schema and nothing else.
+fn response_format(raw: &RawValue) -> Option<ResponseFormat> {
     let mut format = Fields::read(raw).ok()?;
     let kind = format.take_text("type").ok()??;
     let mut structure = format.take_object("structure").ok()??;
@@ -101,21 +119,14 @@ fn response_format(raw: &RawValue) -> Option<Json> {
     // The API wants the schema as a text; what the schema itself means is plain.
     let read = if is_object(schema) { Cow::Borrowed(schema.get()) } else { text(schema).ok()? };
     let schema: &RawValue = serde_json::from_str(&read).ok()?;
-    let (name, description) = (given.take("name"), given.take("description"));
+    let mut asked = AnswerSchema::new(Json::from(schema));
+    asked.name = given.take_text("name").ok()?.map(SmolStr::new);
+    asked.description = given.take_text("description").ok()?.map(Cow::into_owned);
     let is_all = [&format, &structure, &given].iter().all(|left| left.iter().next().is_none());
     if kind != "json_schema" || !is_object(schema) || !is_all {
         return None;
     }
-    let mut written = ObjectText::default();
-    for (key, value) in [("name", name), ("description", description), ("schema", Some(schema))] {
-        if let Some(value) = value {
-            written.push(key, value.get());
-        }
-    }
-    let mut whole = ObjectText::default();
-    whole.push("type", r#""json_schema""#);
-    whole.push("json_schema", written.into_json().ok()??.as_str());
-    whole.into_json().ok()?
+    Some(ResponseFormat::Schema(asked))
 }
 
 /// Whether the cache breakpoints of a body can stay. If the API would refuse them, ours

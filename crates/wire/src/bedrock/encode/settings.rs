@@ -5,15 +5,16 @@ use serde_json::value::RawValue;
 
 use super::json;
 use crate::adjustment::AdjustmentKind;
+use crate::anthropic::Model;
+use crate::anthropic::thinking::{Thinking, WRITTEN, fitted};
 use crate::bedrock::lint;
 use crate::bedrock::wire::{
-    InferenceConfig, JsonSchema, ModelFields, OutputConfig, Rest, Structure, Tail, TextFormat,
-    object, raw,
+    InferenceConfig, JsonSchema, ModelFields, OutputConfig, Rest, Structure, Tail, TextFormat, raw,
 };
 use crate::encode::Context;
-use crate::raw::{Fields, is_object, text};
+use crate::raw::{Fields, is_object};
 use crate::turns::Turns;
-use crate::{Error, Family, Number, Options};
+use crate::{AnswerSchema, Effort, Error, Family, Number, Options, ResponseFormat, ThinkingMode};
 
 /// The most stop sequences.
 pub(in crate::bedrock) const MOST_STOPS: usize = 2500;
@@ -26,14 +27,14 @@ const ELSEWHERE: &[&str] = &["messages", "system", "modelId"];
 
 pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
+    let mode = options.thinking.map_or(ThinkingMode::default(), |asked| {
+        let model = Model::named(&options.model);
+        fitted(asked, model, options, Family::Bedrock, &mut cx.adjustments)
+    });
     let tail = Tail {
         inference_config: inference_config(cx),
-        additional_model_request_fields: ModelFields {
-            thinking: options.thinking_json(),
-            top_k: options.top_k.as_ref().map(Number::as_json),
-            rest: own_rest(options, "additionalModelRequestFields", &model_fields(options)),
-        },
-        output_config: output_config(cx),
+        additional_model_request_fields: model_fields(cx, mode),
+        output_config: output_config(cx, mode),
         rest: rest(cx),
     };
     if options.parallel_tool_calls == Some(false) {
@@ -47,10 +48,24 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     Ok(format!("]{comma}{}", &fields[1..]))
 }
 
-fn model_fields(options: &Options) -> Vec<&'static str> {
-    let thinking = options.thinking.is_some().then_some("thinking");
-    let top_k = options.top_k.is_some().then_some("top_k");
-    thinking.into_iter().chain(top_k).collect()
+/// What goes to the model past the API, in the words of the models that think.
+fn model_fields<'a>(cx: &mut Context<'a>, mode: ThinkingMode) -> ModelFields<'a> {
+    let options = cx.options;
+    let mut rest = own_rest(options, "additionalModelRequestFields", &[]);
+    if options.top_k.is_some() {
+        rest.take("top_k");
+    }
+    let own = rest.get("thinking").and_then(|own| Fields::read(own).ok());
+    let is_partial = own.is_some_and(|own| own.peek("type").is_none());
+    let mut own = Rest::NONE;
+    if mode.amount.is_some() {
+        own = rest.take_inner("thinking", &WRITTEN);
+    } else if is_partial {
+        rest.take("thinking");
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "thinking: it has no type");
+    }
+    let top_k = options.top_k.as_ref().map(Number::as_json);
+    ModelFields { thinking: Thinking::of(mode, own), top_k, rest }
 }
 
 fn inference_config<'a>(cx: &mut Context<'a>) -> InferenceConfig<'a> {
@@ -95,41 +110,41 @@ fn in_unit(cx: &mut Context<'_>, name: &str, number: Option<&Json>) -> Option<Js
     nearest
 }
 
-fn output_config<'a>(cx: &mut Context<'a>) -> OutputConfig<'a> {
+fn output_config<'a>(cx: &mut Context<'a>, mode: ThinkingMode) -> OutputConfig<'a> {
     let options = cx.options;
-    let text_format = options.format_json().and_then(|format| {
-        let written = text_format(format);
-        if written.is_none() && !is_plain_text(format) {
-            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
+    let text_format = match cx.response_format() {
+        None | Some(ResponseFormat::Text) => None,
+        Some(ResponseFormat::Json) => {
+            let detail = "response_format: JSON without a schema";
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+            None
         }
-        written
-    });
+        Some(ResponseFormat::Schema(asked)) => Some(text_format(asked)),
+    };
     let own = own_object(options, "outputConfig")
         .and_then(|config| Fields::read(config).ok()?.peek("textFormat"));
     let is_refused = own.is_some_and(|format| !lint::takes_text_format(format));
     if is_refused {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "outputConfig.textFormat");
     }
-    let is_written = text_format.is_some() || is_refused;
-    let written: &[&str] = if is_written { &["textFormat"] } else { &[] };
-    OutputConfig { text_format, rest: own_rest(options, "outputConfig", written) }
+    let mut rest = own_rest(options, "outputConfig", &[]);
+    if text_format.is_some() || is_refused {
+        rest.take("textFormat");
+    }
+    let effort = mode.effort.map(Effort::as_str);
+    if effort.is_some() {
+        rest.take("effort");
+    }
+    OutputConfig { text_format, effort, rest }
 }
 
-fn is_plain_text(format: &Json) -> bool {
-    object(format)
-        .and_then(|fields| fields.peek("type"))
-        .is_some_and(|kind| kind.get() == r#""text""#)
-}
-
-/// The form of OpenAI chat in the words of this API.
-fn text_format(format: &Json) -> Option<TextFormat<'_>> {
-    let mut schema = object(format)?.take_object("json_schema").ok()??;
+fn text_format(asked: &AnswerSchema) -> TextFormat<'_> {
     let json_schema = JsonSchema {
-        schema: schema.peek("schema").filter(|schema| is_object(schema))?.get(),
-        name: schema.take("name").and_then(|name| text(name).ok()),
-        description: schema.take("description").and_then(|name| text(name).ok()),
+        schema: asked.schema.as_str(),
+        name: asked.name.as_deref(),
+        description: asked.description.as_deref(),
     };
-    Some(TextFormat { kind: "json_schema", structure: Structure { json_schema } })
+    TextFormat { kind: "json_schema", structure: Structure { json_schema } }
 }
 
 /// The fields that came with a body of this family.

@@ -1,10 +1,12 @@
 //! Faults in settings.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Report;
 use super::rules::{INFERENCE_CONFIG, OUTPUT_FORMAT};
 use crate::bedrock::encode::MOST_STOPS;
+use crate::raw::is_object;
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     let at = "/inferenceConfig";
@@ -35,8 +37,9 @@ pub(super) fn check_text_format(format: &Value, at: &str, report: &mut Report<'_
     let inner = "/structure/jsonSchema";
     if let Some(schema) = format.pointer(inner) {
         let text = schema.get("schema").and_then(Value::as_str).unwrap_or_default();
-        let parsed: Option<Value> = serde_json::from_str(text).ok();
-        if !parsed.is_some_and(|schema| schema.is_object()) {
+        // Numbers may be larger than ours are.
+        let parsed: Option<&RawValue> = serde_json::from_str(text).ok();
+        if !parsed.is_some_and(is_object) {
             report(&OUTPUT_FORMAT, format!("{at}{inner}/schema"), String::new());
         }
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use interleaf_model::Json;
 
 use super::{Block, CachePoint, Rest};
+use crate::anthropic::thinking::Thinking;
 
 /// What stands before the turns.
 #[derive(Serialize)]
@@ -112,11 +113,11 @@ impl InferenceConfig<'_> {
     }
 }
 
-/// What the model after the API takes beside the API's own fields.
+/// What the model takes beside the API's own fields.
 #[derive(Serialize, Default)]
 pub(in crate::bedrock) struct ModelFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::bedrock) thinking: Option<&'a Json>,
+    pub(in crate::bedrock) thinking: Option<Thinking<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::bedrock) top_k: Option<&'a Json>,
     #[serde(flatten)]
@@ -134,13 +135,15 @@ impl ModelFields<'_> {
 pub(in crate::bedrock) struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::bedrock) text_format: Option<TextFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::bedrock) effort: Option<&'static str>,
     #[serde(flatten)]
     pub(in crate::bedrock) rest: Rest<'a>,
 }
 
 impl OutputConfig<'_> {
     fn is_empty(&self) -> bool {
-        self.text_format.is_none() && self.rest.is_empty()
+        self.text_format.is_none() && self.effort.is_none() && self.rest.is_empty()
     }
 }
 
@@ -162,7 +165,7 @@ pub(in crate::bedrock) struct JsonSchema<'a> {
     /// The text of a schema.
     pub(in crate::bedrock) schema: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::bedrock) name: Option<Cow<'a, str>>,
+    pub(in crate::bedrock) name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::bedrock) description: Option<Cow<'a, str>>,
+    pub(in crate::bedrock) description: Option<&'a str>,
 }

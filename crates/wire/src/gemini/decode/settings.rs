@@ -10,10 +10,14 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::error::Fault;
+use crate::gemini::LEVELS;
 use crate::gemini::schema::{self, get};
 use crate::gemini::wire::{is_name, peek, take};
 use crate::raw::{Fields, ObjectText, list, text};
-use crate::{Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
+use crate::{
+    AnswerSchema, Number, Options, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
+    ToolChoice,
+};
 
 pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
     if let Some(raw) = peek(fields, "toolConfig") {
@@ -52,13 +56,12 @@ fn generation_config<'a>(
         let stop = stop.map_err(|fault| fault.under("stopSequences"))?;
         options.stop = stop.into_iter().map(Into::into).collect();
     }
-    if let Some(raw) = peek(&fields, "thinkingConfig") {
-        let config = Json::from(raw).to_value();
-        options.thinking = thinking(&config);
-        if is_plain_thinking(&config) {
-            take(&mut fields, "thinkingConfig");
-        }
-    }
+    let own = peek(&fields, "thinkingConfig").and_then(|raw| Fields::read(raw).ok());
+    let own = own.map(|mut own| {
+        options.thinking = take_thinking(&mut own);
+        take(&mut fields, "thinkingConfig");
+        own
+    });
     options.response_format = response_format(&fields)?;
     if options.response_format.is_some() && peek(&fields, "responseSchema").is_none() {
         take(&mut fields, "responseMimeType");
@@ -66,6 +69,9 @@ fn generation_config<'a>(
     }
     let mut rest = ObjectText::default();
     rest.push_all(&fields);
+    if let Some(own) = own {
+        rest.push_object("thinkingConfig", &own);
+    }
     Ok(rest.into_json()?)
 }
 
@@ -111,31 +117,36 @@ fn is_plain_choice(config: &Value) -> bool {
         }
 }
 
-/// What a `thinkingConfig` says.
-pub(in crate::gemini) fn thinking(config: &Value) -> Option<ThinkingMode> {
-    let budget = get(config, "thinkingBudget").and_then(Value::as_i64);
-    let shown = get(config, "includeThoughts").and_then(Value::as_bool);
-    let leveled = get(config, "thinkingLevel").is_some();
-    Some(match budget.map(u64::try_from) {
-        Some(Ok(0)) => ThinkingMode::off(),
-        Some(Ok(budget)) => ThinkingMode::budget(budget),
-        None if !leveled && shown != Some(true) => return None,
-        Some(Err(_)) | None => ThinkingMode::on(),
-    })
-}
-
-/// Whether the neutral word says all.
-fn is_plain_thinking(config: &Value) -> bool {
-    let Some(fields) = config.as_object() else {
-        return false;
+/// What a `thinkingConfig` says. Of a budget and a level only the first is read.
+fn take_thinking(config: &mut Fields<'_>) -> Option<ThinkingMode> {
+    let mut mode = ThinkingMode::default();
+    let budget = peek(config, "thinkingBudget").and_then(|raw| raw.get().parse::<i64>().ok());
+    mode.amount = match budget {
+        None | Some(..=-2) => None,
+        Some(-1) => Some(ThinkingAmount::Free),
+        Some(0) => Some(ThinkingAmount::Off),
+        Some(tokens @ 1..) => Some(ThinkingAmount::Budget(tokens.unsigned_abs())),
     };
-    let budget = get(config, "thinkingBudget").and_then(Value::as_i64);
-    let shown = get(config, "includeThoughts").and_then(Value::as_bool);
-    match (budget, shown) {
-        (Some(0), None) => fields.len() == 1,
-        (Some(budget), Some(true)) => budget >= -1 && budget != 0 && fields.len() == 2,
-        _ => false,
+    let level = peek(config, "thinkingLevel").and_then(|raw| text(raw).ok());
+    let level = level.filter(|_| peek(config, "thinkingBudget").is_none());
+    mode.effort = level.and_then(|word| {
+        let word = word.to_ascii_uppercase();
+        LEVELS.into_iter().find(|(_, known)| *known == word).map(|(effort, _)| effort)
+    });
+    mode.thoughts = match peek(config, "includeThoughts").map(RawValue::get) {
+        Some("true") => Some(Thoughts::Shown),
+        Some("false") => Some(Thoughts::Hidden),
+        _ => None,
+    };
+    let read = [
+        ("thinkingBudget", mode.amount.is_some()),
+        ("thinkingLevel", mode.effort.is_some()),
+        ("includeThoughts", mode.thoughts.is_some()),
+    ];
+    for (name, _) in read.into_iter().filter(|(_, is_read)| *is_read) {
+        take(config, name);
     }
+    mode.said()
 }
 
 /// The form that the answer must have.
@@ -151,18 +162,8 @@ pub(in crate::gemini) fn response_format<'a>(
         Some(raw) => Some(Json::from(raw)),
         None => peek(config, "responseSchema").map(|raw| schema::to_json_schema(&Json::from(raw))),
     };
-    let mut format = ObjectText::default();
-    match schema {
-        None => format.push("type", r#""json_object""#),
-        Some(schema) => {
-            format.push("type", r#""json_schema""#);
-            let mut inner = ObjectText::default();
-            inner.push("name", r#""response""#);
-            inner.push("schema", schema.as_str());
-            if let Some(inner) = inner.into_json()? {
-                format.push("json_schema", inner.as_str());
-            }
-        }
-    }
-    Ok(format.into_json()?.map(ResponseFormat::from_json))
+    Ok(Some(match schema {
+        None => ResponseFormat::Json,
+        Some(schema) => ResponseFormat::Schema(AnswerSchema::new(schema)),
+    }))
 }

@@ -2,7 +2,6 @@
 //! word.
 
 use interleaf_model::{Json, ToolName};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::adjustment::AdjustmentKind;
@@ -12,10 +11,13 @@ use crate::gemini::wire::{
     FunctionCallingConfig, GenerationConfig, Rest, Tail, ThinkingConfig, ToolConfig, own_name,
     peek, rest_without, take,
 };
-use crate::gemini::{GOOGLE, decode, lint, models};
+use crate::gemini::{GOOGLE, LEVELS, decode, lint, models};
 use crate::raw::Fields;
 use crate::turns::Turns;
-use crate::{Error, Family, Number, ToolChoice};
+use crate::{
+    Effort, Error, Family, Number, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
+    ToolChoice,
+};
 
 /// The fields of a body that are written from the prompt.
 const WRITTEN: &[&str] = &["contents", "systemInstruction", "tools"];
@@ -155,10 +157,11 @@ fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> Gene
         stop_sequences: &options.stop,
         ..GenerationConfig::default()
     };
-    let mut kept_thinking = false;
+    let mut own_thinking = Rest::default();
     let mut kept_format = false;
     if let Some(mut fields) = kept {
-        kept_thinking = keeps_thinking(cx, &mut fields);
+        let own = take(&mut fields, "thinkingConfig").and_then(|raw| Fields::read(raw).ok());
+        own_thinking = own.map_or(Rest::default(), |own| rest_without(&own, &[]));
         kept_format = keeps_format(cx, &mut fields);
         let mut written = vec!["maxOutputTokens", "temperature", "topP", "topK", "stopSequences"];
         if options.max_tokens.is_none() {
@@ -166,28 +169,11 @@ fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> Gene
         }
         config.rest = rest_without(&fields, &written);
     }
-    if !kept_thinking {
-        config.thinking_config = thinking_config(cx);
-    }
+    config.thinking_config = thinking_config(cx, own_thinking);
     if !kept_format {
         (config.response_mime_type, config.response_json_schema) = response_format(cx);
     }
     config
-}
-
-/// Whether the thinking settings go back as they came; takes them away if not.
-fn keeps_thinking(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
-    let Some(raw) = peek(fields, "thinkingConfig") else {
-        return false;
-    };
-    let config = Json::from(raw).to_value();
-    let keeps =
-        decode::thinking(&config) == cx.options.thinking && lint::is_sound_thinking(&config);
-    if !keeps {
-        take(fields, "thinkingConfig");
-        drop_option(cx, "generationConfig.thinkingConfig");
-    }
-    keeps
 }
 
 /// Whether the form of the answer goes back as it came; takes it away if not.
@@ -209,50 +195,75 @@ fn keeps_format(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
     keeps
 }
 
-fn thinking_config(cx: &mut Context<'_>) -> Option<ThinkingConfig> {
-    let thinking = cx.options.thinking_json()?.to_value();
-    let budget = thinking.get("budget_tokens").and_then(Value::as_i64);
-    match (thinking.get("type").and_then(Value::as_str), budget) {
-        (Some("enabled"), Some(budget)) if budget > 0 => {
-            Some(ThinkingConfig { include_thoughts: Some(true), thinking_budget: Some(budget) })
+/// The thinking settings, with what came beside what has a neutral word.
+fn thinking_config<'p>(cx: &mut Context<'p>, mut rest: Rest<'p>) -> Option<ThinkingConfig<'p>> {
+    let mode = cx.options.thinking.unwrap_or_default();
+    let include_thoughts = mode.thoughts.map(|thoughts| thoughts == Thoughts::Shown);
+    let (thinking_budget, thinking_level) = amount(cx, mode);
+    let is_said = thinking_budget.is_some() || thinking_level.is_some();
+    let is_sound = rest.retain(|name, value| match name {
+        // There is one of them at most.
+        "thinkingBudget" | "thinkingLevel" => !is_said && lint::is_sound_thinking(name, value),
+        "includeThoughts" => include_thoughts.is_none(),
+        _ => true,
+    });
+    if !is_sound {
+        drop_option(cx, "generationConfig.thinkingConfig");
+    }
+    let is_empty = !is_said && include_thoughts.is_none() && rest.is_empty();
+    (!is_empty).then_some(ThinkingConfig {
+        include_thoughts,
+        thinking_budget,
+        thinking_level,
+        rest,
+    })
+}
+
+/// How much the model is to think: a budget or a level, never both.
+fn amount(cx: &mut Context<'_>, mode: ThinkingMode) -> (Option<i64>, Option<&'static str>) {
+    let model = &cx.options.model;
+    match (mode.amount, mode.effort) {
+        (None, None) => (None, None),
+        (Some(ThinkingAmount::Free), None) => (Some(-1), None),
+        (Some(ThinkingAmount::Free) | None, Some(effort)) if models::has_only_budgets(model) => {
+            let detail = format!("effort: {} tokens to think stand for it", effort.budget());
+            cx.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+            (i64::try_from(effort.budget()).ok(), None)
         }
-        (Some("enabled" | "adaptive"), _) => {
-            Some(ThinkingConfig { include_thoughts: Some(true), thinking_budget: Some(-1) })
+        (Some(ThinkingAmount::Free) | None, Some(effort)) => {
+            let nearest = effort.min(Effort::High);
+            if nearest != effort {
+                let detail = format!("effort: {nearest} is the most there is");
+                cx.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+            }
+            let word = LEVELS.into_iter().find(|(level, _)| *level == nearest);
+            (None, word.map(|(_, word)| word))
         }
-        (Some("disabled"), _) if !models::is_gemini_3(&cx.options.model) => {
-            Some(ThinkingConfig { include_thoughts: None, thinking_budget: Some(0) })
+        (Some(ThinkingAmount::Off | ThinkingAmount::Budget(_)), Some(_)) => {
+            drop_option(cx, "effort: it stands with no budget");
+            amount(cx, ThinkingMode { effort: None, ..mode })
         }
-        _ => {
-            drop_option(cx, "thinking");
-            None
+        (Some(ThinkingAmount::Off), None) if models::is_gemini_3(model) => {
+            drop_option(cx, "thinking: the model always thinks");
+            (None, None)
+        }
+        (Some(ThinkingAmount::Off), None) => (Some(0), None),
+        (Some(ThinkingAmount::Budget(tokens)), None) => {
+            (Some(i64::try_from(tokens).unwrap_or(i64::MAX)), None)
         }
     }
 }
 
 fn response_format(cx: &mut Context<'_>) -> (Option<&'static str>, Option<Json>) {
     const JSON: Option<&str> = Some("application/json");
-    let Some(format) = cx.options.format_json() else {
-        return (None, None);
-    };
-    let kind = format.to_value().get("type").and_then(Value::as_str).map(str::to_owned);
-    match kind.as_deref() {
-        Some("text") => (None, None),
-        Some("json_object") => (JSON, None),
-        Some("json_schema") => match schema(format) {
-            Some(schema) => (JSON, Some(schema)),
-            None => (JSON, None),
-        },
-        _ => {
-            drop_option(cx, "response_format");
-            (None, None)
+    match cx.response_format() {
+        None | Some(ResponseFormat::Text) => (None, None),
+        Some(ResponseFormat::Json) => (JSON, None),
+        Some(ResponseFormat::Schema(asked)) => {
+            if asked.description.is_some() {
+                drop_option(cx, "response_format.description: the API has no place for it");
+            }
+            (JSON, Some(to_json_schema(&asked.schema)))
         }
     }
-}
-
-/// The schema in a `response_format`, as it was written.
-fn schema(format: &Json) -> Option<Json> {
-    let raw: &RawValue = serde_json::from_str(format.as_str()).ok()?;
-    let inner = Fields::read(raw).ok()?.take("json_schema")?;
-    let schema = Json::from(Fields::read(inner).ok()?.take("schema")?);
-    schema.is_object().then(|| to_json_schema(&schema))
 }

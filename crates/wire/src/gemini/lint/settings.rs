@@ -1,24 +1,27 @@
 //! The settings.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Field;
 use super::rules::*;
 use super::tools::check_schema;
-use crate::gemini::models;
 use crate::gemini::schema;
 use crate::gemini::wire::peek;
+use crate::gemini::{LEVELS, models};
 use crate::lint::Faults;
 use crate::raw::Fields;
 
-const LEVELS: &[&str] = &["MINIMAL", "LOW", "MEDIUM", "HIGH", "THINKING_LEVEL_UNSPECIFIED"];
+/// No level at all.
+const UNSPECIFIED: &str = "THINKING_LEVEL_UNSPECIFIED";
 
 /// Types of answers that a schema can stand with.
 const SCHEMED: &[&str] = &["application/json", "text/x.enum"];
 
-/// Whether a `thinkingConfig` can be sent.
-pub(in crate::gemini) fn is_sound_thinking(config: &Value) -> bool {
-    thinking_fault(&Field { value: config, at: String::new() }).is_none()
+/// Whether a budget or a level, under its name in a `thinkingConfig`, can be sent.
+pub(in crate::gemini) fn is_sound_thinking(name: &str, value: &RawValue) -> bool {
+    let config = serde_json::json!({name: value});
+    thinking_fault(&Field { value: &config, at: String::new() }).is_none()
 }
 
 /// Whether what a `generationConfig` says of the form of the answer can be sent.
@@ -75,7 +78,9 @@ fn thinking_fault(config: &Field<'_>) -> Option<(String, String)> {
         return Some((budget.at, budget.value.to_string()));
     }
     let known = |level: &Field<'_>| {
-        level.value.as_str().is_some_and(|l| LEVELS.contains(&&*l.to_ascii_uppercase()))
+        let word = level.value.as_str().map(str::to_ascii_uppercase);
+        let mut known = LEVELS.iter().map(|(_, word)| *word).chain([UNSPECIFIED]);
+        known.any(|known| word.as_deref() == Some(known))
     };
     level.filter(|level| !known(level)).map(|level| (level.at, level.value.to_string()))
 }

@@ -1,15 +1,19 @@
 //! What a body holds beside its messages.
 
+use std::borrow::Cow;
+
 use interleaf_model::Json;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::read_messages;
 use super::tools::read_tools;
+use crate::anthropic::thinking;
 use crate::error::Fault;
-use crate::raw::{Fields, is_text, list, text, wrong_type};
+use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type};
 use crate::{
-    Family, Number, Options, OwnFields, Request, ResponseFormat, ThinkingMode, ToolChoice,
+    AnswerSchema, Effort, Family, Number, Options, OwnFields, Request, ResponseFormat,
+    ThinkingAmount, ThinkingMode, ToolChoice,
 };
 
 pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
@@ -38,19 +42,111 @@ fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
         stream: fields.take_flag("stream")?.unwrap_or_default(),
         tool_choice: take_tool_choice(fields)?,
         parallel_tool_calls: fields.take_flag("parallel_tool_calls")?,
-        thinking: fields.take("thinking").map(Json::from).map(ThinkingMode::from_json),
-        response_format: fields
-            .take("response_format")
-            .map(Json::from)
-            .map(ResponseFormat::from_json),
         cache_key: fields.take_text("prompt_cache_key")?.map(SmolStr::new),
         rest: OwnFields::of(Family::OpenaiChat),
         ..Options::default()
     };
+    // What is asked for with every stream.
+    if options.stream && fields.peek("stream_options").is_some_and(asks_for_usage) {
+        fields.take("stream_options");
+    }
+    let (thinking, thinking_left) = take_thinking(fields);
+    let (format, format_left) = take_format(fields);
+    (options.thinking, options.response_format) = (thinking, format);
     for (name, value) in fields.iter() {
         options.rest.set(name, Json::from(value));
     }
+    for (name, left) in [("thinking", thinking_left), ("response_format", format_left)] {
+        if let Some(left) = left.into_json()? {
+            options.rest.set(name, left);
+        }
+    }
     Ok(options)
+}
+
+fn asks_for_usage(raw: &RawValue) -> bool {
+    let mut fields = Fields::read(raw).ok();
+    let fields = fields.as_mut();
+    fields.is_some_and(|fields| {
+        fields.take_flag("include_usage").is_ok_and(|is_set| is_set == Some(true))
+            && fields.iter().next().is_none()
+    })
+}
+
+/// The effort, and the switches that some vendors have; and what is left of a switch.
+fn take_thinking(fields: &mut Fields<'_>) -> (Option<ThinkingMode>, ObjectText) {
+    let (mut mode, mut left) = (ThinkingMode::default(), ObjectText::default());
+    let switch = fields.peek("thinking").and_then(|raw| Fields::read(raw).ok());
+    if let Some(mut switch) = switch {
+        let is_known = |kind: &RawValue| matches!(kind.get(), r#""enabled""# | r#""disabled""#);
+        if switch.peek("type").is_some_and(is_known) {
+            mode = thinking::read(&mut switch);
+        }
+        if mode.amount.is_some() {
+            fields.take("thinking");
+            left.push_all(&switch);
+        }
+    }
+    if mode.amount.is_none() {
+        mode.amount = match fields.peek("enable_thinking").map(RawValue::get) {
+            Some("true") => Some(ThinkingAmount::Free),
+            Some("false") => Some(ThinkingAmount::Off),
+            _ => None,
+        };
+        if mode.amount.is_some() {
+            fields.take("enable_thinking");
+        }
+    }
+    let word = fields.peek("reasoning_effort").and_then(|raw| text(raw).ok());
+    match word.as_deref() {
+        Some("none") if mode.amount.is_none() => mode.amount = Some(ThinkingAmount::Off),
+        Some(word) => mode.effort = Effort::named(word),
+        None => {}
+    }
+    if word.as_deref() == Some("none") && mode.is_off() || mode.effort.is_some() {
+        fields.take("reasoning_effort");
+    }
+    (mode.said(), left)
+}
+
+/// The form of the answer, and what it holds beside what has a neutral word.
+fn take_format(fields: &mut Fields<'_>) -> (Option<ResponseFormat>, ObjectText) {
+    let mut left = ObjectText::default();
+    let read = fields.peek("response_format").and_then(read_format);
+    let Some((format, outer, inner)) = read else { return (None, left) };
+    fields.take("response_format");
+    left.push_all(&outer);
+    if let Some(inner) = inner {
+        left.push_object("json_schema", &inner);
+    }
+    (Some(format), left)
+}
+
+/// The form of the answer, and what is left of it and of its schema.
+pub(crate) fn read_format(
+    raw: &RawValue,
+) -> Option<(ResponseFormat, Fields<'_>, Option<Fields<'_>>)> {
+    let mut outer = Fields::read(raw).ok()?;
+    match &*outer.take_text("type").ok()?? {
+        "text" => Some((ResponseFormat::Text, outer, None)),
+        "json_object" => Some((ResponseFormat::Json, outer, None)),
+        "json_schema" => {
+            let mut inner = outer.take_object("json_schema").ok()??;
+            let schema = read_schema(&mut inner)?;
+            Some((ResponseFormat::Schema(schema), outer, Some(inner)))
+        }
+        _ => None,
+    }
+}
+
+/// A schema with its name, in the words of both of OpenAI's APIs.
+pub(crate) fn read_schema(fields: &mut Fields<'_>) -> Option<AnswerSchema> {
+    let schema = fields.take("schema").filter(|schema| is_object(schema))?;
+    let mut asked = AnswerSchema::new(Json::from(schema));
+    asked.name = fields.take_text("name").ok()?.map(SmolStr::new);
+    asked.description = fields.take_text("description").ok()?.map(Cow::into_owned);
+    asked.strict = fields.take_flag("strict").ok()?;
+    Some(asked)
 }
 
 /// A number of tokens. Some clients write `100.0`.

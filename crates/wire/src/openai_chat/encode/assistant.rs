@@ -6,6 +6,7 @@ use interleaf_model::{Arguments, AssistantPart, Body, Entry, Message, Opaque, Th
 
 use super::media;
 use super::parts::{PLACEHOLDER, content, message_rest, opaque_part, own_type, text_part};
+use crate::ThinkingMode;
 use crate::adjustment::AdjustmentKind;
 use crate::arguments;
 use crate::encode::{Context, TurnPlace};
@@ -241,8 +242,7 @@ fn written<'a>(cx: &mut Context<'_>, message: &Message, draft: Draft<'a>) -> wir
 
 /// Whether the request switches thinking off.
 fn is_off(cx: &Context<'_>) -> bool {
-    let thinking = cx.options.thinking_json().map(|thinking| thinking.to_value());
-    thinking.is_some_and(|thinking| thinking["type"] == "disabled")
+    cx.options.thinking.is_some_and(ThinkingMode::is_off)
 }
 
 fn joined<'a>(thoughts: &[&'a str]) -> Cow<'a, str> {

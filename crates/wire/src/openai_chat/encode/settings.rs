@@ -1,18 +1,20 @@
 //! What is asked for beside the messages.
 
-use std::borrow::Cow;
-
-use interleaf_model::Json;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::adjustment::AdjustmentKind;
+use crate::anthropic::thinking;
 use crate::encode::Context;
+use crate::names::Alphabet;
+use crate::openai_chat::effort;
 use crate::openai_chat::lint::{Facts, setting_fault};
-use crate::openai_chat::schema;
-use crate::openai_chat::wire::{self, FunctionName, StreamOptions, Tail, Thinking};
+use crate::openai_chat::wire::{
+    self, FunctionName, JsonSchema, Rest, StreamOptions, Tail, Thinking,
+};
+use crate::strict_schema;
 use crate::vendor::Switch;
-use crate::{Family, Number, ToolChoice};
+use crate::{AnswerSchema, Effort, Family, Number, ResponseFormat, ThinkingAmount, ToolChoice};
 
 /// Fields of a body that are made from something else than the settings.
 const NO_SETTINGS: &[&str] = &["messages", "model", "tools", "functions", "function_call"];
@@ -37,8 +39,7 @@ pub(super) fn tail<'a>(cx: &mut Context<'a>) -> Tail<'a> {
         dropped(cx, "top_k", "the API has no such setting");
     }
     tail.stop = stop(cx, &facts);
-    tail.reasoning_effort = facts.needs_no_effort().then_some("none");
-    set_thinking(cx, &mut tail);
+    set_thinking(cx, &facts, &mut tail);
     tail.response_format = response_format(cx, &facts);
     tail.stream = options.stream.then_some(true);
     let asks_itself = options.rest.iter().any(|(name, _)| name == "stream_options");
@@ -61,6 +62,9 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
         let raw: Option<&RawValue> = serde_json::from_str(json.as_str()).ok();
         let refused = match raw {
             _ if !is_ours => Some("it came from another API".to_owned()),
+            // It is written beside what has a neutral word.
+            Some(_) if name == "thinking" && tail.thinking.is_some() => continue,
+            Some(_) if name == "response_format" && tail.response_format.is_some() => continue,
             Some(_) if NO_SETTINGS.contains(&name) => Some("it is set another way".to_owned()),
             Some(_) if written.get(name).is_some() => Some("it is set another way".to_owned()),
             Some(_) => setting_fault(name, &json.to_value(), facts).map(|found| found.detail),
@@ -101,35 +105,91 @@ fn stop<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<&'a [String]> {
     admitted(cx, facts, "stop", (!stop.is_empty()).then_some(stop))
 }
 
-/// The switch where there is one. As it was written, if it came with a chat body.
-fn set_thinking<'a>(cx: &mut Context<'a>, tail: &mut Tail<'a>) {
+/// The switch where there is one, and the effort.
+fn set_thinking<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
     let options = cx.options;
-    let Some(thinking) = options.thinking_json() else { return };
-    let is_on = thinking.to_value()["type"] != "disabled";
-    match cx.vendor.quirks.switch {
-        Switch::None => dropped(cx, "thinking", "the API has no such setting"),
-        Switch::Thinking if options.rest.is_of(Family::OpenaiChat) => {
-            tail.thinking = Some(Thinking::Raw(thinking));
+    let mode = options.thinking.unwrap_or_default();
+    if mode.thoughts.is_some() {
+        dropped(cx, "thoughts", "the API has no such setting");
+    }
+    let is_ours = options.rest.is_of(Family::OpenaiChat);
+    let word = match (cx.vendor.quirks.switch, mode.amount) {
+        _ if cx.vendor.quirks.native => effort::word(mode, &options.model, &mut cx.adjustments),
+        (_, None) => mode.effort.map(Effort::as_str),
+        // Whoever said it in this way before is understood.
+        (Switch::None, Some(ThinkingAmount::Off)) if is_ours => Some("none"),
+        (Switch::None, Some(_)) => {
+            dropped(cx, "thinking", "the API has no such setting");
+            mode.effort.filter(|_| !mode.is_off()).map(Effort::as_str)
         }
-        Switch::Thinking => {
-            let kind = if is_on { "enabled" } else { "disabled" };
-            tail.thinking = Some(Thinking::Switch { kind });
+        (Switch::Thinking, Some(amount)) => {
+            let rest = options.rest.get(Family::OpenaiChat, "thinking");
+            let rest = rest.map_or(Rest::NONE, |own| Rest::of_json(own, &thinking::WRITTEN));
+            let kind = if mode.is_off() { "disabled" } else { "enabled" };
+            let budget_tokens = budget(cx, amount).filter(|_| is_ours);
+            tail.thinking = Some(Thinking { kind, budget_tokens, rest });
+            mode.effort.map(Effort::as_str)
         }
-        Switch::EnableThinking => tail.enable_thinking = Some(is_on),
+        (Switch::EnableThinking, Some(amount)) => {
+            budget(cx, amount);
+            tail.enable_thinking = Some(!mode.is_off());
+            mode.effort.map(Effort::as_str)
+        }
+    };
+    tail.reasoning_effort = admitted(cx, facts, "reasoning_effort", word);
+    if facts.needs_no_effort() && tail.reasoning_effort.is_none() {
+        let detail = "thinking: off, because there are function tools";
+        cx.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+        tail.reasoning_effort = Some("none");
     }
 }
 
-fn response_format<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<Cow<'a, Json>> {
-    let format = cx.options.format_json()?;
-    let format = match schema::loosened(format) {
-        Some((reason, loosened)) => {
-            let detail = format!("of the answer: it is not held to it, because {reason}");
-            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
-            Cow::Owned(loosened)
-        }
-        None => Cow::Borrowed(format),
+/// The budget of those who have a switch and maybe more; only who sent one is known to
+/// take one.
+fn budget(cx: &mut Context<'_>, amount: ThinkingAmount) -> Option<u64> {
+    let ThinkingAmount::Budget(tokens) = amount else { return None };
+    let is_taken =
+        cx.vendor.quirks.switch == Switch::Thinking && cx.options.rest.is_of(Family::OpenaiChat);
+    if !is_taken {
+        let detail = "thinking.budget_tokens: the API has only a switch";
+        cx.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+    }
+    is_taken.then_some(tokens)
+}
+
+fn response_format<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<wire::ResponseFormat<'a>> {
+    let own = cx.options.rest.get(Family::OpenaiChat, "response_format");
+    let mut rest = own.map_or(Rest::NONE, |own| Rest::of_json(own, &["type"]));
+    let inner = rest.take_inner("json_schema", &["name", "description", "schema", "strict"]);
+    let (kind, json_schema) = match cx.response_format()? {
+        ResponseFormat::Text => ("text", None),
+        ResponseFormat::Json => ("json_object", None),
+        ResponseFormat::Schema(asked) => ("json_schema", Some(json_schema(cx, asked, inner))),
     };
-    admitted(cx, facts, "response_format", Some(format))
+    admitted(cx, facts, "response_format", Some(wire::ResponseFormat { kind, json_schema, rest }))
+}
+
+fn json_schema<'a>(
+    cx: &mut Context<'a>,
+    asked: &'a AnswerSchema,
+    rest: Rest<'a>,
+) -> JsonSchema<'a> {
+    let given = asked.name_or_default();
+    let name = Alphabet::NAME.write(given);
+    if name != given {
+        let detail = format!("the name {given:?} of the answer's format");
+        cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
+    }
+    let mut strict = asked.strict;
+    if strict == Some(true)
+        && let Some((_, reason)) = strict_schema::fault(&asked.schema.to_value())
+    {
+        let detail = format!("of the answer: it is not held to it, because {reason}");
+        cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
+        strict = None;
+    }
+    let description = asked.description.as_deref();
+    JsonSchema { name, description, schema: &asked.schema, strict, rest }
 }
 
 /// The setting, unless the API would refuse it.

@@ -4,6 +4,7 @@ use interleaf_model::{Body, Entry, SystemPart};
 
 use super::media;
 use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, own_type, text_part};
+use crate::ResponseFormat;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
@@ -66,8 +67,7 @@ fn system_part<'a>(
 }
 
 fn asks_for_json(cx: &Context<'_>) -> bool {
-    let format = cx.options.format_json().map(|format| format.to_value());
-    format.is_some_and(|format| format["type"] == "json_object")
+    cx.options.response_format == Some(ResponseFormat::Json)
 }
 
 fn says_json(cx: &Context<'_>) -> bool {

@@ -5,8 +5,12 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::error::Fault;
+use crate::openai_chat::{read_format, read_schema};
 use crate::raw::{Fields, ObjectText, is_object, is_text, text};
-use crate::{Family, Number, Options, OwnFields, ResponseFormat, ToolChoice};
+use crate::{
+    Effort, Family, Number, Options, OwnFields, ResponseFormat, ThinkingAmount, ThinkingMode,
+    Thoughts, ToolChoice,
+};
 
 /// All else; what has no neutral word stays as it is.
 pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
@@ -38,7 +42,8 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
     let temperature = body.take("temperature").map(Json::from).map(Number::from_json);
     let top_p = body.take("top_p").map(Json::from).map(Number::from_json);
     let cache_key = body.take_text("prompt_cache_key")?.map(SmolStr::new);
-    let mut response_format = body.take("response_format").map(Json::from);
+    let mut response_format = take_chat_format(&mut body);
+    let mut thinking = None;
     let mut rest = OwnFields::of(Family::OpenaiResponses);
     for (name, value) in body.iter() {
         if name == "text" && is_object(value) {
@@ -46,6 +51,15 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
             response_format = format.or(response_format);
             if let Some(others) = others {
                 rest.set(name, others);
+            }
+        } else if name == "reasoning"
+            && let Ok(mut own) = Fields::read(value)
+        {
+            thinking = read_reasoning(&mut own);
+            let mut left = ObjectText::default();
+            left.push_all(&own);
+            if let Some(left) = left.into_json()? {
+                rest.set(name, left);
             }
         } else {
             rest.set(name, Json::from(value));
@@ -59,7 +73,8 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
         stream,
         tool_choice,
         parallel_tool_calls,
-        response_format: response_format.map(ResponseFormat::from_json),
+        thinking,
+        response_format,
         rest,
         cache_key,
         ..Options::default()
@@ -83,33 +98,73 @@ fn tool_choice(raw: &RawValue) -> Option<ToolChoice> {
     is_plain.then(|| ToolChoice::Tool(SmolStr::new(name)))
 }
 
-/// The format in chat's form, and what else there is.
-fn text_settings(raw: &RawValue) -> Result<(Option<Json>, Option<Json>), Fault<'_>> {
-    let mut fields = Fields::read(raw)?;
-    let format = match fields.peek("format").filter(|format| is_object(format)) {
-        Some(format) => response_format(format).map_err(|fault| fault.under("format"))?,
-        None => None,
-    };
-    if format.is_some() {
-        fields.take("format");
+/// The form of the answer as the other API says it, if it says no more than we know.
+fn take_chat_format(body: &mut Fields<'_>) -> Option<ResponseFormat> {
+    let (format, outer, inner) = read_format(body.peek("response_format")?)?;
+    let is_all = inner.is_none_or(|inner| inner.iter().next().is_none());
+    if !is_all || outer.iter().next().is_some() {
+        return None;
     }
+    body.take("response_format");
+    Some(format)
+}
+
+/// How hard the model is to think, and whether it tells what it thought.
+fn read_reasoning(own: &mut Fields<'_>) -> Option<ThinkingMode> {
+    let mut mode = ThinkingMode::default();
+    let word = |name| own.peek(name).and_then(|raw| text(raw).ok());
+    let (effort, summary) = (word("effort"), word("summary"));
+    match effort.as_deref() {
+        Some("none") => mode.amount = Some(ThinkingAmount::Off),
+        Some(effort) => mode.effort = Effort::named(effort),
+        None => {}
+    }
+    if mode.is_off() || mode.effort.is_some() {
+        own.take("effort");
+    }
+    match summary.as_deref() {
+        Some("auto") => {
+            mode.thoughts = Some(Thoughts::Shown);
+            own.take("summary");
+        }
+        // How long the summary is has no neutral word.
+        Some("concise" | "detailed") => mode.thoughts = Some(Thoughts::Shown),
+        Some(_) | None => {}
+    }
+    mode.said()
+}
+
+/// The form of the answer, and what else is said of its text.
+fn text_settings(raw: &RawValue) -> Result<(Option<ResponseFormat>, Option<Json>), Fault<'_>> {
+    let mut fields = Fields::read(raw)?;
     let mut others = ObjectText::default();
+    let read = fields.peek("format").and_then(response_format);
+    let format = read.map(|(format, left)| {
+        fields.take("format");
+        (format, left)
+    });
     others.push_all(&fields);
+    let format = format.map(|(format, left)| {
+        others.push_object("format", &left);
+        format
+    });
     Ok((format, others.into_json()?))
 }
 
-fn response_format(raw: &RawValue) -> Result<Option<Json>, Fault<'_>> {
-    let mut fields = Fields::read(raw)?;
-    let kind = fields.take_text("type")?;
-    match kind.as_deref() {
-        Some("text" | "json_object") => Ok(Some(Json::from(raw))),
-        Some("json_schema") if fields.peek("json_schema").is_some() => Ok(Some(Json::from(raw))),
-        Some("json_schema") => {
-            let mut format = ObjectText::default();
-            format.push("type", r#""json_schema""#);
-            format.push_object("json_schema", &fields);
-            Ok(format.into_json()?)
+fn response_format(raw: &RawValue) -> Option<(ResponseFormat, Fields<'_>)> {
+    let mut fields = Fields::read(raw).ok()?;
+    if fields.peek("json_schema").is_some() {
+        // Some write it as the other API has it.
+        let (format, _, inner) = read_format(raw)?;
+        return Some((format, inner?));
+    }
+    match &*fields.take_text("type").ok()?? {
+        "text" => Some((ResponseFormat::Text, fields)),
+        "json_object" => Some((ResponseFormat::Json, fields)),
+        "json_schema" => {
+            let schema = read_schema(&mut fields)?;
+            Some((ResponseFormat::Schema(schema), fields))
         }
-        _ => Ok(None),
+        _ => None,
     }
 }

@@ -12,10 +12,13 @@ use super::tools::is_sent;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::Context;
 use crate::names::Alphabet;
-use crate::openai_responses::wire::{Format, ReasoningSettings, Tail, TextSettings, ToolChoice};
+use crate::openai_chat::{Model, effort};
+use crate::openai_responses::wire::{
+    Format, ReasoningSettings, Rest, Tail, TextSettings, ToolChoice,
+};
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::turns::Turns;
-use crate::{Error, Family, Number, Options};
+use crate::{Error, Family, Number, Options, ResponseFormat, Thoughts};
 
 /// The longest key of a cached prefix.
 const LONGEST_CACHE_KEY: usize = 64;
@@ -55,7 +58,7 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     tail.max_output_tokens = options.max_tokens.map(|n| n.max(FEWEST_OUTPUT_TOKENS));
     if tail.max_output_tokens != options.max_tokens {
         let detail = format!("max_tokens: raised to {FEWEST_OUTPUT_TOKENS}");
-        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+        cx.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
     }
     for (name, is_given) in [("top_k", options.top_k.is_some()), ("stop", !options.stop.is_empty())]
     {
@@ -63,7 +66,7 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, name);
         }
     }
-    tail.reasoning = reasoning(options, &mut cx.adjustments);
+    tail.reasoning = reasoning(cx);
     tail.prompt_cache_key = options.cache_key.as_deref().map(cache_key);
     tail.stream = options.stream.then_some(true);
     tail.text = text_settings(cx);
@@ -83,6 +86,8 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         let is_refused =
             MOVED_FIELDS.contains(&name) || is_second || is_null_choice(cx, name, value);
         match serde_json::from_str::<&RawValue>(value.as_str()) {
+            // It is written beside what has a neutral word.
+            _ if is_ours && name == "reasoning" && tail.reasoning.is_some() => {}
             // Already written, or nothing is left of it.
             _ if is_ours && name == "text" && (tail.text.is_some() || has_bare_format(value)) => {}
             Ok(raw) if is_ours && !is_refused && !is_written(name) => {
@@ -134,22 +139,28 @@ fn tool_choice<'a>(cx: &mut Context<'a>) -> Option<ToolChoice<'a>> {
     })
 }
 
-/// How hard the model is to think, from Anthropic's settings.
-fn reasoning(options: &Options, adjustments: &mut Adjustments) -> Option<ReasoningSettings> {
-    let thinking = options.thinking_json()?.to_value();
-    let n_tokens = thinking.get("budget_tokens").and_then(Value::as_u64);
-    let effort = match (thinking.get("type").and_then(Value::as_str), n_tokens) {
-        (Some("enabled"), Some(0..=4_095)) => "low",
-        (Some("enabled"), Some(4_096..=16_383)) => "medium",
-        (Some("enabled"), Some(_)) => "high",
-        (Some("enabled" | "adaptive"), None) => "medium",
-        // No word for it is taken by every model.
-        _ => {
-            adjustments.add_general(AdjustmentKind::OptionDropped, "thinking");
-            return None;
+/// How hard the model is to think, and whether it tells what it thought.
+fn reasoning<'a>(cx: &mut Context<'a>) -> Option<ReasoningSettings<'a>> {
+    let mode = cx.options.thinking.unwrap_or_default();
+    let own = cx.options.rest.get(Family::OpenaiResponses, "reasoning");
+    let mut rest = own.map_or(Rest::NONE, |own| Rest::of_json(own, &[]));
+    let effort = effort::word(mode, &cx.options.model, &mut cx.adjustments);
+    if effort.is_some() {
+        rest.take("effort");
+    }
+    let summary = match mode.thoughts {
+        Some(Thoughts::Shown) if Model::named(&cx.options.model).never_reasons() => {
+            let detail = "thoughts: the model does not think";
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+            rest.take("summary").and(None)
         }
+        Some(Thoughts::Shown) if rest.get("summary").is_none() => Some("auto"),
+        Some(Thoughts::Shown) | None => None,
+        // Nothing is told unless it is asked for.
+        Some(Thoughts::Hidden) => rest.take("summary").and(None),
     };
-    Some(ReasoningSettings { effort })
+    let is_said = effort.is_some() || summary.is_some() || !rest.is_empty();
+    is_said.then_some(ReasoningSettings { effort, summary, rest })
 }
 
 fn cache_key(key: &str) -> Cow<'_, str> {
@@ -164,14 +175,10 @@ fn cache_key(key: &str) -> Cow<'_, str> {
 fn text_settings<'a>(cx: &mut Context<'a>) -> Option<TextSettings<'a>> {
     let options = cx.options;
     let others = options.rest.get(Family::OpenaiResponses, "text");
-    let format = options.format_json().and_then(|format| {
-        let written = format_of(format, &mut cx.adjustments);
-        if written.is_none() {
-            cx.adjustments.add_general(AdjustmentKind::OptionDropped, "response_format");
-        }
-        written
-    });
-    let is_bare = others.is_some_and(has_bare_format);
+    let own = others.and_then(|others| Own::of_json(others).peek("format"));
+    let format = cx.response_format();
+    let format = format.map(|format| format_of(format, own, &mut cx.adjustments));
+    let is_bare = format.is_none() && others.is_some_and(has_bare_format);
     if is_bare {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "text.format: it has no `type`");
     }
@@ -186,45 +193,40 @@ fn has_bare_format(text: &Json) -> bool {
     format.is_some_and(|format| Own::of_raw(format).peek_text("type").is_none())
 }
 
-fn format_of<'a>(format: &'a Json, adjustments: &mut Adjustments) -> Option<Format<'a>> {
-    let mut own = Own::of_json(format);
-    let kind = own.take_text("type")?;
-    match &*kind {
-        "text" => Some(Format::Plain { r#type: "text", extra: own.rest(&[]) }),
-        "json_object" => Some(Format::Plain { r#type: "json_object", extra: own.rest(&[]) }),
-        "json_schema" => {
-            let mut inner = Own::of_raw(own.take("json_schema")?);
-            let given = inner.take_text("name").unwrap_or_default();
-            let name = if given.is_empty() {
-                "answer".to_owned()
-            } else {
-                let written = Alphabet::NAME.write(&given).into_owned();
-                if written != given {
-                    let detail = format!("the name {given:?} of the format");
-                    adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
-                }
-                written
-            };
-            let schema = inner.peek("schema").filter(|raw| raw.get().starts_with('{'))?;
-            let mut strict = inner.take("strict").map(|raw| raw.get() == "true");
-            let schema = serde_json::from_str(schema.get()).unwrap_or(Value::Null);
-            if strict == Some(true) && !schema::takes(&schema) {
-                let detail = "the format is outside the strict subset";
-                adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
-                strict = Some(false);
-            }
-            let extra = inner.rest(&["type"]);
-            Some(Format::Schema { r#type: "json_schema", name, strict, extra })
-        }
-        _ => None,
+/// The form of the answer, with what came beside what has a neutral word.
+fn format_of<'a>(
+    format: &'a ResponseFormat,
+    own: Option<&'a RawValue>,
+    adjustments: &mut Adjustments,
+) -> Format<'a> {
+    let known = ["type", "name", "description", "schema", "strict"];
+    let extra = own.map_or(Rest::NONE, |own| Rest::of_value(own, &known));
+    let asked = match format {
+        ResponseFormat::Text => return Format::Plain { r#type: "text", extra },
+        ResponseFormat::Json => return Format::Plain { r#type: "json_object", extra },
+        ResponseFormat::Schema(asked) => asked,
+    };
+    let given = asked.name_or_default();
+    let name = Alphabet::NAME.write(given);
+    if name != given {
+        let detail = format!("the name {given:?} of the format");
+        adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
     }
+    let mut strict = asked.strict;
+    if strict == Some(true) && !schema::takes(&asked.schema.to_value()) {
+        let detail = "the format is outside the strict subset";
+        adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
+        strict = Some(false);
+    }
+    let description = asked.description.as_deref();
+    let schema = &asked.schema;
+    Format::Schema { r#type: "json_schema", name, description, schema, strict, extra }
 }
 
 /// Whether the answer must be a JSON object and no message says the word, without
 /// which the API refuses.
 pub(super) fn must_ask_for_json(cx: &Context<'_>, system: &[Entry]) -> bool {
-    let Some(format) = cx.options.format_json() else { return false };
-    if Own::of_json(format).peek_text("type").as_deref() != Some("json_object") {
+    if cx.options.response_format != Some(ResponseFormat::Json) {
         return false;
     }
     let says_json = |entry: &Entry| {

@@ -11,7 +11,7 @@ use interleaf_wire::lint::lint;
 use interleaf_wire::{
     CacheMarks, Family, NameMap, Options, StreamDecoder, decode_request, decode_response, encode,
 };
-use interleaf_wire::{Number, ThinkingMode};
+use interleaf_wire::{Effort, Number, ThinkingMode, Thoughts};
 
 use super::answers::exchange;
 use super::{prompt, text_of, vendor};
@@ -29,17 +29,20 @@ fn settings() -> impl Strategy<Value = Options> {
     let models = [MODEL, "claude-opus-4-6", "claude-opus-5-5", "claude-3-5-haiku-20241022", ""];
     let thinking = [
         None,
-        Some(r#"{"type":"enabled","budget_tokens":2000}"#),
-        Some(r#"{"type":"adaptive"}"#),
-        Some(r#"{"type":"disabled"}"#),
+        Some(ThinkingMode::budget(2000)),
+        Some(ThinkingMode::on()),
+        Some(ThinkingMode::on().with_effort(Effort::High).with_thoughts(Thoughts::Shown)),
+        Some(ThinkingMode::effort(Effort::Minimal)),
+        Some(ThinkingMode::off()),
     ];
     (select(models.to_vec()), select(thinking.to_vec()), any::<bool>(), any::<bool>()).prop_map(
-        |(model, thinking, is_marked, is_warm)| Options {
-            model: model.into(),
-            thinking: thinking.and_then(|text| Json::parse(text).ok()).map(ThinkingMode::from_json),
-            cache: if is_marked { CacheMarks::On } else { CacheMarks::Off },
-            temperature: is_warm.then(|| Json::parse("0.7").unwrap()).map(Number::from_json),
-            ..Options::default()
+        |(model, thinking, is_marked, is_warm)| {
+            let mut options = Options::model(model);
+            options.thinking = thinking;
+            options.cache = if is_marked { CacheMarks::On } else { CacheMarks::Off };
+            options.temperature =
+                is_warm.then(|| Json::parse("0.7").unwrap()).map(Number::from_json);
+            options
         },
     )
 }
@@ -136,7 +139,7 @@ proptest! {
         if messages.last().is_some_and(|last| last.role() == Role::Assistant) {
             messages.push(Message::user("go on"));
         }
-        let options = Options { model: MODEL.into(), ..Options::default() };
+        let options = Options::model(MODEL);
         let text = text_of(&encode(&prompt(messages.clone(), Vec::new()), vendor(), &options).unwrap());
         let read = decode_request(Family::Anthropic, &text).unwrap();
         prop_assert_eq!(normal(&messages), normal(&read.messages));

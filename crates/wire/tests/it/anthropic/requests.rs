@@ -9,14 +9,14 @@ use interleaf_wire::{
     AdjustmentKind, CacheMarks, ErrorKind, Family, Options, OwnFields, ToolChoice, decode_request,
     encode,
 };
-use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
+use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode, Thoughts};
 use serde_json::{Value, json};
 
 use super::answers::exchange;
 use super::{encode_all, prompt, text_of, vendor};
 
 fn options(model: &str) -> Options {
-    Options { model: model.into(), ..Options::default() }
+    Options::model(model)
 }
 
 fn json_text(value: Value) -> Json {
@@ -114,14 +114,11 @@ fn a_tool_conversation_with_every_kind_of_part() {
         tool("files.list", Some(json!({"type": "object", "properties": {"path": {}}}))),
     ];
     let prompt = prompt(messages, tools);
-    let thinking = Some(json_text(json!({"type": "enabled", "budget_tokens": 2000})));
     let cache = CacheMarks::On;
-    let options = Options {
-        thinking: thinking.map(ThinkingMode::from_json),
-        cache,
-        stream: true,
-        ..options("claude-sonnet-4-5")
-    };
+    let mut options = options("claude-sonnet-4-5");
+    options.thinking = Some(ThinkingMode::budget(2000));
+    options.cache = cache;
+    options.stream = true;
     let encoded = encode(&prompt, vendor(), &options).unwrap();
     let body = text_of(&encoded);
     assert_eq!(lint(vendor(), &body).unwrap(), []);
@@ -237,7 +234,8 @@ fn marks_stand_on_tools_system_and_the_breakpoint() {
     ];
     let prompt = prompt(messages, vec![tool("t", None), tool("u", None)]);
     let count = |cache: CacheMarks| {
-        let options = Options { cache, ..options("claude-sonnet-4-5") };
+        let mut options = options("claude-sonnet-4-5");
+        options.cache = cache;
         let text = text_of(&encode(&prompt, vendor(), &options).unwrap());
         assert_eq!(lint(vendor(), &text).unwrap(), []);
         let body: Value = serde_json::from_str(&text).unwrap();
@@ -258,7 +256,8 @@ fn marks_stand_on_tools_system_and_the_breakpoint() {
 fn a_mark_is_never_set_on_thinking() {
     let messages =
         vec![Message::user("a"), assistant(vec![said("b"), signed("t")]), Message::user(" ")];
-    let options = Options { cache: CacheMarks::On, ..options("claude-sonnet-4-5") };
+    let mut options = options("claude-sonnet-4-5");
+    options.cache = CacheMarks::On;
     let body = body(messages, &options);
     assert!(body.pointer("/messages/2/content/0/cache_control").is_some(), "{body}");
 }
@@ -312,9 +311,8 @@ fn a_budget_is_given_up_where_the_loop_began_without_thinking() {
         let last = Message::tool(CallId::new("c2").unwrap(), Status::Ok, "docs");
         vec![Message::user("a"), opener, result, next, last]
     };
-    let thinking = Some(json_text(json!({"type": "enabled", "budget_tokens": 2000})));
-    let options =
-        Options { thinking: thinking.map(ThinkingMode::from_json), ..options("claude-sonnet-4-5") };
+    let mut options = options("claude-sonnet-4-5");
+    options.thinking = Some(ThinkingMode::budget(2000));
     let kept = body(messages(signed("t")), &options);
     assert_eq!((&kept["thinking"]["type"], &kept["max_tokens"]), (&json!("enabled"), &json!(6096)));
     let given_up = body(messages(said("t")), &options);
@@ -323,29 +321,40 @@ fn a_budget_is_given_up_where_the_loop_began_without_thinking() {
 
 #[test]
 fn settings_are_those_that_the_model_takes() {
+    let (on, off) = (ThinkingMode::on(), ThinkingMode::off());
+    let budget = ThinkingMode::budget(1024);
+    let high = ThinkingMode::effort(Effort::High);
+    let least = on.with_effort(Effort::Minimal).with_thoughts(Thoughts::Hidden);
+    let enabled = |tokens: u64| json!({"type": "enabled", "budget_tokens": tokens});
     let adaptive = json!({"type": "adaptive"});
-    let enabled = json!({"type": "enabled", "budget_tokens": 1024});
     let disabled = json!({"type": "disabled"});
+    let omitted = json!({"type": "adaptive", "display": "omitted"});
     let table = [
-        ("claude-sonnet-4-5", &enabled, Some("enabled")),
-        ("claude-sonnet-4-5", &adaptive, None),
-        ("claude-opus-4-6", &enabled, Some("enabled")),
-        ("claude-opus-4-7", &enabled, Some("adaptive")),
-        ("claude-opus-5", &disabled, Some("disabled")),
-        ("claude-fable-5-1", &disabled, None),
-        ("glm-4.7", &enabled, Some("enabled")),
+        ("claude-sonnet-4-5", budget, enabled(1024), json!(null)),
+        ("claude-sonnet-4-5", on, enabled(8192), json!(null)),
+        ("claude-sonnet-4-5", high, enabled(16384), json!(null)),
+        ("claude-opus-4-5", high, json!(null), json!("high")),
+        ("claude-opus-4-6", budget, enabled(1024), json!(null)),
+        ("claude-opus-4-6", least, omitted, json!("low")),
+        ("claude-opus-4-7", budget, adaptive, json!("low")),
+        ("claude-opus-5", off, disabled, json!(null)),
+        ("claude-opus-5", off.with_effort(Effort::Max), json!(null), json!("max")),
+        ("claude-fable-5-1", off, json!(null), json!(null)),
+        ("glm-4.7", budget, enabled(1024), json!(null)),
     ];
-    for (model, thinking, expected) in table {
-        let thinking = Some(json_text(thinking.clone()));
-        let options = Options { thinking: thinking.map(ThinkingMode::from_json), ..options(model) };
+    for (model, thinking, expected, effort) in table {
+        let mut options = options(model);
+        options.thinking = Some(thinking);
         let body = body(vec![Message::user("a")], &options);
-        assert_eq!(body["thinking"]["type"].as_str(), expected, "{model}");
+        assert_eq!(body["thinking"], expected, "{model} {thinking:?}");
+        assert_eq!(body["output_config"]["effort"], effort, "{model} {thinking:?}");
     }
     let number = |text: &str| Some(Json::parse(text).unwrap());
     let temperature = number("0.3");
-    let options = |model| Options {
-        temperature: temperature.clone().map(Number::from_json),
-        ..options(model)
+    let options = |model| {
+        let mut options = options(model);
+        options.temperature = temperature.clone().map(Number::from_json);
+        options
     };
     let warm = body(vec![Message::user("a")], &options("claude-sonnet-4-5"));
     assert_eq!(warm["temperature"], 0.3);
@@ -356,13 +365,10 @@ fn settings_are_those_that_the_model_takes() {
 #[test]
 fn a_tool_can_be_forced_where_the_model_allows_it() {
     let written = |model: &str, choice: ToolChoice, parallel: Option<bool>, thinks: bool| {
-        let thinking = json_text(json!({"type": "enabled", "budget_tokens": 1024}));
-        let options = Options {
-            tool_choice: Some(choice),
-            parallel_tool_calls: parallel,
-            thinking: thinks.then_some(thinking).map(ThinkingMode::from_json),
-            ..options(model)
-        };
+        let mut options = options(model);
+        options.tool_choice = Some(choice);
+        options.parallel_tool_calls = parallel;
+        options.thinking = thinks.then_some(ThinkingMode::budget(1024));
         let prompt = prompt(vec![Message::user("a")], vec![tool("a.b", None)]);
         let text = text_of(&encode(&prompt, vendor(), &options).unwrap());
         assert_eq!(lint(vendor(), &text).unwrap(), []);
@@ -412,11 +418,8 @@ fn alternatives_at_the_top_of_a_schema_become_one_object() {
 #[test]
 fn a_form_for_the_answer_is_written_and_read() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
-    let format = json!({"type": "json_schema", "json_schema": {"name": "count", "schema": schema}});
-    let options = Options {
-        response_format: Some(ResponseFormat::from_json(json_text(format))),
-        ..options("claude-sonnet-4-5")
-    };
+    let mut options = options("claude-sonnet-4-5");
+    options.response_format = Some(ResponseFormat::schema("count", &json_text(schema), true));
     let encoded = encode_all(vec![Message::user("a")], &options);
     assert_eq!(encoded.adjustments[0].kind, AdjustmentKind::SchemaChanged);
     let text = text_of(&encoded);
@@ -425,7 +428,7 @@ fn a_form_for_the_answer_is_written_and_read() {
     let held = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
     assert_eq!(body["output_config"]["format"], json!({"type": "json_schema", "schema": held}));
     let read = decode_request(Family::Anthropic, &text).unwrap().options.response_format.unwrap();
-    assert_eq!(read.as_json().to_value()["json_schema"]["schema"], held);
+    assert_eq!(read.as_schema().unwrap().schema.to_value(), held);
 }
 
 #[test]
@@ -480,16 +483,12 @@ fn half_of_a_tool_that_the_api_ran_does_not_go_alone() {
 
 #[test]
 fn settings_without_a_word_here_are_reported() {
-    let options = Options {
-        cache_key: Some("k".into()),
-        rest: OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap()),
-        hosted_tools: vec![Opaque {
-            owner: "openai".into(),
-            value: json_text(json!({"type": "x"})),
-        }],
-        tool_choice: Some(ToolChoice::Auto),
-        ..options("m")
-    };
+    let mut options = options("m");
+    options.cache_key = Some("k".into());
+    options.rest = OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap());
+    options.hosted_tools =
+        vec![Opaque { owner: "openai".into(), value: json_text(json!({"type": "x"})) }];
+    options.tool_choice = Some(ToolChoice::Auto);
     let encoded = encode_all(vec![Message::user("a")], &options);
     let details: Vec<&str> = encoded.adjustments.iter().map(|it| it.detail.as_str()).collect();
     assert_eq!(

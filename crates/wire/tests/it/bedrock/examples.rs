@@ -8,7 +8,7 @@ use interleaf_wire::{
     AdjustmentKind, CacheMarks, Encoded, Family, Options, OwnFields, ToolChoice, decode_request,
     decode_response,
 };
-use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
+use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
 
 use super::{body, fixture, prompt, tool};
@@ -97,16 +97,13 @@ fn a_whole_conversation_with_every_kind_of_part() {
     let mut ls = tool("ls");
     ls.description = Some("Lists a folder.".into());
     ls.parameters = Some(json_of(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#));
-    let options = Options {
-        model: "us.anthropic.claude-sonnet-4-6".into(),
-        max_tokens: Some(1024),
-        temperature: Some(Number::from_json(json_of("0.20"))),
-        stop: vec!["\nUser:".to_owned()],
-        thinking: Some(ThinkingMode::from_json(json_of(r#"{"type":"adaptive"}"#))),
-        tool_choice: Some(ToolChoice::Auto),
-        cache: CacheMarks::On,
-        ..Options::default()
-    };
+    let mut options = Options::model("us.anthropic.claude-sonnet-4-6");
+    options.max_tokens = Some(1024);
+    options.temperature = Some(Number::from_json(json_of("0.20")));
+    options.stop = vec!["\nUser:".to_owned()];
+    options.thinking = Some(ThinkingMode::on());
+    options.tool_choice = Some(ToolChoice::Auto);
+    options.cache = CacheMarks::On;
     let (body, encoded) = body(&prompt(all, vec![ls]), &options);
     let expected: Value =
         serde_json::from_str(&fixture("exchanges/bedrock/every-part.request.json")).unwrap();
@@ -134,7 +131,7 @@ fn llama_and_mistral_get_a_turn_between_results_and_the_user() {
     let mut all = messages(LOOP);
     all.push(Message::user("go on"));
     for model in ["us.meta.llama3-3-70b-instruct-v1:0", "mistral.mistral-large-2407-v1:0"] {
-        let options = Options { model: model.into(), ..Options::default() };
+        let options = Options::model(model);
         let (body, encoded) = body(&prompt(all.clone(), vec![tool("ls")]), &options);
         assert_eq!(body["messages"][2]["content"].as_array().unwrap().len(), 2);
         assert_eq!(body["messages"][3], json!({"role": "assistant", "content": [{"text": "."}]}));
@@ -177,7 +174,8 @@ fn there_is_no_choice_of_none_and_none_of_an_unknown_tool() {
         (ToolChoice::Tool("rm".into()), Value::Null, true),
     ];
     for (choice, expected, is_dropped) in table {
-        let options = Options { tool_choice: Some(choice), ..Options::default() };
+        let mut options = Options::default();
+        options.tool_choice = Some(choice);
         let (body, encoded) = body(&prompt(messages(LOOP), vec![tool("ls")]), &options);
         assert_eq!(body["toolConfig"]["toolChoice"], expected);
         assert_eq!(!encoded.adjustments.is_empty(), is_dropped);
@@ -187,8 +185,8 @@ fn there_is_no_choice_of_none_and_none_of_an_unknown_tool() {
 #[test]
 fn names_and_ids_are_rewritten_and_mapped_back() {
     let lines = "u go\na [call \"call|1\" fs.read {}]\nt \"call|1\"= x\n";
-    let options =
-        Options { tool_choice: Some(ToolChoice::Tool("fs.read".into())), ..Options::default() };
+    let mut options = Options::default();
+    options.tool_choice = Some(ToolChoice::Tool("fs.read".into()));
     let (body, encoded) = body(&prompt(messages(lines), vec![tool("fs.read")]), &options);
     let written = body["toolConfig"]["tools"][0]["toolSpec"]["name"].as_str().unwrap();
     assert_eq!(body["toolConfig"]["toolChoice"]["tool"]["name"], written);
@@ -326,7 +324,7 @@ fn thinking_goes_back_to_its_producer_only() {
             Body::Assistant(Parts::new(parts).unwrap()).into(),
             Message::user("on"),
         ];
-        let options = Options { model: "anthropic.claude-a".into(), ..Options::default() };
+        let options = Options::model("anthropic.claude-a");
         let (body, encoded) = body(&prompt(all, vec![]), &options);
         let n_blocks = body["messages"][1]["content"].as_array().unwrap().len();
         assert_eq!(n_blocks, if goes { 2 } else { 1 }, "{shown}");
@@ -337,7 +335,8 @@ fn thinking_goes_back_to_its_producer_only() {
 #[test]
 fn cache_points_stand_behind_tools_system_and_the_breakpoint() {
     let lines = "s be brief\nu hi\na hello\nu bye\n";
-    let options = Options { cache: CacheMarks::On, ..Options::default() };
+    let mut options = Options::default();
+    options.cache = CacheMarks::On;
     let (body, _) = body(&prompt(messages(lines), vec![tool("ls")]), &options);
     let point = json!({"cachePoint": {"type": "default"}});
     assert_eq!(body["toolConfig"]["tools"][1], point);
@@ -349,11 +348,9 @@ fn cache_points_stand_behind_tools_system_and_the_breakpoint() {
 #[test]
 fn a_cache_point_never_follows_a_document_and_nova_has_none_among_tools() {
     let all = vec![user(vec![content("read"), file("a.md", "text/markdown", "IyBB")])];
-    let options = Options {
-        cache: CacheMarks::On,
-        model: "amazon.nova-pro-v1:0".into(),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.cache = CacheMarks::On;
+    options.model = "amazon.nova-pro-v1:0".into();
     let (body, _) = body(&prompt(all, vec![tool("ls")]), &options);
     let kinds: Vec<&String> = body["messages"][0]["content"]
         .as_array()
@@ -367,22 +364,19 @@ fn a_cache_point_never_follows_a_document_and_nova_has_none_among_tools() {
 
 #[test]
 fn options_are_mapped_and_what_the_api_lacks_is_reported() {
-    let format = r#"{"type":"json_schema","json_schema":{"name":"a","schema":{"type": "object"},"strict":true}}"#;
-    let options = Options {
-        model: "m".into(),
-        stream: true,
-        max_tokens: Some(9),
-        temperature: Some(Number::from_json(json_of("1.7"))),
-        top_p: Some(Number::from_json(json_of("0.90"))),
-        top_k: Some(Number::from_json(json_of("40"))),
-        stop: vec!["END".to_owned(), "\n".to_owned()],
-        parallel_tool_calls: Some(false),
-        thinking: Some(ThinkingMode::from_json(json_of(r#"{"type":"disabled"}"#))),
-        response_format: Some(ResponseFormat::from_json(json_of(format))),
-        rest: OwnFields::of(Family::OpenaiChat).with("seed", json_of("1")),
-        cache_key: Some("k".into()),
-        ..Options::default()
-    };
+    let mut options = Options::model("m");
+    options.stream = true;
+    options.max_tokens = Some(9);
+    options.temperature = Some(Number::from_json(json_of("1.7")));
+    options.top_p = Some(Number::from_json(json_of("0.90")));
+    options.top_k = Some(Number::from_json(json_of("40")));
+    options.stop = vec!["END".to_owned(), "\n".to_owned()];
+    options.parallel_tool_calls = Some(false);
+    options.thinking = Some(ThinkingMode::off());
+    options.response_format =
+        Some(ResponseFormat::schema("a", &json_of(r#"{"type": "object"}"#), true));
+    options.rest = OwnFields::of(Family::OpenaiChat).with("seed", json_of("1"));
+    options.cache_key = Some("k".into());
     let (body, encoded) = body(&prompt(messages("u hi\n"), vec![]), &options);
     assert_eq!(
         body,
@@ -440,8 +434,7 @@ fn a_body_is_read() {
     assert_eq!(options.max_tokens, Some(512));
     assert_eq!(options.stop, ["\nUser:"]);
     assert_eq!(options.tool_choice, Some(ToolChoice::Required));
-    let read = options.thinking.map(|mode| mode.as_json().as_str().to_owned());
-    assert_eq!(read.as_deref(), Some(r#"{"type": "adaptive"}"#));
+    assert_eq!(options.thinking, Some(ThinkingMode::on().with_effort(Effort::High)));
     assert_eq!(options.hosted_tools.len(), 2);
     let rest: Vec<&str> = options.rest.iter().map(|(name, _)| name).collect();
     assert_eq!(
@@ -450,7 +443,6 @@ fn a_body_is_read() {
             "toolConfig",
             "inferenceConfig",
             "additionalModelRequestFields",
-            "outputConfig",
             "guardrailConfig",
             "requestMetadata"
         ]

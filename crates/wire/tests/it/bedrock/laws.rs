@@ -25,16 +25,14 @@ fn options() -> impl Strategy<Value = Options> {
         &[None, Some(ToolChoice::None), Some(ToolChoice::Auto), Some(ToolChoice::Required)][..],
     );
     (model, cache, choice, prop::option::of(json())).prop_map(|(model, cache, choice, number)| {
-        Options {
-            model: model.into(),
-            cache,
-            tool_choice: choice,
-            temperature: number.clone().map(Number::from_json),
-            top_p: number.clone().map(Number::from_json),
-            response_format: number.map(ResponseFormat::from_json),
-            stop: vec!["\n".to_owned(), "END".to_owned()],
-            ..Options::default()
-        }
+        let mut options = Options::model(model);
+        options.cache = cache;
+        options.tool_choice = choice;
+        options.temperature = number.clone().map(Number::from_json);
+        options.top_p = number.clone().map(Number::from_json);
+        options.response_format = number.map(|schema| ResponseFormat::schema("a", &schema, true));
+        options.stop = vec!["\n".to_owned(), "END".to_owned()];
+        options
     })
 }
 

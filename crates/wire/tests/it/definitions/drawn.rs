@@ -8,7 +8,7 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::conversation;
 use interleaf_wire::{CacheMarks, Family, Options, ToolChoice, Vendor, encode};
-use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
+use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode, Thoughts};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
@@ -149,36 +149,36 @@ fn options(family: Family, n: usize) -> Options {
     };
     let every = |nth: usize, at: usize| n % nth == at;
     let number = |is_set: bool, text| is_set.then(|| Json::parse(text).unwrap());
-    const SCHEMA: &str = r#"{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":
-        {"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}}}"#;
-    Options {
-        model: models[n % models.len()].into(),
-        max_tokens: every(2, 0).then_some(4096),
-        temperature: number(every(5, 1), "0.5").map(Number::from_json),
-        top_p: number(every(7, 2), "0.9").map(Number::from_json),
-        top_k: number(every(7, 3), "40").map(Number::from_json),
-        stop: if every(6, 1) { vec!["END".to_owned()] } else { Vec::new() },
-        stream: every(3, 1),
-        tool_choice: match n % 9 {
-            0 => Some(ToolChoice::Auto),
-            1 => Some(ToolChoice::None),
-            2 => Some(ToolChoice::Required),
-            3 => Some(ToolChoice::Tool("read_file".into())),
-            _ => None,
-        },
-        parallel_tool_calls: every(4, 3).then_some(every(8, 3)),
-        thinking: match n % 8 {
-            1 => Some(ThinkingMode::budget(2048)),
-            5 => Some(ThinkingMode::off()),
-            _ => None,
-        },
-        response_format: match n % 11 {
-            2 => Json::parse(SCHEMA).ok().map(ResponseFormat::from_json),
-            5 => Some(ResponseFormat::json_object()),
-            _ => None,
-        },
-        cache_key: every(10, 7).then(|| "a-key".into()),
-        cache: if every(2, 1) { CacheMarks::On } else { CacheMarks::Off },
-        ..Options::default()
-    }
+    const SCHEMA: &str = r#"{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],
+        "additionalProperties":false}"#;
+    let mut options = Options::model(models[n % models.len()]);
+    options.max_tokens = every(2, 0).then_some(4096);
+    options.temperature = number(every(5, 1), "0.5").map(Number::from_json);
+    options.top_p = number(every(7, 2), "0.9").map(Number::from_json);
+    options.top_k = number(every(7, 3), "40").map(Number::from_json);
+    options.stop = if every(6, 1) { vec!["END".to_owned()] } else { Vec::new() };
+    options.stream = every(3, 1);
+    options.tool_choice = match n % 9 {
+        0 => Some(ToolChoice::Auto),
+        1 => Some(ToolChoice::None),
+        2 => Some(ToolChoice::Required),
+        3 => Some(ToolChoice::Tool("read_file".into())),
+        _ => None,
+    };
+    options.parallel_tool_calls = every(4, 3).then_some(every(8, 3));
+    options.thinking = match n % 8 {
+        1 => Some(ThinkingMode::budget(2048)),
+        2 => Some(ThinkingMode::on().with_thoughts(Thoughts::Shown)),
+        4 => Some(ThinkingMode::effort(Effort::ALL[n / 8 % Effort::ALL.len()])),
+        5 => Some(ThinkingMode::off()),
+        _ => None,
+    };
+    options.response_format = match n % 11 {
+        2 => Some(ResponseFormat::schema("answer", &Json::parse(SCHEMA).unwrap(), true)),
+        5 => Some(ResponseFormat::Json),
+        _ => None,
+    };
+    options.cache_key = every(10, 7).then(|| "a-key".into());
+    options.cache = if every(2, 1) { CacheMarks::On } else { CacheMarks::Off };
+    options
 }

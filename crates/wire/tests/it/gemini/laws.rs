@@ -64,7 +64,7 @@ fn checked(messages: Vec<Message>) -> Option<Prompt> {
 }
 
 fn options(model: &str) -> Options {
-    Options { model: model.into(), ..Options::default() }
+    Options::model(model)
 }
 
 /// A part as the API can tell it. Calls are known by their number, because the API has

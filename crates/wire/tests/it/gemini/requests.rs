@@ -10,7 +10,7 @@ use interleaf_wire::{
     AdjustmentKind, Encoded, Family, Options, OwnFields, SessionEncoder, ToolChoice, Vendor,
     decode_request, encode,
 };
-use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
+use interleaf_wire::{AnswerSchema, Number, ResponseFormat, ThinkingMode, Thoughts};
 use serde_json::{Value, json};
 
 use super::{body, fixture, google, model, prompt, written};
@@ -112,15 +112,12 @@ fn full() -> (Vec<Message>, Vec<Tool>, Options) {
             extra: Extra::NONE,
         },
     ];
-    let options = Options {
-        model: "gemini-3-pro-preview".into(),
-        max_tokens: Some(2048),
-        temperature: Some(Number::from_json(Json::parse("0.70").unwrap())),
-        stop: vec!["END".into()],
-        tool_choice: Some(ToolChoice::Tool("zoom".into())),
-        thinking: Some(ThinkingMode::budget(1024)),
-        ..Options::default()
-    };
+    let mut options = Options::model("gemini-3-pro-preview");
+    options.max_tokens = Some(2048);
+    options.temperature = Some(Number::from_json(Json::parse("0.70").unwrap()));
+    options.stop = vec!["END".into()];
+    options.tool_choice = Some(ToolChoice::Tool("zoom".into()));
+    options.thinking = Some(ThinkingMode::budget(1024).with_thoughts(Thoughts::Shown));
     (messages, tools, options)
 }
 
@@ -150,8 +147,9 @@ fn what_was_written_is_read_back() {
     };
     assert_eq!(texts(&request.messages), texts(&messages));
     assert_eq!(request.tools, tools);
-    let read =
-        Options { model: options.model.clone(), rest: OwnFields::default(), ..request.options };
+    let mut read = request.options;
+    read.model = options.model.clone();
+    read.rest = OwnFields::default();
     assert_eq!(read, options);
     let ids: Vec<&str> = request.messages[2].calls().map(|call| call.id.as_str()).collect();
     assert_eq!(ids, ["call_1_2", "call_1_3"]);
@@ -408,7 +406,8 @@ fn names_that_google_refuses_are_rewritten_everywhere_alike() {
         assistant(vec![call("c1", "7 días", "{}", Extra::NONE)]),
         result("c1", Status::Ok, vec![text("1")]),
     ];
-    let options = Options { tool_choice: Some(ToolChoice::Tool("7 días".into())), ..model("") };
+    let mut options = model("");
+    options.tool_choice = Some(ToolChoice::Tool("7 días".into()));
     let encoded = encode(&prompt(messages, vec![tool]), google(), &options).unwrap();
     let body = body(&encoded);
     let name = body["tools"][0]["functionDeclarations"][0]["name"].as_str().unwrap();
@@ -469,14 +468,12 @@ fn kept_fields_never_displace_what_is_written() {
 
 #[test]
 fn settings_without_a_place_are_reported() {
-    let options = Options {
-        parallel_tool_calls: Some(false),
-        cache_key: Some("k".into()),
-        tool_choice: Some(ToolChoice::Required),
-        thinking: Some(ThinkingMode::from_json(Json::parse(r#"{"type":"disabled"}"#).unwrap())),
-        rest: OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap()),
-        ..model("gemini-3-pro")
-    };
+    let mut options = model("gemini-3-pro");
+    options.parallel_tool_calls = Some(false);
+    options.cache_key = Some("k".into());
+    options.tool_choice = Some(ToolChoice::Required);
+    options.thinking = Some(ThinkingMode::off());
+    options.rest = OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap());
     let prompt = prompt(vec![Message::user("go")], vec![]);
     let encoded = encode(&prompt, google(), &options).unwrap();
     let expected = json!({"contents": [{"role": "user", "parts": [{"text": "go"}]}]});
@@ -486,12 +483,10 @@ fn settings_without_a_place_are_reported() {
 
 #[test]
 fn the_form_of_the_answer_travels_both_ways() {
-    let format =
-        r#"{"type":"json_schema","json_schema":{"name":"response","schema":{"type":"object"}}}"#;
-    let options = Options {
-        response_format: Json::parse(format).ok().map(ResponseFormat::from_json),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.response_format = Some(ResponseFormat::Schema(AnswerSchema::new(
+        Json::parse(r#"{"type":"object"}"#).unwrap(),
+    )));
     let prompt = prompt(vec![Message::user("go")], vec![]);
     let encoded = encode(&prompt, google(), &options).unwrap();
     let config = json!({

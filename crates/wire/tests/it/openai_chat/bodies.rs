@@ -107,7 +107,7 @@ fn conversation() -> Vec<Message> {
 
 #[test]
 fn a_conversation_with_every_kind_of_part_becomes_this_body() {
-    let options = Options { model: "gpt-4.1".into(), ..Options::default() };
+    let options = Options::model("gpt-4.1");
     let (body, adjustments) = written(&conversation(), Vec::new(), &options, "openai");
     let expected = [
         r#"{"model":"gpt-4.1","messages":["#,
@@ -148,36 +148,31 @@ fn a_conversation_with_every_kind_of_part_becomes_this_body() {
 
 #[test]
 fn settings_stand_behind_the_messages() {
-    let options = Options {
-        model: "gpt-4.1".into(),
-        max_tokens: Some(100),
-        temperature: Json::parse("0.10").ok().map(Number::from_json),
-        top_p: Json::parse("1").ok().map(Number::from_json),
-        top_k: Json::parse("40").ok().map(Number::from_json),
-        stop: vec!["a".into(), "b".into(), "c".into(), "d".into(), "e".into()],
-        stream: true,
-        tool_choice: Some(ToolChoice::Tool("ls".into())),
-        parallel_tool_calls: Some(false),
-        thinking: Json::parse(r#"{"type":"enabled","budget_tokens":1024}"#)
-            .ok()
-            .map(ThinkingMode::from_json),
-        response_format: Json::parse(r#"{"type":"text"}"#).ok().map(ResponseFormat::from_json),
-        hosted_tools: vec![
-            Opaque {
-                owner: "openai".into(),
-                value: Json::parse(r#"{"type":"custom","custom":{"name":"sql"}}"#).unwrap(),
-            },
-            Opaque {
-                owner: "anthropic".into(),
-                value: Json::parse(r#"{"type":"bash_20250124","name":"bash"}"#).unwrap(),
-            },
-        ],
-        cache_key: Some("k".into()),
-        rest: OwnFields::of(Family::OpenaiChat)
-            .with("seed", Json::parse("7").unwrap())
-            .with("n", Json::parse("0").unwrap()),
-        ..Options::default()
-    };
+    let mut options = Options::model("gpt-4.1");
+    options.max_tokens = Some(100);
+    options.temperature = Json::parse("0.10").ok().map(Number::from_json);
+    options.top_p = Json::parse("1").ok().map(Number::from_json);
+    options.top_k = Json::parse("40").ok().map(Number::from_json);
+    options.stop = vec!["a".into(), "b".into(), "c".into(), "d".into(), "e".into()];
+    options.stream = true;
+    options.tool_choice = Some(ToolChoice::Tool("ls".into()));
+    options.parallel_tool_calls = Some(false);
+    options.thinking = Some(ThinkingMode::budget(1024));
+    options.response_format = Some(ResponseFormat::Text);
+    options.hosted_tools = vec![
+        Opaque {
+            owner: "openai".into(),
+            value: Json::parse(r#"{"type":"custom","custom":{"name":"sql"}}"#).unwrap(),
+        },
+        Opaque {
+            owner: "anthropic".into(),
+            value: Json::parse(r#"{"type":"bash_20250124","name":"bash"}"#).unwrap(),
+        },
+    ];
+    options.cache_key = Some("k".into());
+    options.rest = OwnFields::of(Family::OpenaiChat)
+        .with("seed", Json::parse("7").unwrap())
+        .with("n", Json::parse("0").unwrap());
     let tools = vec![tool("ls", r#"{"type": "object"}"#)];
     let (body, adjustments) = written(&[Message::user("hi")], tools, &options, "openai");
     let expected = [
@@ -198,7 +193,7 @@ fn settings_stand_behind_the_messages() {
             "a hosted tool: anthropic runs it",
             "top_k: the API has no such setting",
             "stop: all but the first 4",
-            "thinking: the API has no such setting",
+            "thinking: the model does not think",
             "n: 0",
         ]
     );
@@ -207,10 +202,8 @@ fn settings_stand_behind_the_messages() {
 
 #[test]
 fn fields_of_another_api_are_left_out_and_named() {
-    let options = Options {
-        rest: OwnFields::of(Family::Anthropic).with("top_a", Json::parse("1").unwrap()),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.rest = OwnFields::of(Family::Anthropic).with("top_a", Json::parse("1").unwrap());
     let (body, adjustments) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
     assert_eq!(body, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(kinds(&adjustments), [AdjustmentKind::OptionDropped]);
@@ -249,10 +242,8 @@ fn ids_and_names_that_are_refused_are_rewritten_everywhere_alike() {
         result(&long, Status::Ok, vec![words("1")]),
     ];
     let tools = vec![tool("fs.read file", r#"{"type":"object"}"#)];
-    let options = Options {
-        tool_choice: Some(ToolChoice::Tool("fs.read file".into())),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.tool_choice = Some(ToolChoice::Tool("fs.read file".into()));
     let encoded = encode(&prompt(&messages, tools), vendor("openai"), &options).unwrap();
     let body: serde_json::Value = serde_json::from_str(&text(&encoded)).unwrap();
     let call = &body["messages"][1]["tool_calls"][0];
@@ -290,11 +281,9 @@ fn a_message_that_says_nothing_is_left_out_but_a_turn_is_not() {
 fn a_schema_that_can_not_be_strict_is_sent_without_that() {
     let mut ls = tool("ls", r#"{"type":"object","properties":{"a":{"type":"string"}}}"#);
     ls.strict = Some(true);
-    let format = r#"{"type":"json_schema","json_schema":{"name":"x","strict":true,"schema":{"type":"object"}}}"#;
-    let options = Options {
-        response_format: Json::parse(format).ok().map(ResponseFormat::from_json),
-        ..Options::default()
-    };
+    let schema = Json::parse(r#"{"type":"object"}"#).unwrap();
+    let mut options = Options::default();
+    options.response_format = Some(ResponseFormat::schema("x", &schema, true));
     let (body, adjustments) = written(&[Message::user("hi")], vec![ls], &options, "openai");
     assert!(!body.contains("strict"), "{body}");
     assert_eq!(kinds(&adjustments), [AdjustmentKind::SchemaChanged; 2]);
@@ -304,7 +293,7 @@ fn a_schema_that_can_not_be_strict_is_sent_without_that() {
 #[test]
 fn tools_and_effort_keep_out_of_each_others_way() {
     let tools = || vec![tool("ls", r#"{"type":"object"}"#)];
-    let with_model = |model: &str| Options { model: model.into(), ..Options::default() };
+    let with_model = |model: &str| Options::model(model);
     let messages = [Message::user("hi")];
     let (body, _) = written(&messages, tools(), &with_model("gpt-5.6-luna"), "openai");
     assert!(body.ends_with(r#","reasoning_effort":"none"}"#), "{body}");
@@ -318,9 +307,8 @@ fn tools_and_effort_keep_out_of_each_others_way() {
 
 #[test]
 fn json_is_asked_for_where_nobody_does() {
-    let format = Json::parse(r#"{"type":"json_object"}"#).ok();
-    let options =
-        Options { response_format: format.map(ResponseFormat::from_json), ..Options::default() };
+    let mut options = Options::default();
+    options.response_format = Some(ResponseFormat::Json);
     let (body, adjustments) = written(&[Message::user("hi")], Vec::new(), &options, "openai");
     assert!(body.contains("Answer in JSON."), "{body}");
     assert_eq!(kinds(&adjustments), [AdjustmentKind::TurnInserted]);

@@ -9,11 +9,11 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::{conversation, message};
 use interleaf_wire::lint::lint;
+use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode};
 use interleaf_wire::{
     ErrorKind, Family, NameMap, Options, OwnFields, StreamDecoder, ToolChoice, VENDORS, Vendor,
     decode_response, encode, openai_chat::decode_request,
 };
-use interleaf_wire::{Number, ResponseFormat, ThinkingMode};
 
 use super::answers::{recorded, streamed, streams};
 use super::{prompt, text};
@@ -108,15 +108,24 @@ fn json(text: &str) -> Json {
 fn options() -> impl Strategy<Value = Options> {
     let models = ["", "gpt-4o", "gpt-5", "gpt-5.4-mini", "gpt-5.6", "o3", "o4-mini", "kimi-k2"];
     let formats = [
-        "{}",
-        r#"{"type":"text"}"#,
-        r#"{"type":"json_object"}"#,
-        r#"{"type":"json_schema","json_schema":{"name":"a b"}}"#,
-        r#"{"type":"json_schema","json_schema":{"name":"x","strict":true,"schema":{"type":"object"}}}"#,
+        ResponseFormat::Text,
+        ResponseFormat::Json,
+        ResponseFormat::schema("a b", &json("{}"), false),
+        ResponseFormat::schema("x", &json(r#"{"type":"object"}"#), true),
+    ];
+    let modes = [
+        ThinkingMode::off(),
+        ThinkingMode::on(),
+        ThinkingMode::budget(2000),
+        ThinkingMode::effort(Effort::High),
+        ThinkingMode::off().with_effort(Effort::Low),
     ];
     let rests = [
         ("reasoning_effort", r#""high""#),
         ("reasoning_effort", "5"),
+        ("response_format", "{}"),
+        ("response_format", r#"{"x":1,"json_schema":{"y":2}}"#),
+        ("thinking", r#"{"type":"auto"}"#),
         ("n", "0"),
         ("tool_choice", r#"{"type":"custom","custom":{"name":"sql"}}"#),
         ("tool_choice", r#""sometimes""#),
@@ -146,7 +155,7 @@ fn options() -> impl Strategy<Value = Options> {
         (prop::option::of(any::<bool>()), prop::option::of(select(formats.to_vec()))),
         prop::collection::vec(select(hosted.to_vec()), 0..3),
         prop::collection::vec(select(rests.to_vec()), 0..4),
-        prop::option::of(select(vec![r#"{"type":"disabled"}"#, r#"{"type":"enabled"}"#])),
+        prop::option::of(select(modes.to_vec())),
     )
         .prop_map(|(first, second, third, hosted, rest, thinking)| {
             let (model, max_tokens, temperature, top_p, top_k) = first;
@@ -154,27 +163,24 @@ fn options() -> impl Strategy<Value = Options> {
             let (parallel_tool_calls, format) = third;
             let hosted =
                 hosted.into_iter().map(|text| Opaque { owner: "openai".into(), value: json(text) });
-            Options {
-                model: model.into(),
-                max_tokens,
-                temperature: temperature.map(Number::from_json),
-                top_p: top_p.map(Number::from_json),
-                top_k: top_k.map(Number::from_json),
-                stop,
-                stream,
-                tool_choice,
-                parallel_tool_calls,
-                thinking: thinking.map(json).map(ThinkingMode::from_json),
-                response_format: format.map(json).map(ResponseFormat::from_json),
-                hosted_tools: hosted.collect(),
-                rest: rest
-                    .into_iter()
-                    .fold(OwnFields::of(Family::OpenaiChat), |own, (name, text)| {
-                        own.with(name, json(text))
-                    }),
-                cache_key: Some("k".into()),
-                ..Options::default()
-            }
+            let mut options = Options::model(model);
+            options.max_tokens = max_tokens;
+            options.temperature = temperature.map(Number::from_json);
+            options.top_p = top_p.map(Number::from_json);
+            options.top_k = top_k.map(Number::from_json);
+            options.stop = stop;
+            options.stream = stream;
+            options.tool_choice = tool_choice;
+            options.parallel_tool_calls = parallel_tool_calls;
+            options.thinking = thinking;
+            options.response_format = format;
+            options.hosted_tools = hosted.collect();
+            options.rest =
+                rest.into_iter().fold(OwnFields::of(Family::OpenaiChat), |own, (name, text)| {
+                    own.with(name, json(text))
+                });
+            options.cache_key = Some("k".into());
+            options
         })
 }
 

@@ -113,14 +113,21 @@ fn thinking_is_switched_in_each_vendors_way() {
     let body =
         |params: &str| format!(r#"{{"messages":[{{"role":"user","content":"hi"}}],{params}}}"#);
     let off = body(r#""thinking":{"type":"disabled"}"#);
-    let table =
-        [("deepseek", r#""thinking":{"type":"disabled"}"#), ("qwen", r#""enable_thinking":false"#)];
+    let table = [
+        ("deepseek", r#""thinking":{"type":"disabled"}"#),
+        ("qwen", r#""enable_thinking":false"#),
+        ("openai", r#""reasoning_effort":"none""#),
+        ("groq", r#""reasoning_effort":"none""#),
+    ];
     for (name, expected) in table {
         assert!(rewritten(&off, name).0.contains(expected), "{name}");
     }
-    let (openai, adjustments) = rewritten(&off, "openai");
-    assert!(!openai.contains("thinking"));
-    assert_eq!(adjustments[0].kind, AdjustmentKind::OptionDropped);
+    for model in ["gpt-4.1", "gpt-5", "o3", "gpt-6"] {
+        let off = body(&format!(r#""thinking":{{"type":"disabled"}},"model":"{model}""#));
+        let (openai, adjustments) = rewritten(&off, "openai");
+        assert!(!openai.contains("thinking") && !openai.contains("effort"), "{openai}");
+        assert_eq!(adjustments[0].kind, AdjustmentKind::OptionDropped);
+    }
 }
 
 #[test]

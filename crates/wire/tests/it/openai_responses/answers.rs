@@ -180,7 +180,7 @@ fn an_answer_goes_back_item_by_item() {
         messages.push(reply.message);
         messages.extend(results.into_iter().map(|id| Message::tool(id, Default::default(), "ok")));
         messages.push(Message::user("on"));
-        let options = Options { model: model.into(), ..Options::default() };
+        let options = Options::model(model);
         let encoded = encoded(messages, &options);
         assert_eq!(encoded.adjustments, [], "{name}");
         let body: serde_json::Value = serde_json::from_str(&body_of(&encoded)).unwrap();
@@ -212,7 +212,7 @@ fn without_its_thought_an_item_loses_its_id() {
         *parts = interleaf_model::Parts::new(kept.collect()).unwrap();
     }
     let messages = vec![Message::user("go"), message, Message::user("on")];
-    let other_model = Options { model: "gpt-6".into(), ..Options::default() };
+    let other_model = Options::model("gpt-6");
     let body = body_of(&encoded(messages, &other_model));
     assert!(!body.contains("rs_0a1") && !body.contains("msg_0a2"), "{body}");
     assert!(body.contains(r#""phase":"commentary""#), "{body}");

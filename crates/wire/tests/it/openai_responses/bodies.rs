@@ -1,8 +1,10 @@
 //! Bodies, read and written again.
 
-use interleaf_model::{PartRef, Role};
+use interleaf_model::{Json, PartRef, Role};
 use interleaf_wire::lint::lint;
-use interleaf_wire::{Family, ToolChoice, decode_request};
+use interleaf_wire::{
+    Effort, Family, ResponseFormat, ThinkingMode, Thoughts, ToolChoice, decode_request,
+};
 
 use super::{FAMILY, again, body_of, vendor};
 
@@ -28,7 +30,7 @@ const STRANGE: &str = concat!(
     r#"{"type":"additional_tools","role":"developer","tools":[],"new_19":1}"#,
     r#"],"tool_choice":"auto","parallel_tool_calls":false,"max_output_tokens":100,"temperature":1.0,"top_p":0.50,"#,
     r#""text":{"format":{"type":"json_schema","name":"x","strict":false,"schema":{"type":"object"},"new_20":1},"verbosity":"low"},"#,
-    r#""prompt_cache_key":"k","stream":true,"store":false,"reasoning":{"effort":"low"},"metadata":{"a":"b"},"new_21":{ "deep": [1e2] }}"#,
+    r#""reasoning":{"effort":"low","summary":"concise"},"prompt_cache_key":"k","stream":true,"store":false,"metadata":{"a":"b"},"new_21":{ "deep": [1e2] }}"#,
 );
 
 #[test]
@@ -84,10 +86,12 @@ fn a_body_is_read_into_messages() {
     assert_eq!(request.options.tool_choice, Some(ToolChoice::Auto));
     assert_eq!(request.options.max_tokens, Some(100));
     let format = request.options.response_format.unwrap();
-    let expected = r#"{"type":"json_schema","json_schema":{"name":"x","strict":false,"schema":{"type":"object"},"new_20":1}}"#;
-    assert_eq!(format.as_json().as_str(), expected);
+    let schema = Json::parse(r#"{"type":"object"}"#).unwrap();
+    assert_eq!(format, ResponseFormat::schema("x", &schema, false));
     let rest: Vec<&str> = request.options.rest.iter().map(|(name, _)| name).collect();
-    assert_eq!(rest, ["text", "store", "reasoning", "metadata", "new_21"]);
+    assert_eq!(rest, ["text", "reasoning", "store", "metadata", "new_21"]);
+    let thinking = ThinkingMode::effort(Effort::Low).with_thoughts(Thoughts::Shown);
+    assert_eq!(request.options.thinking, Some(thinking));
     assert!(request.options.rest.is_of(Family::OpenaiResponses));
 }
 

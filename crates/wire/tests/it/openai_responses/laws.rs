@@ -305,7 +305,7 @@ proptest! {
     #[test]
     fn the_same_prompt_gives_the_same_bytes(messages in conversation(1..30)) {
         let Some(prompt) = prompt_of(&messages) else { return Ok(()) };
-        let options = Options { model: "gpt-5".into(), ..Options::default() };
+        let options = Options::model("gpt-5");
         let first = encode(&prompt, vendor(), &options).unwrap();
         prop_assert_eq!(first, encode(&prompt, vendor(), &options).unwrap());
     }
@@ -313,7 +313,7 @@ proptest! {
     #[test]
     fn what_is_written_lints_clean(messages in odd_prompt(), model in select(vec!["", "gpt-5", "gpt-4o"])) {
         let Some(prompt) = prompt_of(&messages) else { return Ok(()) };
-        let options = Options { model: model.into(), ..Options::default() };
+        let options = Options::model(model);
         let body = body_of(&encode(&prompt, vendor(), &options).unwrap());
         match lint(vendor(), &body) {
             Ok(faults) => prop_assert_eq!(faults, [], "{}", body),

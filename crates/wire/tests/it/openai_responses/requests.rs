@@ -113,19 +113,16 @@ fn a_whole_tool_conversation() {
         tool("list files", Some(r#"{"type":"object","properties":{"path":{}}}"#), Some(true)),
         tool("read_file", None, None),
     ];
-    let options = Options {
-        model: "gpt-5".into(),
-        max_tokens: Some(4),
-        temperature: Some(Number::from_json(Json::parse("1.0").unwrap())),
-        top_k: Some(Number::from_json(Json::parse("40").unwrap())),
-        stop: vec!["END".to_owned()],
-        stream: true,
-        tool_choice: Some(ToolChoice::Tool("list files".into())),
-        parallel_tool_calls: Some(true),
-        thinking: Some(ThinkingMode::budget(5000)),
-        cache_key: Some("session-1".into()),
-        ..Options::default()
-    };
+    let mut options = Options::model("gpt-5");
+    options.max_tokens = Some(4);
+    options.temperature = Some(Number::from_json(Json::parse("1.0").unwrap()));
+    options.top_k = Some(Number::from_json(Json::parse("40").unwrap()));
+    options.stop = vec!["END".to_owned()];
+    options.stream = true;
+    options.tool_choice = Some(ToolChoice::Tool("list files".into()));
+    options.parallel_tool_calls = Some(true);
+    options.thinking = Some(ThinkingMode::budget(5000));
+    options.cache_key = Some("session-1".into());
     let encoded = encode(&prompt(messages, tools), vendor(), &options).unwrap();
     let expected = [
         r#"{"model":"gpt-5","tools":["#,
@@ -156,7 +153,7 @@ fn a_whole_tool_conversation() {
     assert_eq!(encoded.names.original(&name), ToolName::new("list files"));
     assert_eq!(lint(vendor(), &body).unwrap(), []);
     use AdjustmentKind::{
-        ArgumentsWrapped, ErrorInText, OpaqueDropped, OptionDropped, SchemaChanged,
+        ArgumentsWrapped, ErrorInText, OpaqueDropped, OptionChanged, OptionDropped, SchemaChanged,
         ToolNameRewritten,
     };
     assert_eq!(
@@ -168,9 +165,10 @@ fn a_whole_tool_conversation() {
             ArgumentsWrapped,
             OpaqueDropped,
             ErrorInText,
+            OptionChanged,
             OptionDropped,
             OptionDropped,
-            OptionDropped,
+            OptionChanged,
         ]
     );
 }
@@ -237,7 +235,7 @@ fn a_snapshot_is_the_model_that_was_asked_for() {
     ];
     for (asked, made_by, goes) in table {
         let message = assistant(vec![part(made_by), AssistantPart::Text(Text::new("b"))]);
-        let options = Options { model: asked.into(), ..Options::default() };
+        let options = Options::model(asked);
         let body = body_of(&encoded(vec![Message::user("a"), message], &options));
         assert_eq!(body.contains("rs_1"), goes, "{asked} {made_by}");
     }
@@ -301,17 +299,15 @@ fn blank_messages_are_left_out_and_a_blank_conversation_has_a_placeholder() {
 
 #[test]
 fn settings_of_another_family_are_left_out() {
-    let options = Options {
-        rest: OwnFields::of(interleaf_wire::Family::OpenaiChat)
-            .with("logit_bias", Json::parse("{}").unwrap()),
-        tool_choice: Some(ToolChoice::Required),
-        parallel_tool_calls: Some(false),
-        hosted_tools: vec![Opaque {
-            owner: VendorName::new("anthropic"),
-            value: Json::parse(r#"{"type":"bash"}"#).unwrap(),
-        }],
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.rest = OwnFields::of(interleaf_wire::Family::OpenaiChat)
+        .with("logit_bias", Json::parse("{}").unwrap());
+    options.tool_choice = Some(ToolChoice::Required);
+    options.parallel_tool_calls = Some(false);
+    options.hosted_tools = vec![Opaque {
+        owner: VendorName::new("anthropic"),
+        value: Json::parse(r#"{"type":"bash"}"#).unwrap(),
+    }];
     let encoded = encoded(vec![Message::user("a")], &options);
     assert_eq!(kinds(&encoded), [AdjustmentKind::OptionDropped; 4]);
     let body = r#"{"input":[{"type":"message","role":"user","content":"a"}]}"#;
@@ -320,11 +316,8 @@ fn settings_of_another_family_are_left_out() {
 
 #[test]
 fn who_wants_json_says_so() {
-    let json_object = Some(Json::parse(r#"{"type":"json_object"}"#).unwrap());
-    let options = Options {
-        response_format: json_object.map(ResponseFormat::from_json),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.response_format = Some(ResponseFormat::Json);
     let asked = encoded(vec![Message::user("as Json, please")], &options);
     assert_eq!(asked.adjustments, []);
     let silent = encoded(vec![Message::user("hi")], &options);
