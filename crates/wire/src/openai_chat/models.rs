@@ -44,7 +44,7 @@ impl Model {
 
     /// Whether it always thinks, so that an effort of `none` is refused.
     pub(crate) fn always_reasons(self) -> bool {
-        self.o.is_some() || self.gpt.is_some_and(|version| version < (5, 1) || version >= (6, 0))
+        self.o.is_some() || self.gpt.is_some_and(|version| !((5, 1)..(6, 0)).contains(&version))
     }
 
     /// `max_tokens` is refused.

@@ -182,7 +182,7 @@ pub(super) fn format<'a>(cx: &mut Context<'a>) -> Option<Format<'a>> {
             return None;
         }
     };
-    let Some(schema) = raw(&asked.schema) else { return None };
+    let schema = raw(&asked.schema)?;
     let format = if fits(schema) {
         Format { schema: Cow::Borrowed(schema) }
     } else {
