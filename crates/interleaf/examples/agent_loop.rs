@@ -1,15 +1,18 @@
-//! An agent with tools, a TODO list, a sub-agent, compaction and a session that survives
-//! a kill.
+//! An agent with tools, a TODO list, a sub-agent, compaction, errors that are acted on, and
+//! a session that survives a kill. `docs/library.md` explains it piece by piece.
 //!
 //! `cargo run -p interleaf --example agent_loop`
 
 #[path = "agent_loop/model.rs"]
 mod model;
 
-use interleaf::assemble::Recipe;
-use interleaf::model::{ContextKind, Message, Tool, ToolCall};
+use std::time::Duration;
+
+use interleaf::assemble::{Budget, Recipe};
+use interleaf::model::{ContextKind, Message, Reply, Tool, ToolCall};
 use interleaf::store::{self, SessionId};
-use interleaf::{Next, Session, Target};
+use interleaf::wire::ApiErrorKind;
+use interleaf::{Next, Request, Session, Target, TodoStatus};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -28,21 +31,24 @@ fn recipe() -> Recipe {
         .with_context(ContextKind::Role, "You are careful.")
         .with_tools([
             Tool::new("read", "Reads a file.", path),
-            Tool::new("scout", "Lets someone look.", json!({"type": "object"})),
+            Tool::new("scout", "Sends someone to look for a cause.", json!({"type": "object"})),
         ])
 }
 
-/// Runs the main agent until it has said all.
+/// Runs the main agent until it has nothing more to do.
 async fn run(session: &mut Session, target: &Target) -> Result<String> {
+    let mut recipe = recipe().with_budget(target.budget());
     loop {
-        match session.request(&recipe(), target).await? {
-            Next::Send(request) => {
-                let answer = model::answer(&request.body.to_bytes());
-                let said = session.take(request.decoder.whole(200, [], &answer)?).await?;
-                if !said.has_calls() {
-                    return Ok(said.text().into_owned());
+        match session.request(&recipe, target).await? {
+            Next::Send(request) => match send(&request).await? {
+                Answer::Reply(reply) => {
+                    let said = session.take(*reply).await?;
+                    if !said.has_calls() {
+                        return Ok(said.text().into_owned());
+                    }
                 }
-            }
+                Answer::TooLong(limit) => recipe.budget = Some(Budget::of_window(limit)),
+            },
             Next::Wait(calls) => {
                 let mut results = Vec::new();
                 for open in calls {
@@ -50,9 +56,37 @@ async fn run(session: &mut Session, target: &Target) -> Result<String> {
                 }
                 session.results(results).await?;
             }
-            _ => return Err("a step that this program does not know".into()),
+            _ => return Err("this program does not know what to do next".into()),
         }
     }
+}
+
+enum Answer {
+    Reply(Box<Reply>),
+    /// The window is smaller than we thought: this many tokens.
+    TooLong(u64),
+}
+
+/// Sends a request, and acts on what comes back.
+async fn send(request: &Request) -> Result<Answer> {
+    let http = request.http.as_ref().ok_or("this request was made without an address")?;
+    for _ in 0..5 {
+        let (status, headers, body) = model::post(http, &request.body.to_bytes());
+        let headers = headers.iter().map(|(name, value)| (*name, value.as_str()));
+        let error = match request.decoder.whole(status, headers, &body) {
+            Ok(reply) => return Ok(Answer::Reply(Box::new(reply))),
+            Err(error) => error,
+        };
+        let Some(refusal) = error.api_error() else { return Err(error.into()) };
+        match refusal.kind() {
+            ApiErrorKind::TooLong { limit: Some(limit), .. } => return Ok(Answer::TooLong(limit)),
+            _ if refusal.is_retryable() => {
+                tokio::time::sleep(refusal.retry_after().unwrap_or(Duration::from_secs(1))).await;
+            }
+            _ => return Err(error.into()),
+        }
+    }
+    Err("the API is still busy".into())
 }
 
 async fn run_tool(session: &mut Session, target: &Target, call: &ToolCall) -> Result<Message> {
@@ -69,12 +103,38 @@ async fn run_tool(session: &mut Session, target: &Target, call: &ToolCall) -> Re
 /// A sub-agent answers one question; the main agent sees only what it returns. It is named
 /// after the call, so that a run after a kill finds it where it was.
 async fn scout(session: &mut Session, target: &Target, call: &ToolCall) -> Result<String> {
+    let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
     let mut scout = session.sub_agent(format!("scout-{}", call.id));
     scout.begin("Why does the horn leak?").await?;
-    let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
-    let Next::Send(request) = scout.request(&recipe, target).await? else { return Ok("".into()) };
-    let answer = model::answer(&request.body.to_bytes());
-    Ok(scout.take(request.decoder.whole(200, [], &answer)?).await?.text().into_owned())
+    let Next::Send(request) = scout.request(&recipe, target).await? else {
+        return Err("the scout has no tools to wait for".into());
+    };
+    let Answer::Reply(reply) = send(&request).await? else {
+        return Err("the task of the scout is too long".into());
+    };
+    Ok(scout.take(*reply).await?.text().into_owned())
+}
+
+/// Says what was done to make the next request, without sending it.
+async fn explain(session: &mut Session, target: &Target) -> Result<()> {
+    let Next::Send(request) = session.preview(&recipe(), target).await? else { return Ok(()) };
+    for (step, finding) in request.report.findings() {
+        let (kind, count, first) = (finding.kind, finding.count, &finding.message);
+        println!("{step}: {kind} {count}, from {first} on: {}", finding.cause);
+    }
+    for adjustment in request.body.all_adjustments() {
+        println!("for this API: {}", adjustment.kind);
+    }
+    Ok(())
+}
+
+/// Replaces everything said so far by a summary.
+async fn compact(session: &mut Session, summary: &str) -> Result<()> {
+    let last = session.conversation().visible().last().map(|message| message.id.clone());
+    if let Some(last) = last {
+        session.summarise_through(&last, summary).await?;
+    }
+    Ok(())
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -89,18 +149,19 @@ async fn main() -> Result<()> {
         session.todo().add("mend the horn").await?;
         session.append(Message::user("Mend the horn.")).await?;
         let Next::Send(request) = session.request(&recipe(), &target).await? else { return Ok(()) };
-        let answer = request.decoder.whole(200, [], &model::answer(&request.body.to_bytes()))?;
-        session.take(answer).await?;
+        let Answer::Reply(reply) = send(&request).await? else { return Ok(()) };
+        session.take(*reply).await?;
         session.id()
     };
+
     // It goes on where it was: the same loop runs the open calls first.
     let mut session = Session::open(store::open(&url).await?, id).await?;
     assert_eq!(run(&mut session, &target).await?, "The valve is tight again.");
+    session.todo().set("1", TodoStatus::Done).await?;
 
-    // A summary takes the place of what it covers.
-    let last = session.conversation().visible().last().map(|m| m.id.clone()).unwrap_or_default();
-    session.summarise_through(&last, "The horn was mended.").await?;
+    compact(&mut session, "The horn was mended.").await?;
     session.append(Message::user("And now?")).await?;
+    explain(&mut session, &target).await?;
     assert_eq!(run(&mut session, &target).await?, "Now it is quiet.");
     println!("{}", session.todo().text().await?);
     for (name, counters) in session.conversation().agents() {

@@ -1,9 +1,32 @@
-//! A stand-in for the model: it reads a request in Anthropic's form and answers in it.
+//! A stand-in for the model and the way to it: it reads a request in Anthropic's form and
+//! answers in it. At first it is busy, and then its window turns out to be small.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use interleaf::wire::Http;
 use serde_json::{Value, json};
 
+type Headers = Vec<(&'static str, String)>;
+
+static N_REQUESTS: AtomicU32 = AtomicU32::new(0);
+
+/// Sends a request: the status, the headers and the body of the answer.
+pub(crate) fn post(http: &Http, body: &[u8]) -> (u16, Headers, Vec<u8>) {
+    assert_eq!(http.url, "https://api.anthropic.com/v1/messages");
+    let refused = |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
+    let (status, answer) = match N_REQUESTS.fetch_add(1, Ordering::Relaxed) {
+        0 => (429, refused("rate_limit_error", "Slow down")),
+        3 => (
+            400,
+            refused("invalid_request_error", "prompt is too long: 9000 tokens > 8000 maximum"),
+        ),
+        _ => (200, answer(body)),
+    };
+    (status, vec![("retry-after", "0".to_owned())], answer.to_string().into_bytes())
+}
+
 /// The body of the answer to the body of a request.
-pub(crate) fn answer(request: &[u8]) -> Vec<u8> {
+fn answer(request: &[u8]) -> Value {
     let request: Value = serde_json::from_slice(request).unwrap_or_default();
     let text = request.to_string();
     let content = if text.contains("You look for causes.") {
@@ -22,7 +45,6 @@ pub(crate) fn answer(request: &[u8]) -> Vec<u8> {
     let calls = content.as_array().is_some_and(|parts| parts.len() > 1);
     let stop = if calls { "tool_use" } else { "end_turn" };
     let usage = json!({"input_tokens": text.len() / 4, "output_tokens": 10});
-    let answer = json!({"id": "msg_1", "type": "message", "role": "assistant",
-        "model": request["model"], "content": content, "stop_reason": stop, "usage": usage});
-    answer.to_string().into_bytes()
+    json!({"id": "msg_1", "type": "message", "role": "assistant", "model": request["model"],
+        "content": content, "stop_reason": stop, "usage": usage})
 }
