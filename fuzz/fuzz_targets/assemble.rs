@@ -47,6 +47,10 @@ fuzz_target!(|data: &[u8]| {
                 assert_eq!(law, Some(Law::NotEmpty), "{error}");
             }
             ErrorKind::TooLarge => assert!(recipe.budget.is_some()),
+            ErrorKind::Settings => {
+                let hears = view.messages.iter().any(|message| recipe.agent.hears(message));
+                assert!(!hears, "{error}");
+            }
             _ => panic!("{error}"),
         },
     }

@@ -4,12 +4,11 @@ use interleaf_model::{Entry, Prompt, Provenance, Requirements, Role};
 
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::order::{Order, is_own};
+use crate::order::Order;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
-    Error, Ledger, OpenCall, Placement, Previous, Recipe, Report, StablePrefix, Step, StepReport,
-    View,
+    Error, OpenCall, Placement, Previous, Recipe, Report, StablePrefix, Step, StepReport, View,
 };
 
 /// What came of assembling.
@@ -57,14 +56,8 @@ pub fn assemble_observed(
     previous: Option<&Previous>,
     mut observe: impl FnMut(Step, &[Entry]),
 ) -> Result<Assembly, Error> {
-    let order = Order {
-        recipe,
-        requires,
-        pinned: &view.pinned,
-        has_own: view.messages.iter().any(|message| is_own(&recipe.agent, message)),
-        placement: previous.and_then(|previous| previous.placement.as_ref()),
-        counting: recipe.ledger.as_deref().map(Ledger::counting),
-    };
+    let placement = previous.and_then(|previous| previous.placement.as_ref());
+    let order = Order::of(view, recipe, requires, placement)?;
     let mut draft = Draft::of(&view.messages);
     let mut making = Making::default();
     making.run(&order, &mut draft, &STEPS, &mut observe)?;

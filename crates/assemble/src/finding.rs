@@ -106,6 +106,8 @@ pub enum Cause {
     SummaryStandsForNothing,
     /// The latest user message is never summarised.
     LatestUser,
+    /// A sub-agent's task is never summarised.
+    Task,
     /// Pinned messages, and the tool block around one, are never summarised or left out.
     Pinned,
     /// A tool block is summarised whole or not at all, and only when it is answered.
@@ -166,6 +168,7 @@ impl fmt::Display for Cause {
                 "nothing that the summary covers may be left out: sent without the summary"
             }
             Self::LatestUser => "the latest user message is never summarised",
+            Self::Task => "a sub-agent's task is never summarised",
             Self::Pinned => "it is pinned, or in a tool block with a pinned message",
             Self::BlockNotCovered => {
                 "a tool block is summarised whole, and only once it is answered"

@@ -38,6 +38,7 @@ mod view;
 
 mod draft;
 mod finding;
+mod open;
 mod order;
 pub mod steps;
 
@@ -54,6 +55,7 @@ pub use assemble::{Assembly, Outcome, assemble, assemble_observed};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};
 pub use finding::{Cause, Finding, FindingKind};
+pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};
 pub use prefix::StablePrefix;
 pub use recipe::{Agent, Budget, Context, MissingResult, OpenBlock, Recipe, Summary, SummaryRole};

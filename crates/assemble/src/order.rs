@@ -1,11 +1,14 @@
 //! What the steps of one request go by.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use interleaf_model::{Message, MessageId, Origin, Requirements};
+use interleaf_model::{Message, MessageId, Origin, Requirements, Role};
 
+use crate::open::waits;
+use crate::steps::filter;
 use crate::tokens::Counting;
-use crate::{Agent, Placement, Recipe};
+use crate::{Agent, Error, Ledger, Placement, Recipe, View};
 
 /// What the steps of one request go by, beside the draft itself.
 #[derive(Clone, Copy)]
@@ -14,29 +17,63 @@ pub(crate) struct Order<'a> {
     /// What the target asks for.
     pub(crate) requires: Requirements,
     pub(crate) pinned: &'a BTreeSet<MessageId>,
-    /// Whether the view tells a sub-agent's messages from the main agent's. Where it
-    /// does not, the whole view is the sub-agent's own conversation.
-    pub(crate) has_own: bool,
+    /// A sub-agent's task: it never moves, and never gives way (C9).
+    pub(crate) task: Option<&'a Arc<Message>>,
+    /// Whether calls at the end of the view are left open for their results.
+    pub(crate) waits: bool,
     /// Where the previous request had its context block.
     pub(crate) placement: Option<&'a Placement>,
     /// What counts tokens, at one rate for the whole request.
     pub(crate) counting: Option<Counting<'a>>,
 }
 
-impl Order<'_> {
+impl<'a> Order<'a> {
+    /// What a request of this view goes by.
+    ///
+    /// # Errors
+    /// If a sub-agent hears none of it.
+    pub(crate) fn of(
+        view: &'a View,
+        recipe: &'a Recipe,
+        requires: Requirements,
+        placement: Option<&'a Placement>,
+    ) -> Result<Self, Error> {
+        let messages = &view.messages;
+        Ok(Self {
+            recipe,
+            requires,
+            pinned: &view.pinned,
+            task: task(messages, &recipe.agent)?,
+            waits: waits(messages, recipe),
+            placement,
+            counting: recipe.ledger.as_deref().map(Ledger::counting),
+        })
+    }
+
+    /// Whether this is the sub-agent's task.
+    pub(crate) fn is_task(&self, message: &Arc<Message>) -> bool {
+        self.task.is_some_and(|task| Arc::ptr_eq(task, message))
+    }
+
     /// The origin given to messages that the steps make: the agent's whose request it is.
     pub(crate) fn own_origin(&self) -> Origin {
         match &self.recipe.agent {
-            Agent::Sub(name) if self.has_own => Origin::SubAgent(name.clone()),
-            Agent::Main | Agent::Sub(_) => Origin::Main,
+            Agent::Main => Origin::Main,
+            Agent::Sub(name) => Origin::SubAgent(name.clone()),
         }
     }
 }
 
-/// Whether a message is known to be this sub-agent's own.
-pub(crate) fn is_own(agent: &Agent, message: &Message) -> bool {
-    match (agent, &message.origin) {
-        (Agent::Sub(own), Origin::SubAgent(name)) => name == own,
-        (Agent::Main, _) | (Agent::Sub(_), Origin::Main | Origin::Internal) => false,
+/// A sub-agent's task is what it hears first, if a user says it.
+fn task<'a>(view: &'a [Arc<Message>], agent: &Agent) -> Result<Option<&'a Arc<Message>>, Error> {
+    let Agent::Sub(name) = agent else { return Ok(None) };
+    let mut heard = view.iter().filter(|message| agent.hears(message)).peekable();
+    if heard.peek().is_none() {
+        return Err(Error::settings(format!(
+            "the sub-agent {name} has no task: no message of the view is its own"
+        )));
     }
+    let mut heard = heard.filter(|message| message.role() != Role::System);
+    let first = heard.find(|message| filter::unheard(agent, message).is_none());
+    Ok(first.filter(|message| message.role() == Role::User))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{AgentName, ContextKind, MessageId, Tool};
+use interleaf_model::{AgentName, ContextKind, Message, MessageId, Origin, Tool};
 
 use crate::{Error, Ledger, PlacementRule};
 
@@ -74,10 +74,21 @@ pub enum Agent {
     /// The main agent: messages internal to sub-agents are left out.
     #[default]
     Main,
-    /// A sub-agent: only its own messages are sent. If the view has none that are known
-    /// to be its own, the view is its own conversation, and only messages of other
-    /// sub-agents are left out.
+    /// A sub-agent: only its own messages are sent. They begin with its task.
     Sub(AgentName),
+}
+
+impl Agent {
+    /// Whether a message is part of this agent's conversation.
+    pub fn hears(&self, message: &Message) -> bool {
+        match (self, &message.origin) {
+            (Self::Main, Origin::Main) => true,
+            (Self::Sub(own), Origin::SubAgent(name)) => own == name,
+            (Self::Main | Self::Sub(_), Origin::Main | Origin::SubAgent(_) | Origin::Internal) => {
+                false
+            }
+        }
+    }
 }
 
 /// What a call without a result gets.

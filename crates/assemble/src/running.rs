@@ -10,10 +10,10 @@ mod stable;
 
 pub(crate) use self::prior::Prior;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{AgentName, Message, MessageId, Origin, Requirements};
+use interleaf_model::{Message, MessageId, Requirements};
 
 use self::basis::Basis;
 use self::source::Source;
@@ -23,9 +23,7 @@ use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::order::Order;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
-use crate::{
-    Agent, Assembly, Context, Error, Ledger, Outcome, PlacementRule, Recipe, Step, View, assemble,
-};
+use crate::{Assembly, Context, Error, Outcome, PlacementRule, Recipe, Step, View, assemble};
 
 /// A conversation that grows, and the requests made from it.
 ///
@@ -50,8 +48,6 @@ use crate::{
 #[derive(Default)]
 pub struct Running {
     view: View,
-    /// The sub-agents that speak in the view.
-    agents: HashSet<AgentName>,
     /// How often the pinned messages or the view were replaced.
     edition: u64,
     /// What the source and the settled turns were made for.
@@ -76,21 +72,13 @@ impl Running {
 
     /// Takes in the next message.
     pub fn append(&mut self, message: impl Into<Arc<Message>>) {
-        let message: Arc<Message> = message.into();
-        if let Origin::SubAgent(name) = &message.origin
-            && !self.agents.contains(name)
-        {
-            self.agents.insert(name.clone());
-        }
-        self.view.messages.push(message);
+        self.view.messages.push(message.into());
     }
 
     /// Takes in what an operation has left visible. What the next request has in common
     /// with the one before is still known.
     pub fn replace_view(&mut self, view: View) {
-        self.agents.clear();
-        self.view = View { messages: Vec::with_capacity(view.messages.len()), ..view };
-        view.messages.into_iter().for_each(|message| self.append(message));
+        self.view = view;
         self.edition += 1;
     }
 
@@ -155,18 +143,11 @@ impl Running {
         // The order borrows what the rest changes.
         let view = std::mem::take(&mut self.view);
         let previous = self.previous.take();
-        let order = Order {
-            recipe,
-            requires,
-            pinned: &view.pinned,
-            has_own: match &recipe.agent {
-                Agent::Main => false,
-                Agent::Sub(name) => self.agents.contains(name),
-            },
-            placement: previous.as_ref().and_then(|previous| previous.placement.as_ref()),
-            counting: recipe.ledger.as_deref().map(Ledger::counting),
+        let placement = previous.as_ref().and_then(|previous| previous.placement.as_ref());
+        let made = match Order::of(&view, recipe, requires, placement) {
+            Ok(order) => self.make(&order, &view.messages, previous.as_ref()),
+            Err(error) => Some(Err(error)),
         };
-        let made = self.make(&order, &view.messages, previous.as_ref());
         self.view = view;
         self.previous = previous;
         made

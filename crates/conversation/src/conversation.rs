@@ -336,7 +336,7 @@ impl Conversation {
     }
 
     /// The visible messages, in order.
-    pub fn visible(&self) -> impl Iterator<Item = &Arc<Message>> {
+    pub fn visible(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
         // A view holds only indices of the log.
         self.view.indices().iter().filter_map(|&index| self.message(index))
     }

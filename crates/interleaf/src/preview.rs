@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Ledger, OpenBlock, Outcome, Previous, Recipe, View, assemble_observed,
+    Agent, Assembly, Ledger, OpenBlock, Outcome, Previous, Recipe, View, assemble_observed,
 };
 use interleaf_conversation::{Conversation, PINNED};
-use interleaf_model::{Entry, MessageId, Requirements};
+use interleaf_model::{Entry, Message, MessageId, Requirements};
 use interleaf_wire::{Encoded, encode};
 
 use crate::{Error, Target};
@@ -108,7 +109,8 @@ impl<'a> Single<'a> {
             }
             pinned.insert(pin.clone());
         }
-        Ok(View { messages: self.conversation.visible().cloned().collect(), pinned })
+        let own = |message: &&Arc<Message>| is_in_view(&self.recipe.agent, message);
+        Ok(View { messages: self.conversation.visible().filter(own).cloned().collect(), pinned })
     }
 
     /// The index from which on it differs from the previous request, unless that is
@@ -127,6 +129,12 @@ impl Preview {
             Outcome::Waiting(_) => &self.draft,
         }
     }
+}
+
+/// Whether a message is part of an agent's view. What the main agent leaves out is told in
+/// the report of its requests; a sub-agent's view is its own conversation.
+pub(crate) fn is_in_view(agent: &Agent, message: &Message) -> bool {
+    *agent == Agent::Main || agent.hears(message)
 }
 
 /// The messages that are marked as pinned.

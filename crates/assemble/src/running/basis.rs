@@ -11,7 +11,7 @@ use crate::{Agent, Ledger, MissingResult, Summary, SummaryRole};
 /// What settled turns depend on beside the messages: if any of it changes, they are
 /// made anew.
 pub(super) struct Basis {
-    agent: (Agent, bool),
+    agent: Agent,
     requires: Requirements,
     missing_result: MissingResult,
     summary: Option<Arc<Summary>>,
@@ -25,7 +25,7 @@ impl Basis {
     pub(super) fn of(order: &Order<'_>, edition: u64) -> Self {
         let recipe = order.recipe;
         Self {
-            agent: (recipe.agent.clone(), order.has_own),
+            agent: recipe.agent.clone(),
             requires: order.requires,
             missing_result: recipe.missing_result,
             summary: recipe.summary.clone(),

@@ -22,7 +22,7 @@ pub(super) fn reaches_back(
     let asks = |entry: &&Entry| {
         let result = entry.message.as_result();
         result.is_some_and(|result| prior.has_call(&result.call))
-            && filter::unheard(order, &entry.message).is_none()
+            && filter::unheard(&order.recipe.agent, &entry.message).is_none()
     };
     let mut asks = source.iter().filter(asks).peekable();
     if asks.peek().is_none() {

@@ -9,7 +9,7 @@ use crate::draft::entry;
 use crate::finding::Findings;
 use crate::order::Order;
 use crate::steps::fit::loss::{Fate, History, Loss, Terms};
-use crate::steps::fit::{cleared_message, notice};
+use crate::steps::fit::{cleared_message, notice, put_notice};
 use crate::{Cause, FindingKind, StablePrefix};
 
 /// What of the settled turns a request shows. It grows with them; only when more gives
@@ -117,8 +117,9 @@ impl Shown {
                     order.counting.as_ref().map_or(0, |counting| counting.message(&entry.message))
                 };
                 self.notice_cost = made.as_ref().map(cost);
-                let stays = std::mem::take(&mut self.stays);
-                let entries: Vec<Entry> = made.into_iter().chain(stays).chain(rest.0).collect();
+                let mut entries = std::mem::take(&mut self.stays);
+                entries.append(&mut rest.0);
+                put_notice(order, made, &mut entries, 0);
                 let tokens = entries.iter().map(cost).sum();
                 Link::check(order.requires, entries).ok().map(|link| ShownLink {
                     link,

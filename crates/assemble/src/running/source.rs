@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use interleaf_model::{CallId, Entry, Message, Provenance, Role};
+use interleaf_model::{CallId, Entry, Message, Provenance};
 
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
@@ -63,7 +63,7 @@ impl Source {
             || answers_covered
             // A pinned result shields the whole block around it.
             || (message.as_result().is_some() && order.pinned.contains(&message.id))
-            || (self.spares_latest && speaks(order, message))
+            || (self.spares_latest && filter::speaks(&order.recipe.agent, message))
     }
 
     fn note(&mut self, order: &Order<'_>, summary: &Summary, message: &Message) {
@@ -75,12 +75,8 @@ impl Source {
                 self.covered_calls.remove(&call.id);
             }
         }
-        if speaks(order, message) {
+        if filter::speaks(&order.recipe.agent, message) {
             self.spares_latest = is_covered;
         }
     }
-}
-
-fn speaks(order: &Order<'_>, message: &Message) -> bool {
-    message.role() == Role::User && filter::unheard(order, message).is_none()
 }

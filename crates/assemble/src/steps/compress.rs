@@ -76,7 +76,7 @@ fn text(summary: &Summary, stands_for: usize) -> String {
 fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
     let mut spared = vec![None; draft.entries.len()];
     // What the filter drops is no one's latest word.
-    let speaks = |m: &Message| m.role() == Role::User && filter::unheard(order, m).is_none();
+    let speaks = |message: &Message| filter::speaks(&order.recipe.agent, message);
     if let Some(latest) = draft.entries.iter().rposition(|entry| speaks(&entry.message)) {
         spared[latest] = Some(Cause::LatestUser);
     }
@@ -86,6 +86,9 @@ fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cau
         if message.role() == Role::System {
             spared[position] = Some(Cause::SystemMessage);
         }
+        if order.is_task(message) {
+            spared[position].get_or_insert(Cause::Task);
+        }
         if order.pinned.contains(&message.id) {
             let block = blocks.of(position).map_or(vec![position], |b| positions[b].clone());
             block.into_iter().for_each(|position| spared[position] = Some(Cause::Pinned));
@@ -94,7 +97,9 @@ fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cau
     for block in positions {
         let messages = block.iter().map(|&p| &*draft.entries[p].message);
         let is_covered = messages.clone().all(|message| summary.covers.contains(&message.id));
-        if !is_covered || !is_answered(messages) {
+        // What another agent's tool said answers nothing here.
+        let heard = messages.filter(|message| order.recipe.agent.hears(message));
+        if !is_covered || !is_answered(heard) {
             for position in block {
                 spared[position].get_or_insert(Cause::BlockNotCovered);
             }

@@ -15,14 +15,15 @@ pub(crate) fn run(
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
+    let agent = &order.recipe.agent;
     let says =
-        |message: &Message| message.role() != Role::System && unheard(order, message).is_none();
+        |message: &Message| message.role() != Role::System && unheard(agent, message).is_none();
     let keeps_blank = !order.requires.no_blank_user
         && draft.prior.is_none()
         && !draft.messages().any(|m| says(m));
     draft.entries.retain(|entry| {
         let message = &entry.message;
-        let cause = unheard(order, message).filter(|&cause| {
+        let cause = unheard(agent, message).filter(|&cause| {
             !(keeps_blank && cause == Cause::Blank && message.role() == Role::User)
         });
         if let Some(cause) = cause {
@@ -34,15 +35,17 @@ pub(crate) fn run(
 }
 
 /// Why a message is not for the model, if it is not.
-pub(crate) fn unheard(order: &Order<'_>, message: &Message) -> Option<Cause> {
-    let foreign = match (&message.origin, &order.recipe.agent) {
-        (Origin::Internal, _) => Some(Cause::Internal),
-        (Origin::Main, Agent::Main) => None,
-        (Origin::Main, Agent::Sub(_)) => order.has_own.then_some(Cause::OtherAgent),
-        (Origin::SubAgent(name), Agent::Sub(own)) if name == own => None,
-        (Origin::SubAgent(_), _) => Some(Cause::OtherAgent),
-    };
-    foreign.or_else(|| is_silent(message).then_some(Cause::Blank))
+pub(crate) fn unheard(agent: &Agent, message: &Message) -> Option<Cause> {
+    match &message.origin {
+        _ if agent.hears(message) => is_silent(message).then_some(Cause::Blank),
+        Origin::Internal => Some(Cause::Internal),
+        Origin::Main | Origin::SubAgent(_) => Some(Cause::OtherAgent),
+    }
+}
+
+/// Whether a message is a word of a user's that the model is shown.
+pub(crate) fn speaks(agent: &Agent, message: &Message) -> bool {
+    message.role() == Role::User && unheard(agent, message).is_none()
 }
 
 /// A tool result may be empty: that it came says enough.

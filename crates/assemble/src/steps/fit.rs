@@ -13,8 +13,8 @@
 //! | shorten more | the results that the model has not seen yet: head and tail stay |
 //! | refuse | nothing |
 //!
-//! The latest turn's messages, pinned messages with their blocks, the system
-//! message, the summary and the context block are never left out.
+//! The latest turn's messages, a sub-agent's task, pinned messages with their blocks, the
+//! system message, the summary and the context block are never left out.
 
 pub(crate) mod loss;
 mod shorten;
@@ -137,7 +137,6 @@ fn give_way(
     }
     clear(&mut draft.entries, &fates, counting, findings);
     n_left_out += leave_out(&mut draft.entries, &fates, &mut left_out);
-    let mut stays = stays.into_iter().peekable();
     let mut made = None;
     if n_left_out > 0 {
         let notice = notice(order, &first, n_left_out);
@@ -145,11 +144,10 @@ fn give_way(
         findings.add(FindingKind::Made, &notice.message.id, Cause::Budget);
         made = Some(notice).filter(|_| !has_notice);
     }
-    if made.is_some() || stays.peek().is_some() {
-        taken += made.as_ref().map_or(0, |notice| counting.message(&notice.message));
-        let head = head_len(&draft.entries);
-        draft.entries.splice(head..head, made.into_iter().chain(stays));
-    }
+    taken += made.as_ref().map_or(0, |notice| counting.message(&notice.message));
+    let head = head_len(&draft.entries);
+    draft.entries.splice(head..head, stays);
+    put_notice(order, made, &mut draft.entries, head);
     place::again(order, draft, findings)?;
     Ok(taken)
 }
@@ -296,13 +294,25 @@ pub(crate) fn notice(order: &Order<'_>, first: &MessageId, n: usize) -> Entry {
     entry(message, Provenance::Notice)
 }
 
+/// Puts the notice where the conversation begins, after a sub-agent's task.
+pub(crate) fn put_notice(
+    order: &Order<'_>,
+    notice: Option<Entry>,
+    entries: &mut Vec<Entry>,
+    head: usize,
+) {
+    let Some(notice) = notice else { return };
+    let is_task = entries.get(head).is_some_and(|entry| order.is_task(&entry.message));
+    entries.insert(head + usize::from(is_task), notice);
+}
+
 fn notice_text(n: usize) -> String {
     let messages = if n == 1 { "message" } else { "messages" };
     format!("[{n} earlier {messages} left out to fit the context window.]")
 }
 
-/// The places of what is never touched: pinned messages with the tool blocks around
-/// them, and a block that still waits for results.
+/// The places of what is never touched: a sub-agent's task, pinned messages with the tool
+/// blocks around them, and a block that still waits for results.
 pub(crate) fn held_places(order: &Order<'_>, entries: &[Entry], is_open: bool) -> HashSet<usize> {
     let mut held = HashSet::new();
     if is_open {
@@ -310,6 +320,7 @@ pub(crate) fn held_places(order: &Order<'_>, entries: &[Entry], is_open: bool) -
         let opener = entries.iter().rposition(|entry| entry.message.has_calls());
         held.extend(opener.unwrap_or(entries.len())..entries.len());
     }
+    held.extend(entries.iter().position(|entry| order.is_task(&entry.message)));
     if !order.pinned.is_empty() {
         let blocks = Blocks::find(entries.iter().map(|entry| &entry.message));
         let positions = blocks.positions();

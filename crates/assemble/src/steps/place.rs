@@ -3,12 +3,12 @@
 //! legal position that the rule leads to; without any, the draft stays as it is.
 //! **Reports** nothing in findings: the placement has its own place in the report.
 
-use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
+use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance, Role};
 
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
 use crate::order::Order;
-use crate::{Context, Error, Layout, Placement};
+use crate::{Agent, Context, Error, Layout, Placement, Step};
 
 /// How the role definition announces itself (C1).
 const ROLE_HEADING: &str = "## Agent Role Definition";
@@ -26,7 +26,7 @@ pub(super) fn run(
     }
     let layout = Layout::of(&draft.entries);
     let spot = rule.spot(&layout, order.placement);
-    let position = layout.safe(spot.position);
+    let position = layout.safe(spot.position).max(first_position(order, draft, &layout));
     let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
     let index = layout.place(position);
@@ -41,6 +41,16 @@ pub(super) fn run(
     });
     draft.entries.splice(index..index, block);
     Ok(())
+}
+
+/// A sub-agent's task comes before the block (C9), and so does what stands in its place.
+fn first_position(order: &Order<'_>, draft: &Draft, layout: &Layout<'_>) -> usize {
+    let begins = draft.prior.as_ref().is_none_or(|prior| prior.len_after(Step::Fit) == 0);
+    let begins_with_user = begins && layout.roles().first() == Some(&Role::User);
+    match order.recipe.agent {
+        Agent::Sub(_) => usize::from(begins_with_user),
+        Agent::Main => 0,
+    }
 }
 
 /// Takes the block out again and places it anew, after the history was shortened.

@@ -5,7 +5,7 @@
 //! changes its order.
 //! **Reports** every result dropped, moved or made, every call dropped or renamed.
 
-mod pairing;
+pub(crate) mod pairing;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use super::filter;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
 use crate::order::Order;
-use crate::{Cause, Error, FindingKind, MissingResult, OpenBlock, OpenCall};
+use crate::{Cause, Error, FindingKind, MissingResult, OpenCall};
 
 /// What a result that was never recorded says.
 const NO_RESULT: &str = "No result was recorded for this call.";
@@ -68,10 +68,7 @@ fn is_whole(entries: &[Entry], before: Option<&HashMap<CallId, usize>>) -> bool 
 
 fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
     let pairing = Pairing::of(&draft.entries);
-    let waits = match order.recipe.open_block {
-        OpenBlock::Wait => pairing.open_at_end(),
-        OpenBlock::Mend | OpenBlock::Unsaid => None,
-    };
+    let waits = pairing.last_opener().filter(|_| order.waits);
     let before = draft.prior.as_ref().map(|prior| prior.used_ids());
     let mut used = UsedIds { before, own: HashMap::new() };
     let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
@@ -124,7 +121,7 @@ fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
         }
         // A message that lost its last call may be left with nothing to say. Dropping it
         // cannot undo a pair, so this is a fixed point.
-        let says = |opener: &Entry| filter::unheard(order, &opener.message).is_none();
+        let says = |opener: &Entry| filter::unheard(&order.recipe.agent, &opener.message).is_none();
         match opener(old, &verdicts).filter(says) {
             Some(opener) => out.push(opener),
             None => findings.add(FindingKind::Dropped, &old.message.id, Cause::Blank),
@@ -191,7 +188,7 @@ fn opener(old: &Entry, verdicts: &[Verdict]) -> Option<Entry> {
     Some(entry(Message { body, ..Message::clone(&old.message) }, Provenance::Altered))
 }
 
-fn is_nameless(call: &ToolCall) -> bool {
+pub(crate) fn is_nameless(call: &ToolCall) -> bool {
     call.name.as_str().trim().is_empty()
 }
 

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Error, ErrorKind, FindingKind, OpenBlock, Outcome, PlacementRule, Report,
+    Agent, Assembly, Error, ErrorKind, FindingKind, OpenBlock, Outcome, PlacementRule, Report,
+    open_calls,
 };
 use interleaf_model::{
     Body, Entry, Law, Message, MessageId, Origin, Prompt, Provenance, Role, Transcript,
@@ -48,6 +49,9 @@ proptest! {
             let head = prompt.messages().filter(|m| m.role() == Role::System).count();
             let letters = letters(prompt.entries());
             if let Some(position) = oracle::position(&case.recipe.rule, &letters) {
+                // What a sub-agent is told first stands before the block (C9).
+                let is_sub = case.recipe.agent != Agent::Main;
+                let position = position.max(usize::from(is_sub && letters.starts_with('u')));
                 prop_assert_eq!(context.start - head, position, "{} in {}", case.recipe.rule, letters);
             }
         }
@@ -80,6 +84,27 @@ proptest! {
             check_provenance(&case, prompt.entries(), &report);
             check_order(&case, prompt.entries());
             check_context(&case, &prompt, &report);
+        }
+    }
+
+    #[test]
+    fn c9_a_sub_agents_task_is_the_first_thing_said_in_every_request(case in tight_case()) {
+        let scene = case.input(&words());
+        if let (Some(task), Some((prompt, _))) = (task(&case), ready(&scene)) {
+            let first = prompt.messages().find(|message| message.role() != Role::System);
+            prop_assert!(Arc::ptr_eq(first.unwrap(), task), "{}", lines(prompt.entries()));
+        }
+    }
+
+    #[test]
+    fn a_request_waits_for_the_calls_that_are_open(case in tight_case()) {
+        let mut case = case;
+        case.recipe.open_block = OpenBlock::Wait;
+        let open = open_calls(case.view.iter(), &case.recipe.agent);
+        match case.input(&words()).assemble() {
+            Ok(Assembly { outcome: Outcome::Waiting(calls), .. }) => prop_assert_eq!(calls, open),
+            Ok(Assembly { outcome: Outcome::Ready(_), .. }) => prop_assert_eq!(open, []),
+            Err(_) => {}
         }
     }
 
@@ -165,15 +190,14 @@ fn ready(input: &Scene) -> Option<(Prompt, Report)> {
 /// Whether an error is right: nothing that this agent hears was said by a user, and
 /// no context either.
 fn is_nothing_to_say(case: &Case, error: &Error) -> bool {
-    let agent = &case.recipe.agent;
-    let is_own = |message: &Arc<Message>| match &message.origin {
-        Origin::SubAgent(name) => *agent == interleaf_assemble::Agent::Sub(name.clone()),
-        Origin::Main | Origin::Internal => false,
+    let origin = match &case.recipe.agent {
+        Agent::Main => Origin::Main,
+        Agent::Sub(name) => Origin::SubAgent(name.clone()),
     };
-    let has_own = case.view.iter().any(is_own);
-    let is_heard =
-        |message: &Arc<Message>| is_own(message) || (message.origin == Origin::Main && !has_own);
-    let mut heard = case.view.iter().filter(|message| is_heard(message));
+    let mut heard = case.view.iter().filter(|message| message.origin == origin);
+    if error.kind() == ErrorKind::Settings {
+        return case.recipe.agent != Agent::Main && heard.next().is_none();
+    }
     let speaks = |m: &Arc<Message>| m.role() == Role::User && !m.is_blank();
     error.kind() == ErrorKind::Invalid
         && error.violation().is_some_and(|violation| violation.law == Law::NotEmpty)
@@ -218,6 +242,16 @@ fn check_context(case: &Case, prompt: &Prompt, report: &Report) {
     }
     let placement = report.placement.as_ref().map(|p| (p.index, p.messages));
     assert_eq!(placement, (!block.is_empty()).then_some((range.start, range.len())));
+}
+
+/// What a sub-agent hears first, if a user says it.
+fn task(case: &Case) -> Option<&Arc<Message>> {
+    let Agent::Sub(name) = &case.recipe.agent else { return None };
+    let origin = Origin::SubAgent(name.clone());
+    let speaks = |m: &&Arc<Message>| {
+        m.origin == origin && m.role() != Role::System && (m.role() == Role::Tool || !m.is_blank())
+    };
+    case.view.iter().find(speaks).filter(|message| message.role() == Role::User)
 }
 
 /// What users and assistants said keeps its order, and what users said its words.

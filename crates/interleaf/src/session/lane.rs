@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_assemble::{Assembly, Ledger, Outcome, Recipe, Running, View};
+use interleaf_assemble::{Agent, Assembly, Ledger, Outcome, Recipe, Running, View};
 use interleaf_conversation::Conversation;
-use interleaf_model::{AgentName, Message, MessageId, Origin};
+use interleaf_model::{Message, MessageId};
 use interleaf_wire::{Encoded, SessionEncoder};
 
-use crate::preview::pinned;
+use crate::preview::{is_in_view, pinned};
 use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own: a
@@ -48,11 +48,10 @@ impl Lane {
     pub(super) fn make(
         &mut self,
         conversation: &Conversation,
-        agent: Option<&AgentName>,
         recipe: &Recipe,
         target: &Target,
     ) -> Result<Made, Error> {
-        self.follow(conversation, agent);
+        self.follow(conversation, &recipe.agent);
         let requires = target.requirements();
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
         let body = match &assembly.outcome {
@@ -72,8 +71,8 @@ impl Lane {
     }
 
     /// Takes in what is new in the conversation.
-    fn follow(&mut self, conversation: &Conversation, agent: Option<&AgentName>) {
-        let own = |message: &&Arc<Message>| hears(agent, message);
+    fn follow(&mut self, conversation: &Conversation, agent: &Agent) {
+        let own = |message: &&Arc<Message>| is_in_view(agent, message);
         let (batch, len) = (conversation.current_batch(), conversation.view_len());
         let pinned = pinned(conversation);
         match self.seen {
@@ -90,15 +89,5 @@ impl Lane {
             }
         }
         (self.seen, self.pinned) = (Some((batch, len)), pinned);
-    }
-}
-
-/// Whether a message is part of an agent's view. What the main agent leaves out is told in
-/// the report of its requests.
-fn hears(agent: Option<&AgentName>, message: &Message) -> bool {
-    match (agent, &message.origin) {
-        (None, _) => true,
-        (Some(agent), Origin::SubAgent(name)) => agent == name,
-        (Some(_), Origin::Main | Origin::Internal) => false,
     }
 }

@@ -75,7 +75,7 @@ impl Session {
         }
         let conversation = self.conversation.clone();
         let agent = agent_of(&recipe);
-        self.lane(agent).make(&conversation, agent, &recipe, target)
+        self.lane(agent).make(&conversation, &recipe, target)
     }
 
     /// What counts the tokens of a model's requests.

@@ -1,10 +1,10 @@
 //! The second verb: what came back is taken in.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use interleaf_assemble::{Agent, open_calls};
 use interleaf_conversation::Event;
-use interleaf_model::{AgentName, Answered, CallId, Message, Origin, Reply, Role, ToolCall, Usage};
+use interleaf_model::{AgentName, Answered, Message, Origin, Reply, ToolCall, Usage};
 use interleaf_store::{Page, RequestUsage, SentRequest};
 
 use super::lane::Asked;
@@ -95,43 +95,28 @@ impl Session {
         agent: Option<&AgentName>,
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
-        let mut open: HashSet<CallId> =
-            self.open_calls_of(agent).into_iter().map(|call| call.id).collect();
+        let mut open = self.open_calls_of(agent);
         let mut messages = Vec::new();
         for message in results {
             let Some(result) = message.as_result() else {
                 let role = message.role();
                 return Err(Error::rule(format!("a result is expected, not a {role} message")));
             };
-            if !open.remove(&result.call) {
+            let Some(at) = open.iter().position(|call| call.id == result.call) else {
                 let rule = format!("the result for {} answers no open call", result.call);
                 return Err(Error::rule(rule));
-            }
+            };
+            open.remove(at);
             messages.push(Arc::new(message.with_origin(origin_of(agent))));
         }
         self.append_all(messages).await
     }
 
-    /// The calls without a result in the last block of an agent.
+    /// The calls that an agent waits for.
     pub(super) fn open_calls_of(&self, agent: Option<&AgentName>) -> Vec<ToolCall> {
-        let origin = origin_of(agent);
-        let conversation = &self.conversation;
-        let mut answered: HashSet<&CallId> = HashSet::new();
-        for position in (0..conversation.view_len()).rev() {
-            let Some(message) = conversation.visible_at(position) else { break };
-            if message.origin != origin {
-                continue;
-            }
-            match (message.role(), message.as_result()) {
-                (Role::Tool, Some(result)) => drop(answered.insert(&result.call)),
-                (Role::Assistant, _) => {
-                    let open = message.calls().filter(|call| !answered.contains(&call.id));
-                    return open.cloned().collect();
-                }
-                (Role::System | Role::User | Role::Tool, _) => break,
-            }
-        }
-        Vec::new()
+        let agent = agent.map_or(Agent::Main, |name| Agent::Sub(name.clone()));
+        let open = open_calls(self.conversation.visible(), &agent);
+        open.into_iter().map(|open| open.call).collect()
     }
 
     /// The message of this very answer, if it was taken before: whoever does not know

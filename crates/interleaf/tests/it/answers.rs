@@ -1,8 +1,10 @@
 //! Answer, take, request: what a model said goes back to it in order, nothing is lost,
 //! and what is known of the answer can be asked later.
 
-use interleaf::assemble::{OpenBlock, Recipe};
-use interleaf::model::{ContextKind, Finish, Message, PartRef, Reply, Role, Tool};
+use interleaf::assemble::{Agent, OpenBlock, Recipe};
+use interleaf::model::{
+    ContextKind, Finish, Message, Origin, PartRef, Reply, Role, Tool, notation,
+};
 use interleaf::wire::{Decoder, Family, NameMap, Vendor, decode_request};
 use interleaf::{ErrorKind, Next, Session, Target};
 use serde_json::json;
@@ -80,6 +82,39 @@ fn recipe() -> Recipe {
     let mut recipe = Recipe::new().with_tools([Tool::new("ls", "Lists files.", schema)]);
     recipe.open_block = OpenBlock::Wait;
     recipe
+}
+
+#[test]
+fn what_a_request_waits_for_may_be_answered_also_after_a_message_that_says_nothing() {
+    block_on(async {
+        for agent in [None, Some("scout")] {
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let origin = agent.map_or(Origin::Main, |name| Origin::SubAgent(name.into()));
+            let said = notation::parse("u go\na [call c1 ls]\na [empty]\n").unwrap();
+            for message in said {
+                session.append(message.with_origin(origin.clone())).await.unwrap();
+            }
+            session
+                .append(Message::user("to someone else").with_origin(Origin::Internal))
+                .await
+                .unwrap();
+            let mut recipe = recipe().with_context(ContextKind::Role, "You look.");
+            if let Some(name) = agent {
+                recipe = recipe.with_agent(Agent::Sub(name.into()));
+            }
+            let target = target_of(Vendor::named("openai").unwrap(), "m-1");
+            let Next::Wait(calls) = session.request(&recipe, &target).await.unwrap() else {
+                panic!("it does not wait")
+            };
+            let results = calls.iter().map(|open| open.call.result("src")).collect::<Vec<_>>();
+            match agent {
+                None => session.results(results).await.unwrap(),
+                Some(name) => session.sub_agent(name).results(results).await.unwrap(),
+            };
+            let next = session.request(&recipe, &target).await.unwrap();
+            assert!(matches!(next, Next::Send(_)), "{agent:?}");
+        }
+    });
 }
 
 #[test]

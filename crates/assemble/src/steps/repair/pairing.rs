@@ -7,7 +7,7 @@ use interleaf_model::{CallId, Entry};
 use crate::Cause;
 
 /// The pairs of calls and results in a draft.
-pub(super) struct Pairing {
+pub(crate) struct Pairing {
     /// All calls of the draft in order: the position of the result that answers each.
     answers: Vec<Option<usize>>,
     /// For each position the number of calls before it; one more for the end.
@@ -47,7 +47,7 @@ impl Pairing {
     /// A result belongs to the nearest message before it with an unanswered call of
     /// its id; within that message to the first such call. A run of results that
     /// stands directly before its message belongs to it, if nothing better does.
-    pub(super) fn of(entries: &[Entry]) -> Self {
+    pub(crate) fn of(entries: &[Entry]) -> Self {
         let mut pairing = Self {
             answers: Vec::new(),
             first_call: Vec::with_capacity(entries.len() + 1),
@@ -130,7 +130,7 @@ impl Pairing {
     }
 
     /// For each call of the message at this position, the position of its result.
-    pub(super) fn answers(&self, position: usize) -> &[Option<usize>] {
+    pub(crate) fn answers(&self, position: usize) -> &[Option<usize>] {
         &self.answers[self.first_call[position]..self.first_call[position + 1]]
     }
 
@@ -139,12 +139,9 @@ impl Pairing {
         self.results[position] == Fate::Moves
     }
 
-    /// The message whose calls may still be answered: the last one with calls, if
-    /// nothing but results has come since.
-    pub(super) fn open_at_end(&self) -> Option<usize> {
-        let since = &self.results[self.last_opener? + 1..];
-        let only_results = since.iter().all(|&fate| fate != Fate::NotAResult);
-        self.last_opener.filter(|_| only_results)
+    /// The last message with calls.
+    pub(super) fn last_opener(&self) -> Option<usize> {
+        self.last_opener
     }
 
     /// Why the result at this position answers nothing, if so.

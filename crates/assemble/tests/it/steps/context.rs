@@ -70,6 +70,8 @@ fn a_sub_agent_has_the_same_block_and_its_task_stays_first() {
         PlacementRule::Tail,
         PlacementRule::FromEnd(1),
         PlacementRule::BeforeAssistant(1),
+        PlacementRule::AfterSystem,
+        PlacementRule::FromEnd(3),
     ] {
         input.rule = rule;
         let (prompt, _) = ready(&input);

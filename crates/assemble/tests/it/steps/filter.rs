@@ -3,7 +3,7 @@
 use interleaf_assemble::{Agent, Context, ErrorKind};
 use interleaf_model::{AgentName, ContextKind, Law};
 
-use crate::scene::{Scene, input, ready, refused, show};
+use crate::scene::{Scene, four_texts, input, ready, refused, show};
 
 #[test]
 fn blank_messages_go_and_empty_results_stay() {
@@ -68,10 +68,14 @@ fn a_sub_agent_sees_its_own_messages_only() {
 }
 
 #[test]
-fn a_sub_agent_with_a_conversation_of_its_own_sees_all_of_it() {
-    let mut input = input("u the task\na looking");
+fn c9_a_sub_agent_that_nothing_was_said_to_has_no_task() {
+    let mut input = input("u the task\na{agent=mason} looking");
     input.agent = Agent::Sub(AgentName::new("scout"));
-    assert_eq!(ready(&input).0.entries().len(), 2);
+    input.context = four_texts();
+    let refused = refused(&input);
+    assert_eq!(refused.kind(), ErrorKind::Settings);
+    let rule = "the sub-agent scout has no task: no message of the view is its own";
+    assert_eq!(refused.to_string(), rule);
 }
 
 #[test]

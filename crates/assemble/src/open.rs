@@ -1,0 +1,62 @@
+//! The calls at the end of a conversation that may still be answered.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use interleaf_model::{CallId, Entry, Message, Provenance};
+
+use crate::draft::entry;
+use crate::steps::filter;
+use crate::steps::repair::is_nameless;
+use crate::steps::repair::pairing::Pairing;
+use crate::{Agent, OpenBlock, OpenCall, Recipe};
+
+/// The calls that an agent waits for: those without a result in the last message that it
+/// hears, if nothing but results has come since. Only the end of the view is looked at.
+///
+/// A request that waits ([`OpenBlock::Wait`]) waits for these.
+///
+/// ```
+/// use std::sync::Arc;
+/// use interleaf_assemble::{Agent, open_calls};
+/// use interleaf_model::notation;
+///
+/// let messages = notation::parse("u list\na [call c1 ls] [call c2 pwd]\nt c1= src\n")?;
+/// let messages: Vec<_> = messages.into_iter().map(Arc::new).collect();
+/// let open = open_calls(messages.iter(), &Agent::Main);
+/// assert_eq!(open.len(), 1);
+/// assert_eq!(open[0].call.id.as_str(), "c2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open_calls<'a>(
+    view: impl DoubleEndedIterator<Item = &'a Arc<Message>>,
+    agent: &Agent,
+) -> Vec<OpenCall> {
+    let is_heard = |message: &&Arc<Message>| filter::unheard(agent, message).is_none();
+    let mut heard = view.rev().filter(is_heard).peekable();
+    let is_result = |message: &&Arc<Message>| message.as_result().is_some();
+    let after: Vec<_> = std::iter::from_fn(|| heard.next_if(is_result)).collect();
+    let Some(opener) = heard.next().filter(|message| message.has_calls()) else {
+        return Vec::new();
+    };
+    // Results right before their message belong to it, if no earlier message called them.
+    let mut before: Vec<_> = std::iter::from_fn(|| heard.next_if(is_result)).collect();
+    let calls = |id: &CallId| opener.calls().any(|call| call.id == *id);
+    before.retain(|message| message.as_result().is_some_and(|result| calls(&result.call)));
+    if !before.is_empty() {
+        let earlier: HashSet<&CallId> = heard.flat_map(|m| m.calls().map(|c| &c.id)).collect();
+        before.retain(|m| m.as_result().is_some_and(|result| !earlier.contains(&result.call)));
+    }
+    let at = before.len();
+    let run = before.into_iter().rev().chain([opener]).chain(after.into_iter().rev());
+    let run: Vec<Entry> = run.map(|message| entry(message.clone(), Provenance::Original)).collect();
+    let pairing = Pairing::of(&run);
+    let open = opener.calls().zip(pairing.answers(at));
+    let open = open.filter(|(call, answer)| answer.is_none() && !is_nameless(call));
+    open.map(|(call, _)| OpenCall { message: opener.id.clone(), call: call.clone() }).collect()
+}
+
+/// Whether a request waits.
+pub(crate) fn waits(view: &[Arc<Message>], recipe: &Recipe) -> bool {
+    recipe.open_block == OpenBlock::Wait && !open_calls(view.iter(), &recipe.agent).is_empty()
+}
