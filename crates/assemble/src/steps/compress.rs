@@ -58,7 +58,11 @@ pub(crate) fn run(
             let head = kept.iter().take_while(|e| e.message.role() == Role::System).count();
             (head, Message::system(&text(summary, stands_for)))
         }
-        SummaryRole::User => (first, Message::user(&text(summary, stands_for))),
+        SummaryRole::User => {
+            let task = kept.iter().position(|entry| order.is_task(&entry.message));
+            let place = first.max(task.map_or(0, |task| task + 1));
+            (place, Message::user(&text(summary, stands_for)))
+        }
     };
     let mut message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
     message.origin = order.own_origin();
