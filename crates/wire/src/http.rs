@@ -1,7 +1,8 @@
 //! How a request is sent: where to, and with which headers. Sending it is the caller's.
 //!
 //! A vendor's `base_url` may hold `{model}` (a deployment of Azure's) and a query (its
-//! `api-version`); the path of the family goes between the two.
+//! `api-version`); the path of the family goes between the two. For Anthropic's API it may
+//! end with `/v1` or leave that out, as Anthropic's own SDKs do.
 
 use std::fmt;
 
@@ -56,6 +57,9 @@ pub enum HeaderValue {
 
 /// What a family says of its requests: its place in the table of contents.
 pub(crate) struct Route {
+    /// The version that the vendor's own SDK puts before the path, so that its users know the
+    /// base URL without it; empty if they know it with the version.
+    pub(crate) version: &'static str,
     /// The path below the base URL, with its query if it has one.
     pub(crate) path: fn(&Options) -> String,
     /// Whether the path names the model.
@@ -149,12 +153,17 @@ impl Vendor {
         }
         let base_url = base_url.replace("{model}", &escaped(&options.model, ""));
         let (base, base_query) = base_url.split_once('?').unwrap_or((&base_url, ""));
+        let base = base.trim_end_matches('/');
+        let base = match route.version {
+            version if version.is_empty() || is_versioned(base) => base.to_owned(),
+            version => format!("{base}/{version}"),
+        };
         let path = (route.path)(options);
         let (path, query) = path.split_once('?').unwrap_or((&path, ""));
         let queries: Vec<&str> =
             [base_query, query].into_iter().filter(|q| !q.is_empty()).collect();
         let mark = if queries.is_empty() { "" } else { "?" };
-        Ok(format!("{}/{path}{mark}{}", base.trim_end_matches('/'), queries.join("&")))
+        Ok(format!("{base}/{path}{mark}{}", queries.join("&")))
     }
 
     /// Says who sends the request.
@@ -194,6 +203,13 @@ impl Vendor {
         http.push(name, HeaderValue::Secret(Secret::new(format!("{prefix}{text}"))));
         Ok(())
     }
+}
+
+/// Whether the path of an address ends with a version such as `v1` or `v1beta`.
+fn is_versioned(base: &str) -> bool {
+    let path = base.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    let last = path.and_then(|(_, path)| path.rsplit('/').next()).unwrap_or_default();
+    last.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A text as part of a path: all but letters, digits, `-._~` and what `kept` names is

@@ -6,7 +6,7 @@ use crate::http::Route;
 use crate::{Family, Options};
 
 pub(super) const ROUTE: Route =
-    Route { path: |_| "messages".to_owned(), names_model: false, headers };
+    Route { version: "v1", path: |_| "messages".to_owned(), names_model: false, headers };
 
 /// The version whose bodies are written here. The next one refuses sampling settings.
 const VERSION: &str = "2023-06-01";

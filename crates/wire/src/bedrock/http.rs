@@ -3,7 +3,8 @@
 use crate::Options;
 use crate::http::{Route, escaped};
 
-pub(super) const ROUTE: Route = Route { path, names_model: true, headers: |_| Vec::new() };
+pub(super) const ROUTE: Route =
+    Route { version: "", path, names_model: true, headers: |_| Vec::new() };
 
 fn path(options: &Options) -> String {
     let method = if options.stream { "converse-stream" } else { "converse" };

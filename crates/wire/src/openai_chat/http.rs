@@ -2,5 +2,9 @@
 
 use crate::http::Route;
 
-pub(super) const ROUTE: Route =
-    Route { path: |_| "chat/completions".to_owned(), names_model: false, headers: |_| Vec::new() };
+pub(super) const ROUTE: Route = Route {
+    version: "",
+    path: |_| "chat/completions".to_owned(),
+    names_model: false,
+    headers: |_| Vec::new(),
+};

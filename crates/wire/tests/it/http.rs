@@ -136,6 +136,23 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
+fn the_address_of_anthropics_api_may_leave_its_version_out() {
+    for (base, url) in [
+        ("https://api.anthropic.com", "https://api.anthropic.com/v1/messages"),
+        ("https://api.anthropic.com/", "https://api.anthropic.com/v1/messages"),
+        ("https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages"),
+        ("https://v1.example", "https://v1.example/v1/messages"),
+        ("https://gateway.example/anthropic", "https://gateway.example/anthropic/v1/messages"),
+        ("https://gateway.example/a/v2/?team=7", "https://gateway.example/a/v2/messages?team=7"),
+    ] {
+        let vendor = Vendor::of(Family::Anthropic).clone().base_url(base);
+        assert_eq!(sent(&vendor, "claude-opus-5", false).url, url);
+    }
+    let openai = Vendor::of(Family::OpenaiChat).clone().base_url("https://gateway.example");
+    assert_eq!(sent(&openai, "gpt-5", false).url, "https://gateway.example/chat/completions");
+}
+
+#[test]
 fn a_stream_is_asked_for_in_the_form_that_the_decoder_reads() {
     let accepts = |name: &str, stream: bool| {
         let vendor = Vendor::named(name).unwrap().clone().base_url("https://x.example");
