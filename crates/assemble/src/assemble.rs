@@ -1,6 +1,8 @@
 //! The builder: the steps, one after the other.
 
-use interleaf_model::{Entry, Prompt, Provenance, Requirements, Role};
+use std::sync::Arc;
+
+use interleaf_model::{Entry, Message, Prompt, Provenance, Requirements, Role};
 
 use crate::draft::Draft;
 use crate::finding::Findings;
@@ -57,18 +59,30 @@ pub fn assemble_observed(
     mut observe: impl FnMut(Step, &[Entry]),
 ) -> Result<Assembly, Error> {
     let placement = previous.and_then(|previous| previous.placement.as_ref());
+    let messages = previous.map(|previous| previous.messages.as_slice());
+    assemble_after(view, recipe, requires, (messages, placement), &mut observe)
+}
+
+/// Makes a request after one of which these messages and this placement are known.
+pub(crate) fn assemble_after(
+    view: &View,
+    recipe: &Recipe,
+    requires: Requirements,
+    (previous, placement): (Option<&[Arc<Message>]>, Option<&Placement>),
+    observe: &mut dyn FnMut(Step, &[Entry]),
+) -> Result<Assembly, Error> {
     let order = Order::of(view, recipe, requires, placement)?;
     let mut draft = Draft::of(&view.messages);
     let mut making = Making::default();
-    making.run(&order, &mut draft, &STEPS, &mut observe)?;
+    making.run(&order, &mut draft, &STEPS, observe)?;
     if let Some(previous) = previous {
-        let old = previous.messages.iter();
+        let old = previous.iter();
         let stable = stable_prefix(old, draft.messages(), order.counting.as_ref(), |message| {
             message.neutral_len()
         });
         making.stable(stable);
     }
-    making.finish(&order, &mut draft, &mut observe)
+    making.finish(&order, &mut draft, observe)
 }
 
 /// A report in the making.

@@ -9,10 +9,10 @@ pub use rule::{CustomRule, PlacementRule};
 use std::fmt;
 
 use interleaf_model::MessageId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where the context block went, and how that came about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Placement {
     /// The rule that was asked.
@@ -36,7 +36,7 @@ pub struct Placement {
 }
 
 /// What is done when a rule has no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fallback {

@@ -18,18 +18,18 @@ use interleaf_model::{Message, MessageId, Requirements};
 use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
-use crate::assemble::Making;
+use crate::assemble::{Making, assemble_after};
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::order::Order;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
-use crate::{Assembly, Context, Error, Outcome, PlacementRule, Recipe, Step, View, assemble};
+use crate::{Assembly, Context, Error, Outcome, Placement, PlacementRule, Recipe, Step, View};
 
 /// A conversation that grows, and the requests made from it.
 ///
 /// Turns that no later message can change are settled: they go through the steps
 /// once, and a request continues them. The outcome and the report are the same as
-/// those of [`assemble`] on the whole view with the session's previous request; the
+/// those of [`assemble`](crate::assemble()) on the whole view with the session's previous request; the
 /// work is that of the messages at its end. Settings may change from one request to
 /// the next; a change that touches settled turns costs one pass over the view. Where a
 /// request cannot be made so (a rule that puts the block at the head, a rule of the
@@ -55,6 +55,8 @@ pub struct Running {
     source: Source,
     prior: Box<Prior>,
     previous: Option<Remembered>,
+    /// Where the previous request had its context block.
+    placement: Option<Placement>,
 }
 
 impl Running {
@@ -93,7 +95,7 @@ impl Running {
     /// Makes a request, and takes it for the one before the next.
     ///
     /// # Errors
-    /// As [`assemble`].
+    /// As [`assemble`](crate::assemble()).
     pub fn assemble(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let assembly = self.preview(recipe, requires)?;
         self.remember(&assembly);
@@ -104,7 +106,7 @@ impl Running {
     /// if there had been none; [`remember`](Self::remember) makes it count.
     ///
     /// # Errors
-    /// As [`assemble`].
+    /// As [`assemble`](crate::assemble()).
     pub fn preview(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         match self.continued(recipe, requires) {
             Some(assembly) => assembly,
@@ -116,14 +118,22 @@ impl Running {
     /// none.
     pub fn remember(&mut self, assembly: &Assembly) {
         if let Outcome::Ready(prompt) = &assembly.outcome {
-            let placement = assembly.report.placement.as_ref();
-            self.previous = Some(Remembered::of(prompt, placement, self.previous.as_ref()));
+            self.previous = Some(Remembered::of(prompt, self.previous.as_ref()));
+            self.placement.clone_from(&assembly.report.placement);
         }
     }
 
+    /// Takes a request that was made elsewhere for the one before the next. All that is
+    /// known of it is where its context block stood: what the next one has in common with
+    /// it is not reported.
+    pub fn resume(&mut self, placement: Option<Placement>) {
+        (self.previous, self.placement) = (None, placement);
+    }
+
     fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
-        let previous = self.previous.as_ref().map(Remembered::as_previous);
-        assemble(&self.view, recipe, requires, previous.as_ref())
+        let previous = self.previous.as_ref().map(Remembered::messages);
+        let previous = (previous.as_deref(), self.placement.as_ref());
+        assemble_after(&self.view, recipe, requires, previous, &mut |_, _| {})
     }
 
     /// The request, made from what came since the settled turns; nothing, if it cannot
@@ -143,13 +153,13 @@ impl Running {
         // The order borrows what the rest changes.
         let view = std::mem::take(&mut self.view);
         let previous = self.previous.take();
-        let placement = previous.as_ref().and_then(|previous| previous.placement.as_ref());
-        let made = match Order::of(&view, recipe, requires, placement) {
+        let placement = self.placement.take();
+        let made = match Order::of(&view, recipe, requires, placement.as_ref()) {
             Ok(order) => self.make(&order, &view.messages, previous.as_ref()),
             Err(error) => Some(Err(error)),
         };
         self.view = view;
-        self.previous = previous;
+        (self.previous, self.placement) = (previous, placement);
         made
     }
 

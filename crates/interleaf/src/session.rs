@@ -81,6 +81,8 @@ pub struct Session {
     conversation: Conversation,
     /// The body of the last noted request, if it is known.
     last_body: Option<LastBody>,
+    /// How many requests the lanes know of.
+    n_requests: u64,
     /// What the main agent's requests are made from.
     main: Lane,
     /// What the requests of sub-agents are made from.
@@ -122,7 +124,17 @@ impl Session {
 
     fn of(store: Arc<dyn Store>, head: Head, conversation: Conversation) -> Self {
         let (main, agents, ledgers) = (Lane::default(), BTreeMap::new(), BTreeMap::new());
-        Self { store, head, conversation, last_body: None, main, agents, kept: None, ledgers }
+        Self {
+            store,
+            head,
+            conversation,
+            last_body: None,
+            n_requests: 0,
+            main,
+            agents,
+            kept: None,
+            ledgers,
+        }
     }
 
     /// A session that shares the past of this one, as it is known here, and goes its own

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use interleaf_model::{Entry, Message, Prompt, Role};
 
 use super::shown::Shown;
+use crate::StablePrefix;
 use crate::prefix::stable_prefix;
 use crate::tokens::Counting;
-use crate::{Placement, Previous, StablePrefix};
 
 /// The session's previous request.
 pub(super) struct Remembered {
     prompt: Prompt,
-    pub(super) placement: Option<Placement>,
     /// The bytes of its messages after the settled ones, by address: the prompt keeps them
     /// alive, so that no other message has that address.
     lens: HashMap<usize, usize>,
@@ -21,17 +20,13 @@ pub(super) struct Remembered {
 
 impl Remembered {
     /// The request that was just made, after `before`.
-    pub(super) fn of(
-        prompt: &Prompt,
-        placement: Option<&Placement>,
-        before: Option<&Self>,
-    ) -> Self {
+    pub(super) fn of(prompt: &Prompt, before: Option<&Self>) -> Self {
         let known = |message| match before {
             Some(before) => before.len(message),
             None => message.neutral_len(),
         };
         let lens = prompt.messages().map(|message| (address(message), known(message))).collect();
-        Self { prompt: prompt.clone(), placement: placement.cloned(), lens }
+        Self { prompt: prompt.clone(), lens }
     }
 
     fn len(&self, message: &Arc<Message>) -> usize {
@@ -39,8 +34,9 @@ impl Remembered {
         known.unwrap_or_else(|| message.neutral_len())
     }
 
-    pub(super) fn as_previous(&self) -> Previous {
-        Previous::made(&self.prompt, self.placement.as_ref())
+    /// Its messages, in order.
+    pub(super) fn messages(&self) -> Vec<Arc<Message>> {
+        self.prompt.whole().messages().cloned().collect()
     }
 
     /// What the request made of `entries`, after what is shown of the settled turns, has

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, Assembly, Ledger, Outcome, Recipe, Running, View};
+use interleaf_assemble::{Agent, Assembly, Ledger, Outcome, Placement, Recipe, Running, View};
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId};
+use interleaf_store::SentRequest;
 use interleaf_wire::{Encoded, SessionEncoder};
+use serde::Deserialize;
 
 use crate::preview::{is_in_view, pinned};
 use crate::{Error, Target};
@@ -20,6 +22,10 @@ pub(super) struct Lane {
     pinned: BTreeSet<MessageId>,
     /// The batch whose view is known, and how many positions of it.
     seen: Option<(u32, usize)>,
+    /// The number of the last request that is known here.
+    last: Option<u64>,
+    /// Whether that is the agent's last.
+    pub(super) is_current: bool,
     /// The last request, for its answer.
     pub(super) asked: Option<Asked>,
 }
@@ -67,7 +73,19 @@ impl Lane {
     /// Takes a request for the one before the next.
     pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked) {
         self.running.remember(assembly);
+        self.last = Some(asked.number);
         self.asked = Some(asked);
+    }
+
+    /// Takes the agent's last request for the one before the next. If another node made it,
+    /// or this one before it was started anew, its report tells where its block stood.
+    pub(super) fn catch_up(&mut self, last: Option<&SentRequest>) {
+        let number = last.map(|last| last.no);
+        if self.last != number {
+            self.running.resume(last.and_then(placement_of));
+            self.last = number;
+        }
+        self.is_current = true;
     }
 
     /// Takes in what is new in the conversation.
@@ -90,4 +108,13 @@ impl Lane {
         }
         (self.seen, self.pinned) = (Some((batch, len)), pinned);
     }
+}
+
+/// Where a request had its context block; none, if its report is of another form.
+fn placement_of(request: &SentRequest) -> Option<Placement> {
+    #[derive(Deserialize)]
+    struct Told {
+        placement: Option<Placement>,
+    }
+    serde_json::from_str::<Told>(request.report.as_str()).ok()?.placement
 }

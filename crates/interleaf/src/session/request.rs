@@ -73,9 +73,25 @@ impl Session {
         if recipe.budget.is_some() && recipe.ledger.is_none() {
             recipe.to_mut().ledger = Some(self.ledger(&target.options.model));
         }
-        let conversation = self.conversation.clone();
         let agent = agent_of(&recipe);
+        self.catch_up(agent).await?;
+        let conversation = self.conversation.clone();
         self.lane(agent).make(&conversation, &recipe, target)
+    }
+
+    /// Takes in the last request of an agent, if others may have made some.
+    async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
+        if self.n_requests != self.head.next_request {
+            let lanes = self.agents.values_mut().chain([&mut self.main]);
+            lanes.for_each(|lane| lane.is_current = false);
+            self.n_requests = self.head.next_request;
+        }
+        if !self.lane(agent).is_current {
+            let never = agent.is_some_and(|name| self.conversation.usage_of(name).is_none());
+            let last = if never { None } else { self.last_request(agent).await? };
+            self.lane(agent).catch_up(last.as_ref());
+        }
+        Ok(())
     }
 
     /// What counts the tokens of a model's requests.
@@ -113,6 +129,9 @@ impl Session {
             report: Json::parse(report).map_err(Error::form)?,
         });
         self.send(commit).await?;
+        if self.n_requests == number {
+            self.n_requests = self.head.next_request;
+        }
         self.conversation = conversation;
         self.last_body = Some(kept);
         Ok(number)

@@ -31,7 +31,9 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        self.note_fragments(None, (sent.model, sent.vendor), body, sent.report).await
+        let number = self.note_fragments(None, (sent.model, sent.vendor), body, sent.report).await;
+        self.lane(None).is_current = false;
+        number
     }
 
     /// Notes what the API says that a request has cost so far. For the last request, the

@@ -42,7 +42,7 @@ impl Session {
             // Another node asked, or this one did before it was started anew.
             _ => match request {
                 Some(number) => self.asked(number).await?,
-                None => self.last_asked(agent).await?,
+                None => self.last_request(agent).await?.map(Asked::of),
             },
         };
         let mut answered = Answered::default();
@@ -139,15 +139,18 @@ impl Session {
         Ok(requests.into_iter().find(|request| request.no == number).map(Asked::of))
     }
 
-    /// The last request of an agent, if this node did not make it.
-    async fn last_asked(&self, agent: Option<&AgentName>) -> Result<Option<Asked>, Error> {
+    /// The last request of an agent.
+    pub(super) async fn last_request(
+        &self,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<SentRequest>, Error> {
         let mut page = Page::newest(PAGE);
         loop {
             let requests = self.requests(page).await?;
             let Some(first) = requests.first().map(|request| request.no) else { return Ok(None) };
             for request in requests.into_iter().rev() {
                 if self.began(&request, agent).await? {
-                    return Ok(Some(Asked::of(request)));
+                    return Ok(Some(request));
                 }
             }
             page = Page::before(first, PAGE);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interleaf::assemble::{
-    Agent, Assembly, Budget, Estimate, Ledger, MissingResult, OpenBlock, Outcome, PlacementRule,
-    Previous, Recipe, Summary, SummaryRole, View, assemble,
+    Agent, Assembly, Budget, CustomRule, Estimate, Ledger, MissingResult, OpenBlock, Outcome,
+    PlacementRule, Previous, Recipe, Summary, SummaryRole, View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
 use interleaf::model::{ContextKind, Message, Origin, Tool};
@@ -276,6 +276,47 @@ fn nodes_that_take_turns_on_one_store_make_the_bytes_of_one() {
             }
         });
     }
+}
+
+/// A block that stays where it was, until more than six messages follow it.
+fn stay() -> PlacementRule {
+    PlacementRule::Custom(CustomRule::new("stay", |layout, previous| {
+        let after = previous.and_then(|previous| layout.after(previous.after.as_ref()?));
+        after.filter(|after| layout.len() - after <= 6).unwrap_or(layout.len())
+    }))
+}
+
+#[test]
+fn c6_a_rule_that_remembers_is_told_the_placement_that_another_node_chose() {
+    block_on(async {
+        let store = memory().await;
+        let target = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+        let mut recipe =
+            Recipe::new().with_rule(stay()).with_context(ContextKind::Role, "You mend programs.");
+        recipe.open_block = OpenBlock::Mend;
+        let scout = recipe.clone().with_agent(Agent::Sub("scout".into()));
+        let mut alone = Session::create(store.clone(), "").await.unwrap();
+        let mut one = Session::create(store.clone(), "").await.unwrap();
+        let mut two = Session::open(store.clone(), one.id()).await.unwrap();
+        for session in [&mut alone, &mut one] {
+            session.sub_agent("scout").begin("look").await.unwrap();
+        }
+        for (n, message) in agent_session(60).into_iter().enumerate() {
+            alone.append(message.clone()).await.unwrap();
+            one.refresh().await.unwrap();
+            one.append(message).await.unwrap();
+            let recipe = if n % 7 == 6 { &scout } else { &recipe };
+            let a = alone.request(recipe, &target).await.unwrap().request().unwrap();
+            let b = one.request(recipe, &target).await.unwrap().request().unwrap();
+            assert_eq!(shown(&a.body.to_bytes()), shown(&b.body.to_bytes()), "after {n}");
+            assert_eq!(a.report.placement, b.report.placement, "after {n}");
+            match n % 3 {
+                0 => std::mem::swap(&mut one, &mut two),
+                1 => one = Session::open(store.clone(), one.id()).await.unwrap(),
+                _ => {}
+            }
+        }
+    });
 }
 
 #[test]
