@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, Assembly, Ledger, Outcome, Placement, Recipe, Running, View};
+use interleaf_assemble::{
+    Agent, Assembly, Ledger, OpenCall, Outcome, Placement, Recipe, Running, View,
+};
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId};
 use interleaf_store::SentRequest;
@@ -41,10 +43,15 @@ pub(super) struct Asked {
 }
 
 /// A request, or what it waits for.
-pub(super) struct Made {
+pub(super) enum Made {
+    Ready(Box<Ready>),
+    Waiting(Vec<OpenCall>),
+}
+
+/// A request that can be sent.
+pub(super) struct Ready {
     pub(super) assembly: Assembly,
-    /// Its body, if it is ready.
-    pub(super) body: Option<Encoded>,
+    pub(super) body: Encoded,
     /// What counted its tokens.
     pub(super) ledger: Option<Arc<Ledger>>,
 }
@@ -60,14 +67,13 @@ impl Lane {
         self.follow(conversation, &recipe.agent);
         let requires = target.requirements();
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
-        let body = match &assembly.outcome {
-            Outcome::Waiting(_) => None,
-            Outcome::Ready(prompt) => {
-                let body = self.encoder.encode(prompt, &target.vendor, &target.options);
-                Some(body.map_err(Error::wire)?)
-            }
+        let prompt = match &assembly.outcome {
+            Outcome::Waiting(calls) => return Ok(Made::Waiting(calls.clone())),
+            Outcome::Ready(prompt) => prompt,
         };
-        Ok(Made { assembly, body, ledger: recipe.ledger.clone() })
+        let body = self.encoder.encode(prompt, &target.vendor, &target.options);
+        let body = body.map_err(Error::wire)?;
+        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger: recipe.ledger.clone() })))
     }
 
     /// Takes a request for the one before the next.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, Ledger, Outcome, Recipe, Report, Tokens};
+use interleaf_assemble::{Agent, Ledger, Recipe, Report, Tokens};
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
 
 use super::Session;
-use super::lane::{Asked, Made};
+use super::lane::{Asked, Made, Ready};
 use crate::{Error, Next, Request, Target};
 
 impl Session {
@@ -40,11 +40,13 @@ impl Session {
     /// # Errors
     /// As [`request`](Self::request).
     pub async fn record(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
-        let made = self.made(recipe, target).await?;
-        let Some(body) = &made.body else { return Ok(next(made, None, target)) };
+        let made = match self.made(recipe, target).await? {
+            Made::Ready(made) => made,
+            Made::Waiting(calls) => return Ok(Next::Wait(calls)),
+        };
         let (agent, report) = (agent_of(recipe), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
-        let body = body.fragments().cloned();
+        let body = made.body.fragments().cloned();
         let number = self.note_fragments(agent, (model, vendor), body, report).await?;
         let tokens = report.tokens.as_ref().map(Tokens::total);
         let asked = Asked {
@@ -54,7 +56,7 @@ impl Session {
             counted: made.ledger.clone().zip(tokens),
         };
         self.lane(agent).sent(&made.assembly, asked);
-        Ok(next(made, Some(number), target))
+        Ok(next(*made, Some(number), target))
     }
 
     /// Makes the next request to look at it. Nothing is noted, and the next request is
@@ -63,8 +65,10 @@ impl Session {
     /// # Errors
     /// As [`request`](Self::request).
     pub async fn preview(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
-        let made = self.made(recipe, target).await?;
-        Ok(next(made, None, target))
+        Ok(match self.made(recipe, target).await? {
+            Made::Ready(made) => next(*made, None, target),
+            Made::Waiting(calls) => Next::Wait(calls),
+        })
     }
 
     async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
@@ -146,25 +150,18 @@ pub(super) fn agent_of(recipe: &Recipe) -> Option<&AgentName> {
     }
 }
 
-fn next(made: Made, number: Option<u64>, target: &Target) -> Next {
-    let Made { assembly, body, .. } = made;
-    match (assembly.outcome, body) {
-        (Outcome::Waiting(calls), _) => Next::Wait(calls),
-        // A prompt is always written.
-        (Outcome::Ready(_), None) => Next::Wait(Vec::new()),
-        (Outcome::Ready(_), Some(body)) => {
-            let decoder = Decoder::new(target.vendor.family, body.names.clone());
-            let decoder = match &target.key {
-                Some(key) => decoder.hiding(key),
-                None => decoder,
-            };
-            // Answers whose calls have no ids of their own are told apart by the request.
-            let decoder = match number {
-                Some(number) => decoder.for_request(number),
-                None => decoder,
-            };
-            let report = assembly.report;
-            Next::Send(Box::new(Request { number, http: None, body, decoder, report }))
-        }
-    }
+fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
+    let Ready { assembly, body, .. } = made;
+    let decoder = Decoder::new(target.vendor.family, body.names.clone());
+    let decoder = match &target.key {
+        Some(key) => decoder.hiding(key),
+        None => decoder,
+    };
+    // Answers whose calls have no ids of their own are told apart by the request.
+    let decoder = match number {
+        Some(number) => decoder.for_request(number),
+        None => decoder,
+    };
+    let report = assembly.report;
+    Next::Send(Box::new(Request { number, http: None, body, decoder, report }))
 }
