@@ -79,6 +79,14 @@ pub enum Agent {
 }
 
 impl Agent {
+    /// The name of a sub-agent.
+    pub fn name(&self) -> Option<&AgentName> {
+        match self {
+            Self::Main => None,
+            Self::Sub(name) => Some(name),
+        }
+    }
+
     /// Whether a message is part of this agent's conversation.
     pub fn hears(&self, message: &Message) -> bool {
         match (self, &message.origin) {

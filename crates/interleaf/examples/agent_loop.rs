@@ -12,7 +12,7 @@ use interleaf::assemble::{Budget, Recipe};
 use interleaf::model::{ContextKind, Message, Reply, Tool, ToolCall};
 use interleaf::store::{self, SessionId};
 use interleaf::wire::ApiErrorKind;
-use interleaf::{Next, Request, Session, Target, TodoStatus};
+use interleaf::{Next, Request, Session, SessionAgent, Target, TodoStatus};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -35,14 +35,14 @@ fn recipe() -> Recipe {
         ])
 }
 
-/// Runs the main agent until it has nothing more to do.
-async fn run(session: &mut Session, target: &Target) -> Result<String> {
-    let mut recipe = recipe().with_budget(target.budget());
+/// Runs an agent, the main one or a sub-agent, until it has nothing more to do.
+async fn run(mut agent: SessionAgent<'_>, recipe: Recipe, target: &Target) -> Result<String> {
+    let mut recipe = recipe.with_budget(target.budget());
     loop {
-        match session.request(&recipe, target).await? {
+        match agent.request(&recipe, target).await? {
             Next::Send(request) => match send(&request).await? {
                 Answer::Reply(reply) => {
-                    let said = session.take(*reply).await?;
+                    let said = agent.take(*reply).await?;
                     if !said.has_calls() {
                         return Ok(said.text().into_owned());
                     }
@@ -52,9 +52,9 @@ async fn run(session: &mut Session, target: &Target) -> Result<String> {
             Next::Wait(calls) => {
                 let mut results = Vec::new();
                 for open in calls {
-                    results.push(run_tool(session, target, &open.call).await?);
+                    results.push(run_tool(agent.session(), target, &open.call).await?);
                 }
-                session.results(results).await?;
+                agent.results(results).await?;
             }
             _ => return Err("this program does not know what to do next".into()),
         }
@@ -106,13 +106,7 @@ async fn scout(session: &mut Session, target: &Target, call: &ToolCall) -> Resul
     let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
     let mut scout = session.sub_agent(format!("scout-{}", call.id));
     scout.begin("Why does the horn leak?").await?;
-    let Next::Send(request) = scout.request(&recipe, target).await? else {
-        return Err("the scout has no tools to wait for".into());
-    };
-    let Answer::Reply(reply) = send(&request).await? else {
-        return Err("the task of the scout is too long".into());
-    };
-    Ok(scout.take(*reply).await?.text().into_owned())
+    Box::pin(run(scout, recipe, target)).await
 }
 
 /// Says what was done to make the next request, without sending it.
@@ -156,13 +150,15 @@ async fn main() -> Result<()> {
 
     // It goes on where it was: the same loop runs the open calls first.
     let mut session = Session::open(store::open(&url).await?, id).await?;
-    assert_eq!(run(&mut session, &target).await?, "The valve is tight again.");
+    let said = run(session.main_agent(), recipe(), &target).await?;
+    assert_eq!(said, "The valve is tight again.");
     session.todo().set("1", TodoStatus::Done).await?;
 
     compact(&mut session, "The horn was mended.").await?;
     session.append(Message::user("And now?")).await?;
     explain(&mut session, &target).await?;
-    assert_eq!(run(&mut session, &target).await?, "Now it is quiet.");
+    let said = run(session.main_agent(), recipe(), &target).await?;
+    assert_eq!(said, "Now it is quiet.");
     println!("{}", session.todo().text().await?);
     for (name, counters) in session.conversation().agents() {
         println!("{name}: {:?}", counters.lifetime);

@@ -79,7 +79,7 @@ pub use past::{Retold, retell};
 pub use preview::{Preview, Single};
 pub use request::{Next, Request};
 pub use session::{
-    DamagedRecord, FolderNote, InfoRange, Information, KeptSummary, Notes, Sent, Session, SubAgent,
-    SummaryState, Todo, TodoItem, TodoStatus,
+    DamagedRecord, FolderNote, InfoRange, Information, KeptSummary, Notes, Sent, Session,
+    SessionAgent, SummaryState, Todo, TodoItem, TodoStatus,
 };
 pub use target::Target;

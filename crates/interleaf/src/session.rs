@@ -14,6 +14,7 @@
 //! change of the view that a summary covers) names the number of the next change of a
 //! record. What only appends does not, and a preview is made from what is known here.
 
+mod agent;
 mod information;
 mod lane;
 mod load;
@@ -23,18 +24,17 @@ mod records;
 mod request;
 mod retry;
 mod sent;
-mod sub_agent;
 mod summary;
 mod take;
 mod todo;
 mod write;
 
+pub use agent::SessionAgent;
 pub use information::{InfoRange, Information};
 pub use notes::{FolderNote, Notes};
 pub use records::DamagedRecord;
 pub(crate) use records::check as check_record;
 pub use sent::Sent;
-pub use sub_agent::SubAgent;
 pub use summary::{KeptSummary, SummaryState};
 pub use todo::{Todo, TodoItem, TodoStatus};
 

@@ -130,11 +130,7 @@ impl Notes<'_> {
 
 /// The notes for what an agent has read, shallow to deep; none if there are none.
 pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
-    let by = match agent {
-        Agent::Main => None,
-        Agent::Sub(name) => Some(name),
-    };
-    let read = kept.files.values().filter(|file| file.agent.as_ref() == by);
+    let read = kept.files.values().filter(|file| file.agent.as_ref() == agent.name());
     let folders: BTreeSet<&Path> = read.flat_map(|file| file.path.ancestors().skip(1)).collect();
     let mut shown: BTreeMap<(usize, &Path), Vec<(u64, &str)>> = BTreeMap::new();
     for (number, note) in kept.notes.values() {

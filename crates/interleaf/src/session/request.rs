@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, Ledger, Recipe, Report, Tokens};
+use interleaf_assemble::{Ledger, Recipe, Report, Tokens};
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
@@ -44,7 +44,7 @@ impl Session {
             Made::Ready(made) => made,
             Made::Waiting(calls) => return Ok(Next::Wait(calls)),
         };
-        let (agent, report) = (agent_of(recipe), &made.assembly.report);
+        let (agent, report) = (recipe.agent.name(), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
         let number = self.note_fragments(agent, (model, vendor), body, report).await?;
@@ -77,7 +77,7 @@ impl Session {
         if recipe.budget.is_some() && recipe.ledger.is_none() {
             recipe.to_mut().ledger = Some(self.ledger(&target.options.model));
         }
-        let agent = agent_of(&recipe);
+        let agent = recipe.agent.name();
         self.catch_up(agent).await?;
         let conversation = self.conversation.clone();
         self.lane(agent).make(&conversation, &recipe, target)
@@ -139,14 +139,6 @@ impl Session {
         self.conversation = conversation;
         self.last_body = Some(kept);
         Ok(number)
-    }
-}
-
-/// The sub-agent that a recipe is for.
-pub(super) fn agent_of(recipe: &Recipe) -> Option<&AgentName> {
-    match &recipe.agent {
-        Agent::Main => None,
-        Agent::Sub(name) => Some(name),
     }
 }
 

@@ -75,7 +75,7 @@ impl Session {
 
     /// The calls that the model waits for, of the main agent.
     pub fn open_calls(&self) -> Vec<ToolCall> {
-        self.open_calls_of(None)
+        self.open_calls_of(&Agent::Main)
     }
 
     /// Answers open calls, all in one transaction, and gives the log index of the first
@@ -87,12 +87,12 @@ impl Session {
         &mut self,
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
-        self.results_for(None, results).await
+        self.results_for(&Agent::Main, results).await
     }
 
     pub(super) async fn results_for(
         &mut self,
-        agent: Option<&AgentName>,
+        agent: &Agent,
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
         let mut open = self.open_calls_of(agent);
@@ -107,15 +107,14 @@ impl Session {
                 return Err(Error::rule(rule));
             };
             open.remove(at);
-            messages.push(Arc::new(message.with_origin(origin_of(agent))));
+            messages.push(Arc::new(message.with_origin(origin_of(agent.name()))));
         }
         self.append_all(messages).await
     }
 
     /// The calls that an agent waits for.
-    pub(super) fn open_calls_of(&self, agent: Option<&AgentName>) -> Vec<ToolCall> {
-        let agent = agent.map_or(Agent::Main, |name| Agent::Sub(name.clone()));
-        let open = open_calls(self.conversation.visible(), &agent);
+    pub(super) fn open_calls_of(&self, agent: &Agent) -> Vec<ToolCall> {
+        let open = open_calls(self.conversation.visible(), agent);
         open.into_iter().map(|open| open.call).collect()
     }
 

@@ -1,5 +1,6 @@
-//! An agent inside the session, with a conversation of its own.
+//! An agent of the session: the main one, or one inside it with a conversation of its own.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use interleaf_assemble::{Agent, Recipe};
@@ -10,10 +11,11 @@ use super::Session;
 use super::take::origin_of;
 use crate::{Error, Next, Target};
 
-/// An agent inside the session: it hears and says only what is its own, and its requests
-/// and tokens are counted for it alone. The main agent does not notice it.
+/// An agent of the session, so that one loop serves the main agent and its sub-agents.
 ///
-/// Its first message is its task. Its recipe must define its role (C9).
+/// A sub-agent hears and says only what is its own, and its requests and tokens are counted
+/// for it alone. The main agent does not notice it. Its first message is its task, and its
+/// recipe must define its role (C9).
 ///
 /// ```
 /// use interleaf::assemble::Recipe;
@@ -37,25 +39,30 @@ use crate::{Error, Next, Target};
 /// # }).unwrap();
 /// ```
 #[derive(Debug)]
-pub struct SubAgent<'s> {
+pub struct SessionAgent<'s> {
     session: &'s mut Session,
-    name: AgentName,
+    agent: Agent,
 }
 
 impl Session {
+    /// The main agent of this session. What it does, the session does under the same names.
+    pub fn main_agent(&mut self) -> SessionAgent<'_> {
+        SessionAgent { session: self, agent: Agent::Main }
+    }
+
     /// A sub-agent of this session.
-    pub fn sub_agent(&mut self, name: impl Into<AgentName>) -> SubAgent<'_> {
-        SubAgent { session: self, name: name.into() }
+    pub fn sub_agent(&mut self, name: impl Into<AgentName>) -> SessionAgent<'_> {
+        SessionAgent { session: self, agent: Agent::Sub(name.into()) }
     }
 }
 
-impl SubAgent<'_> {
-    /// Says a message to it; the first is its task. Gives its log index.
+impl SessionAgent<'_> {
+    /// Says a message to it. Gives its log index.
     ///
     /// # Errors
     /// As [`Session::append`].
     pub async fn append(&mut self, message: Message) -> Result<u32, Error> {
-        let origin = origin_of(Some(&self.name));
+        let origin = origin_of(self.agent.name());
         self.session.append(message.with_origin(origin)).await
     }
 
@@ -66,8 +73,7 @@ impl SubAgent<'_> {
     /// # Errors
     /// As [`Session::append`].
     pub async fn begin(&mut self, task: &str) -> Result<(), Error> {
-        let origin = origin_of(Some(&self.name));
-        let has_task = self.session.conversation().log().any(|message| message.origin == origin);
+        let has_task = self.session.conversation().log().any(|m| self.agent.hears(m));
         if !has_task {
             self.append(Message::user(task)).await?;
         }
@@ -79,7 +85,10 @@ impl SubAgent<'_> {
     /// # Errors
     /// As [`Session::request`]; also if the recipe does not define its role.
     pub async fn request(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
-        let recipe = recipe.clone().with_agent(Agent::Sub(self.name.clone()));
+        let mut recipe = Cow::Borrowed(recipe);
+        if recipe.agent != self.agent {
+            recipe.to_mut().agent.clone_from(&self.agent);
+        }
         self.session.request(&recipe, target).await
     }
 
@@ -88,7 +97,7 @@ impl SubAgent<'_> {
     /// # Errors
     /// As [`Session::take`].
     pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
-        self.session.take_for(Some(&self.name), reply).await
+        self.session.take_for(self.agent.name(), reply).await
     }
 
     /// Answers open calls of its own.
@@ -99,22 +108,30 @@ impl SubAgent<'_> {
         &mut self,
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
-        self.session.results_for(Some(&self.name), results).await
+        self.session.results_for(&self.agent, results).await
     }
 
     /// The calls that it waits for.
     pub fn open_calls(&self) -> Vec<ToolCall> {
-        self.session.open_calls_of(Some(&self.name))
+        self.session.open_calls_of(&self.agent)
     }
 
-    /// Its token counters; `None` if it never made a request.
+    /// Its token counters; `None` if it is a sub-agent that never made a request.
     pub fn usage(&self) -> Option<&Counters> {
-        self.session.conversation().usage_of(&self.name)
+        let conversation = self.session.conversation();
+        match &self.agent {
+            Agent::Main => Some(conversation.usage()),
+            Agent::Sub(name) => conversation.usage_of(name),
+        }
     }
 
     /// How full its window is.
     pub fn fill(&self) -> Option<Fill<'_>> {
-        self.session.conversation().fill_of(&self.name)
+        let conversation = self.session.conversation();
+        match &self.agent {
+            Agent::Main => conversation.fill(),
+            Agent::Sub(name) => conversation.fill_of(name),
+        }
     }
 
     /// The session that it is part of.
