@@ -44,7 +44,21 @@ pub fn assemble(
     requires: Requirements,
     previous: Option<&Previous>,
 ) -> Result<Assembly, Error> {
-    assemble_observed(view, recipe, requires, previous, |_, _| {})
+    let (assembly, _) = assemble_or_draft(view, recipe, requires, previous)?;
+    Ok(assembly)
+}
+
+/// Like [`assemble`], and gives the messages so far of a request that waits.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_or_draft(
+    view: &View,
+    recipe: &Recipe,
+    requires: Requirements,
+    previous: Option<&Previous>,
+) -> Result<(Assembly, Vec<Entry>), Error> {
+    assemble_after(view, recipe, requires, known(previous), &mut |_, _| {})
 }
 
 /// Like [`assemble`], and shows the messages after each step.
@@ -58,19 +72,26 @@ pub fn assemble_observed(
     previous: Option<&Previous>,
     mut observe: impl FnMut(Step, &[Entry]),
 ) -> Result<Assembly, Error> {
-    let placement = previous.and_then(|previous| previous.placement.as_ref());
-    let messages = previous.map(|previous| previous.messages.as_slice());
-    assemble_after(view, recipe, requires, (messages, placement), &mut observe)
+    let (assembly, _) = assemble_after(view, recipe, requires, known(previous), &mut observe)?;
+    Ok(assembly)
 }
 
-/// Makes a request after one of which these messages and this placement are known.
+/// What is known of the previous request: its messages and its placement.
+pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, Option<&'a Placement>);
+
+fn known(previous: Option<&Previous>) -> Known<'_> {
+    let messages = previous.map(|previous| previous.messages.as_slice());
+    (messages, previous.and_then(|previous| previous.placement.as_ref()))
+}
+
+/// Makes a request; one that waits comes with the messages so far.
 pub(crate) fn assemble_after(
     view: &View,
     recipe: &Recipe,
     requires: Requirements,
-    (previous, placement): (Option<&[Arc<Message>]>, Option<&Placement>),
+    (previous, placement): Known<'_>,
     observe: &mut dyn FnMut(Step, &[Entry]),
-) -> Result<Assembly, Error> {
+) -> Result<(Assembly, Vec<Entry>), Error> {
     let order = Order::of(view, recipe, requires, placement)?;
     let mut draft = Draft::of(&view.messages);
     let mut making = Making::default();
@@ -82,7 +103,8 @@ pub(crate) fn assemble_after(
         });
         making.stable(stable);
     }
-    making.finish(&order, &mut draft, observe)
+    let assembly = making.finish(&order, &mut draft, observe)?;
+    Ok((assembly, draft.entries))
 }
 
 /// A report in the making.

@@ -51,7 +51,7 @@ mod report;
 mod assemble;
 mod running;
 
-pub use assemble::{Assembly, Outcome, assemble, assemble_observed};
+pub use assemble::{Assembly, Outcome, assemble, assemble_observed, assemble_or_draft};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};
 pub use finding::{Cause, Finding, FindingKind};

@@ -133,7 +133,8 @@ impl Running {
     fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let previous = self.previous.as_ref().map(Remembered::messages);
         let previous = (previous.as_deref(), self.placement.as_ref());
-        assemble_after(&self.view, recipe, requires, previous, &mut |_, _| {})
+        let made = assemble_after(&self.view, recipe, requires, previous, &mut |_, _| {});
+        made.map(|(assembly, _)| assembly)
     }
 
     /// The request, made from what came since the settled turns; nothing, if it cannot

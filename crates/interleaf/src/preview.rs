@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Assembly, Ledger, OpenBlock, Outcome, Previous, Recipe, View, assemble_observed,
+    Agent, Assembly, Ledger, Outcome, Previous, Recipe, View, assemble_or_draft,
 };
 use interleaf_conversation::{Conversation, PINNED};
 use interleaf_model::{Entry, Message, MessageId, Requirements};
@@ -77,15 +77,8 @@ impl<'a> Single<'a> {
             recipe.to_mut().ledger = Some(ledger.into());
         }
         let requires = target.map_or(Requirements::STRICT, Target::requirements);
-        let may_wait = recipe.open_block == OpenBlock::Wait;
-        let mut draft = Vec::new();
-        let observe = |_, now: &[Entry]| {
-            if may_wait {
-                now.clone_into(&mut draft);
-            }
-        };
-        let assembly = assemble_observed(&view, &recipe, requires, self.previous, observe)
-            .map_err(Error::assemble)?;
+        let made = assemble_or_draft(&view, &recipe, requires, self.previous);
+        let (assembly, draft) = made.map_err(Error::assemble)?;
         let body = match (&assembly.outcome, target) {
             (Outcome::Ready(prompt), Some(Target { vendor, options, .. })) => {
                 let mut options = options.clone();

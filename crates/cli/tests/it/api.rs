@@ -90,9 +90,9 @@ fn tools_are_read_in_the_form_of_any_api() {
         fs::write(&file, list.to_string()).unwrap();
         let read = stdout(&["build", CHAT, "--tools", file.to_str().unwrap()]);
         let read: Value = serde_json::from_str(&read).unwrap();
-        for (read, ours) in
-            read["tools"].as_array().unwrap().iter().zip(ours["tools"].as_array().unwrap())
-        {
+        let (read, ours) = (read["tools"].as_array().unwrap(), ours["tools"].as_array().unwrap());
+        assert_eq!(read.len(), ours.len(), "{api}");
+        for (read, ours) in read.iter().zip(ours) {
             for field in ["name", "description", "parameters"] {
                 assert_eq!(read[field], ours[field], "{api}");
             }

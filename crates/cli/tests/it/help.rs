@@ -5,18 +5,30 @@ use std::process::{Command, Stdio};
 
 use super::{PROGRAM, root, stdout, text};
 
-const COMMANDS: [&str; 10] = [
-    "show",
-    "query",
-    "op",
-    "build",
-    "explain",
-    "sessions",
-    "convert",
-    "lint",
-    "decode",
-    "completions",
-];
+/// A command, and those above it.
+type Words = Vec<String>;
+
+/// Every command with its help, as the help of the one above it lists them.
+fn commands() -> Vec<(Words, String)> {
+    let mut all = Vec::new();
+    let mut open: Vec<Words> = vec![Vec::new()];
+    while let Some(words) = open.pop() {
+        let help = help(&words);
+        let list = help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest);
+        for line in list.lines().take_while(|line| !line.is_empty()) {
+            let name = line.split_whitespace().next().unwrap();
+            open.push(words.iter().cloned().chain([name.to_owned()]).collect());
+        }
+        all.push((words, help));
+    }
+    assert!(all.len() >= 30, "{} commands", all.len());
+    all
+}
+
+fn help(words: &[String]) -> String {
+    let arguments: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+    stdout(&arguments)
+}
 
 /// The lines of the section EXAMPLES.
 pub(crate) fn examples(help: &str) -> String {
@@ -26,14 +38,18 @@ pub(crate) fn examples(help: &str) -> String {
 }
 
 #[test]
-fn every_command_has_a_sentence_and_examples() {
-    let overview = stdout(&["--help"]);
-    for command in COMMANDS {
-        let help = stdout(&[command, "--help"]);
-        let sentence = help.lines().next().unwrap();
-        assert!(overview.contains(&format!("{command:<13}{sentence}")), "{sentence}");
-        assert!(examples(&help).contains(&format!("interleaf {command} ")), "{help}");
+fn every_command_has_a_sentence_and_those_at_the_top_have_examples() {
+    for (words, help) in commands() {
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+        let Some((name, above)) = words.split_last() else { continue };
+        let sentence = help.lines().next().unwrap();
+        let overview = self::help(above);
+        let mut lines = overview.lines().map(str::trim_start);
+        let mut says = lines.by_ref().filter_map(|line| line.strip_prefix(name.as_str()));
+        assert!(says.any(|line| line.trim_start() == sentence), "{words:?}: {sentence}");
+        if above.is_empty() {
+            assert!(examples(&help).contains(&format!("interleaf {name} ")), "{help}");
+        }
     }
 }
 
@@ -45,10 +61,11 @@ fn the_examples_work_from_the_root() {
     let path = std::env::join_paths(paths).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let store = scratch.path().join("sessions.db");
-    // Those of `completions` write into the home directory.
-    let own = COMMANDS.into_iter().filter(|&command| command != "completions");
-    for arguments in own.map(|command| vec![command, "-h"]).chain([vec!["--help"]]) {
-        let script = format!("set -e\n{}", examples(&stdout(&arguments)));
+    // Those of `completions` write into the home directory, and those further down name
+    // files that a person has.
+    let at_top = commands().into_iter().filter(|(words, _)| words.len() < 2);
+    for (_, help) in at_top.filter(|(words, _)| words != &["completions"]) {
+        let script = format!("set -e\n{}", examples(&help));
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(root()).env("PATH", &path).stdin(Stdio::null());
         shell.env("INTERLEAF_STORE", format!("sqlite:{}", store.display()));
@@ -65,8 +82,8 @@ fn the_examples_work_from_the_root() {
 fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = stdout(&["completions", shell]);
-        for command in COMMANDS {
-            assert!(script.contains(command), "{shell} {command}");
+        for (words, _) in commands() {
+            assert!(words.iter().all(|word| script.contains(word)), "{shell} {words:?}");
         }
     }
 }
