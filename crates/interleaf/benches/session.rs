@@ -1,27 +1,36 @@
 //! What an agent does in one turn: append durably, assemble with a budget, write the body,
-//! note the request. What the processor does stands beside the time on the clock, most of
-//! which is the wait for the disk.
+//! note the request.
+//!
+//! The times are the processor's, of all threads. They stand for the same turns three
+//! times: with the session in memory, which is the engine's own work; in SQLite; and bare,
+//! where SQLite gets the same bytes in the same two transactions and nothing else is done.
+//! What the kernel needs to write and sync is in the last two. The clock shows the wait
+//! for the disk as well.
 //!
 //! `cargo bench -p interleaf --bench session`
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
 
-use std::fs;
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interleaf::assemble::{Budget, OpenBlock, Recipe};
 use interleaf::model::{ContextKind, Message};
+use interleaf::store::Page;
 use interleaf::{Next, Session, Target, store};
 use interleaf_samples::generate::agent_session;
+use rusqlite::{Connection, params};
+use rustix::time::{ClockId, clock_gettime};
 
 /// How many turns are measured at each length.
-const TURNS: usize = 200;
+const TURNS: usize = 400;
 
 fn main() {
-    println!("one durable turn in SQLite, {TURNS} turns each\n");
-    println!("{:>9} {:>14} {:>14} {:>14}", "messages", "append", "request", "on the clock");
+    println!("the processor's time for one durable turn, mean of {TURNS} turns\n");
+    print!("{:>9} {:>12} {:>12} {:>12}", "messages", "in memory", "in SQLite", "bare SQLite");
+    println!(" {:>12} {:>12} {:>14}", "of it append", "request", "on the clock");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for n in [1_000, 10_000, 100_000] {
         runtime.block_on(measure(n));
@@ -29,12 +38,30 @@ fn main() {
 }
 
 async fn measure(n: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}", folder.path().join("sessions.db").display());
-    let store = store::open(&url).await.unwrap();
-    let mut session = Session::create(store, "").await.unwrap();
     let messages: Vec<Arc<Message>> =
         agent_session(n + 2 * TURNS).into_iter().map(Arc::new).collect();
+    let memory = turns("memory:", &messages, n).await;
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("sessions.db").display());
+    let durable = turns(&url, &messages, n).await;
+    let bare = bare(&folder.path().join("bare.db"), &durable.session, n).await;
+    let micros = |time: Duration| format!("{:.1} µs", time.as_secs_f64() * 1e6 / TURNS as f64);
+    let (all, alone) = (durable.append + durable.request, memory.append + memory.request);
+    print!("{n:>9} {:>12} {:>12} {:>12}", micros(alone), micros(all), micros(bare));
+    let (append, request, clock) = (durable.append, durable.request, durable.clock);
+    println!(" {:>12} {:>12} {:>14}", micros(append), micros(request), micros(clock));
+}
+
+struct Measured {
+    session: Session,
+    append: Duration,
+    request: Duration,
+    clock: Duration,
+}
+
+async fn turns(url: &str, messages: &[Arc<Message>], n: usize) -> Measured {
+    let store = store::open(url).await.unwrap();
+    let mut session = Session::create(store, "").await.unwrap();
     for part in messages[..n].chunks(5_000) {
         session.append_all(part.iter().cloned()).await.unwrap();
     }
@@ -62,19 +89,41 @@ async fn measure(n: usize) {
         append += between - before;
         request += busy() - between;
     }
-    let micros = |time: Duration| time.as_secs_f64() * 1e6 / TURNS as f64;
-    let clock = micros(start.elapsed());
-    let (append, request) = (micros(append), micros(request));
-    println!("{n:>9} {append:>11.1} µs {request:>11.1} µs {clock:>11.1} µs");
+    Measured { session, append, request, clock: start.elapsed() }
 }
 
-/// How long all threads of this process have run so far; zero where the system does not
-/// tell.
-fn busy() -> Duration {
-    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let run = |thread: fs::DirEntry| {
-        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<u64>().ok()
+/// The same bytes in the same number of transactions, written by SQLite alone.
+async fn bare(path: &Path, session: &Session, n: usize) -> Duration {
+    let all = Page::from(0, usize::MAX);
+    let events = session.store().events(session.id(), all).await.unwrap();
+    let requests = session.requests(Page::from(3, usize::MAX)).await.unwrap();
+    assert_eq!(requests.len(), TURNS);
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "journal_mode", "wal").unwrap();
+    connection.pragma_update(None, "synchronous", "full").unwrap();
+    connection.execute_batch("CREATE TABLE bytes (id INTEGER PRIMARY KEY, body)").unwrap();
+    let insert = |bodies: &[&[u8]]| {
+        connection.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
+        let mut statement = connection.prepare_cached("INSERT INTO bytes VALUES (NULL, ?1)");
+        for body in bodies {
+            statement.as_mut().unwrap().execute(params![body]).unwrap();
+        }
+        connection.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
     };
-    Duration::from_nanos(threads.filter_map(run).sum())
+    // Each turn appends two messages and notes one request.
+    let first = n + 3;
+    let bodies: Vec<&[u8]> = events.iter().map(|event| event.body.as_bytes()).collect();
+    insert(&bodies[..first]);
+    let before = busy();
+    for (turn, request) in requests.iter().enumerate() {
+        let events = &bodies[first + 3 * turn..][..3];
+        insert(&events[..2]);
+        insert(&[events[2], &request.body.middle, request.report.as_str().as_bytes()]);
+    }
+    busy() - before
+}
+
+/// How long all threads of this process have run so far.
+fn busy() -> Duration {
+    clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap()
 }

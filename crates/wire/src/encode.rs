@@ -27,8 +27,8 @@ use crate::{Adjustment, CacheMarks, Error, ErrorKind, NameMap, Options, Response
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     head: Bytes,
-    /// The settled turns, in groups that other requests share.
-    settled: Vec<Arc<[Bytes]>>,
+    /// The settled turns, in pieces that other requests share.
+    settled: Vec<Bytes>,
     rest: Vec<Bytes>,
     /// What the API could not take as it was; without what was changed in the settled
     /// turns that the prompt continues.
@@ -42,8 +42,7 @@ pub struct Encoded {
 impl Encoded {
     /// The pieces, in order.
     pub fn fragments(&self) -> impl Iterator<Item = &Bytes> {
-        let settled = self.settled.iter().flat_map(|group| group.iter());
-        std::iter::once(&self.head).chain(settled).chain(&self.rest)
+        std::iter::once(&self.head).chain(&self.settled).chain(&self.rest)
     }
 
     /// Everything that the API could not take as it was.

@@ -63,6 +63,7 @@ struct Totals {
     n_repaired: usize,
     n_turns: usize,
     tokens: (u64, u64),
+    systems: Vec<(Entry, bool)>,
     filtered: Findings,
     repaired: Findings,
     shortened: Findings,
@@ -70,6 +71,7 @@ struct Totals {
 
 impl Totals {
     fn add(&mut self, stretch: &Stretch) {
+        self.systems.extend_from_slice(&stretch.systems);
         self.n_source += stretch.n_source;
         self.n_filtered += stretch.n_filtered;
         self.n_repaired += stretch.n_repaired;
@@ -94,8 +96,7 @@ impl Prior {
 
     /// The system messages that stood in it, and whether they stood at the head.
     pub(crate) fn systems(&self) -> impl Iterator<Item = (&Entry, bool)> {
-        let systems = self.stretches.iter().flat_map(|stretch| &stretch.systems);
-        systems.map(|(entry, is_at_head)| (entry, *is_at_head))
+        self.totals.systems.iter().map(|(entry, is_at_head)| (entry, *is_at_head))
     }
 
     /// How many of its messages are there after a step.

@@ -64,7 +64,7 @@ impl SessionEncoder {
         let mut settled_adjustments = Arc::default();
         if let Some(chain) = prompt.settled() {
             self.settled.update(chain, writer, &context)?;
-            (settled, rest) = self.settled.pieces();
+            settled = self.settled.pieces();
             settled_adjustments = self.settled.adjustments();
             context.names.extend(self.settled.names());
         }

@@ -1,5 +1,7 @@
 //! Settled turns, written once.
 
+mod pieces;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,8 +12,7 @@ use super::{Context, Elements, TurnPlace, Writer};
 use crate::turns::Turns;
 use crate::{Adjustment, Error, NameMap};
 
-/// This many pieces are shared as one.
-const GROUP: usize = 128;
+use pieces::{Joined, Pieces};
 
 /// What was written of settled turns so far.
 #[derive(Debug, Default)]
@@ -20,11 +21,8 @@ pub(super) struct SettledText {
     upto: Option<Arc<Settled>>,
     /// Its links, in order.
     written: Vec<WrittenLink>,
-    /// The text of each link, with commas between them.
-    groups: Vec<Arc<[Bytes]>>,
-    /// The texts that are not yet a group.
-    open: Vec<Bytes>,
-    has_text: bool,
+    /// The texts of all links, in a few pieces.
+    pieces: Pieces,
     adjustments: Arc<Vec<Adjustment>>,
     names: NameMap,
 }
@@ -57,34 +55,92 @@ impl SettledText {
             new.push(next.link());
             chain = next.earlier();
         }
-        let mut known = HashMap::new();
         if chain.is_none() {
-            // Another chain, though it may have links in common with the one before.
             let old = std::mem::take(self);
-            known = old.written.into_iter().map(|w| (Arc::as_ptr(&w.link), w)).collect();
-        }
-        for link in new.into_iter().rev() {
-            let asked = self.written.last().is_some_and(|last| ends_with_user(&last.link));
-            let written = match known.remove(&Arc::as_ptr(link)) {
-                Some(written) if written.asked == asked => written,
-                Some(_) | None => write(link, asked, writer, context)?,
-            };
-            self.push(written);
+            self.rewrite(old, new, writer, context)?;
+        } else {
+            for link in new.into_iter().rev() {
+                let written = write(link, self.asked(), writer, context)?;
+                self.push(written);
+            }
         }
         self.upto = Some(settled.clone());
         Ok(())
     }
 
-    fn push(&mut self, written: WrittenLink) {
-        if !written.text.is_empty() {
-            // Nothing stands before the first element.
-            let from = usize::from(!self.has_text);
-            self.has_text = true;
-            self.open.push(written.text.slice(from..));
-            if self.open.len() == GROUP {
-                self.groups.push(std::mem::take(&mut self.open).into());
+    /// Writes another chain, which may have links in common with the one before.
+    fn rewrite(
+        &mut self,
+        old: Self,
+        mut new: Vec<&Arc<Link>>,
+        writer: Writer,
+        context: &Context<'_>,
+    ) -> Result<(), Error> {
+        new.reverse();
+        let Self { written, pieces, .. } = old;
+        let places: HashMap<*const Link, usize> =
+            written.iter().enumerate().map(|(place, w)| (Arc::as_ptr(&w.link), place)).collect();
+        let mut written: Vec<Option<WrittenLink>> = written.into_iter().map(Some).collect();
+        let mut pieces = pieces.by_first_link();
+        let mut next = 0;
+        while let Some(&link) = new.get(next) {
+            let asked = self.asked();
+            let place = places.get(&Arc::as_ptr(link)).copied();
+            let is_known =
+                |place: &usize| written[*place].as_ref().is_some_and(|w| w.asked == asked);
+            let Some(place) = place.filter(is_known) else {
+                self.push(write(link, asked, writer, context)?);
+                next += 1;
+                continue;
+            };
+            // A piece whose links all come again, side by side, stays a piece.
+            let stays = pieces.remove(&place).filter(|piece| {
+                let (old, new) = (&written[place..], &new[next..]);
+                let is_same = |(old, new): (&Option<WrittenLink>, &&Arc<Link>)| {
+                    old.as_ref().is_some_and(|old| Arc::ptr_eq(&old.link, new))
+                };
+                let n = piece.n_links;
+                new.len() >= n && old.iter().zip(new).take(n).all(is_same)
+            });
+            let n = stays.as_ref().map_or(1, |piece| piece.n_links);
+            let again = written[place..place + n].iter_mut().filter_map(Option::take);
+            match stays {
+                Some(piece) => {
+                    again.for_each(|written| self.note(written));
+                    let joined = self.pieces.push_piece(piece);
+                    self.settle_in(joined);
+                }
+                None => again.for_each(|written| self.push(written)),
             }
+            next += n;
         }
+        Ok(())
+    }
+
+    /// Whether the user says something at the end of what is written beside results.
+    fn asked(&self) -> bool {
+        self.written.last().is_some_and(|last| ends_with_user(&last.link))
+    }
+
+    fn push(&mut self, written: WrittenLink) {
+        let text = written.text.clone();
+        self.note(written);
+        let joined = self.pieces.push(text);
+        self.settle_in(joined);
+    }
+
+    /// Lets the last links share the memory of the piece that they stand in now.
+    fn settle_in(&mut self, joined: Option<Joined>) {
+        let Some(Joined { n_links, text }) = joined else { return };
+        let (first, mut start) = (self.written.len() - n_links, 0);
+        for written in &mut self.written[first..] {
+            let end = start + written.text.len();
+            written.text = text.slice(start..end);
+            start = end;
+        }
+    }
+
+    fn note(&mut self, written: WrittenLink) {
         if !written.adjustments.is_empty() {
             // Nobody else holds it, unless the last request is still about.
             Arc::make_mut(&mut self.adjustments).extend_from_slice(&written.adjustments);
@@ -93,9 +149,9 @@ impl SettledText {
         self.written.push(written);
     }
 
-    /// The elements, with commas between them: groups of pieces, then single ones.
-    pub(super) fn pieces(&self) -> (Vec<Arc<[Bytes]>>, Vec<Bytes>) {
-        (self.groups.clone(), self.open.clone())
+    /// The elements, with commas between them, in a few pieces.
+    pub(super) fn pieces(&self) -> Vec<Bytes> {
+        self.pieces.texts()
     }
 
     /// What was changed in them for the API's sake.
