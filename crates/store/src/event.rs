@@ -16,8 +16,6 @@ pub struct NewEvent {
     pub(crate) at: Option<Timestamp>,
     pub(crate) version: u32,
     pub(crate) body: String,
-    /// What can be searched for, as the index takes it; empty for most events.
-    pub(crate) words: String,
 }
 
 /// An event as it was written.
@@ -41,8 +39,7 @@ impl NewEvent {
     pub fn of(event: &Event) -> Result<Self, Error> {
         let body = serde_json::to_string(event)
             .map_err(|e| Error::invalid("the event has no JSON form").caused_by(e))?;
-        let texts = messages(event).flat_map(|message| message.texts());
-        Ok(Self { at: None, version: EVENT_VERSION, body, words: index_words(texts) })
+        Ok(Self { at: None, version: EVENT_VERSION, body })
     }
 
     /// The same event to be written elsewhere, byte for byte and with its time.
@@ -50,11 +47,9 @@ impl NewEvent {
     /// # Errors
     /// If it cannot be read.
     pub fn copy_of(stored: &StoredEvent) -> Result<Self, Error> {
-        let event = stored.event()?;
-        let texts = messages(&event).flat_map(|message| message.texts());
-        let words = index_words(texts);
+        stored.event()?;
         let (version, body) = (stored.version, stored.body.clone());
-        Ok(Self { at: Some(stored.at), version, body, words })
+        Ok(Self { at: Some(stored.at), version, body })
     }
 
     /// The JSON text.
@@ -62,10 +57,12 @@ impl NewEvent {
         &self.body
     }
 
-    /// The words to search for under which it is found, with spaces between them; none for most
-    /// events.
-    pub fn words(&self) -> &str {
-        &self.words
+    /// The words under which it is found, with spaces between them; none for most events.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn words(&self) -> Result<String, Error> {
+        Ok(index_words(texts(&read(0, self.version, &self.body)?)))
     }
 }
 
@@ -75,26 +72,17 @@ impl StoredEvent {
     /// # Errors
     /// If a newer version wrote it, or it is damaged; the error names the event.
     pub fn event(&self) -> Result<Event, Error> {
-        let seq = self.seq;
-        if self.version > EVENT_VERSION {
-            let message = format!(
-                "event {seq} has version {}; this program reads up to {EVENT_VERSION}",
-                self.version
-            );
-            return Err(Error::new(ErrorKind::Newer, message));
-        }
-        if let Some(message) = appended(&self.body) {
-            return Ok(Event::Appended { message: message.into() });
-        }
-        serde_json::from_str(&self.body)
-            .map_err(|e| Error::corrupt(format!("event {seq} is damaged")).caused_by(e))
+        read(self.seq, self.version, &self.body)
     }
 
     /// All text of the messages that the event brought in.
     pub(crate) fn text(&self) -> Result<String, Error> {
-        let event = self.event()?;
-        let texts: Vec<&str> = messages(&event).flat_map(|message| message.texts()).collect();
-        Ok(texts.join("\n"))
+        Ok(texts(&self.event()?).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The words under which it is found, with spaces between them; none for most events.
+    pub(crate) fn words(&self) -> Result<String, Error> {
+        Ok(index_words(texts(&self.event()?)))
     }
 }
 
@@ -114,11 +102,29 @@ pub(crate) fn check_gap_free(
     Ok(())
 }
 
+fn read(seq: u64, version: u32, body: &str) -> Result<Event, Error> {
+    if version > EVENT_VERSION {
+        let message =
+            format!("event {seq} has version {version}; this program reads up to {EVENT_VERSION}");
+        return Err(Error::new(ErrorKind::Newer, message));
+    }
+    if let Some(message) = appended(body) {
+        return Ok(Event::Appended { message: message.into() });
+    }
+    serde_json::from_str(body)
+        .map_err(|e| Error::corrupt(format!("event {seq} is damaged")).caused_by(e))
+}
+
 /// The message of an event that says one, if it is written as we write it. Nearly all
 /// events are, and their messages are read in one pass, where they stand.
 fn appended(body: &str) -> Option<Message> {
     let message = body.strip_prefix(r#"{"appended":{"message":"#)?.strip_suffix("}}")?;
     Message::from_json(message).ok()
+}
+
+/// The texts of the messages that an event brings in.
+fn texts(event: &Event) -> impl Iterator<Item = &str> {
+    messages(event).flat_map(|message| message.texts())
 }
 
 /// The messages that an event brings in.

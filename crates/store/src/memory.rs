@@ -24,7 +24,8 @@ struct Row {
     head: Head,
     /// Where the records of the parent end, for a fork.
     records_from: u64,
-    events: Vec<(StoredEvent, String)>,
+    /// Its own events; those before are its parent's.
+    events: Vec<StoredEvent>,
     records: Vec<RecordRow>,
     requests: Vec<SentRequest>,
 }
@@ -132,7 +133,7 @@ impl Memory {
         for (seq, event) in (current..).zip(commit.events()) {
             let at = event.at.unwrap_or(commit.at);
             let (version, body) = (event.version, event.body.clone());
-            row.events.push((StoredEvent { seq, at, version, body }, event.words.clone()));
+            row.events.push(StoredEvent { seq, at, version, body });
         }
         row.records.extend(changed);
         row.head.next_record = next_record;
@@ -169,8 +170,8 @@ impl Memory {
         let mut events = vec![];
         for (owner, seqs) in lineage.pieces(&page.seqs(lineage.len())) {
             let row = find(&sessions, owner)?;
-            let of_page = row.events.iter().filter(|(event, _)| seqs.contains(&event.seq));
-            events.extend(of_page.map(|(event, _)| event.clone()));
+            let place = |seq| row.events.partition_point(|event| event.seq < seq);
+            events.extend_from_slice(&row.events[place(seqs.start)..place(seqs.end)]);
         }
         Ok(events)
     }
@@ -184,8 +185,8 @@ impl Memory {
         let mut found = vec![];
         let asked = |row: &&Row| search.session.is_none_or(|id| id == row.head.id);
         for row in sessions.values().rev().filter(asked) {
-            for (event, words) in row.events.iter().rev() {
-                if found.len() < search.limit && terms.match_words(words) {
+            for event in row.events.iter().rev() {
+                if found.len() < search.limit && terms.match_words(&event.words()?) {
                     let excerpt = terms.excerpt(&event.text()?);
                     found.push(Found { session: row.head.id, seq: event.seq, excerpt });
                 }

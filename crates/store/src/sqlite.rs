@@ -9,9 +9,12 @@ mod error;
 mod read;
 mod readers;
 mod schema;
+mod words;
 mod writer;
 
 use std::path::PathBuf;
+
+use rusqlite::Connection;
 
 use crate::notice::Bell;
 use crate::{
@@ -63,7 +66,12 @@ impl Sessions for Sqlite {
     }
 
     fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
-        Box::pin(self.readers.read(move |connection| read::search(connection, &search)))
+        Box::pin(async move {
+            let session = search.session;
+            let index = move |connection: &Connection| words::index_next(connection, session);
+            while self.writer.write(index).await? {}
+            self.readers.read(move |connection| read::search(connection, &search)).await
+        })
     }
 
     fn watch(&self) -> StoreFuture<'_, Notices> {

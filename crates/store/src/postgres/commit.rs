@@ -133,7 +133,7 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
     let events = commit.events();
     let versions: Vec<i32> = events.iter().map(|event| event.version as i32).collect();
     let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
-    let words: Vec<&str> = events.iter().map(|event| event.words.as_str()).collect();
+    let words: Vec<String> = events.iter().map(NewEvent::words).collect::<Result<_, _>>()?;
     let time = |event: &NewEvent| event.at.unwrap_or(commit.at).as_microseconds();
     let times: Vec<i64> = events.iter().map(time).collect();
     let rows = query(

@@ -4,6 +4,7 @@
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::read::{head, lineage, record_rows};
+use super::words;
 use crate::error::Failure;
 use crate::record::standing;
 use crate::{
@@ -11,13 +12,13 @@ use crate::{
     RequestUsage, SessionId,
 };
 
-/// A session has fewer events than this, so that its number and a sequence number make
-/// one key.
+/// A session has fewer events than this, and fewer requests, so that its number and
+/// theirs make one key.
 pub(crate) const SEQS: u64 = 1 << 32;
 
-/// The key of an event.
+/// The key of an event, or of a request.
 pub(crate) fn event_id(no: i64, seq: u64) -> Result<i64, Failure> {
-    let too_long = || Error::invalid(format!("a session cannot have {seq} events"));
+    let too_long = || Error::invalid(format!("a session cannot have {seq} events or requests"));
     let seq = i64::try_from(seq).ok().filter(|&seq| seq < SEQS as i64).ok_or_else(too_long)?;
     let too_many = || Error::invalid("there are too many sessions for one file");
     Ok(no.checked_mul(SEQS as i64).map(|first| first + seq).ok_or_else(too_many)?)
@@ -45,8 +46,8 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
     let head = new.into_head(next_seq, records_from);
     let inserted = connection.execute(
         "INSERT INTO sessions (id, title, agent, parent, fork_seq, fork_record, created, changed,
-                               next_seq, next_record)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9)",
+                               next_seq, next_record, next_indexed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?8)",
         params![
             head.id.0.as_bytes(),
             head.title,
@@ -81,7 +82,7 @@ pub(crate) fn remove(connection: &Connection, id: SessionId) -> Result<(), Failu
     connection.execute(words, events)?;
     connection.execute("DELETE FROM events WHERE id BETWEEN ?1 AND ?2", events)?;
     connection.execute("DELETE FROM records WHERE session = ?1", [no])?;
-    connection.execute("DELETE FROM requests WHERE session = ?1", [no])?;
+    connection.execute("DELETE FROM requests WHERE id BETWEEN ?1 AND ?2", events)?;
     connection.execute("DELETE FROM sessions WHERE no = ?1", [no])?;
     Ok(())
 }
@@ -117,6 +118,9 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
     for (seq, event) in (first..).zip(commit.events()) {
         insert_event(connection, event_id(no, seq)?, at, event)?;
     }
+    if commit.events().len() >= words::MANY {
+        words::index_session(connection, no)?;
+    }
     for (record, change) in (next_record - commit.records.len() as u64..).zip(&commit.records) {
         insert_record(connection, id, (no, record, next_seq, at), change)?;
     }
@@ -141,10 +145,6 @@ fn insert_event(
     let sql = "INSERT INTO events (id, at, version, body) VALUES (?1, ?2, ?3, ?4)";
     let at = event.at.map_or(at, |at| at.as_microseconds());
     connection.prepare_cached(sql)?.execute(params![id, at, event.version, event.body])?;
-    if !event.words.is_empty() {
-        let sql = "INSERT INTO event_words (rowid, words) VALUES (?1, ?2)";
-        connection.prepare_cached(sql)?.execute(params![id, event.words])?;
-    }
     Ok(())
 }
 
@@ -183,11 +183,10 @@ fn insert_request(
     connection
         .prepare_cached(
             "INSERT INTO requests
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, NULL)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, NULL)",
         )?
         .execute(params![
-            session,
-            request.no,
+            event_id(session, request.no)?,
             seq,
             at,
             request.model,
@@ -212,8 +211,8 @@ fn note_usage(
 ) -> Result<(), Failure> {
     let text = serde_json::to_string(&usage.usage)
         .map_err(|e| Error::invalid("the usage has no JSON form").caused_by(e))?;
-    let sql = "UPDATE requests SET usage = ?3 WHERE session = ?1 AND no = ?2";
-    match connection.prepare_cached(sql)?.execute(params![no, usage.no, text])? {
+    let sql = "UPDATE requests SET usage = ?2 WHERE id = ?1";
+    match connection.prepare_cached(sql)?.execute(params![event_id(no, usage.no)?, text])? {
         0 => Err(Error::no_request(id, usage.no).into()),
         _ => Ok(()),
     }

@@ -136,12 +136,13 @@ pub(crate) fn requests(
 ) -> Result<Vec<SentRequest>, Failure> {
     let nos = page.seqs(head(connection, id)?.next_request);
     let mut statement = connection.prepare_cached(
-        "SELECT r.no, r.seq, r.at, r.model, r.vendor, r.hash, r.len, r.whole, r.prefix, r.suffix,
+        "SELECT r.id, r.seq, r.at, r.model, r.vendor, r.hash, r.len, r.whole, r.prefix, r.suffix,
                 r.since_whole, r.middle, r.report, r.usage
-         FROM requests r JOIN sessions s ON s.no = r.session
-         WHERE s.id = ?1 AND r.no >= ?2 AND r.no < ?3 ORDER BY r.no",
+         FROM requests r WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id",
     )?;
-    collect(statement.query_map(params![id.0.as_bytes(), nos.start, nos.end], request_of)?)
+    let no = super::commit::number(connection, id)?;
+    let ids = [event_id(no, nos.start)?, event_id(no, nos.end)?];
+    collect(statement.query_map(ids, request_of)?)
 }
 
 pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Found>, Failure> {
@@ -194,7 +195,7 @@ fn head_of(row: &Row<'_>) -> Parsed<Head> {
     })
 }
 
-fn event_of(row: &Row<'_>) -> Parsed<StoredEvent> {
+pub(super) fn event_of(row: &Row<'_>) -> Parsed<StoredEvent> {
     let id: u64 = row.get(0)?;
     Ok(StoredEvent { seq: id % SEQS, at: time(row, 1)?, version: row.get(2)?, body: row.get(3)? })
 }
@@ -216,7 +217,7 @@ fn request_of(row: &Row<'_>) -> Parsed<SentRequest> {
     let usage: Option<String> = row.get(13)?;
     let usage = usage.map(|usage| serde_json::from_str(&usage).map_err(|e| damaged(13, e)));
     Ok(SentRequest {
-        no: row.get(0)?,
+        no: row.get::<_, u64>(0)? % SEQS,
         seq: row.get(1)?,
         at: time(row, 2)?,
         model: row.get(3)?,

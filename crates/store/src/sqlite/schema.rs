@@ -13,6 +13,7 @@ use crate::{Error, ErrorKind};
 pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/sqlite/V1__sessions.sql"),
     include_str!("../../migrations/sqlite/V2__records_and_requests.sql"),
+    include_str!("../../migrations/sqlite/V3__words_on_demand.sql"),
 ]);
 
 /// What tells our files from those of other programs: `ILEF`.
