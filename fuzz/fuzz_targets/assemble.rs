@@ -13,7 +13,7 @@ mod users;
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Context, ErrorKind, Ledger, Outcome, Recipe, Running, Summary, TokenCounter, View,
+    Assembly, ContextText, ErrorKind, Ledger, Outcome, Recipe, Running, Summary, TokenCounter, View,
     assemble,
 };
 use interleaf_model::{
@@ -89,7 +89,7 @@ fn input(messages: Vec<Arc<Message>>, mut dice: Dice) -> (View, Recipe) {
     recipe.ledger = recipe.budget.map(|_| Arc::new(Ledger::new(Arc::new(Words))));
     let kinds = [ContextKind::Notes, ContextKind::Role, ContextKind::Other("more".into())];
     for kind in kinds.into_iter().take(dice.roll(4)) {
-        recipe.context.push(Context::new(kind, "context"));
+        recipe.context.push(ContextText::new(kind, "context"));
     }
     if dice.roll(2) == 1 {
         recipe.system.push("system".into());

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use interleaf_model::{Entry, Message, Prompt, Provenance, Requirements, Role};
 
+use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
@@ -92,18 +92,18 @@ pub(crate) fn assemble_after(
     (previous, placement): Known<'_>,
     observe: &mut dyn FnMut(Step, &[Entry]),
 ) -> Result<(Assembly, Vec<Entry>), Error> {
-    let order = Order::of(view, recipe, requires, placement)?;
+    let brief = Brief::of(view, recipe, requires, placement)?;
     let mut draft = Draft::of(&view.messages);
     let mut making = Making::default();
-    making.run(&order, &mut draft, &STEPS, observe)?;
+    making.run(&brief, &mut draft, &STEPS, observe)?;
     if let Some(previous) = previous {
         let old = previous.iter();
-        let stable = stable_prefix(old, draft.messages(), order.counting.as_ref(), |message| {
+        let stable = stable_prefix(old, draft.messages(), brief.counting.as_ref(), |message| {
             message.neutral_len()
         });
         making.stable(stable);
     }
-    let assembly = making.finish(&order, &mut draft, observe)?;
+    let assembly = making.finish(&brief, &mut draft, observe)?;
     Ok((assembly, draft.entries))
 }
 
@@ -117,7 +117,7 @@ impl Making {
     /// Runs these steps.
     pub(crate) fn run(
         &mut self,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         draft: &mut Draft,
         steps: &[(Step, Run)],
         observe: &mut dyn FnMut(Step, &[Entry]),
@@ -125,7 +125,7 @@ impl Making {
         for &(step, run) in steps {
             let before = self.report.steps.last().map_or(draft.entries.len(), |last| last.after);
             let mut findings = Findings::default();
-            run(order, draft, &mut findings)?;
+            run(brief, draft, &mut findings)?;
             observe(step, &draft.entries);
             self.add(step, before, draft.len_after(step), findings);
         }
@@ -147,7 +147,7 @@ impl Making {
     /// Makes a prompt of the draft, unless it waits.
     pub(crate) fn finish(
         mut self,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         draft: &mut Draft,
         observe: &mut dyn FnMut(Step, &[Entry]),
     ) -> Result<Assembly, Error> {
@@ -157,7 +157,7 @@ impl Making {
             let outcome = Outcome::Waiting(std::mem::take(&mut draft.open));
             return Ok(Assembly { outcome, report: self.report });
         }
-        let prompt = VALIDATE(order, draft).map_err(Error::invalid)?;
+        let prompt = VALIDATE(brief, draft).map_err(Error::invalid)?;
         observe(Step::Validate, prompt.entries());
         let n_settled = prompt.settled().map_or(0, |settled| settled.len());
         let n = n_settled + prompt.entries().len();

@@ -36,10 +36,10 @@ mod error;
 mod recipe;
 mod view;
 
+mod brief;
 mod draft;
 mod finding;
 mod open;
-mod order;
 pub mod steps;
 
 mod placement;
@@ -58,7 +58,9 @@ pub use finding::{Cause, Finding, FindingKind};
 pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};
 pub use prefix::StablePrefix;
-pub use recipe::{Agent, Budget, Context, MissingResult, OpenBlock, Recipe, Summary, SummaryRole};
+pub use recipe::{
+    Agent, Budget, ContextText, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
+};
 pub use report::{Report, StepReport, Tokens};
 pub use running::Running;
 pub use steps::Step;

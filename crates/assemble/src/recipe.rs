@@ -28,7 +28,7 @@ pub struct Recipe {
     /// The system prompts, in order.
     pub system: Vec<Arc<str>>,
     /// The context texts, in the order in which their sources were registered.
-    pub context: Vec<Context>,
+    pub context: Vec<ContextText>,
     /// The tools that the model may call.
     pub tools: Arc<[Tool]>,
     /// Where the context block goes.
@@ -61,7 +61,7 @@ pub struct Summary {
 
 /// A text for the context block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Context {
+pub struct ContextText {
     /// What it is about, which decides its place in the block.
     pub kind: ContextKind,
     /// What it says; a blank one is left out.
@@ -158,7 +158,7 @@ impl Budget {
     }
 }
 
-impl Context {
+impl ContextText {
     /// A text of a kind.
     pub fn new(kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
         Self { kind, text: text.into() }
@@ -192,7 +192,7 @@ impl Recipe {
     /// The recipe with a further context text.
     #[must_use]
     pub fn with_context(mut self, kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
-        self.context.push(Context::new(kind, text));
+        self.context.push(ContextText::new(kind, text));
         self
     }
 

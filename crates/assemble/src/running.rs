@@ -19,11 +19,11 @@ use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
 use crate::assemble::{Making, assemble_after};
+use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
-use crate::{Assembly, Context, Error, Outcome, Placement, PlacementRule, Recipe, Step, View};
+use crate::{Assembly, ContextText, Error, Outcome, Placement, PlacementRule, Recipe, Step, View};
 
 /// A conversation that grows, and the requests made from it.
 ///
@@ -155,8 +155,8 @@ impl Running {
         let view = std::mem::take(&mut self.view);
         let previous = self.previous.take();
         let placement = self.placement.take();
-        let made = match Order::of(&view, recipe, requires, placement.as_ref()) {
-            Ok(order) => self.make(&order, &view.messages, previous.as_ref()),
+        let made = match Brief::of(&view, recipe, requires, placement.as_ref()) {
+            Ok(brief) => self.make(&brief, &view.messages, previous.as_ref()),
             Err(error) => Some(Err(error)),
         };
         self.view = view;
@@ -166,35 +166,35 @@ impl Running {
 
     fn make(
         &mut self,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         view: &[Arc<Message>],
         previous: Option<&Remembered>,
     ) -> Option<Result<Assembly, Error>> {
-        let basis = Basis::of(order, self.edition);
-        let holds = self.made_for.as_ref() == Some(&basis) && self.source.extend(order, view);
+        let basis = Basis::of(brief, self.edition);
+        let holds = self.made_for.as_ref() == Some(&basis) && self.source.extend(brief, view);
         if !holds {
             *self.prior = Prior::default();
-            self.source = match Source::of(order, view) {
+            self.source = match Source::of(brief, view) {
                 Ok(source) => source,
                 Err(error) => return Some(Err(error)),
             };
             self.made_for = Some(basis);
         }
-        let has_block = order.recipe.context.iter().any(Context::says_something);
-        let tail = self.repaired(order, has_block);
+        let has_block = brief.recipe.context.iter().any(ContextText::says_something);
+        let tail = self.repaired(brief, has_block);
         let source = &self.source.entries[tail.from..];
-        let cuts = safe::cuts(order, has_block, source, &tail.draft.entries);
+        let cuts = safe::cuts(brief, has_block, source, &tail.draft.entries);
         let cuts: Vec<usize> = cuts.into_iter().map(|cut| tail.from + cut).collect();
-        let made = self.finish(order, tail, previous);
+        let made = self.finish(brief, tail, previous);
         if made.as_ref().is_some_and(Result::is_ok) {
-            self.settle(order, &cuts);
+            self.settle(brief, &cuts);
         }
         made
     }
 
     /// What came since the settled turns, repaired. Turns are given up again until the
     /// rule finds its answer in it.
-    fn repaired(&mut self, order: &Order<'_>, has_block: bool) -> Tail {
+    fn repaired(&mut self, brief: &Brief<'_>, has_block: bool) -> Tail {
         let mut n_given_up = 1;
         loop {
             let prior = std::mem::take(&mut self.prior);
@@ -205,13 +205,13 @@ impl Running {
             draft.prior = has_prior.then_some(prior);
             let (mut filtered, mut repaired) = (Findings::default(), Findings::default());
             // Neither of the two can fail.
-            let _ = filter::run(order, &mut draft, &mut filtered);
+            let _ = filter::run(brief, &mut draft, &mut filtered);
             let n_filtered = draft.len_after(Step::Filter);
-            let _ = repair::run(order, &mut draft, &mut repaired);
+            let _ = repair::run(brief, &mut draft, &mut repaired);
             if let Some(mut prior) = draft.prior.take() {
-                let reaches_back = safe::reaches_back(order, &prior, source, &draft.entries);
+                let reaches_back = safe::reaches_back(brief, &prior, source, &draft.entries);
                 let has_results = prior.has_results();
-                let rule = &order.recipe.rule;
+                let rule = &brief.recipe.rule;
                 if reaches_back || !border::reaches(rule, has_block, has_results, &draft.entries) {
                     prior.unsettle(if reaches_back { usize::MAX } else { n_given_up });
                     n_given_up *= 2;
@@ -227,7 +227,7 @@ impl Running {
     /// Takes a repaired draft through the other steps.
     fn finish(
         &mut self,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         tail: Tail,
         previous: Option<&Remembered>,
     ) -> Option<Result<Assembly, Error>> {
@@ -244,13 +244,13 @@ impl Running {
         let (filtered, repaired) = (all(Step::Filter, &filtered), all(Step::Repair, &repaired));
         making.add(Step::Filter, n_source, n_filtered, filtered);
         making.add(Step::Repair, n_filtered, draft.len_after(Step::Repair), repaired);
-        let result = making.run(order, &mut draft, &STEPS[AFTER_REPAIR..], &mut |_, _| {});
+        let result = making.run(brief, &mut draft, &STEPS[AFTER_REPAIR..], &mut |_, _| {});
         let result = result.and_then(|()| {
             if let Some(previous) = previous {
                 let shown = draft.prior.as_mut().map(|prior| &mut prior.shown);
-                making.stable(previous.against(&draft.entries, shown, order.counting.as_ref()));
+                making.stable(previous.against(&draft.entries, shown, brief.counting.as_ref()));
             }
-            making.finish(order, &mut draft, &mut |_, _| {})
+            making.finish(brief, &mut draft, &mut |_, _| {})
         });
         let is_broken = draft.prior.as_ref().is_some_and(|prior| prior.shown.is_broken);
         self.prior = draft.prior.take().unwrap_or_default();
@@ -262,11 +262,11 @@ impl Running {
     }
 
     /// Settles the turns before each of these places of the source.
-    fn settle(&mut self, order: &Order<'_>, cuts: &[usize]) {
+    fn settle(&mut self, brief: &Brief<'_>, cuts: &[usize]) {
         for &cut in cuts {
             let from = self.prior.n_source();
             let prior = std::mem::take(&mut self.prior);
-            self.prior = prior.settle(order, &self.source.entries[from..cut]);
+            self.prior = prior.settle(brief, &self.source.entries[from..cut]);
             if self.prior.n_source() != cut {
                 return;
             }

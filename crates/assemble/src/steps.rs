@@ -14,11 +14,11 @@ use interleaf_model::{Prompt, Violation};
 use serde::Serialize;
 
 use crate::Error;
+use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::order::Order;
 
-pub(crate) type Run = fn(&Order<'_>, &mut Draft, &mut Findings) -> Result<(), Error>;
+pub(crate) type Run = fn(&Brief<'_>, &mut Draft, &mut Findings) -> Result<(), Error>;
 
 /// Every step that works on the draft, in the order in which they run.
 pub(crate) const STEPS: [(Step, Run); 6] = [
@@ -34,7 +34,7 @@ pub(crate) const STEPS: [(Step, Run); 6] = [
 pub(crate) const AFTER_REPAIR: usize = 3;
 
 /// The step that makes a prompt of a draft, or refuses.
-pub(crate) const VALIDATE: fn(&Order<'_>, &mut Draft) -> Result<Prompt, Violation> = validate::run;
+pub(crate) const VALIDATE: fn(&Brief<'_>, &mut Draft) -> Result<Prompt, Violation> = validate::run;
 
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

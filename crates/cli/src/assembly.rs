@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    self, Agent, Budget, Context, Ledger, MissingResult, OpenBlock, PlacementRule, Previous,
+    self, Agent, Budget, ContextText, Ledger, MissingResult, OpenBlock, PlacementRule, Previous,
     SummaryRole,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
@@ -176,7 +176,7 @@ impl AssemblyArguments {
         })
     }
 
-    fn contexts(&self, limit: ByteCount) -> Result<Vec<Context>, Failure> {
+    fn contexts(&self, limit: ByteCount) -> Result<Vec<ContextText>, Failure> {
         let mut contexts = Vec::new();
         let role_file = self.role_file.as_ref().map(|path| format!("@{}", path.display()));
         let own = [
@@ -187,7 +187,7 @@ impl AssemblyArguments {
         ];
         for (kind, text) in own {
             if let Some(text) = text {
-                contexts.push(Context::new(kind, read_text(text, limit)?));
+                contexts.push(ContextText::new(kind, read_text(text, limit)?));
             }
         }
         for (name, text) in &self.context {
@@ -199,7 +199,7 @@ impl AssemblyArguments {
             if contexts.iter().any(|context| context.kind == kind) {
                 return Err(Failure::new("--context", format!("`{name}` appears twice")));
             }
-            contexts.push(Context::new(kind, read_text(text, limit)?));
+            contexts.push(ContextText::new(kind, read_text(text, limit)?));
         }
         Ok(contexts)
     }

@@ -165,7 +165,7 @@ impl ReportTable<'_> {
             let counts = format!("{} → {}", step.before, step.after);
             let mut did = changes_text(&step.findings);
             if let (Step::Place, Some(placement)) = (step.step, &report.placement) {
-                did.push(format!("{} put in", placement.messages));
+                did.push(format!("{} added", placement.messages));
             }
             let line = format!("  {:<10} {counts:<11} {}", step.step, did.join(", "));
             self.cut(out, line.trim_end());

@@ -90,9 +90,9 @@ impl Default for PlanSettings {
     }
 }
 
-/// What to do next.
+/// Where a job stands, and so what to do next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum JobState {
     /// Send this, and give the job the reply.
     Ask(Box<StepRequest>),
     /// The arguments are there.
@@ -190,18 +190,18 @@ impl Job {
     ///
     /// # Errors
     /// If a replaced template cannot be rendered with the values of this step.
-    pub fn next(&self) -> Result<Next, Error> {
+    pub fn next(&self) -> Result<JobState, Error> {
         if let Some(answer) = &self.answer {
-            return Ok(Next::Done(answer.clone()));
+            return Ok(JobState::Done(answer.clone()));
         }
         if self.n_tries() >= self.settings.tries.max(1) {
             let Self { attempts, fell_back, .. } = self;
-            return Ok(Next::Failed(StepFailure {
+            return Ok(JobState::Failed(StepFailure {
                 attempts: attempts.clone(),
                 fell_back: *fell_back,
             }));
         }
-        Ok(Next::Ask(Box::new(self.request()?)))
+        Ok(JobState::Ask(Box::new(self.request()?)))
     }
 
     /// Takes a reply to the last request.

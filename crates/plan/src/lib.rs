@@ -17,7 +17,7 @@
 //! Nothing here does I/O, asks a clock or draws a random number.
 //!
 //! ```
-//! use interleaf_plan::{Job, Mode, Next, Plan, Results, PlanSettings, Templates};
+//! use interleaf_plan::{Job, Mode, JobState, Plan, Results, PlanSettings, Templates};
 //!
 //! let plan = Plan::read(r#"{
 //!     "objective": "Will it rain?",
@@ -28,7 +28,7 @@
 //! let (results, templates) = (Results::default(), Templates::built_in()?);
 //! let settings = PlanSettings { mode: Mode::Xml, ..PlanSettings::default() };
 //! let job = Job::new(&plan, 0, &results, &settings, &templates)?;
-//! let Next::Ask(request) = job.next()? else { panic!("nothing was answered yet") };
+//! let JobState::Ask(request) = job.next()? else { panic!("nothing was answered yet") };
 //! assert_eq!(request.messages.len(), 2);
 //! # Ok::<(), interleaf_plan::Error>(())
 //! ```
@@ -48,7 +48,7 @@ mod templates;
 
 pub use error::{Error, ErrorKind};
 pub use job::{
-    Attempt, InXml, Job, Mode, Next, Objection, PlanSettings, StepArguments, StepFailure,
+    Attempt, InXml, Job, JobState, Mode, Objection, PlanSettings, StepArguments, StepFailure,
     StepRequest, Way, merge_adjacent,
 };
 pub use plan::{Plan, PlanStep, PlanTool, StepId, read_tools};

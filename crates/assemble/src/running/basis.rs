@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interleaf_model::Requirements;
 
-use crate::order::Order;
+use crate::brief::Brief;
 use crate::tokens::Rate;
 use crate::{Agent, Ledger, MissingResult, Summary, SummaryRole};
 
@@ -22,16 +22,16 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    pub(super) fn of(order: &Order<'_>, edition: u64) -> Self {
-        let recipe = order.recipe;
+    pub(super) fn of(brief: &Brief<'_>, edition: u64) -> Self {
+        let recipe = brief.recipe;
         Self {
             agent: recipe.agent.clone(),
-            requires: order.requires,
+            requires: brief.requires,
             missing_result: recipe.missing_result,
             summary: recipe.summary.clone(),
             summary_role: recipe.summary_role,
             longest_result: recipe.budget.map(|budget| budget.longest_result),
-            ledger: recipe.ledger.clone().zip(order.counting.as_ref().map(|c| c.rate())),
+            ledger: recipe.ledger.clone().zip(brief.counting.as_ref().map(|c| c.rate())),
             edition,
         }
     }

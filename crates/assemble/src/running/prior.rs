@@ -6,9 +6,9 @@ use std::sync::Arc;
 use interleaf_model::{CallId, Entry, Link, MessageId, Provenance, Role, Settled};
 
 use super::shown::{Shown, ShownLink};
+use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::steps::fit::loss::{End, History, Kind, Loss, Replay, Terms};
 use crate::steps::fit::{held_places, shorten_results};
 use crate::steps::{filter, repair};
@@ -164,10 +164,10 @@ impl Prior {
     }
 
     /// Shows every turn as it is.
-    pub(crate) fn show_all(&mut self, order: &Order<'_>) {
+    pub(crate) fn show_all(&mut self, brief: &Brief<'_>) {
         let history = std::mem::take(&mut self.history);
         let mut shown = std::mem::take(&mut self.shown);
-        shown.update(self, order, &history, (Loss::default(), None));
+        shown.update(self, brief, &history, (Loss::default(), None));
         self.shown = shown;
         self.history = history;
     }
@@ -175,19 +175,19 @@ impl Prior {
     /// Shows what is left of the turns.
     pub(crate) fn show(
         &mut self,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         history: &History,
         loss: Loss,
         terms: &Terms,
     ) -> &Shown {
         let mut shown = std::mem::take(&mut self.shown);
-        shown.update(self, order, history, (loss, Some(*terms)));
+        shown.update(self, brief, history, (loss, Some(*terms)));
         self.shown = shown;
         &self.shown
     }
 
     /// Settles the next messages of the source, of which nothing can change any more.
-    pub(super) fn settle(self: Box<Self>, order: &Order<'_>, source: &[Entry]) -> Box<Self> {
+    pub(super) fn settle(self: Box<Self>, brief: &Brief<'_>, source: &[Entry]) -> Box<Self> {
         let mut first = Some(self);
         let prior = if first.as_ref().is_some_and(|prior| prior.stretches.is_empty()) {
             None
@@ -195,23 +195,23 @@ impl Prior {
             first.take()
         };
         let mut draft = Draft { entries: source.to_vec(), prior, ..Draft::default() };
-        let made = Stretched::of(order, &mut draft);
+        let made = Stretched::of(brief, &mut draft);
         let mut prior = draft.prior.take().or(first).unwrap_or_default();
         if let Ok(made) = made {
-            prior.add(order, made, draft.used.take(), source);
+            prior.add(brief, made, draft.used.take(), source);
         }
         prior
     }
 
     fn add(
         &mut self,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         made: Stretched,
         used: Option<HashMap<CallId, usize>>,
         source: &[Entry],
     ) {
-        let counting = order.counting.as_ref();
-        let held = held_places(order, &made.turns, false);
+        let counting = brief.counting.as_ref();
+        let held = held_places(brief, &made.turns, false);
         let before = self.history.end();
         let start = self.history.len();
         let mut tokens = (0, 0);
@@ -223,7 +223,7 @@ impl Prior {
             }
             self.history.push(Kind::of(entry, held.contains(&place)), cost);
         }
-        let Ok(link) = Link::check(order.requires, made.turns) else {
+        let Ok(link) = Link::check(brief.requires, made.turns) else {
             self.history.cut_back(before);
             return;
         };
@@ -300,11 +300,11 @@ struct Stretched {
 }
 
 impl Stretched {
-    fn of(order: &Order<'_>, draft: &mut Draft) -> Result<Self, Error> {
+    fn of(brief: &Brief<'_>, draft: &mut Draft) -> Result<Self, Error> {
         let (mut filtered, mut repaired) = (Findings::default(), Findings::default());
-        filter::run(order, draft, &mut filtered)?;
+        filter::run(brief, draft, &mut filtered)?;
         let n_filtered = draft.entries.len();
-        repair::run(order, draft, &mut repaired)?;
+        repair::run(brief, draft, &mut repaired)?;
         let n_repaired = draft.entries.len();
         let mut is_at_head = draft.prior.is_none();
         let (mut turns, mut systems) = (Vec::with_capacity(n_repaired), Vec::new());
@@ -317,7 +317,7 @@ impl Stretched {
             }
         }
         let mut shortened = Findings::default();
-        if let (Some(budget), Some(counting)) = (&order.recipe.budget, &order.counting) {
+        if let (Some(budget), Some(counting)) = (&brief.recipe.budget, &brief.counting) {
             shorten_results(&mut turns, budget, counting, &mut shortened);
         }
         Ok(Self { turns, systems, n_filtered, n_repaired, filtered, repaired, shortened })

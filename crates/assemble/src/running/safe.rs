@@ -6,7 +6,7 @@ use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, Role};
 
 use super::border;
 use super::prior::Prior;
-use crate::order::Order;
+use crate::brief::Brief;
 use crate::steps::filter;
 
 /// Fewer messages than this are not worth a stretch of their own.
@@ -14,7 +14,7 @@ const SMALLEST: usize = 16;
 
 /// Whether a result that answers nothing may belong to a settled call.
 pub(super) fn reaches_back(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     prior: &Prior,
     source: &[Entry],
     repaired: &[Entry],
@@ -22,7 +22,7 @@ pub(super) fn reaches_back(
     let asks = |entry: &&Entry| {
         let result = entry.message.as_result();
         result.is_some_and(|result| prior.has_call(&result.call))
-            && filter::unheard(&order.recipe.agent, &entry.message).is_none()
+            && filter::unheard(&brief.recipe.agent, &entry.message).is_none()
     };
     let mut asks = source.iter().filter(asks).peekable();
     if asks.peek().is_none() {
@@ -35,12 +35,12 @@ pub(super) fn reaches_back(
 /// The places of the source at which it may be cut, ascending and some way apart: what
 /// stands on one side was repaired without a look at the other.
 pub(super) fn cuts(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     has_block: bool,
     source: &[Entry],
     repaired: &[Entry],
 ) -> Vec<usize> {
-    let cuts = border::cuts(&order.recipe.rule, has_block, repaired);
+    let cuts = border::cuts(&brief.recipe.rule, has_block, repaired);
     if cuts.last().is_none_or(|&last| last < SMALLEST) {
         return Vec::new();
     }

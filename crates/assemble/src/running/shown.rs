@@ -5,9 +5,9 @@ use std::sync::Arc;
 use interleaf_model::{Entry, Link, Provenance, Settled};
 
 use super::prior::{Prior, Stretch};
+use crate::brief::Brief;
 use crate::draft::entry;
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::steps::fit::loss::{Fate, History, Loss, Terms};
 use crate::steps::fit::{cleared_message, notice, put_notice};
 use crate::{Cause, FindingKind, StablePrefix};
@@ -93,7 +93,7 @@ impl Shown {
     pub(super) fn update(
         &mut self,
         prior: &mut Prior,
-        order: &Order<'_>,
+        brief: &Brief<'_>,
         history: &History,
         (loss, terms): (Loss, Option<Terms>),
     ) {
@@ -112,22 +112,22 @@ impl Shown {
                     self.n_stretches += 1;
                     continue;
                 }
-                let made = (self.n_left_out > 0).then(|| notice(order, &first, self.n_left_out));
+                let made = (self.n_left_out > 0).then(|| notice(brief, &first, self.n_left_out));
                 let cost = |entry: &Entry| {
-                    order.counting.as_ref().map_or(0, |counting| counting.message(&entry.message))
+                    brief.counting.as_ref().map_or(0, |counting| counting.message(&entry.message))
                 };
                 self.notice_cost = made.as_ref().map(cost);
                 let mut entries = std::mem::take(&mut self.stays);
                 entries.append(&mut rest.0);
-                put_notice(order, made, &mut entries, 0);
+                put_notice(brief, made, &mut entries, 0);
                 let tokens = entries.iter().map(cost).sum();
-                Link::check(order.requires, entries).ok().map(|link| ShownLink {
+                Link::check(brief.requires, entries).ok().map(|link| ShownLink {
                     link,
                     tokens,
                     cleared: rest.1,
                 })
             } else {
-                shown_link(stretch, order, history, loss, terms.as_ref())
+                shown_link(stretch, brief, history, loss, terms.as_ref())
             };
             let chain = link.and_then(|link| {
                 let chain = Settled::after(self.chain().cloned(), link.link.clone()).ok()?;
@@ -175,7 +175,7 @@ impl Shown {
 /// A stretch of which nothing is left out, its old results cleared.
 fn shown_link(
     stretch: &mut Stretch,
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     history: &History,
     loss: Loss,
     terms: Option<&Terms>,
@@ -204,7 +204,7 @@ fn shown_link(
         cleared.add_tokens(&old.message.id, Cause::Budget, (cost, terms.cleared_cost()));
         *old = clear(old);
     }
-    let link = Link::check(order.requires, shown).ok()?;
+    let link = Link::check(brief.requires, shown).ok()?;
     let shown = ShownLink { link, tokens, cleared };
     stretch.cleared = Some((cleared_before, shown.clone()));
     Some(shown)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, Provenance};
 
+use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::steps::{compress, filter};
 use crate::{Error, Summary};
 
@@ -28,26 +28,26 @@ pub(super) struct Source {
 
 impl Source {
     /// Compresses a whole view.
-    pub(super) fn of(order: &Order<'_>, view: &[Arc<Message>]) -> Result<Self, Error> {
+    pub(super) fn of(brief: &Brief<'_>, view: &[Arc<Message>]) -> Result<Self, Error> {
         let mut draft = Draft::of(view);
         let mut source = Self { n_view: view.len(), ..Self::default() };
-        compress::run(order, &mut draft, &mut source.findings)?;
+        compress::run(brief, &mut draft, &mut source.findings)?;
         source.entries = draft.entries;
-        if let Some(summary) = &order.recipe.summary {
-            view.iter().for_each(|message| source.note(order, summary, message));
+        if let Some(summary) = &brief.recipe.summary {
+            view.iter().for_each(|message| source.note(brief, summary, message));
         }
         Ok(source)
     }
 
     /// Takes in the messages that are new in the view. Says no if one of them changes
     /// what was compressed before it.
-    pub(super) fn extend(&mut self, order: &Order<'_>, view: &[Arc<Message>]) -> bool {
+    pub(super) fn extend(&mut self, brief: &Brief<'_>, view: &[Arc<Message>]) -> bool {
         for message in &view[self.n_view..] {
-            if let Some(summary) = &order.recipe.summary {
-                if self.is_changed_by(order, summary, message) {
+            if let Some(summary) = &brief.recipe.summary {
+                if self.is_changed_by(brief, summary, message) {
                     return false;
                 }
-                self.note(order, summary, message);
+                self.note(brief, summary, message);
             }
             self.entries.push(entry(message.clone(), Provenance::Original));
             self.n_view += 1;
@@ -55,18 +55,18 @@ impl Source {
         true
     }
 
-    fn is_changed_by(&self, order: &Order<'_>, summary: &Summary, message: &Message) -> bool {
+    fn is_changed_by(&self, brief: &Brief<'_>, summary: &Summary, message: &Message) -> bool {
         let answers_covered =
             message.as_result().is_some_and(|result| self.covered_calls.contains(&result.call));
         summary.covers.contains(&message.id)
             || summary.start == message.id
             || answers_covered
             // A pinned result shields the whole block around it.
-            || (message.as_result().is_some() && order.pinned.contains(&message.id))
-            || (self.spares_latest && filter::speaks(&order.recipe.agent, message))
+            || (message.as_result().is_some() && brief.pinned.contains(&message.id))
+            || (self.spares_latest && filter::speaks(&brief.recipe.agent, message))
     }
 
-    fn note(&mut self, order: &Order<'_>, summary: &Summary, message: &Message) {
+    fn note(&mut self, brief: &Brief<'_>, summary: &Summary, message: &Message) {
         let is_covered = summary.covers.contains(&message.id);
         for call in message.calls() {
             if is_covered {
@@ -75,7 +75,7 @@ impl Source {
                 self.covered_calls.remove(&call.id);
             }
         }
-        if filter::speaks(&order.recipe.agent, message) {
+        if filter::speaks(&brief.recipe.agent, message) {
             self.spares_latest = is_covered;
         }
     }

@@ -8,25 +8,25 @@ use std::collections::HashSet;
 use interleaf_model::{Blocks, CallId, Entry, Message, MessageId, Provenance, Role};
 
 use super::filter;
+use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::{Cause, Error, FindingKind, Summary, SummaryRole};
 
 /// How a summary announces itself.
 const HEADING: &str = "[Previous conversation summary]";
 
 pub(crate) fn run(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    let Some(summary) = &order.recipe.summary else { return Ok(()) };
+    let Some(summary) = &brief.recipe.summary else { return Ok(()) };
     if !draft.messages().any(|message| message.id == summary.start) {
         findings.add(FindingKind::Warned, &summary.start, Cause::SummaryStartGone);
         return Ok(());
     }
-    let spared = spared(order, draft, summary);
+    let spared = spared(brief, draft, summary);
     let n_out_of_view = {
         let in_view: HashSet<&MessageId> = draft.messages().map(|message| &message.id).collect();
         summary.covers.iter().filter(|id| !in_view.contains(id)).count()
@@ -53,19 +53,19 @@ pub(crate) fn run(
         return Ok(());
     };
     let stands_for = swallowed + n_out_of_view;
-    let (place, message) = match order.recipe.summary_role {
+    let (place, message) = match brief.recipe.summary_role {
         SummaryRole::System => {
             let head = kept.iter().take_while(|e| e.message.role() == Role::System).count();
             (head, Message::system(&text(summary, stands_for)))
         }
         SummaryRole::User => {
-            let task = kept.iter().position(|entry| order.is_task(&entry.message));
+            let task = kept.iter().position(|entry| brief.is_task(&entry.message));
             let place = first.max(task.map_or(0, |task| task + 1));
             (place, Message::user(&text(summary, stands_for)))
         }
     };
     let mut message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
-    message.origin = order.own_origin();
+    message.origin = brief.own_origin();
     kept.insert(place, entry(message, Provenance::Summary));
     draft.entries = kept;
     Ok(())
@@ -77,10 +77,10 @@ fn text(summary: &Summary, stands_for: usize) -> String {
 }
 
 /// For each position, why it may not be swallowed, if so.
-fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
+fn spared(brief: &Brief<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cause>> {
     let mut spared = vec![None; draft.entries.len()];
     // What the filter drops is no one's latest word.
-    let speaks = |message: &Message| filter::speaks(&order.recipe.agent, message);
+    let speaks = |message: &Message| filter::speaks(&brief.recipe.agent, message);
     if let Some(latest) = draft.entries.iter().rposition(|entry| speaks(&entry.message)) {
         spared[latest] = Some(Cause::LatestUser);
     }
@@ -90,10 +90,10 @@ fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cau
         if message.role() == Role::System {
             spared[position] = Some(Cause::SystemMessage);
         }
-        if order.is_task(message) {
+        if brief.is_task(message) {
             spared[position].get_or_insert(Cause::Task);
         }
-        if order.pinned.contains(&message.id) {
+        if brief.pinned.contains(&message.id) {
             let block = blocks.of(position).map_or(vec![position], |b| positions[b].clone());
             block.into_iter().for_each(|position| spared[position] = Some(Cause::Pinned));
         }
@@ -102,7 +102,7 @@ fn spared(order: &Order<'_>, draft: &Draft, summary: &Summary) -> Vec<Option<Cau
         let messages = block.iter().map(|&p| &*draft.entries[p].message);
         let is_covered = messages.clone().all(|message| summary.covers.contains(&message.id));
         // What another agent's tool said answers nothing here.
-        let heard = messages.filter(|message| order.recipe.agent.hears(message));
+        let heard = messages.filter(|message| brief.recipe.agent.hears(message));
         if !is_covered || !is_answered(heard) {
             for position in block {
                 spared[position].get_or_insert(Cause::BlockNotCovered);

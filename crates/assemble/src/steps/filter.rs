@@ -5,20 +5,20 @@
 
 use interleaf_model::{Message, Origin, Role};
 
+use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::{Agent, Cause, Error, FindingKind};
 
 pub(crate) fn run(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    let agent = &order.recipe.agent;
+    let agent = &brief.recipe.agent;
     let says =
         |message: &Message| message.role() != Role::System && unheard(agent, message).is_none();
-    let keeps_blank = !order.requires.no_blank_user
+    let keeps_blank = !brief.requires.no_blank_user
         && draft.prior.is_none()
         && !draft.messages().any(|m| says(m));
     draft.entries.retain(|entry| {

@@ -28,9 +28,9 @@ use interleaf_model::{
 
 use self::loss::{Fate, History, Kind, Replay, Terms};
 use super::place;
+use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::tokens::Counting;
 use crate::{Budget, Cause, Error, FindingKind, Tokens};
 
@@ -47,25 +47,25 @@ const LEAST_SHOWN: u64 = 100;
 const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 pub(super) fn run(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    let Some(counting) = &order.counting else {
-        return match order.recipe.budget {
+    let Some(counting) = &brief.counting else {
+        return match brief.recipe.budget {
             Some(_) => Err(Error::settings("a budget needs something that counts tokens")),
             None => {
                 if let Some(prior) = &mut draft.prior {
-                    prior.show_all(order);
+                    prior.show_all(brief);
                 }
                 Ok(())
             }
         };
     };
-    let tools = counting.tools(&order.recipe.tools);
-    let Some(budget) = order.recipe.budget else {
+    let tools = counting.tools(&brief.recipe.tools);
+    let Some(budget) = brief.recipe.budget else {
         if let Some(prior) = &mut draft.prior {
-            prior.show_all(order);
+            prior.show_all(brief);
         }
         draft.tokens = Some(by_part(draft, tools, counting));
         return Ok(());
@@ -78,9 +78,9 @@ pub(super) fn run(
     let limit = budget.limit();
     if tokens.total() > limit {
         let terms = terms(&budget, &tokens, counting);
-        tokens.history = give_way(order, draft, &terms, counting, findings)?;
+        tokens.history = give_way(brief, draft, &terms, counting, findings)?;
     } else if let Some(prior) = &mut draft.prior {
-        prior.show_all(order);
+        prior.show_all(brief);
     }
     if tokens.total() > limit {
         let excess = tokens.total() - limit;
@@ -95,13 +95,13 @@ pub(super) fn run(
 
 /// Clears results and leaves out turns as the replay says; what the history takes then.
 fn give_way(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     terms: &Terms,
     counting: &Counting<'_>,
     findings: &mut Findings,
 ) -> Result<u64, Error> {
-    let held = held_places(order, &draft.entries, !draft.open.is_empty());
+    let held = held_places(brief, &draft.entries, !draft.open.is_empty());
     let (mut history, mut replay) = match &mut draft.prior {
         Some(prior) => prior.replayed(terms),
         None => (History::default(), Replay::new(terms)),
@@ -125,7 +125,7 @@ fn give_way(
     let mut stays = Vec::new();
     let mut has_notice = false;
     if let Some(mut prior) = draft.prior.take() {
-        let shown = prior.show(order, &history, loss, terms);
+        let shown = prior.show(brief, &history, loss, terms);
         findings.extend(&shown.cleared);
         left_out = shown.left_out.clone();
         (n_left_out, stays) = (shown.n_left_out, shown.stays.clone());
@@ -139,7 +139,7 @@ fn give_way(
     n_left_out += leave_out(&mut draft.entries, &fates, &mut left_out);
     let mut made = None;
     if n_left_out > 0 {
-        let notice = notice(order, &first, n_left_out);
+        let notice = notice(brief, &first, n_left_out);
         findings.extend(&left_out);
         findings.add(FindingKind::Made, &notice.message.id, Cause::Budget);
         made = Some(notice).filter(|_| !has_notice);
@@ -147,8 +147,8 @@ fn give_way(
     taken += made.as_ref().map_or(0, |notice| counting.message(&notice.message));
     let head = head_len(&draft.entries);
     draft.entries.splice(head..head, stays);
-    put_notice(order, made, &mut draft.entries, head);
-    place::again(order, draft, findings)?;
+    put_notice(brief, made, &mut draft.entries, head);
+    place::again(brief, draft, findings)?;
     Ok(taken)
 }
 
@@ -287,22 +287,22 @@ fn first_id(entries: &[Entry]) -> MessageId {
 }
 
 /// The notice that stands for `n` messages, of which the first is named.
-pub(crate) fn notice(order: &Order<'_>, first: &MessageId, n: usize) -> Entry {
+pub(crate) fn notice(brief: &Brief<'_>, first: &MessageId, n: usize) -> Entry {
     let id = MessageId::new(format!("{first}:left-out"));
     let mut message = Message::user(&notice_text(n)).with_id(id);
-    message.origin = order.own_origin();
+    message.origin = brief.own_origin();
     entry(message, Provenance::Notice)
 }
 
 /// Puts the notice where the conversation begins, after a sub-agent's task.
 pub(crate) fn put_notice(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     notice: Option<Entry>,
     entries: &mut Vec<Entry>,
     head: usize,
 ) {
     let Some(notice) = notice else { return };
-    let is_task = entries.get(head).is_some_and(|entry| order.is_task(&entry.message));
+    let is_task = entries.get(head).is_some_and(|entry| brief.is_task(&entry.message));
     entries.insert(head + usize::from(is_task), notice);
 }
 
@@ -313,18 +313,18 @@ fn notice_text(n: usize) -> String {
 
 /// The places of what is never touched: a sub-agent's task, pinned messages with the tool
 /// blocks around them, and a block that still waits for results.
-pub(crate) fn held_places(order: &Order<'_>, entries: &[Entry], is_open: bool) -> HashSet<usize> {
+pub(crate) fn held_places(brief: &Brief<'_>, entries: &[Entry], is_open: bool) -> HashSet<usize> {
     let mut held = HashSet::new();
     if is_open {
         // It is the last one, for nothing but its results came since.
         let opener = entries.iter().rposition(|entry| entry.message.has_calls());
         held.extend(opener.unwrap_or(entries.len())..entries.len());
     }
-    held.extend(entries.iter().position(|entry| order.is_task(&entry.message)));
-    if !order.pinned.is_empty() {
+    held.extend(entries.iter().position(|entry| brief.is_task(&entry.message)));
+    if !brief.pinned.is_empty() {
         let blocks = Blocks::find(entries.iter().map(|entry| &entry.message));
         let positions = blocks.positions();
-        let is_pinned = |place: &usize| order.pinned.contains(&entries[*place].message.id);
+        let is_pinned = |place: &usize| brief.pinned.contains(&entries[*place].message.id);
         for place in (0..entries.len()).filter(is_pinned) {
             match blocks.of(place) {
                 Some(block) => held.extend(positions[block].iter().copied()),

@@ -5,28 +5,28 @@
 
 use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance, Role};
 
+use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::order::Order;
-use crate::{Agent, Context, Error, Layout, Placement, Step};
+use crate::{Agent, ContextText, Error, Layout, Placement, Step};
 
 /// How the role definition announces itself (C1).
 const ROLE_HEADING: &str = "## Agent Role Definition";
 
 pub(super) fn run(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     _findings: &mut Findings,
 ) -> Result<(), Error> {
-    let rule = &order.recipe.rule;
+    let rule = &brief.recipe.rule;
     rule.check()?;
-    let block = context_entries(&order.recipe.context);
+    let block = context_entries(&brief.recipe.context);
     if block.is_empty() {
         return Ok(());
     }
     let layout = Layout::of(&draft.entries);
-    let spot = rule.spot(&layout, order.placement);
-    let position = layout.safe(spot.position).max(first_position(order, draft, &layout));
+    let spot = rule.spot(&layout, brief.placement);
+    let position = layout.safe(spot.position).max(first_position(brief, draft, &layout));
     let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
     let index = layout.place(position);
@@ -44,10 +44,10 @@ pub(super) fn run(
 }
 
 /// A sub-agent's task comes before the block (C9), and so does what stands in its place.
-fn first_position(order: &Order<'_>, draft: &Draft, layout: &Layout<'_>) -> usize {
+fn first_position(brief: &Brief<'_>, draft: &Draft, layout: &Layout<'_>) -> usize {
     let begins = draft.prior.as_ref().is_none_or(|prior| prior.len_after(Step::Fit) == 0);
     let begins_with_user = begins && layout.roles().first() == Some(&Role::User);
-    match order.recipe.agent {
+    match brief.recipe.agent {
         Agent::Sub(_) => usize::from(begins_with_user),
         Agent::Main => 0,
     }
@@ -55,26 +55,26 @@ fn first_position(order: &Order<'_>, draft: &Draft, layout: &Layout<'_>) -> usiz
 
 /// Takes the block out again and places it anew, after the history was shortened.
 pub(super) fn again(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
     draft.entries.retain(|entry| !matches!(entry.provenance, Provenance::Context(_)));
-    run(order, draft, findings)
+    run(brief, draft, findings)
 }
 
 /// The context block: one user message for each text that says something.
-fn context_entries(context: &[Context]) -> Vec<Entry> {
-    let mut texts: Vec<&Context> =
+fn context_entries(context: &[ContextText]) -> Vec<Entry> {
+    let mut texts: Vec<&ContextText> =
         context.iter().filter(|context| !context.text.trim().is_empty()).collect();
     texts.sort_by_key(|context| context.kind.rank());
-    let message = |context: &Context| match context.kind {
+    let message = |context: &ContextText| match context.kind {
         ContextKind::Role if !context.text.starts_with(ROLE_HEADING) => {
             Message::user(&format!("{ROLE_HEADING}\n\n{}", context.text))
         }
         _ => Message::user(&context.text),
     };
-    let made = |context: &Context| {
+    let made = |context: &ContextText| {
         let id = MessageId::new(format!("context:{}", context.kind.as_str()));
         entry(message(context).with_id(id), Provenance::Context(context.kind.clone()))
     };

@@ -16,9 +16,9 @@ use interleaf_model::{
 
 use self::pairing::Pairing;
 use super::filter;
+use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::{Cause, Error, FindingKind, MissingResult, OpenCall};
 
 /// What a result that was never recorded says.
@@ -27,16 +27,16 @@ const NO_RESULT: &str = "No result was recorded for this call.";
 const OPENING: &str = "[The conversation before this point is not shown.]";
 
 pub(crate) fn run(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
     let before = draft.prior.as_ref().map(|prior| prior.used_ids());
     if !is_whole(&draft.entries, before) {
-        pair(order, draft, findings);
+        pair(brief, draft, findings);
     }
-    if order.requires.user_first && draft.prior.is_none() {
-        open_with_user(order, draft, findings);
+    if brief.requires.user_first && draft.prior.is_none() {
+        open_with_user(brief, draft, findings);
     }
     Ok(())
 }
@@ -66,9 +66,9 @@ fn is_whole(entries: &[Entry], before: Option<&HashMap<CallId, usize>>) -> bool 
     true
 }
 
-fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
+fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
     let pairing = Pairing::of(&draft.entries);
-    let waits = pairing.last_opener().filter(|_| order.waits);
+    let waits = pairing.last_opener().filter(|_| brief.waits);
     let before = draft.prior.as_ref().map(|prior| prior.used_ids());
     let mut used = UsedIds { before, own: HashMap::new() };
     let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
@@ -88,7 +88,7 @@ fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
         let mut results = Vec::with_capacity(answers.len());
         for (call, answer) in old.message.calls().zip(answers) {
             let is_open = answer.is_none() && waits == Some(position);
-            let verdict = judge(order, call, answer.is_none() && !is_open, &mut used);
+            let verdict = judge(brief, call, answer.is_none() && !is_open, &mut used);
             report(&verdict, &old.message.id, call, findings);
             let id = match &verdict {
                 Verdict::Keep => Some(&call.id),
@@ -121,7 +121,7 @@ fn pair(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
         }
         // A message that lost its last call may be left with nothing to say. Dropping it
         // cannot undo a pair, so this is a fixed point.
-        let says = |opener: &Entry| filter::unheard(&order.recipe.agent, &opener.message).is_none();
+        let says = |opener: &Entry| filter::unheard(&brief.recipe.agent, &opener.message).is_none();
         match opener(old, &verdicts).filter(says) {
             Some(opener) => out.push(opener),
             None => findings.add(FindingKind::Dropped, &old.message.id, Cause::Blank),
@@ -139,11 +139,11 @@ enum Verdict {
     Drop(Cause),
 }
 
-fn judge(order: &Order<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds<'_>) -> Verdict {
+fn judge(brief: &Brief<'_>, call: &ToolCall, missing: bool, used: &mut UsedIds<'_>) -> Verdict {
     if is_nameless(call) {
         return Verdict::Drop(Cause::NoToolName);
     }
-    if missing && order.recipe.missing_result == MissingResult::DropCall {
+    if missing && brief.recipe.missing_result == MissingResult::DropCall {
         return Verdict::Drop(Cause::NoResult);
     }
     let id = used.fresh(&call.id);
@@ -250,7 +250,7 @@ fn no_result(opener: &Message, id: &CallId, name: &ToolName) -> Entry {
 }
 
 /// Puts a user message before an assistant message that nothing leads up to.
-fn open_with_user(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings) {
+fn open_with_user(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
     let first = draft.entries.iter().position(|e| e.message.role() != Role::System);
     let Some(first) = first else { return };
     if draft.entries[first].message.role() != Role::Assistant {
@@ -262,6 +262,6 @@ fn open_with_user(order: &Order<'_>, draft: &mut Draft, findings: &mut Findings)
     findings.add(FindingKind::Made, &id, Cause::NoUserBefore);
     findings.extend(&later);
     let mut message = Message::user(OPENING).with_id(id);
-    message.origin = order.own_origin();
+    message.origin = brief.own_origin();
     draft.entries.insert(first, entry(message, Provenance::Made));
 }

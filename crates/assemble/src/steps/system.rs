@@ -11,13 +11,13 @@ use interleaf_model::{
     Text,
 };
 
+use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::order::Order;
 use crate::{Cause, Error, FindingKind};
 
 pub(super) fn run(
-    order: &Order<'_>,
+    brief: &Brief<'_>,
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
@@ -40,17 +40,17 @@ pub(super) fn run(
     let is_summary = |entry: &Entry| entry.provenance == Provenance::Summary;
     let (summaries, said): (Vec<Entry>, Vec<Entry>) =
         before.into_iter().chain(systems).partition(is_summary);
-    let system = system_entry(order, said, findings);
+    let system = system_entry(brief, said, findings);
     draft.entries.splice(0..0, system.into_iter().chain(summaries));
     Ok(())
 }
 
-fn system_entry(order: &Order<'_>, said: Vec<Entry>, findings: &mut Findings) -> Option<Entry> {
+fn system_entry(brief: &Brief<'_>, said: Vec<Entry>, findings: &mut Findings) -> Option<Entry> {
     let prompts: Vec<&Arc<str>> =
-        order.recipe.system.iter().filter(|p| !p.trim().is_empty()).collect();
+        brief.recipe.system.iter().filter(|p| !p.trim().is_empty()).collect();
     match (prompts.as_slice(), said.as_slice()) {
         ([], []) => {
-            let role = order.recipe.role_text()?;
+            let role = brief.recipe.role_text()?;
             let id = MessageId::new("system");
             findings.add_with(
                 FindingKind::Made,
@@ -58,7 +58,7 @@ fn system_entry(order: &Order<'_>, said: Vec<Entry>, findings: &mut Findings) ->
                 Cause::RoleAsSystem,
                 ContextKind::Role.as_str().to_owned(),
             );
-            Some(made(order, Message::system(role)))
+            Some(made(brief, Message::system(role)))
         }
         // One message that says it all goes out as it was said.
         ([], [only]) => Some(only.clone()),
@@ -67,14 +67,14 @@ fn system_entry(order: &Order<'_>, said: Vec<Entry>, findings: &mut Findings) ->
                 findings.add(FindingKind::Altered, &old.message.id, Cause::SystemToHead);
             }
             let body = joined(&prompts, said.iter().map(|entry| &entry.message))?;
-            Some(made(order, Message::from(body)))
+            Some(made(brief, Message::from(body)))
         }
     }
 }
 
-fn made(order: &Order<'_>, message: Message) -> Entry {
+fn made(brief: &Brief<'_>, message: Message) -> Entry {
     let mut message = message.with_id(MessageId::new("system"));
-    message.origin = order.own_origin();
+    message.origin = brief.own_origin();
     entry(message, Provenance::System)
 }
 

@@ -5,13 +5,13 @@
 
 use interleaf_model::{Prompt, Violation};
 
+use crate::brief::Brief;
 use crate::draft::Draft;
-use crate::order::Order;
 
-pub(super) fn run(order: &Order<'_>, draft: &mut Draft) -> Result<Prompt, Violation> {
-    let (entries, tools) = (std::mem::take(&mut draft.entries), order.recipe.tools.clone());
+pub(super) fn run(brief: &Brief<'_>, draft: &mut Draft) -> Result<Prompt, Violation> {
+    let (entries, tools) = (std::mem::take(&mut draft.entries), brief.recipe.tools.clone());
     match draft.prior.as_ref().and_then(|prior| prior.shown()) {
-        Some(settled) => Prompt::check_continued(settled, order.requires, entries, tools),
-        None => Prompt::check_for(order.requires, entries, tools),
+        Some(settled) => Prompt::check_continued(settled, brief.requires, entries, tools),
+        None => Prompt::check_for(brief.requires, entries, tools),
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Budget, Context, CustomRule, Ledger, MissingResult, OpenBlock, PlacementRule, Recipe,
-    Summary, SummaryRole,
+    Agent, Budget, ContextText, CustomRule, Ledger, MissingResult, OpenBlock, PlacementRule,
+    Recipe, Summary, SummaryRole,
 };
 use interleaf_model::{AgentName, ContextKind, Message, MessageId};
 use interleaf_samples::strategy::{broken_conversation, text};
@@ -98,7 +98,7 @@ fn indices() -> impl Strategy<Value = Vec<Index>> {
     prop_oneof![1 => Just(Vec::new()), 2 => vec(any::<Index>(), 0..20)]
 }
 
-fn context() -> impl Strategy<Value = Vec<Context>> {
+fn context() -> impl Strategy<Value = Vec<ContextText>> {
     let kinds = subsequence(vec![0, 1, 2, 3, 4, 5, 6], 0..6).prop_shuffle();
     (kinds, vec(text(), 7)).prop_map(|(kinds, texts)| {
         let kind = |n: usize| match n {
@@ -108,7 +108,7 @@ fn context() -> impl Strategy<Value = Vec<Context>> {
             3 => ContextKind::Notes,
             n => ContextKind::Other(format!("source{n}").into()),
         };
-        let one = |n: usize| Context::new(kind(n), texts[n].as_str());
+        let one = |n: usize| ContextText::new(kind(n), texts[n].as_str());
         kinds.into_iter().map(one).collect()
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Context, CustomRule, ErrorKind, Fallback, Placement, PlacementRule, Previous,
+    ContextText, CustomRule, ErrorKind, Fallback, Placement, PlacementRule, Previous,
 };
 use interleaf_model::{
     Arguments, AssistantPart, Body, CallId, ContextKind, Extra, Message, MessageId, Parts, Prompt,
@@ -77,7 +77,7 @@ fn letters(prompt: &Prompt) -> String {
 fn input(letters: &str, rule: PlacementRule) -> Scene {
     let mut input = Scene::of(conversation(letters));
     input.rule = rule;
-    input.context = vec![Context::new(ContextKind::Todo, "1. go on")];
+    input.context = vec![ContextText::new(ContextKind::Todo, "1. go on")];
     input
 }
 
@@ -248,7 +248,7 @@ fn the_position_does_not_depend_on_the_number_of_context_messages() {
 
 #[test]
 fn without_context_the_request_stays_as_it_is() {
-    for context in [vec![], vec![Context::new(ContextKind::Notes, " \n")]] {
+    for context in [vec![], vec![ContextText::new(ContextKind::Notes, " \n")]] {
         let mut input = input("s u a t a t a t", PlacementRule::default());
         input.context = context;
         let (prompt, report) = ready(&input);

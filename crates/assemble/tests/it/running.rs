@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Assembly, Budget, Context, Error, Ledger, MissingResult, OpenBlock, Outcome,
+    Agent, Assembly, Budget, ContextText, Error, Ledger, MissingResult, OpenBlock, Outcome,
     PlacementRule, Previous, Recipe, Running, Summary, SummaryRole, View, assemble,
 };
 use interleaf_model::{
@@ -164,7 +164,7 @@ fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> u
             }
             Event::Agent(agent) => recipe.agent = agent,
             Event::Tools(n) => recipe.tools = tools(n),
-            Event::Todo(text) => recipe.context = vec![Context::new(ContextKind::Todo, text)],
+            Event::Todo(text) => recipe.context = vec![ContextText::new(ContextKind::Todo, text)],
             Event::Covers(covers, role) => {
                 recipe.summary = summary(&pair.view, &ids(&covers));
                 recipe.summary_role = role;

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Assembly, Context, Error, Finding, Ledger, Outcome, Previous, Recipe, Report, Summary,
+    Assembly, ContextText, Error, Finding, Ledger, Outcome, Previous, Recipe, Report, Summary,
     TokenCounter, View, assemble,
 };
 use interleaf_model::{
@@ -69,12 +69,12 @@ pub(crate) fn input(text: &str) -> Scene {
 }
 
 /// The four built-in context texts.
-pub(crate) fn four_texts() -> Vec<Context> {
+pub(crate) fn four_texts() -> Vec<ContextText> {
     vec![
-        Context::new(ContextKind::Role, "You review code."),
-        Context::new(ContextKind::Todo, "1. read"),
-        Context::new(ContextKind::Info, "src/lib.rs: 1-20"),
-        Context::new(ContextKind::Notes, "src: generated"),
+        ContextText::new(ContextKind::Role, "You review code."),
+        ContextText::new(ContextKind::Todo, "1. read"),
+        ContextText::new(ContextKind::Info, "src/lib.rs: 1-20"),
+        ContextText::new(ContextKind::Notes, "src: generated"),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, Context, OpenBlock, Recipe, Summary};
+use interleaf_assemble::{Agent, ContextText, OpenBlock, Recipe, Summary};
 use interleaf_model::{ContextKind, Json};
 use interleaf_store::{Record, RecordChange, RecordFilter, RecordKind};
 use serde::Serialize;
@@ -139,7 +139,7 @@ impl Records {
             texts.extend(text.map(|text| (ContextKind::Notes, text)));
         }
         for (kind, text) in texts {
-            recipe.to_mut().context.push(Context::new(kind, text));
+            recipe.to_mut().context.push(ContextText::new(kind, text));
         }
         Ok(recipe)
     }

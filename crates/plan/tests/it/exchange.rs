@@ -6,7 +6,7 @@ use interleaf_model::{
     Arguments, AssistantPart, Body, CallId, Extra, Finish, Message, Parts, Reply, Role, ToolCall,
 };
 use interleaf_plan::{
-    Job, Language, Mode, Next, Plan, PlanSettings, Results, StepRequest, Templates,
+    Job, JobState, Language, Mode, Plan, PlanSettings, Results, StepRequest, Templates,
 };
 
 /// A reply of plain text.
@@ -51,12 +51,12 @@ pub(crate) fn run(
     let mut before: Option<StepRequest> = None;
     loop {
         match job.next().unwrap() {
-            Next::Ask(request) => {
+            JobState::Ask(request) => {
                 check(&request);
                 print(&mut out, &request, before.as_ref());
                 before = Some(*request);
             }
-            Next::Done(answer) => {
+            JobState::Done(answer) => {
                 let arguments = serde_json::to_string_pretty(&answer.arguments).unwrap();
                 let repairs: Vec<String> = answer
                     .repairs
@@ -69,7 +69,7 @@ pub(crate) fn run(
                 answer.notes.iter().for_each(|n| writeln!(out, "note: {}", n.as_str()).unwrap());
                 return out;
             }
-            Next::Failed(failure) => {
+            JobState::Failed(failure) => {
                 writeln!(out, "=== failed after {} attempts", failure.attempts.len()).unwrap();
                 for attempt in failure.attempts {
                     writeln!(out, "--- by {}\n{}", attempt.way.as_str(), attempt.call).unwrap();

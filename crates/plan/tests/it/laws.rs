@@ -2,7 +2,7 @@
 
 use interleaf_model::{Extra, Json, Tool};
 use interleaf_plan::xml::{Call, Protocol};
-use interleaf_plan::{Job, Language, Mode, Next, PlanSettings, Schema, Templates};
+use interleaf_plan::{Job, JobState, Language, Mode, PlanSettings, Schema, Templates};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -186,7 +186,7 @@ proptest! {
         let mut job = Job::new(&plan, step, &results, &settings, &templates).unwrap();
         let mut n_requests = 0;
         for (kind, is_cut, text) in kinds {
-            let Next::Ask(request) = job.next().unwrap() else { break };
+            let JobState::Ask(request) = job.next().unwrap() else { break };
             check(&request);
             n_requests += 1;
             let own = plan.steps()[step].tool.as_str();
@@ -201,7 +201,7 @@ proptest! {
             };
             job.give(&if is_cut { cut(reply) } else { reply }).unwrap();
         }
-        prop_assert!(!matches!(job.next().unwrap(), Next::Ask(_)));
+        prop_assert!(!matches!(job.next().unwrap(), JobState::Ask(_)));
         prop_assert!(n_requests <= 2 * tries.max(1));
     }
 }

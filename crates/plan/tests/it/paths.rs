@@ -1,7 +1,7 @@
 //! The worked example on every path, in every mode.
 
 use interleaf_model::{Message, Reply, Role};
-use interleaf_plan::{InXml, Job, Language, Mode, Next, PlanSettings, Results, Templates};
+use interleaf_plan::{InXml, Job, JobState, Language, Mode, PlanSettings, Results, Templates};
 
 use super::exchange::{calls, check, cut, run, says};
 use super::logo;
@@ -88,7 +88,9 @@ fn the_recommended_messages_are_system_assistant_user() {
     let xml = PlanSettings { mode: Mode::Xml, ..settings.clone() };
     let roles = |settings: &PlanSettings| {
         let job = Job::new(&plan, 1, &results, settings, &templates).unwrap();
-        let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
+        let JobState::Ask(request) = job.next().unwrap() else {
+            panic!("nothing was answered yet")
+        };
         request.messages.iter().map(Message::role).collect::<Vec<_>>()
     };
     assert_eq!(roles(&xml), [Role::System, Role::Assistant, Role::User]);
@@ -159,7 +161,9 @@ fn the_conversation_is_left_out_of_xml_unless_it_is_kept() {
         let settings =
             PlanSettings { mode, conversation, conversation_in_xml, ..PlanSettings::default() };
         let job = Job::new(&plan, 1, &results, &settings, &templates).unwrap();
-        let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
+        let JobState::Ask(request) = job.next().unwrap() else {
+            panic!("nothing was answered yet")
+        };
         check(&request);
         request.messages.iter().map(|m| m.text().into_owned()).collect::<Vec<_>>().join("\n@@\n")
     };
@@ -185,5 +189,5 @@ fn a_job_that_is_over_takes_no_reply() {
     let mut job = Job::new(&plan, 1, &results, &settings, &templates).unwrap();
     job.give(&good_native()).unwrap();
     assert!(job.give(&good_native()).is_err());
-    assert!(matches!(job.next().unwrap(), Next::Done(_)));
+    assert!(matches!(job.next().unwrap(), JobState::Done(_)));
 }

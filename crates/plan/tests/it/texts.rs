@@ -1,6 +1,6 @@
 //! The texts: replaced, and checked when they are loaded.
 
-use interleaf_plan::{Job, Mode, Next, PlanSettings, Templates};
+use interleaf_plan::{Job, JobState, Mode, PlanSettings, Templates};
 
 use super::logo;
 
@@ -54,7 +54,7 @@ fn a_replaced_text_is_used_and_its_values_are_escaped_where_they_stand_in_xml() 
     let templates = templates.unwrap();
     let settings = PlanSettings { mode: Mode::Xml, ..PlanSettings::default() };
     let job = Job::new(&plan, 0, &results, &settings, &templates).unwrap();
-    let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
+    let JobState::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
     let expected = "<mine why=\"a &lt; b &amp; &quot;c&quot;\"/>\n\nlocal__image_draw < &lt;";
     assert_eq!(request.messages[1].text(), expected);
 }
@@ -71,6 +71,6 @@ fn overlays_stand_between_the_protocol_and_the_stages_text() {
     let overlays = vec!["ONE".to_owned(), "  ".to_owned(), "TWO".to_owned()];
     let settings = PlanSettings { mode: Mode::Xml, overlays, ..PlanSettings::default() };
     let job = Job::new(&plan, 0, &results, &settings, &templates).unwrap();
-    let Next::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
+    let JobState::Ask(request) = job.next().unwrap() else { panic!("nothing was answered yet") };
     assert_eq!(request.messages[0].text(), "POLICY\n\nFIRST\n\nONE\n\nTWO\n\nSTAGE");
 }

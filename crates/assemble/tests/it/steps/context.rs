@@ -1,13 +1,14 @@
 //! C1, C2, C9: what stands in the context block.
 
-use interleaf_assemble::{Agent, Context, PlacementRule};
+use interleaf_assemble::{Agent, ContextText, PlacementRule};
 use interleaf_model::{AgentName, ContextKind, Provenance};
 
 use crate::scene::{four_texts, input, lines, ready, show};
 
 #[test]
 fn the_order_is_fixed_and_further_sources_follow_in_their_own() {
-    let other = |name: &str| Context::new(ContextKind::Other(name.into()), format!("of {name}"));
+    let other =
+        |name: &str| ContextText::new(ContextKind::Other(name.into()), format!("of {name}"));
     let mut input = input("s rules\nu hello");
     let [role, todo, info, notes] = four_texts().try_into().unwrap();
     input.context = vec![other("zebra"), notes, other("ant"), todo, role, other("mouse"), info];
@@ -42,7 +43,7 @@ fn blank_texts_are_left_out_and_the_heading_is_not_doubled() {
 #[test]
 fn context_is_known_by_type_and_made_anew_for_every_request() {
     let mut input = input("s rules\nu 1. read\na ok");
-    input.context = vec![Context::new(ContextKind::Todo, "1. read")];
+    input.context = vec![ContextText::new(ContextKind::Todo, "1. read")];
     let (first, _) = ready(&input);
     assert_eq!(first.context(), Some(2..3));
     assert_eq!(first.entries()[1].provenance, Provenance::Original);

@@ -1,6 +1,6 @@
 //! B2: what says nothing, or is not for this agent, goes.
 
-use interleaf_assemble::{Agent, Context, ErrorKind};
+use interleaf_assemble::{Agent, ContextText, ErrorKind};
 use interleaf_model::{AgentName, ContextKind, Law};
 
 use crate::scene::{Scene, four_texts, input, ready, refused, show};
@@ -84,7 +84,7 @@ fn a_sub_agent_without_a_role_can_not_run() {
     input.agent = Agent::Sub(AgentName::new("scout"));
     let refused = input.check_agent().unwrap_err().to_string();
     assert_eq!(refused, "the sub-agent scout has no role definition, and cannot run without one");
-    input.context.push(Context::new(ContextKind::Role, "You look around."));
+    input.context.push(ContextText::new(ContextKind::Role, "You look around."));
     assert_eq!(input.check_agent(), Ok(()));
 }
 

@@ -1,6 +1,6 @@
 //! B5: one system message, first.
 
-use interleaf_assemble::Context;
+use interleaf_assemble::ContextText;
 use interleaf_model::{Body, ContextKind, Message, SystemPart};
 
 use crate::scene::{four_texts, input, ready, show};
@@ -89,7 +89,7 @@ fn with_a_prompt_of_its_own_the_role_stays_in_the_block_only() {
     for (prompt, first) in [("own", Message::system("own")), (" ", Message::user("hello"))] {
         let mut input = input("u hello");
         input.system = vec![prompt.into()];
-        input.context = vec![Context::new(ContextKind::Todo, "1. go on")];
+        input.context = vec![ContextText::new(ContextKind::Todo, "1. go on")];
         if prompt == "own" {
             input.context = four_texts();
         }

@@ -7,7 +7,7 @@ use clap::ValueHint::{DirPath, FilePath};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Reply;
 use interleaf::plan::{
-    Job, Language, Mode, Next, PlanSettings, Results, StepArguments, StepFailure,
+    Job, JobState, Language, Mode, PlanSettings, Results, StepArguments, StepFailure,
 };
 use interleaf::wire::Vendor;
 use interleaf::{ask, read};
@@ -106,15 +106,15 @@ pub(crate) fn run(
         job.give(&reply).map_err(|e| failure(&name_of(path), &e))?;
     }
     match job.next().map_err(fault)? {
-        Next::Done(found) => {
+        JobState::Done(found) => {
             output.json_line(&json!({"done": done_json(&found)}))?;
             Ok(Verdict::Fine)
         }
-        Next::Failed(refused) => {
+        JobState::Failed(refused) => {
             output.json_line(&json!({"failed": failed_json(&refused)}))?;
             Ok(Verdict::Findings)
         }
-        Next::Ask(request) => {
+        JobState::Ask(request) => {
             let text = match arguments.to {
                 Form::Neutral => ask::write(&request),
                 Form::Api(family) => {

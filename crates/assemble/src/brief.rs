@@ -12,7 +12,7 @@ use crate::{Agent, Error, Ledger, Placement, Recipe, View};
 
 /// What the steps of one request go by, beside the draft itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Order<'a> {
+pub(crate) struct Brief<'a> {
     pub(crate) recipe: &'a Recipe,
     /// What the target asks for.
     pub(crate) requires: Requirements,
@@ -27,7 +27,7 @@ pub(crate) struct Order<'a> {
     pub(crate) counting: Option<Counting<'a>>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> Brief<'a> {
     /// What a request of this view goes by.
     ///
     /// # Errors
