@@ -110,8 +110,10 @@ fn body_after(family: Family, reply: Reply, options: &Options) -> String {
 
 #[test]
 fn unbound_thinking_stays_out_and_all_else_goes_back() {
+    let mut n_families = 0;
     for family in Family::ALL {
         let Some((answer, model, order)) = answer(family, "{}") else { continue };
+        n_families += 1;
         let reply = decode_response(family, &answer, &NameMap::default()).unwrap();
         let mut options = Options::model(model);
         options.unbound_thinking = [reply.message.id.clone()].into();
@@ -119,6 +121,7 @@ fn unbound_thinking_stays_out_and_all_else_goes_back() {
         assert!(!body.contains(&order[0]), "{family}: {body}");
         assert!(body.contains(&order[1]), "{family}: {body}");
     }
+    assert!(n_families >= 4, "{n_families}");
 }
 
 proptest! {
