@@ -14,6 +14,7 @@ mod mark;
 mod new;
 mod op;
 mod query;
+mod records;
 mod rm;
 mod roll_back;
 mod search;
@@ -67,6 +68,8 @@ enum SessionsCommand {
     Mark(mark::MarkArguments),
     #[command(alias = "rollback")]
     RollBack(roll_back::RollBackArguments),
+    #[command(flatten)]
+    Records(records::RecordsCommand),
     Search(search::SearchArguments),
     Export(export::ExportArguments),
     Import(import::ImportArguments),
@@ -97,22 +100,13 @@ pub(crate) fn run(
         SessionsCommand::New(arguments) => new::run(arguments, &opened()?, output),
         SessionsCommand::Append(arguments) => append::run(&arguments, session, limit, output),
         SessionsCommand::Query(arguments) => {
-            let session = session(&arguments.id)?;
-            query::run(arguments, &session, output)
+            super::query::print(&session(&arguments.id)?.loaded(), arguments.criteria, output)
         }
         SessionsCommand::Op(arguments) => op::run(*arguments, session, limit, output),
-        SessionsCommand::Fork(arguments) => {
-            let session = session(&arguments.id)?;
-            fork::run(arguments, &session, output)
-        }
-        SessionsCommand::Mark(arguments) => {
-            let session = session(&arguments.id)?;
-            mark::run(arguments, session, output)
-        }
-        SessionsCommand::RollBack(arguments) => {
-            let session = session(&arguments.id)?;
-            roll_back::run(&arguments, session, output)
-        }
+        SessionsCommand::Fork(it) => fork::run(&it, &session(&it.id)?, output),
+        SessionsCommand::Mark(it) => mark::run(&it, session(&it.id)?, output),
+        SessionsCommand::RollBack(it) => roll_back::run(&it, session(&it.id)?, output),
+        SessionsCommand::Records(command) => records::run(command, session, limit, output),
         SessionsCommand::Search(arguments) => search::run(&arguments, &opened()?, output),
         SessionsCommand::Export(arguments) => export::run(&arguments, &opened()?, output),
         SessionsCommand::Import(arguments) => import::run(&arguments, opened, limit, output),
@@ -146,8 +140,6 @@ fn now() -> Result<Timestamp, Failure> {
 /// An instant to the second, for people.
 fn seconds_text(at: Timestamp) -> String {
     let text = at.to_string();
-    match text.split_once('.') {
-        Some((seconds, _)) => format!("{seconds}Z"),
-        None => text,
-    }
+    let seconds = text.split_once('.').map(|(seconds, _)| format!("{seconds}Z"));
+    seconds.unwrap_or(text)
 }

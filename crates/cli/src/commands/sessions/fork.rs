@@ -34,12 +34,12 @@ pub(crate) struct ForkArguments {
 }
 
 pub(crate) fn run(
-    arguments: ForkArguments,
+    arguments: &ForkArguments,
     session: &OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let head = session.session.head();
-    let title = arguments.title.unwrap_or_else(|| head.title.clone());
+    let title = arguments.title.as_ref().unwrap_or(&head.title);
     let mut new = NewSession::new(title, now()?);
     new.agent.clone_from(&head.agent);
     new.id = arguments.new_id.unwrap_or(new.id);

@@ -41,7 +41,7 @@ pub(crate) struct MarkArguments {
 }
 
 pub(crate) fn run(
-    arguments: MarkArguments,
+    arguments: &MarkArguments,
     mut session: OpenSession,
     output: &mut Output,
 ) -> Result<(), Stop> {
@@ -51,7 +51,7 @@ pub(crate) fn run(
         true => Edit::Unmark(index, mark),
         false => Edit::Mark(index, mark),
     };
-    let changes: Vec<Edit> = arguments.marks.into_iter().map(change).collect();
+    let changes: Vec<Edit> = arguments.marks.iter().cloned().map(change).collect();
     let names: Vec<String> = changes.iter().map(Edit::text).collect();
     let mut loaded = session.loaded();
     op::write(&mut session, &mut loaded, changes)?;

@@ -2,10 +2,7 @@
 
 use clap::Args;
 
-use crate::commands::query::{Criteria, print};
-use crate::failure::Stop;
-use crate::open::OpenSession;
-use crate::output::Output;
+use crate::commands::query::Criteria;
 
 /// Find messages of a session by role, number, turn, tool, time and mark
 #[derive(Debug, Args)]
@@ -21,13 +18,5 @@ pub(crate) struct QueryArguments {
     pub(crate) id: String,
 
     #[command(flatten)]
-    criteria: Criteria,
-}
-
-pub(crate) fn run(
-    arguments: QueryArguments,
-    session: &OpenSession,
-    output: &mut Output,
-) -> Result<(), Stop> {
-    print(&session.loaded(), arguments.criteria, output)
+    pub(crate) criteria: Criteria,
 }
