@@ -6,7 +6,7 @@
 //!   + Requirements                           Report ◀── placement, tokens, stable prefix ┘
 //! ```
 //!
-//! A [`View`] is what of a conversation is visible, a [`Recipe`] is what else a request
+//! A [`View`] is the visible part of a conversation; a [`Recipe`] is what else a request
 //! is made from. The steps hand a draft from one to the next ([`steps`] lists them in
 //! order), each in its own file and each saying what it changed and why. Only the last
 //! one can make a [`Prompt`](interleaf_model::Prompt). The same input gives the same

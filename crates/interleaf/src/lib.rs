@@ -1,6 +1,5 @@
-//! Interleaf turns a conversation into the request that a model API gets: every time
-//! valid, fresh, inside the budget, cheap on the prompt cache, and with the same
-//! effect on every API.
+//! Interleaf turns a conversation into the request to send to a model API: always valid,
+//! fresh, inside the budget, cheap on the prompt cache, and equivalent on every API.
 //!
 //! ```text
 //!   Conversation ──view──▶ assemble ──▶ Prompt ──▶ wire ──▶ bytes

@@ -1,10 +1,10 @@
 //! Sessions that last.
 //!
-//! A store keeps sessions, the events of each with a gap-free sequence, records
-//! beside them, and the requests that were sent. Which store is a URL.
+//! A store keeps sessions: the events of each in a sequence without gaps, its records,
+//! and the requests that were sent. A URL says which store.
 //!
 //! ```text
-//!   memory:            tests, and what need not last
+//!   memory:            tests, and sessions that need not last
 //!   sqlite:PATH        a file: one thread writes, several commits share one sync
 //!   postgres://…       any number of nodes; notices tell them what changed
 //! ```
@@ -15,8 +15,8 @@
 //! stores find alike) is held by one contract that all three are tested against.
 //!
 //! All that is written goes through [`Log::commit`], one transaction on the expected
-//! sequence number: of two writers one wins, and the other is told how far the session
-//! is and has written nothing. The database is the truth; nothing in memory is.
+//! sequence number: of two writers one wins; the other has written nothing and learns
+//! the session's current number. The database is the truth; nothing in memory is.
 //!
 //! ```
 //! use interleaf_conversation::Event;

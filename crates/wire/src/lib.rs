@@ -17,7 +17,7 @@
 //! | `decode.rs`, `decode/` | from a body to messages: `messages`, `parts`, `tools`, `settings` |
 //! | `answer.rs`, `stream.rs` | from an answer, whole or in events, to a reply |
 //! | `answer_writer.rs`, `stream_writer.rs` | from a reply to an answer, whole or in events |
-//! | `error.rs` | what the API says in place of an answer |
+//! | `error.rs` | what the API says instead of an answer |
 //! | `lint.rs`, `lint/` | what the API would refuse: `rules`, `messages`, `parts`, `pairing`, `tools`, `settings` |
 //! | `detect.rs` | the signs by which a text of the family is known |
 //! | `models.rs`, `schema.rs` | what is known of models by their names; which schemas are taken |
