@@ -121,26 +121,18 @@ impl Decoder {
         StreamDecoder::of(self.clone())
     }
 
+    /// Reads a stream of which all bytes are at hand.
+    ///
+    /// # Errors
+    /// As [`StreamDecoder`].
+    pub fn recorded(&self, bytes: &[u8]) -> Result<Reply, Error> {
+        let mut stream = self.stream();
+        stream.push(bytes)?;
+        stream.finish()
+    }
+
     fn text(&self, text: &str) -> Result<Reply, Error> {
         let answer = (self.family.codec().read_answer)(text);
         Ok(answer.map_err(|error| error.sealed(self.mask()))?.build(self))
     }
-}
-
-/// Reads an answer that came whole.
-///
-/// # Errors
-/// If the text is no answer, or is an error of the API's.
-pub fn decode_response(family: Family, text: &str, names: &NameMap) -> Result<Reply, Error> {
-    Decoder::new(family, names.clone()).text(text)
-}
-
-/// Reads a recorded stream.
-///
-/// # Errors
-/// As [`StreamDecoder`].
-pub fn decode_stream(family: Family, bytes: &[u8], names: &NameMap) -> Result<Reply, Error> {
-    let mut decoder = StreamDecoder::new(family, names.clone());
-    decoder.push(bytes)?;
-    decoder.finish()
 }

@@ -31,14 +31,16 @@
 //!
 //! ```
 //! use interleaf_model::Role;
-//! use interleaf_wire::openai_chat;
+//! use interleaf_wire::{Family, decode_request};
 //!
-//! let messages = openai_chat::decode_messages(
+//! let messages = decode_request(
+//!     Family::OpenaiChat,
 //!     r#"[{"role": "user", "content": "list the files"},
 //!         {"role": "assistant", "content": null, "tool_calls": [
 //!             {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
 //!         {"role": "tool", "tool_call_id": "c1", "content": "src"}]"#,
-//! )?;
+//! )?
+//! .messages;
 //! assert_eq!(messages[1].role(), Role::Assistant);
 //! assert_eq!(messages[1].calls().count(), 1);
 //! assert_eq!(messages[2].text(), "src");
@@ -83,12 +85,12 @@ pub mod lint;
 mod anthropic;
 mod bedrock;
 mod gemini;
-pub mod openai_chat;
+mod openai_chat;
 mod openai_responses;
 
 pub use adjustment::{Adjustment, AdjustmentKind};
 pub use api_error::{ApiError, ApiErrorKind, WrittenError, decode_error, write_error};
-pub use decode::{Decoder, decode_request, decode_response, decode_stream, decode_tools};
+pub use decode::{Decoder, decode_request, decode_tools};
 pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};
 pub use family::Family;

@@ -88,8 +88,6 @@ pub(crate) static CODEC: Codec = Codec {
     signs: detect::SIGNS,
 };
 
-pub use decode::{decode_messages, decode_request};
-
 pub(crate) use decode::{read_format, read_schema};
 pub(crate) use detect::has_own_role;
 pub(crate) use models::Model;

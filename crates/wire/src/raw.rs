@@ -4,6 +4,10 @@
 //! Untagged and flattened serde forms would parse values we must keep as bytes,
 //! and could not say where a fault lies.
 
+mod nearest;
+
+pub(crate) use nearest::{nearest, nearest_raw};
+
 use std::borrow::Cow;
 use std::fmt;
 

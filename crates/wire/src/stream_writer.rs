@@ -41,7 +41,7 @@ use crate::{Adjustment, AnswerHead, ApiError, Delta, Family};
 ///
 /// ```
 /// use interleaf_model::Finish;
-/// use interleaf_wire::{AnswerHead, Delta, Family, NameMap, StreamWriter, decode_stream};
+/// use interleaf_wire::{AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter};
 ///
 /// let mut bytes = Vec::new();
 /// let mut writer = StreamWriter::new(Family::Anthropic, AnswerHead::default().id("msg_1"));
@@ -49,7 +49,7 @@ use crate::{Adjustment, AnswerHead, ApiError, Delta, Family};
 /// writer.push(&Delta::Text { part: 0, text: "lo".to_owned() }, &mut bytes);
 /// writer.push(&Delta::Finish(Finish::Stop), &mut bytes);
 /// writer.finish(&mut bytes);
-/// let reply = decode_stream(Family::Anthropic, &bytes, &NameMap::default())?;
+/// let reply = Decoder::new(Family::Anthropic, NameMap::default()).recorded(&bytes)?;
 /// assert_eq!(reply.message.text(), "Hello");
 /// # Ok::<(), interleaf_wire::Error>(())
 /// ```

@@ -97,13 +97,14 @@ pub struct WrittenAnswer {
 /// What is read from the body is the reply, but for what `adjustments` tells.
 ///
 /// ```
-/// use interleaf_wire::{AnswerHead, Family, NameMap, decode_response, write_answer};
+/// use interleaf_wire::{AnswerHead, Decoder, Family, NameMap, write_answer};
 ///
 /// let chat = r#"{"id":"c1","model":"m","choices":[{"index":0,"finish_reason":"stop",
 ///     "message":{"role":"assistant","content":"Hello"}}]}"#;
-/// let reply = decode_response(Family::OpenaiChat, chat, &NameMap::default())?;
+/// let reply = Decoder::new(Family::OpenaiChat, NameMap::default()).whole(200, [], chat.as_bytes())?;
 /// let written = write_answer(Family::Gemini, &reply, &AnswerHead::default());
-/// let read = decode_response(Family::Gemini, &written.body, &NameMap::default())?;
+/// let gemini = Decoder::new(Family::Gemini, NameMap::default());
+/// let read = gemini.whole(200, [], written.body.as_bytes())?;
 /// assert_eq!(read, reply);
 /// # Ok::<(), interleaf_wire::Error>(())
 /// ```

@@ -9,7 +9,7 @@
 //! | bytes that are no text, or base64 of such | a binary stream of Bedrock's |
 
 use interleaf_model::Reply;
-use interleaf_wire::{Family, NameMap, decode_response, decode_stream, detect};
+use interleaf_wire::{Decoder, Family, NameMap, detect};
 use serde_json::value::RawValue;
 
 use super::Fields;
@@ -62,11 +62,11 @@ impl Answer {
     /// # Errors
     /// If the API answered with an error, or the answer is cut off or damaged.
     pub fn decode(&self, family: Family) -> Result<Reply, Error> {
-        let names = NameMap::default();
+        let decoder = Decoder::new(family, NameMap::default());
         let reply = match &self.0 {
-            Recorded::Whole(text) => decode_response(family, text, &names),
-            Recorded::Events(text) => decode_stream(family, text.as_bytes(), &names),
-            Recorded::Frames(bytes) => decode_stream(family, bytes, &names),
+            Recorded::Whole(text) => decoder.whole(200, [], text.as_bytes()),
+            Recorded::Events(text) => decoder.recorded(text.as_bytes()),
+            Recorded::Frames(bytes) => decoder.recorded(bytes),
         };
         Ok(reply.map_err(|e| InputFault::wire(&e))?)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf_model::{Message, Reply, read_json};
-use interleaf_wire::openai_chat;
+use interleaf_wire::{Family, decode_request};
 
 use super::{Fields, conversation, unmarked};
 use crate::{Error, InputFault, reply_form};
@@ -58,7 +58,7 @@ pub fn said(text: &str) -> Result<Said, Error> {
 
 /// One OpenAI-style chat message.
 pub(crate) fn chat_message(text: &str) -> Result<Message, Error> {
-    let list = openai_chat::decode_messages(&format!("[{text}]"));
-    let message = list.map_err(|e| InputFault::wire(&e))?.into_iter().next();
+    let list = decode_request(Family::OpenaiChat, &format!("[{text}]"));
+    let message = list.map_err(|e| InputFault::wire(&e))?.messages.into_iter().next();
     message.ok_or_else(|| InputFault::new("there is no message in it").into())
 }

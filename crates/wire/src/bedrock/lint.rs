@@ -17,6 +17,7 @@ use self::messages::{check_documents, check_message, check_system};
 use self::rules::MESSAGE_SHAPE;
 use crate::Vendor;
 use crate::lint::{Faults, Rule};
+use crate::raw::{nearest, nearest_raw};
 
 pub(super) use self::cache::UNMARKABLE;
 pub(super) use self::rules::RULES;
@@ -62,7 +63,7 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
 
 /// Whether a block from outside may be given back where it stands.
 pub(super) fn takes_block(raw: &RawValue, place: Place) -> bool {
-    let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return false };
+    let value = nearest_raw(raw);
     let mut is_clean = parts::is_for(&value, place);
     parts::check(&value, place, "", &mut |_, _, _| is_clean = false);
     is_clean
@@ -70,7 +71,7 @@ pub(super) fn takes_block(raw: &RawValue, place: Place) -> bool {
 
 /// Whether an element of the list of tools may be given back.
 pub(super) fn takes_tool(json: &Json) -> bool {
-    let Ok(value) = serde_json::from_str::<Value>(json.as_str()) else { return false };
+    let value = nearest(json);
     let mut is_clean = value.as_object().is_some_and(|entry| !entry.contains_key("toolSpec"));
     tools::check_tool(&value, "", &mut |_, _, _| is_clean = false);
     is_clean
@@ -89,7 +90,7 @@ pub(super) fn has_legal_cache_points(body: &str) -> bool {
 
 /// Whether a body takes a form of the answer that is given back as it came.
 pub(super) fn takes_text_format(raw: &RawValue) -> bool {
-    let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return false };
+    let value = nearest_raw(raw);
     let mut is_clean = true;
     settings::check_text_format(&value, "", &mut |_, _, _| is_clean = false);
     is_clean

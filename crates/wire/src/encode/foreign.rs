@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::Family;
 use crate::adjustment::{AdjustmentKind, Adjustments};
+use crate::raw::nearest;
 
 /// Reports the fields of these messages that `family` does not take.
 pub(super) fn report<'a>(
@@ -31,7 +32,7 @@ pub(super) fn report<'a>(
 
 fn report_one(extra: &Extra, message: &Message, family: Family, adjustments: &mut Adjustments) {
     for (owner, fields) in extra.iter().filter(|(owner, _)| !takes(family, owner.as_str())) {
-        let names: Vec<String> = match fields.to_value() {
+        let names: Vec<String> = match nearest(fields) {
             Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),
             _ => Vec::new(),
         };

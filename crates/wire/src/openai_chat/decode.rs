@@ -8,7 +8,7 @@ mod tools;
 
 use std::collections::BTreeMap;
 
-use interleaf_model::{Extra, Message, VendorName};
+use interleaf_model::{Extra, VendorName};
 
 use self::messages::read_messages;
 use super::OPENAI;
@@ -18,24 +18,8 @@ use crate::{Error, Request};
 pub(super) use self::parts::source_of_url;
 pub(crate) use self::settings::{read_format, read_schema};
 
-/// Reads a JSON array of chat messages.
-///
-/// A message without an id stays without one, and the messages may be a broken
-/// history: how they fit together is not judged here.
-///
-/// # Errors
-/// If the text is not such an array. Places read as in a whole request, such as
-/// `messages[3].content[0]`.
-pub fn decode_messages(text: &str) -> Result<Vec<Message>, Error> {
-    let whole = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
-    read_messages(whole).map_err(|fault| fault.locate(text))
-}
-
-/// Reads the body of a chat request.
-///
-/// # Errors
-/// If the text is not an object, has no `messages`, or these are not messages.
-pub fn decode_request(text: &str) -> Result<Request, Error> {
+/// Reads the body of a request.
+pub(crate) fn decode_request(text: &str) -> Result<Request, Error> {
     let whole = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
     settings::read(whole).map_err(|fault| fault.locate(text))
 }

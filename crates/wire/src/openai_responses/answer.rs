@@ -8,7 +8,7 @@ use interleaf_model::{AssistantPart, Finish, Json, Usage};
 
 use super::decode::assistant_item;
 use crate::error::Fault;
-use crate::raw::{Fields, is_object};
+use crate::raw::{Fields, is_object, nearest};
 use crate::reply_builder::ReplyBuilder;
 use crate::{Error, ErrorKind, Family};
 
@@ -118,7 +118,7 @@ fn is_refusal(value: &Json) -> bool {
     if !value.as_str().contains("refusal") {
         return false;
     }
-    let value = value.to_value();
+    let value = nearest(value);
     let is_refusal = |part: &Value| part.get("type").is_some_and(|kind| kind == "refusal");
     let content = value.get("content").and_then(Value::as_array);
     is_refusal(&value) || content.is_some_and(|parts| parts.iter().any(is_refusal))

@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use super::voice::{Merges, Voice};
 use crate::adjustment::{AdjustmentKind, Adjustments};
+use crate::raw::nearest;
 
 /// A part that an API has a place for. `own` is what its owner attached.
 pub(crate) enum Said<'a> {
@@ -164,7 +165,7 @@ impl Tally {
         let mut dropped = Vec::new();
         for (owner, fields) in extra.iter().filter(|(owner, _)| owner.as_str() != self.voice.owner)
         {
-            let Value::Object(fields) = fields.to_value() else { continue };
+            let Value::Object(fields) = nearest(fields) else { continue };
             let names = fields.into_iter().map(|(name, _)| name);
             let names: Vec<String> = names.filter(|name| !is_lent(owner.as_str(), name)).collect();
             if !names.is_empty() {
@@ -312,7 +313,7 @@ pub(crate) fn refusal(value: &Json) -> Option<String> {
     if !value.as_str().contains("refusal") {
         return None;
     }
-    let value = value.to_value();
+    let value = nearest(value);
     let words = |part: &Value| part.get("refusal")?.as_str().map(str::to_owned);
     let parts = value.get("content").and_then(Value::as_array);
     words(&value).or_else(|| parts?.iter().find_map(words))
@@ -323,7 +324,7 @@ fn cited(value: &Json) -> Option<String> {
     if !value.as_str().contains("citationsContent") {
         return None;
     }
-    let value = value.to_value();
+    let value = nearest(value);
     let content = value.get("citationsContent")?.get("content")?.as_array()?;
     Some(content.iter().filter_map(|piece| piece.get("text")?.as_str()).collect())
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use interleaf_wire::decode_error;
 use interleaf_wire::{ApiError, ApiErrorKind, ErrorKind, Family, NameMap, StreamDecoder};
-use interleaf_wire::{decode_error, decode_response};
 use proptest::prelude::*;
 
+use crate::decode_response;
 use ApiErrorKind::{
     Authentication, ContentFiltered, NotFound, Overloaded, PermissionDenied, QuotaExceeded,
     RateLimited, Refused, Server, TooLong, Unknown,

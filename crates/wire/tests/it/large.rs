@@ -3,10 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use interleaf_wire::{
-    AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter, decode_error, decode_response,
-    decode_stream,
-};
+use crate::{decode_response, decode_stream};
+use interleaf_wire::{AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter, decode_error};
 
 const MANY: u64 = 20_000;
 

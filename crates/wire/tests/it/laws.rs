@@ -1,27 +1,12 @@
+//! Whatever is read, it is read or refused, and an error names a place inside the text.
+
+use std::path::Path;
+
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use interleaf_wire::Vendor;
 use interleaf_wire::lint::lint;
-use interleaf_wire::openai_chat::{decode_messages, decode_request};
-
-/// A body that has every feature once, to be broken in any place.
-const BODY: &str = r#"{"model":"m","messages":[
-{"role":"developer","content":"be brief"},
-{"role":"user","id":"m1","at":1763200800,"content":[{"type":"text","text":"hé"},
- {"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA","detail":"low"}},
- {"type":"file","file":{"file_id":"file-1","filename":"a.pdf"}},
- {"type":"input_audio","input_audio":{"data":"UklG","format":"wav"}},{"type":"odd"}]},
-{"role":"assistant","content":null,"thinking_blocks":[{"type":"thinking","thinking":"t","signature":"s"}],
- "tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"p\":1}"},
- "provider_specific_fields":{"thought_signature":"g"}},{"type":"custom","custom":{"name":"q","input":"x"}}]},
-{"role":"tool","tool_call_id":"c1","is_error":true,"content":"no"},
-{"role":"assistant","refusal":"r","function_call":{"name":"f","arguments":{}}},
-{"role":"function","name":"f","content":"1"}],
-"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"},"strict":true}},
- {"type":"custom","custom":{"name":"q"}}],"functions":[{"name":"g"}],"seed":7,
-"tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"text"},
-"params":{"max_tokens":5,"stop":["a"],"stream":true}}"#;
+use interleaf_wire::{Family, VENDORS, decode_request};
 
 /// Pieces that turn one valid token into another.
 const SPLICES: [&str; 16] = [
@@ -29,46 +14,73 @@ const SPLICES: [&str; 16] = [
     "\\ud800", "é",
 ];
 
-/// Whatever is read or refused, a place in an error lies inside the text.
-fn decode_both(text: &str) -> Result<(), TestCaseError> {
-    let errors = [decode_messages(text).err(), decode_request(text).err()];
-    for vendor in ["openai", "mistral", "deepseek", "vllm", "glm"] {
-        let _ = Vendor::named(vendor).map(|vendor| lint(vendor, text));
-    }
-    for error in errors.into_iter().flatten() {
-        if let Some((line, column)) = error.place().line_column {
-            let width = text.split('\n').nth(line - 1).map(|line| line.chars().count());
-            prop_assert!(column >= 1, "{error}");
-            prop_assert!(width.is_some_and(|width| column <= width + 1), "{error}");
+/// Bodies with every part and with fields that nobody knows, to be broken in any place.
+fn bodies(family: Family) -> Vec<String> {
+    let names: &[&str] = match family {
+        Family::OpenaiChat => &["exchanges/openai-chat/unknown-fields.request.json"],
+        Family::OpenaiResponses => &["exchanges/openai-responses/unknown-fields.request.json"],
+        Family::Anthropic => &[
+            "exchanges/anthropic/every-part.request.json",
+            "exchanges/anthropic/unknown-fields.request.json",
+        ],
+        Family::Gemini => {
+            &["exchanges/gemini/full.request.json", "exchanges/gemini/unknown.request.json"]
         }
+        Family::Bedrock => &[
+            "exchanges/bedrock/every-part.request.json",
+            "exchanges/bedrock/every-field.request.json",
+        ],
+    };
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures"));
+    names.iter().map(|name| std::fs::read_to_string(root.join(name)).unwrap()).collect()
+}
+
+fn family_and_body() -> impl Strategy<Value = (Family, String)> {
+    let all = Family::ALL.into_iter();
+    select(
+        all.flat_map(|family| bodies(family).into_iter().map(move |body| (family, body)))
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn read_or_refused(family: Family, text: &str) -> Result<(), TestCaseError> {
+    for vendor in VENDORS.iter().filter(|vendor| vendor.family == family) {
+        let _ = lint(vendor, text);
+    }
+    let Err(error) = decode_request(family, text) else { return Ok(()) };
+    if let Some((line, column)) = error.place().line_column {
+        let width = text.split('\n').nth(line - 1).map(|line| line.chars().count());
+        prop_assert!(column >= 1, "{error}");
+        prop_assert!(width.is_some_and(|width| column <= width + 1), "{error}");
     }
     Ok(())
 }
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
-        decode_both(&text)?;
+    fn any_text_is_read_or_refused(family in select(Family::ALL.to_vec()), text in any::<String>()) {
+        read_or_refused(family, &text)?;
     }
 
     #[test]
     fn a_broken_body_is_read_or_refused(
+        (family, body) in family_and_body(),
         cuts in prop::collection::vec((any::<Index>(), 0_usize..12, select(SPLICES.to_vec())), 1..4),
     ) {
-        let mut body: Vec<char> = BODY.chars().collect();
+        let mut body: Vec<char> = body.chars().collect();
         for (at, len, splice) in cuts {
             let start = at.index(body.len());
             let end = (start + len).min(body.len());
             body.splice(start..end, splice.chars());
         }
-        decode_both(&body.iter().collect::<String>())?;
+        read_or_refused(family, &body.iter().collect::<String>())?;
     }
 
     #[test]
     fn a_value_of_any_type_in_any_place_is_read_or_refused(
+        (family, mut body) in family_and_body(),
         tokens in prop::collection::vec((any::<Index>(), select(SPLICES[1..8].to_vec())), 1..4),
     ) {
-        let mut body = BODY.to_owned();
         for (at, token) in tokens {
             // The body stays JSON: only whole strings and numbers are replaced.
             let values: Vec<(usize, &str)> = body
@@ -85,29 +97,6 @@ proptest! {
             let end = start + value.len();
             body.replace_range(start..end, token);
         }
-        decode_both(&body)?;
-    }
-
-    #[test]
-    fn every_call_result_and_text_arrives(
-        turns in prop::collection::vec((".{0,20}", "[a-z]{1,8}", ".{0,20}"), 0..6),
-    ) {
-        let mut chat = Vec::new();
-        for (i, (said, tool, answered)) in turns.iter().enumerate() {
-            let id = format!("c{i}");
-            chat.push(serde_json::json!({"role": "assistant", "content": said, "tool_calls": [
-                {"id": id, "type": "function", "function": {"name": tool, "arguments": "{}"}}]}));
-            chat.push(serde_json::json!({"role": "tool", "tool_call_id": id, "content": answered}));
-        }
-        let messages = decode_messages(&serde_json::Value::from(chat).to_string()).unwrap();
-        let read: Vec<_> = messages
-            .chunks(2)
-            .map(|pair| {
-                let call = pair[0].calls().next().unwrap();
-                assert_eq!(call.id, pair[1].as_result().unwrap().call);
-                (pair[0].text().into_owned(), call.name.to_string(), pair[1].text().into_owned())
-            })
-            .collect();
-        prop_assert_eq!(read, turns);
+        read_or_refused(family, &body)?;
     }
 }

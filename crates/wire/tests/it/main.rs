@@ -25,6 +25,19 @@ mod gemini;
 mod openai_chat;
 mod openai_responses;
 
+use interleaf_model::Reply;
+use interleaf_wire::{Decoder, Error, Family, NameMap};
+
+/// Reads an answer that came whole.
+fn decode_response(family: Family, text: &str, names: &NameMap) -> Result<Reply, Error> {
+    Decoder::new(family, names.clone()).whole(200, [], text.as_bytes())
+}
+
+/// Reads a recorded stream.
+fn decode_stream(family: Family, bytes: &[u8], names: &NameMap) -> Result<Reply, Error> {
+    Decoder::new(family, names.clone()).recorded(bytes)
+}
+
 /// What every API requires but one thing: an encoder has its own ways with blank texts.
 fn taking_blanks() -> interleaf_model::Requirements {
     let mut requires = interleaf_model::Requirements::STRICT;

@@ -4,7 +4,9 @@
 
 mod answers;
 mod bodies;
+mod faults;
 mod laws;
+mod messages;
 mod rules;
 mod unknown_fields;
 mod vendors;
@@ -12,7 +14,7 @@ mod vendors;
 use std::sync::Arc;
 
 use interleaf_model::{Entry, Message, Prompt, Provenance, Role, Tool};
-use interleaf_wire::{Adjustment, Encoded, Options, Request, Vendor, encode};
+use interleaf_wire::{Adjustment, Encoded, Error, Family, Options, Request, Vendor, encode};
 
 /// The messages as a prompt: system messages are hoisted, further ones are a summary.
 pub(crate) fn prompt(messages: &[Message], tools: Vec<Tool>) -> Prompt {
@@ -34,10 +36,18 @@ pub(crate) fn vendor(name: &str) -> &'static Vendor {
     Vendor::named(name).unwrap()
 }
 
+pub(crate) fn decode_request(body: &str) -> Result<Request, Error> {
+    interleaf_wire::decode_request(Family::OpenaiChat, body)
+}
+
+/// A list of messages, read as the body that it stands for.
+pub(crate) fn decode_messages(list: &str) -> Result<Vec<Message>, Error> {
+    decode_request(list).map(|request| request.messages)
+}
+
 /// A chat body, read and written again for a vendor.
 pub(crate) fn rewritten(body: &str, vendor_name: &str) -> (String, Vec<Adjustment>) {
-    let Request { messages, tools, options } =
-        interleaf_wire::openai_chat::decode_request(body).unwrap();
+    let Request { messages, tools, options } = decode_request(body).unwrap();
     written(&messages, tools, &options, vendor_name)
 }
 

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use interleaf_model::{AssistantPart, Body, Finish, Reply};
 use interleaf_wire::{Decoder, Delta, ErrorKind, Family, NameMap, Options, StreamDecoder, Vendor};
-use interleaf_wire::{decode_request, decode_response, encode};
+use interleaf_wire::{decode_request, encode};
 use serde_json::value::RawValue;
 
 use super::bedrock::frames::event;
 use super::openai_chat::prompt;
+use crate::decode_response;
 
 /// The recorded streams of every family.
 pub(crate) fn recordings() -> Vec<(Family, String, Vec<u8>)> {

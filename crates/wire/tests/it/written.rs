@@ -13,13 +13,14 @@ use std::collections::BTreeSet;
 use interleaf_model::Reply;
 use interleaf_wire::{
     Adjustment, AdjustmentKind, AnswerHead, Family, NameMap, StreamDecoder, StreamWriter,
-    decode_response, decode_stream, write_answer, write_stream,
+    write_answer, write_stream,
 };
 use proptest::prelude::*;
 
 pub(crate) use self::grammar::frames;
 
 use self::carried::{Form, carried, difference};
+use crate::{decode_response, decode_stream};
 
 fn kinds(adjustments: &[Adjustment]) -> BTreeSet<AdjustmentKind> {
     adjustments.iter().map(|adjustment| adjustment.kind).collect()

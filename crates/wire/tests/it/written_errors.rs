@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use interleaf_wire::{AnswerHead, ApiError, ApiErrorKind, Family, NameMap, StreamWriter};
-use interleaf_wire::{decode_error, decode_stream, write_error};
+use interleaf_wire::{decode_error, write_error};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::decode_stream;
 use ApiErrorKind::{
     Authentication, ContentFiltered, NotFound, Overloaded, PermissionDenied, QuotaExceeded,
     RateLimited, Refused, Server, TooLong, Unknown,

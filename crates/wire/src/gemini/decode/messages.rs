@@ -53,6 +53,7 @@ fn content<'a>(
     messages: &mut Vec<Message>,
 ) -> Result<(), Fault<'a>> {
     let mut fields = Fields::read(raw)?;
+    let role_at = fields.peek("role").unwrap_or(raw);
     let role = fields.take_text("role")?;
     let parts = read_parts(&mut fields)?;
     let start = messages.len();
@@ -64,7 +65,7 @@ fn content<'a>(
         "system" | "developer" => messages.push(system(parts, &fields)?),
         other => {
             let rule = format!("unknown role {other:?}: it must be user or model");
-            return Err(Fault::form(raw, rule).under("role"));
+            return Err(Fault::form(role_at, rule).under("role"));
         }
     }
     if let Some(first) = messages.get_mut(start) {

@@ -10,7 +10,7 @@ use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::gemini::wire::{DATA, Data, Element, Part, Rest, take};
 use crate::gemini::{GOOGLE, lint, schema};
-use crate::raw::{Fields, text};
+use crate::raw::{Fields, nearest, text};
 
 /// The parts of a turn, as they are written.
 pub(super) struct Writing<'a, 'c, 'p> {
@@ -61,7 +61,7 @@ pub(super) fn kept<'a>(
     message: &Message,
     is_signed: bool,
 ) -> Option<Element<'a>> {
-    let value = opaque.value.to_value();
+    let value = nearest(&opaque.value);
     let reason = if opaque.owner.as_str() != GOOGLE {
         format!("a part of {}", opaque.owner)
     } else if !lint::is_sound_part(&value, cx.vendor) {

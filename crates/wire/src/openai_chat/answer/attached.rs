@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::openai_chat::OPENAI;
-use crate::raw::ObjectText;
+use crate::raw::{ObjectText, nearest_raw};
 
 /// What of a field comes in pieces, where the field is an object.
 const GROWING: [&str; 5] = ["text", "summary", "data", "transcript", "signature"];
@@ -27,7 +27,10 @@ impl Attached {
         match self.0.iter_mut().find(|(key, _)| key == name) {
             None => self.0.push((name.to_owned(), text.to_owned())),
             Some((_, before)) => {
-                let parse = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+                let parse = |text: &str| {
+                    serde_json::from_str(text)
+                        .map_or(Value::Null, |raw: &RawValue| nearest_raw(raw))
+                };
                 *before = merged(parse(before), parse(text)).to_string();
             }
         }

@@ -15,6 +15,7 @@ use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{
     self, Call, CallForm, Content, CustomCall, FunctionCall, Part, Rest,
 };
+use crate::raw::nearest;
 use crate::thinking::goes_back;
 use crate::vendor::Reasoning;
 
@@ -152,7 +153,7 @@ fn add_opaque<'a>(
 ) {
     match own_type(opaque).as_deref() {
         Ok("refusal") => {
-            let value = opaque.value.to_value();
+            let value = nearest(&opaque.value);
             match value["refusal"].as_str().filter(|text| !text.trim().is_empty()) {
                 Some(text) if cx.vendor.quirks.native => {
                     draft.refusals.push(text.to_owned().into())

@@ -28,6 +28,7 @@ use crate::openai_responses::lint::{Side, is_sealed, takes_item};
 use crate::openai_responses::models::always_reasons;
 use crate::openai_responses::wire::{self, Part, Rest};
 use crate::openai_responses::{CHAT_OWNER, LONGEST_ITEM_ID, OWNER};
+use crate::raw::nearest;
 use crate::thinking::goes_back;
 
 pub(super) fn write(
@@ -333,8 +334,7 @@ impl<'a> Turn<'a, '_, '_> {
             | "configuration_update" => true,
             _ => false,
         };
-        let is_legal =
-            || serde_json::from_str(opaque.value.as_str()).is_ok_and(|item| takes_item(&item));
+        let is_legal = || takes_item(&nearest(&opaque.value));
         if is_modelled || !is_legal() {
             return Ok(Some("the API would refuse it here".to_owned()));
         }

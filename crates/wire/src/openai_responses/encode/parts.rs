@@ -12,6 +12,7 @@ use crate::openai_responses::decode::joined;
 use crate::openai_responses::lint::{Side, takes_part};
 use crate::openai_responses::wire::{self, Part, Rest};
 use crate::openai_responses::{OWNER, WRAPPED_PART, is_part_type};
+use crate::raw::nearest_raw;
 
 /// What is said in place of something that cannot be sent.
 pub(super) struct Note(pub(super) String);
@@ -81,9 +82,7 @@ pub(super) fn opaque_part(opaque: &Opaque, side: Side) -> Result<Part<'_>, Note>
         _ if is_part_type(&kind) => raw,
         _ => return Err(Note("content cannot hold it".to_owned())),
     };
-    let value: serde_json::Value =
-        serde_json::from_str(raw.get()).map_err(|_| Note("it is not JSON".to_owned()))?;
-    if !takes_part(&value, side) {
+    if !takes_part(&nearest_raw(raw), side) {
         return Err(Note("the API would refuse it here".to_owned()));
     }
     Ok(Part::Raw(Cow::Borrowed(raw)))

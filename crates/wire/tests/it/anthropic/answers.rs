@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::{decode_response, decode_stream};
 use interleaf_model::{Finish, PartRef, Reply, Seal, Usage};
-use interleaf_wire::{
-    Delta, Error, ErrorKind, Family, NameMap, StreamDecoder, decode_response, decode_stream,
-};
+use interleaf_wire::{Delta, Error, ErrorKind, Family, NameMap, StreamDecoder};
 
 const EXCHANGES: [&str; 8] =
     ["text", "calls", "thinking", "search", "paused", "cut-short", "refused", "stopped"];

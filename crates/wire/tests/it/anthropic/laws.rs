@@ -8,13 +8,12 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::{conversation, json_object};
 use interleaf_wire::lint::lint;
-use interleaf_wire::{
-    CacheMarks, Family, NameMap, Options, StreamDecoder, decode_request, decode_response, encode,
-};
+use interleaf_wire::{CacheMarks, Family, NameMap, Options, StreamDecoder, decode_request, encode};
 use interleaf_wire::{Effort, Number, ThinkingMode, Thoughts};
 
 use super::answers::exchange;
 use super::{prompt, text_of, vendor};
+use crate::decode_response;
 
 const MODEL: &str = "claude-sonnet-4-5";
 
@@ -250,7 +249,7 @@ fn read_all(text: &str) {
     let names = NameMap::default();
     let _ = lint(vendor(), text);
     let _ = decode_response(Family::Anthropic, text, &names);
-    let _ = interleaf_wire::decode_stream(Family::Anthropic, text.as_bytes(), &names);
+    let _ = crate::decode_stream(Family::Anthropic, text.as_bytes(), &names);
     if let Ok(request) = decode_request(Family::Anthropic, text) {
         let mut messages = request.messages;
         messages.retain(|message| !message.has_calls() && message.as_result().is_none());

@@ -6,12 +6,12 @@ use interleaf_model::{
 };
 use interleaf_wire::{
     AdjustmentKind, CacheMarks, Encoded, Family, Options, OwnFields, ToolChoice, decode_request,
-    decode_response,
 };
 use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode};
 use serde_json::{Value, json};
 
 use super::{body, fixture, prompt, tool};
+use crate::decode_response;
 
 fn messages(lines: &str) -> Vec<Message> {
     notation::parse(lines).unwrap()

@@ -1,8 +1,9 @@
 //! Frames written by AWS's encoder.
 
+use crate::decode_stream;
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
-use interleaf_wire::{Delta, Error, ErrorKind, Family, NameMap, StreamDecoder, decode_stream};
+use interleaf_wire::{Delta, Error, ErrorKind, Family, NameMap, StreamDecoder};
 use proptest::prelude::*;
 
 /// A frame with these headers.

@@ -6,8 +6,7 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::{conversation, json, message};
 use interleaf_wire::{
-    CacheMarks, Family, NameMap, Options, Request, ToolChoice, decode_request, decode_response,
-    encode, lint,
+    CacheMarks, Family, NameMap, Options, Request, ToolChoice, decode_request, encode, lint,
 };
 use interleaf_wire::{Number, ResponseFormat};
 use proptest::prelude::*;
@@ -16,6 +15,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 
 use super::{fixture, prompt, text, tool, vendor};
+use crate::decode_response;
 
 /// Options that change how turns are written.
 fn options() -> impl Strategy<Value = Options> {

@@ -1,13 +1,14 @@
 //! The same answers, whole and in pieces.
 
 use interleaf_model::{Finish, PartRef, Reply, Seal, Usage};
-use interleaf_wire::{ErrorKind, Family, NameMap, StreamDecoder, decode_response, decode_stream};
+use interleaf_wire::{ErrorKind, Family, NameMap, StreamDecoder};
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 use super::fixture;
 use super::frames::event;
+use crate::{decode_response, decode_stream};
 
 const EXCHANGES: [&str; 2] = ["tool-loop", "cited"];
 

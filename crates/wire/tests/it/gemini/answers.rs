@@ -3,11 +3,10 @@
 use interleaf_model::{
     AssistantPart, Body, CallId, Finish, Message, PartRef, Producer, Reply, Seal, Usage, VendorName,
 };
-use interleaf_wire::{
-    Delta, Error, ErrorKind, Family, NameMap, StreamDecoder, decode_response, decode_stream,
-};
+use interleaf_wire::{Delta, Error, ErrorKind, Family, NameMap, StreamDecoder};
 
 use super::fixture;
+use crate::{decode_response, decode_stream};
 
 fn whole(name: &str) -> Result<Reply, Error> {
     let text = fixture(&format!("exchanges/gemini/{name}.json"));

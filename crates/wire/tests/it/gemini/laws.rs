@@ -11,12 +11,10 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::{conversation, message};
 use interleaf_wire::lint::lint;
-use interleaf_wire::{
-    Family, NameMap, Options, StreamDecoder, Vendor, decode_request, decode_response,
-    decode_stream, encode,
-};
+use interleaf_wire::{Family, NameMap, Options, StreamDecoder, Vendor, decode_request, encode};
 
 use super::{fixture, google};
+use crate::{decode_response, decode_stream};
 
 const MODELS: &[&str] = &["", "gemini-2.5-flash", "gemini-3-pro-preview"];
 

@@ -505,7 +505,7 @@ fn faults_name_place_and_rule() {
         (r#"{"contents":5}"#, "contents, line 1 column 13: must be a list, not a number"),
         (
             r#"{"contents":[{"role":"robot"}]}"#,
-            r#"contents[0].role, line 1 column 14: unknown role "robot": it must be user or model"#,
+            r#"contents[0].role, line 1 column 22: unknown role "robot": it must be user or model"#,
         ),
         (
             r#"{"contents":[{"parts":[5]}]}"#,

@@ -1,10 +1,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::{decode_response, decode_stream};
 use interleaf_model::{Arguments, AssistantPart, Finish, Reply, Usage};
-use interleaf_wire::{
-    Delta, Error, ErrorKind, Family, NameMap, StreamDecoder, decode_response, decode_stream,
-};
+use interleaf_wire::{Delta, Error, ErrorKind, Family, NameMap, StreamDecoder};
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/exchanges/openai-chat"))

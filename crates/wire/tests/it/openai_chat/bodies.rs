@@ -1,8 +1,8 @@
+use super::decode_request;
 use interleaf_model::{
     AssistantPart, Body, ContentPart, Extra, File, Image, Json, Message, Opaque, Parts, Producer,
     Seal, Source, Status, Text, Thinking, Tool, ToolCall, ToolResult,
 };
-use interleaf_wire::openai_chat::decode_request;
 use interleaf_wire::{
     Adjustment, AdjustmentKind, ErrorKind, Family, Options, OwnFields, ToolChoice, encode,
     lint::lint,

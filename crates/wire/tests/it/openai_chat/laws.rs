@@ -12,11 +12,13 @@ use interleaf_wire::lint::lint;
 use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode};
 use interleaf_wire::{
     ErrorKind, Family, NameMap, Options, OwnFields, StreamDecoder, ToolChoice, VENDORS, Vendor,
-    decode_response, encode, openai_chat::decode_request,
+    encode,
 };
 
 use super::answers::{recorded, streamed, streams};
+use super::decode_request;
 use super::{prompt, text};
+use crate::decode_response;
 
 fn chat_vendors() -> impl Iterator<Item = &'static Vendor> {
     VENDORS.iter().filter(|vendor| vendor.family == Family::OpenaiChat)

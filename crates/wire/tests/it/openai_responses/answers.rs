@@ -1,9 +1,8 @@
 use interleaf_model::{AssistantPart, Body, Finish, Message, PartRef, Reply, Seal, Usage};
-use interleaf_wire::{
-    Delta, ErrorKind, NameMap, Options, StreamDecoder, decode_response, decode_stream,
-};
+use interleaf_wire::{Delta, ErrorKind, NameMap, Options, StreamDecoder};
 
 use super::{FAMILY, OWNER, body_of, encoded, exchange};
+use crate::{decode_response, decode_stream};
 
 const BOTH: [&str; 5] = ["tools", "text", "refusal", "cut-short", "hosted"];
 

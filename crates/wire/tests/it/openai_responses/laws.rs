@@ -10,11 +10,10 @@ use interleaf_model::{
 };
 use interleaf_samples::strategy::{conversation, message};
 use interleaf_wire::lint::lint;
-use interleaf_wire::{
-    NameMap, Options, StreamDecoder, decode_request, decode_response, decode_stream, encode,
-};
+use interleaf_wire::{NameMap, Options, StreamDecoder, decode_request, encode};
 
 use super::{FAMILY, OWNER, body_of, exchange, vendor};
+use crate::{decode_response, decode_stream};
 
 /// A prompt of these messages, if it is one.
 fn prompt_of(messages: &[Message]) -> Option<Prompt> {

@@ -5,11 +5,11 @@ use interleaf_model::{
     Thinking, ToolCall, Usage,
 };
 use interleaf_wire::{
-    AnswerHead, ApiError, ApiErrorKind, Delta, Family, NameMap, StreamWriter, decode_stream,
-    write_stream,
+    AnswerHead, ApiError, ApiErrorKind, Delta, Family, NameMap, StreamWriter, write_stream,
 };
 
 use super::head;
+use crate::decode_stream;
 
 fn reply() -> Reply {
     let parts = vec![

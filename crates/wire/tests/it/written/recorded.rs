@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use interleaf_model::Reply;
-use interleaf_wire::{Family, NameMap, decode_response, decode_stream};
+use interleaf_wire::{Family, NameMap};
 use serde_json::value::RawValue;
 
 use crate::bedrock::event;
+use crate::{decode_response, decode_stream};
 
 fn files(family: Family) -> Vec<(String, Vec<u8>)> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/exchanges"));
