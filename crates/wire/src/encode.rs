@@ -60,12 +60,20 @@ impl Encoded {
 
 /// Writes the body of a request.
 ///
+/// A prompt may have been made for a target that asks less than this one
+/// ([`Vendor::requirements`]). A last word of the assistant's for a model that does not
+/// continue it, and a blank user message, are mended, which is an adjustment. A
+/// conversation that does not begin with the user, or has nothing beside the system
+/// message, is an error where the API refuses it: no words are put into the user's mouth.
+///
 /// # Errors
-/// If the API has no way to say what must be said.
+/// If the API has no way to say what must be said, or the prompt was made for a target that
+/// asks less and breaks a rule of this one.
 pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Encoded, Error> {
     if prompt.settled().is_some() {
         return SessionEncoder::new().encode(prompt, vendor, options);
     }
+    check_target(prompt, vendor, options)?;
     let writer = vendor.family.codec().writer;
     let turns = Turns::of(prompt);
     let mut context = Context::new(prompt, vendor, options);
@@ -90,6 +98,20 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     })
 }
 
+/// Whether the prompt keeps what the target asks beyond the laws. One that was made for it
+/// is known to.
+fn check_target(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<(), Error> {
+    let mut asked = vendor.requirements(&options.model);
+    // These an encoder mends itself.
+    (asked.no_trailing_assistant, asked.no_blank_user) = (false, false);
+    if prompt.requirements().cover(&asked) {
+        return Ok(());
+    }
+    let whole = prompt.whole();
+    let checked = Prompt::check_for(asked, whole.entries().to_vec(), whole.tools().clone());
+    checked.map_err(|broken| Error::new(ErrorKind::Rule, broken.to_string())).map(drop)
+}
+
 /// What an encoder of a family works with.
 pub(crate) struct Context<'a> {
     pub(crate) prompt: &'a Prompt,
@@ -103,6 +125,19 @@ impl<'a> Context<'a> {
     fn new(prompt: &'a Prompt, vendor: &'a Vendor, options: &'a Options) -> Self {
         let (adjustments, names) = (Adjustments::default(), NameMap::default());
         Self { prompt, vendor, options, adjustments, names }
+    }
+
+    /// Whether there is anything beside the system messages.
+    pub(crate) fn has_turns(&self, turns: &Turns<'_>) -> bool {
+        self.prompt.settled().is_some() || !turns.turns.is_empty()
+    }
+
+    /// What the user says after a last word of the assistant's that the target does not let
+    /// stand, and a report of it.
+    pub(crate) fn closing_words(&mut self) -> &'static str {
+        let detail = "the model does not continue its own message";
+        self.adjustments.add_general(AdjustmentKind::TurnInserted, detail);
+        "Continue."
     }
 
     /// The form that the answer must have. A schema that is no object is no schema of an

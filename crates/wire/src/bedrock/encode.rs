@@ -29,8 +29,6 @@ pub(crate) const WRITER: Writer = Writer { head, turn, tail: settings::tail };
 
 /// What stands where something must.
 const PLACEHOLDER: &str = ".";
-/// What a user says to have the model go on.
-const GO_ON: &str = "Continue.";
 
 fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let tool_config = tools::tool_config(cx)?;
@@ -54,9 +52,7 @@ fn turn(
         Turn::Assistant { said, start } => {
             elements.push(&assistant_message(cx, said, start, place))?;
             if place.last && refuses_prefill(&cx.options.model) {
-                let detail = "the model does not continue its own message";
-                cx.adjustments.add_general(AdjustmentKind::TurnInserted, detail);
-                let content = vec![Block::text(GO_ON)];
+                let content = vec![Block::text(cx.closing_words())];
                 elements.push(&Message { role: "user", content, rest: Rest::NONE })?;
             }
             Ok(())

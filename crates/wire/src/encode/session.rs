@@ -7,7 +7,7 @@ use bytes::Bytes;
 use interleaf_model::{Entry, Message, Prompt};
 
 use super::settled::SettledText;
-use super::{Context, Elements, Encoded, Places, TurnPlace, foreign};
+use super::{Context, Elements, Encoded, Places, TurnPlace, check_target, foreign};
 use crate::turns::{Turn, Turns};
 use crate::{Adjustment, Error, NameMap, Options, Vendor};
 
@@ -54,6 +54,7 @@ impl SessionEncoder {
         if prompt.settled().is_some() && needs_whole(prompt, vendor) {
             return self.encode(&prompt.whole(), vendor, options);
         }
+        check_target(prompt, vendor, options)?;
         self.forget_others(vendor, options);
         let writer = vendor.family.codec().writer;
         let turns = Turns::of(prompt);

@@ -16,7 +16,6 @@ use self::parts::plain;
 use super::GOOGLE;
 use super::wire::{Content, Head, Rest};
 use crate::Error;
-use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
 use crate::turns::{Turn, Turns};
@@ -25,9 +24,6 @@ pub(crate) const WRITER: Writer = Writer { head, turn, tail };
 
 /// What stands where something must, and nothing was said.
 const PLACEHOLDER: &str = ".";
-
-/// What the user says where the model had the last word.
-const GO_ON: &str = "Continue.";
 
 fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let system_instruction = system::instruction(cx, turns.system);
@@ -48,8 +44,7 @@ fn turn(
         Turn::Assistant { said, .. } => {
             elements.push(&assistant::turn(cx, said, place))?;
             if place.last {
-                cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a user turn at the end");
-                let parts = vec![plain(GO_ON)];
+                let parts = vec![plain(cx.closing_words())];
                 elements.push(&Content { role: "user", parts, rest: Rest::default() })?;
             }
             Ok(())

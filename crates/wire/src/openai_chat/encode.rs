@@ -22,9 +22,11 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let mut text = json(&head)?;
     text.pop();
     text.push_str(if text.len() > 1 { r#","messages":["# } else { r#""messages":["# });
-    // Every prompt has a turn, and every turn a message.
-    for message in system::messages(cx, turns.system) {
-        text.push_str(&json(&message)?);
+    let messages = system::messages(cx, turns.system);
+    let messages: Vec<String> = messages.iter().map(json).collect::<Result<_, _>>()?;
+    text.push_str(&messages.join(","));
+    // Every turn has a message.
+    if !messages.is_empty() && cx.has_turns(turns) {
         text.push(',');
     }
     Ok(text)

@@ -140,8 +140,9 @@ impl Grammar for Chunks {
 
     fn finish(&mut self, answer: &AnswerHead, ending: &Ending<'_>, out: &mut Frames<'_>) {
         if ending.own.is_some() {
-            let own = Own::of(ending.own);
-            self.chunk(format_args!(r#""role":"assistant"{own}"#), out);
+            // The role is said once: readers put all texts of a delta together.
+            let own = Own::of(ending.own).to_string();
+            self.chunk(format_args!("{}", own.strip_prefix(',').unwrap_or_default()), out);
         }
         let (head, reason) = (&self.head, Quoted(ending.finish));
         out.event(

@@ -1,7 +1,8 @@
 """Validates bodies against definitions that their vendors publish.
 
 Reads lines `{"kind": ..., "api": ..., "name": ..., "body": ...}` on stdin; a kind is
-`request`, `answer` or `stream`, the body of a stream the list of its events. Writes a line
+`request`, `answer`, `stream`, whose body is the list of its events, or `sent`, a stream's
+bytes and the same answer written whole (see `sent.py`). Writes a line
 `{"api", "name", "faults"}` for each body that a definition refuses, and last a
 line with how many bodies of each API were checked. Exits with 77 if a package is
 missing.
@@ -51,6 +52,8 @@ try:
     from google.genai import types as gemini
     from pydantic import TypeAdapter, ValidationError
     from pydantic_core import SchemaValidator
+
+    import sent
 except ImportError as missing:
     print(f"{sys.executable}: {missing}", file=sys.stderr)
     sys.exit(SKIP)
@@ -348,6 +351,8 @@ def main():
             faults = list(definitions[api].faults(WIDER.get(api, dict)(body)))
         elif case["kind"] == "answer":
             faults = list(answers[api].faults(answer_body(api, body)))
+        elif case["kind"] == "sent":
+            faults = sent.faults(api, body["bytes"], body["whole"])
         else:
             events = [answer_body(api, event) for event in body]
             faults = list(streams[api].faults(events))

@@ -34,6 +34,8 @@ enum Kind {
     Answer,
     /// A list of the data of a stream's events; one of Bedrock's stands below its name.
     Stream,
+    /// A stream's bytes, and the same answer written whole.
+    Sent,
 }
 
 /// A body, and how a person finds out where it came from.
@@ -53,6 +55,7 @@ fn check(file: &str, cases: &[Case]) -> Option<(Vec<(String, Value)>, Value)> {
             Kind::Request => "request",
             Kind::Answer => "answer",
             Kind::Stream => "stream",
+            Kind::Sent => "sent",
         };
         let body: &RawValue = serde_json::from_str(body).unwrap();
         let body = body.get().replace(['\n', '\r'], " ");

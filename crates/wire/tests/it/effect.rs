@@ -72,8 +72,8 @@ fn words<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 
 fn outcome(text: &str, status: Status) -> String {
     let failed = status == Status::Error || text.to_lowercase().starts_with("error");
-    let said = text.strip_prefix("Error: ").unwrap_or(text).trim();
-    let said = if said == "Error:" { "" } else { said };
+    let said = words([text.strip_prefix("Error: ").unwrap_or(text)].into_iter());
+    let said = if said == "Error:" { "" } else { &said };
     if failed { format!("failed: {said}") } else { said.to_owned() }
 }
 

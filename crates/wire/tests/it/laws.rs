@@ -1,5 +1,7 @@
 //! Whatever is read, it is read or refused, and an error names a place inside the text.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::path::Path;
 
 use proptest::prelude::*;

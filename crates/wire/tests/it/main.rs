@@ -11,6 +11,7 @@ mod hidden_keys;
 mod http;
 mod large;
 mod laws;
+mod requirements;
 mod returned;
 mod session;
 mod settings;

@@ -12,9 +12,6 @@ use crate::adjustment::AdjustmentKind;
 use crate::anthropic::wire::{Block, Message as MessageForm, TextBlock};
 use crate::encode::{Context, TurnPlace};
 
-/// What the user says where a model will not speak after itself.
-const GO_ON: &str = "Continue.";
-
 /// What comes after the assistant's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
@@ -94,12 +91,8 @@ pub(super) fn turn<'a, 'p: 'a>(
     }
     let mut messages = vec![blocks.message("assistant")];
     if ending == Ending::Closed {
-        cx.adjustments.add_general(
-            AdjustmentKind::TurnInserted,
-            "the model does not continue its own message",
-        );
         let mut go_on = Blocks::default();
-        go_on.list.push(plain(GO_ON));
+        go_on.list.push(plain(cx.closing_words()));
         messages.push(go_on.message("user"));
     }
     messages

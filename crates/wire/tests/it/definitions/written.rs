@@ -1,6 +1,7 @@
 //! Recorded answers, written as answers and as streams of every API.
 
-use interleaf_wire::{AnswerHead, Family, write_answer, write_stream};
+use interleaf_model::Reply;
+use interleaf_wire::{AnswerHead, Family, NameMap, write_answer, write_stream};
 
 use super::{Case, Kind};
 use crate::written::{frames, recorded};
@@ -10,13 +11,25 @@ pub(super) fn answers() -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, reply) in recorded::replies() {
         for family in Family::ALL {
-            let body = write_answer(family, &reply, &head).body;
-            cases.push(Case { kind: Kind::Answer, family, name: format!("whole {name}"), body });
-            let body = events(family, &write_stream(family, &reply, &head, 9).bytes);
-            cases.push(Case { kind: Kind::Stream, family, name: format!("stream {name}"), body });
+            let whole = write_answer(family, &reply, &head).body;
+            let bytes = write_stream(family, &reply, &head, 9).bytes;
+            let sent = sent(&bytes, &whole);
+            let forms = [
+                (Kind::Answer, "whole", whole),
+                (Kind::Stream, "stream", events(family, &bytes)),
+                (Kind::Sent, "sent", sent),
+            ];
+            for (kind, form, body) in forms {
+                cases.push(Case { kind, family, name: format!("{form} {name}"), body });
+            }
         }
     }
     cases
+}
+
+fn sent(bytes: &[u8], whole: &str) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(r#"{{"bytes":"{hex}","whole":{whole}}}"#)
 }
 
 /// The data of all events, as a list.
@@ -30,6 +43,12 @@ fn events(family: Family, bytes: &[u8]) -> String {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
     let events: Vec<&str> = data.filter(|data| *data != "[DONE]").collect();
     format!("[{}]", events.join(","))
+}
+
+fn said(text: &str) -> Reply {
+    let answer =
+        format!(r#"{{"choices":[{{"message":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#);
+    crate::decode_response(Family::OpenaiChat, &answer, &NameMap::default()).unwrap()
 }
 
 /// An answer and a stream of each API that its types must refuse.
@@ -70,5 +89,11 @@ pub(super) fn wrong() -> Vec<Case> {
         }
     };
     let streams = events.into_iter().map(case(Kind::Stream));
-    texts.into_iter().map(case(Kind::Answer)).chain(streams).collect()
+    let sent = Family::ALL.into_iter().map(|family| {
+        let head = AnswerHead::default();
+        let bytes = write_stream(family, &said("one thing"), &head, 9).bytes;
+        let body = sent(&bytes, &write_answer(family, &said("another"), &head).body);
+        Case { kind: Kind::Sent, family, name: "made by hand".to_owned(), body }
+    });
+    texts.into_iter().map(case(Kind::Answer)).chain(streams).chain(sent).collect()
 }
