@@ -86,8 +86,8 @@ impl Made {
     }
 
     /// What the API could not take as it was.
-    pub(crate) fn changes(&self) -> &[Adjustment] {
-        self.preview.body.as_ref().map_or(&[], |body| &body.adjustments)
+    pub(crate) fn changes(&self) -> Vec<&Adjustment> {
+        self.preview.body.iter().flat_map(Encoded::all_adjustments).collect()
     }
 }
 

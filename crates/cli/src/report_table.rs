@@ -54,8 +54,8 @@ struct ReportForm<'a> {
     tokens: Option<&'a Tokens>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<Vec<&'a CallId>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    changes: &'a [wire::Adjustment],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<&'a wire::Adjustment>,
 }
 
 /// A report cannot go where the request goes.

@@ -1,7 +1,7 @@
 //! A request, ready to be sent.
 
 use interleaf_assemble::{OpenCall, Report};
-use interleaf_wire::{Decoder, Encoded, Http};
+use interleaf_wire::{Adjustment, Decoder, Encoded, Http};
 
 /// What a session does next.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub enum Next {
 ///
 /// let target = Target::new("openai", "gpt-5")?.with_key("sk-123");
 /// let Next::Send(request) = session.request(&Recipe::new(), &target).await? else { panic!() };
+/// assert_eq!(request.adjustments().count(), 0);
 /// assert_eq!(request.http.unwrap().method, "POST");
 /// // Send `request.body.fragments()`; what comes back is read by `request.decoder`.
 /// let answer = br#"{"choices":[{"message":{"content":"None."},"finish_reason":"stop"}]}"#;
@@ -45,8 +46,18 @@ pub struct Request {
     pub body: Encoded,
     /// What reads the answer.
     pub decoder: Decoder,
-    /// What was done to make it.
+    /// What assembly did to make it. What the target's API could not take besides is told
+    /// by [`Request::adjustments`].
     pub report: Report,
+}
+
+impl Request {
+    /// Everything in the body that the API could not take as it was, from the first message
+    /// on: names rewritten, parts left out, settings changed. What was changed in turns that
+    /// are settled is shared from request to request, so asking costs what is read.
+    pub fn adjustments(&self) -> impl Iterator<Item = &Adjustment> {
+        self.body.all_adjustments()
+    }
 }
 
 impl Next {

@@ -108,7 +108,7 @@ fn check_target(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<(
         return Ok(());
     }
     let whole = prompt.whole();
-    let checked = Prompt::check_for(asked, whole.entries().to_vec(), whole.tools().clone());
+    let checked = Prompt::check_for(asked, whole.entries().to_vec(), whole.tools().into());
     checked.map_err(|broken| Error::new(ErrorKind::Rule, broken.to_string())).map(drop)
 }
 
