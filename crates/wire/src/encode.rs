@@ -127,9 +127,17 @@ impl<'a> Context<'a> {
         Self { prompt, vendor, options, adjustments, names }
     }
 
-    /// Whether there is anything beside the system messages.
-    pub(crate) fn has_turns(&self, turns: &Turns<'_>) -> bool {
-        self.prompt.settled().is_some() || !turns.turns.is_empty()
+    /// Elements of the list that stand before the turns. There may be no turns; a first one
+    /// always has an element.
+    pub(crate) fn before_turns(
+        &self,
+        elements: &[impl Serialize],
+        turns: &Turns<'_>,
+    ) -> Result<String, Error> {
+        let texts: Vec<String> = elements.iter().map(json).collect::<Result<_, _>>()?;
+        let has_turns = self.prompt.settled().is_some() || !turns.turns.is_empty();
+        let comma = if has_turns && !texts.is_empty() { "," } else { "" };
+        Ok(texts.join(",") + comma)
     }
 
     /// What the user says after a last word of the assistant's that the target does not let

@@ -23,12 +23,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     text.pop();
     text.push_str(if text.len() > 1 { r#","messages":["# } else { r#""messages":["# });
     let messages = system::messages(cx, turns.system);
-    let messages: Vec<String> = messages.iter().map(json).collect::<Result<_, _>>()?;
-    text.push_str(&messages.join(","));
-    // Every turn has a message.
-    if !messages.is_empty() && cx.has_turns(turns) {
-        text.push(',');
-    }
+    text.push_str(&cx.before_turns(&messages, turns)?);
     Ok(text)
 }
 

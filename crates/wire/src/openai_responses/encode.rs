@@ -38,12 +38,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
         cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a message that asks for JSON");
         items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Rest::NONE));
     }
-    let items: Vec<String> = items.iter().map(json).collect::<Result<_, _>>()?;
-    text.push_str(&items.join(","));
-    // A first turn is never empty: what follows is an item.
-    if !items.is_empty() && cx.has_turns(turns) {
-        text.push(',');
-    }
+    text.push_str(&cx.before_turns(&items, turns)?);
     Ok(text)
 }
 
