@@ -1,6 +1,7 @@
 //! An encoder that a session keeps.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -20,19 +21,30 @@ pub struct SessionEncoder {
     written_for: Option<(Vendor, Options)>,
     /// The turns of the last request, by the address of their first message. A turn
     /// keeps its messages alive, so that no other can have that address.
-    turns: HashMap<usize, Written>,
+    turns: WrittenTurns,
     /// The settled turns that its prompts continue.
     settled: SettledText,
 }
 
+/// Turns as they were written, by the address of their first message.
+pub(super) type WrittenTurns = HashMap<usize, Written>;
+
 /// A turn as it was written: its elements, with commas between.
 #[derive(Debug)]
-struct Written {
+pub(super) struct Written {
     messages: Vec<Arc<Message>>,
     place: TurnPlace,
-    text: Bytes,
-    adjustments: Vec<Adjustment>,
-    names: NameMap,
+    pub(super) text: Bytes,
+    pub(super) adjustments: Vec<Adjustment>,
+    pub(super) names: NameMap,
+}
+
+/// A piece of the list of turns.
+enum Piece {
+    /// Written before.
+    Known(Bytes),
+    /// A part of what is written now.
+    New(Range<usize>),
 }
 
 impl SessionEncoder {
@@ -61,44 +73,60 @@ impl SessionEncoder {
         let mut context = Context::new(prompt, vendor, options);
         let head = Bytes::from((writer.head)(&mut context, &turns)?);
         foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
-        let (mut settled, mut rest) = (Vec::new(), Vec::new());
+        let mut settled = Vec::new();
         let mut settled_adjustments = Arc::default();
         if let Some(chain) = prompt.settled() {
-            self.settled.update(chain, writer, &context)?;
+            self.settled.update(chain, writer, &context, &self.turns)?;
             settled = self.settled.pieces();
             settled_adjustments = self.settled.adjustments();
             context.names.extend(self.settled.names());
         }
         let mut kept = HashMap::with_capacity(turns.turns.len());
+        // All that is new is written side by side: one piece, and one place in memory.
+        let (mut text, mut new) = (Vec::new(), Vec::new());
+        let mut pieces: Vec<Piece> = Vec::new();
         let places = Places::of(&turns, prompt, options);
         for (number, &turn) in turns.turns.iter().enumerate() {
             let place = places.place(number);
             let address = address(turn);
+            let follows = !(settled.is_empty() && pieces.is_empty());
             let written = match self.turns.remove(&address) {
-                Some(written) if written.is(turn, place) => written,
+                Some(written) if written.is(turn, place) => {
+                    if !written.text.is_empty() {
+                        pieces.extend(follows.then(|| Piece::Known(Bytes::from_static(b","))));
+                        pieces.push(Piece::Known(written.text.clone()));
+                    }
+                    written
+                }
                 _ => {
                     let outer = std::mem::take(&mut context.adjustments);
                     let known = std::mem::take(&mut context.names);
-                    let mut text = Vec::new();
-                    let mut elements = Elements::after(&mut text, false);
+                    let start = text.len();
+                    let mut elements = Elements::after(&mut text, follows);
                     writer.write_turn(&mut context, turn, place, &mut elements)?;
+                    if text.len() > start {
+                        let own = start + usize::from(follows)..text.len();
+                        new.push((address, own));
+                        push_new(&mut pieces, start..text.len());
+                    }
                     let adjustments = std::mem::replace(&mut context.adjustments, outer).0;
                     let names = std::mem::replace(&mut context.names, known);
                     let messages = messages(turn).cloned().collect();
-                    Written { messages, place, text: text.into(), adjustments, names }
+                    Written { messages, place, text: Bytes::new(), adjustments, names }
                 }
             };
             context.adjustments.0.extend(written.adjustments.iter().cloned());
             context.names.extend(&written.names);
-            if !written.text.is_empty() {
-                if !(settled.is_empty() && rest.is_empty()) {
-                    rest.push(Bytes::from_static(b","));
-                }
-                rest.push(written.text.clone());
-            }
             kept.insert(address, written);
         }
+        let text = Bytes::from(text);
+        for (address, own) in new {
+            if let Some(written) = kept.get_mut(&address) {
+                written.text = text.slice(own);
+            }
+        }
         self.turns = kept;
+        let mut rest: Vec<Bytes> = pieces.into_iter().map(|piece| piece.of(&text)).collect();
         rest.push(Bytes::from((writer.tail)(&mut context, &turns)?));
         let Context { adjustments, names, .. } = context;
         Ok(Encoded { head, settled, rest, adjustments: adjustments.0, settled_adjustments, names })
@@ -115,8 +143,26 @@ impl SessionEncoder {
     }
 }
 
+impl Piece {
+    fn of(self, new: &Bytes) -> Bytes {
+        match self {
+            Self::Known(text) => text,
+            Self::New(range) => new.slice(range),
+        }
+    }
+}
+
+/// Adds a part of what is written now; one that continues the last piece becomes part of it.
+fn push_new(pieces: &mut Vec<Piece>, range: Range<usize>) {
+    match pieces.last_mut() {
+        Some(Piece::New(last)) if last.end == range.start => last.end = range.end,
+        _ => pieces.push(Piece::New(range)),
+    }
+}
+
 impl Written {
-    fn is(&self, turn: Turn<'_>, place: TurnPlace) -> bool {
+    /// Whether it is this turn, written for this place.
+    pub(super) fn is(&self, turn: Turn<'_>, place: TurnPlace) -> bool {
         self.place == place
             && self.messages.len() == turn.range().len()
             && self.messages.iter().zip(messages(turn)).all(|(a, b)| Arc::ptr_eq(a, b))
@@ -141,6 +187,6 @@ fn messages(turn: Turn<'_>) -> impl Iterator<Item = &Arc<Message>> {
     entries(turn).map(|entry| &entry.message)
 }
 
-fn address(turn: Turn<'_>) -> usize {
+pub(super) fn address(turn: Turn<'_>) -> usize {
     messages(turn).next().map_or(0, |message| Arc::as_ptr(message).addr())
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use interleaf_model::{Link, Role, Settled};
 
+use super::session::{WrittenTurns, address};
 use super::{Context, Elements, TurnPlace, Writer};
 use crate::turns::Turns;
 use crate::{Adjustment, Error, NameMap};
@@ -46,6 +47,7 @@ impl SettledText {
         settled: &Arc<Settled>,
         writer: Writer,
         context: &Context<'_>,
+        turns: &WrittenTurns,
     ) -> Result<(), Error> {
         let is_known =
             |chain: &Arc<Settled>| self.upto.as_ref().is_some_and(|upto| Arc::ptr_eq(upto, chain));
@@ -57,10 +59,10 @@ impl SettledText {
         }
         if chain.is_none() {
             let old = std::mem::take(self);
-            self.rewrite(old, new, writer, context)?;
+            self.rewrite(old, new, |link, asked| write(link, asked, writer, context, turns))?;
         } else {
             for link in new.into_iter().rev() {
-                let written = write(link, self.asked(), writer, context)?;
+                let written = write(link, self.asked(), writer, context, turns)?;
                 self.push(written);
             }
         }
@@ -73,8 +75,7 @@ impl SettledText {
         &mut self,
         old: Self,
         mut new: Vec<&Arc<Link>>,
-        writer: Writer,
-        context: &Context<'_>,
+        write: impl Fn(&Arc<Link>, bool) -> Result<WrittenLink, Error>,
     ) -> Result<(), Error> {
         new.reverse();
         let Self { written, pieces, .. } = old;
@@ -89,7 +90,7 @@ impl SettledText {
             let is_known =
                 |place: &usize| written[*place].as_ref().is_some_and(|w| w.asked == asked);
             let Some(place) = place.filter(is_known) else {
-                self.push(write(link, asked, writer, context)?);
+                self.push(write(link, asked)?);
                 next += 1;
                 continue;
             };
@@ -165,17 +166,28 @@ impl SettledText {
     }
 }
 
+/// Writes a link. A turn that was just written for the same place is copied.
 fn write(
     link: &Arc<Link>,
     asked: bool,
     writer: Writer,
     context: &Context<'_>,
+    known: &WrittenTurns,
 ) -> Result<WrittenLink, Error> {
     let turns = Turns::of(link.turns());
     let mut own = context.for_prompt(link.turns());
     let mut text = Vec::new();
     for (number, &turn) in turns.turns.iter().enumerate() {
         let place = place(&turns, number, asked);
+        if let Some(written) = known.get(&address(turn)).filter(|known| known.is(turn, place)) {
+            if !written.text.is_empty() {
+                text.push(b',');
+                text.extend_from_slice(&written.text);
+            }
+            own.adjustments.0.extend_from_slice(&written.adjustments);
+            own.names.extend(&written.names);
+            continue;
+        }
         let mut elements = Elements::after(&mut text, true);
         writer.write_turn(&mut own, turn, place, &mut elements)?;
     }
