@@ -153,8 +153,8 @@ impl Making {
     ) -> Result<Assembly, Error> {
         self.report.tokens = draft.tokens.take();
         self.report.placement = draft.placement.take().map(|placement| placed(placement, draft));
-        if !draft.open.is_empty() {
-            let outcome = Outcome::Waiting(std::mem::take(&mut draft.open));
+        if !brief.open.is_empty() {
+            let outcome = Outcome::Waiting(brief.open.clone());
             return Ok(Assembly { outcome, report: self.report });
         }
         let prompt = VALIDATE(brief, draft).map_err(Error::invalid)?;

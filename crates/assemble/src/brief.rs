@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Origin, Requirements, Role};
 
-use crate::open::waits;
+use crate::open::awaited;
 use crate::steps::filter;
 use crate::tokens::Counting;
-use crate::{Agent, Error, Ledger, Placement, Recipe, View};
+use crate::{Agent, Error, Ledger, OpenCall, Placement, Recipe, View};
 
 /// What the steps of one request go by, beside the draft itself.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Brief<'a> {
     pub(crate) recipe: &'a Recipe,
     /// What the target asks for.
@@ -19,8 +19,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) pinned: &'a BTreeSet<MessageId>,
     /// A sub-agent's task: it never moves, and never gives way (C9).
     pub(crate) task: Option<&'a Arc<Message>>,
-    /// Whether calls at the end of the view are left open for their results.
-    pub(crate) waits: bool,
+    /// The calls at the end of the view that are left open for their results.
+    pub(crate) open: Vec<OpenCall>,
     /// Where the previous request had its context block.
     pub(crate) placement: Option<&'a Placement>,
     /// What counts tokens, at one rate for the whole request.
@@ -44,7 +44,7 @@ impl<'a> Brief<'a> {
             requires,
             pinned: &view.pinned,
             task: task(messages, &recipe.agent)?,
-            waits: waits(messages, recipe),
+            open: awaited(messages, recipe),
             placement,
             counting: recipe.ledger.as_deref().map(Ledger::counting),
         })

@@ -22,8 +22,6 @@ pub struct OpenCall {
 pub(crate) struct Draft {
     /// The messages so far, each with its provenance.
     pub(crate) entries: Vec<Entry>,
-    /// Calls at the end that were left open for their results.
-    pub(crate) open: Vec<OpenCall>,
     /// Where the context block went.
     pub(crate) placement: Option<Placement>,
     /// What the parts cost, once they were counted.

@@ -56,7 +56,11 @@ pub fn open_calls<'a>(
     open.map(|(call, _)| OpenCall { message: opener.id.clone(), call: call.clone() }).collect()
 }
 
-/// Whether a request waits.
-pub(crate) fn waits(view: &[Arc<Message>], recipe: &Recipe) -> bool {
-    recipe.open_block == OpenBlock::Wait && !open_calls(view.iter(), &recipe.agent).is_empty()
+/// The calls that a request waits for. The view decides, whatever the steps do to it: a
+/// summary that swallows what stands between a stray result and a call answers nothing.
+pub(crate) fn awaited(view: &[Arc<Message>], recipe: &Recipe) -> Vec<OpenCall> {
+    match recipe.open_block {
+        OpenBlock::Wait => open_calls(view.iter(), &recipe.agent),
+        OpenBlock::Unsaid | OpenBlock::Mend => Vec::new(),
+    }
 }

@@ -101,7 +101,7 @@ fn give_way(
     counting: &Counting<'_>,
     findings: &mut Findings,
 ) -> Result<u64, Error> {
-    let held = held_places(brief, &draft.entries, !draft.open.is_empty());
+    let held = held_places(brief, &draft.entries, !brief.open.is_empty());
     let (mut history, mut replay) = match &mut draft.prior {
         Some(prior) => prior.replayed(terms),
         None => (History::default(), Replay::new(terms)),

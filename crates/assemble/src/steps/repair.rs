@@ -19,7 +19,7 @@ use super::filter;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Cause, Error, FindingKind, MissingResult, OpenCall};
+use crate::{Cause, Error, FindingKind, MissingResult};
 
 /// What a result that was never recorded says.
 const NO_RESULT: &str = "No result was recorded for this call.";
@@ -68,7 +68,7 @@ fn is_whole(entries: &[Entry], before: Option<&HashMap<CallId, usize>>) -> bool 
 
 fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
     let pairing = Pairing::of(&draft.entries);
-    let waits = pairing.last_opener().filter(|_| brief.waits);
+    let waits = pairing.last_opener().filter(|_| !brief.open.is_empty());
     let before = draft.prior.as_ref().map(|prior| prior.used_ids());
     let mut used = UsedIds { before, own: HashMap::new() };
     let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
@@ -102,10 +102,7 @@ fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
                     }
                     results.push(with_call_id(result, id));
                 }
-                (Some(_), None) if is_open => {
-                    let message = old.message.id.clone();
-                    draft.open.push(OpenCall { message, call: call.clone() });
-                }
+                (Some(_), None) if is_open => {}
                 (Some(id), None) => {
                     let made = no_result(&old.message, id, &call.name);
                     let (change, cause) = (FindingKind::Made, Cause::NoResult);
