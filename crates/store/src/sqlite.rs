@@ -68,8 +68,12 @@ impl Sessions for Sqlite {
     fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
         Box::pin(async move {
             let session = search.session;
-            let index = move |connection: &Connection| words::index_next(connection, session);
-            while self.writer.write(index).await? {}
+            let lacks = move |connection: &Connection| words::lacks_words(connection, session);
+            let index = move |connection: &Connection| words::index_some(connection, session);
+            // Where nothing is to be indexed, a search waits for no writer.
+            while self.readers.read(lacks).await? {
+                self.writer.write(index).await?;
+            }
             self.readers.read(move |connection| read::search(connection, &search)).await
         })
     }

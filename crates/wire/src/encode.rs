@@ -33,6 +33,8 @@ pub struct Encoded {
     /// What the API could not take as it was; without what was changed in the settled
     /// turns that the prompt continues.
     pub adjustments: Vec<Adjustment>,
+    /// How many of these stand before the turns.
+    n_in_head: usize,
     /// What was changed in the settled turns that the prompt continues.
     pub settled_adjustments: Arc<Vec<Adjustment>>,
     /// The tool names that were rewritten, for the way back.
@@ -45,9 +47,10 @@ impl Encoded {
         std::iter::once(&self.head).chain(&self.settled).chain(&self.rest)
     }
 
-    /// Everything that the API could not take as it was.
+    /// Everything that the API could not take as it was, in the order of the body.
     pub fn all_adjustments(&self) -> impl Iterator<Item = &Adjustment> {
-        self.settled_adjustments.iter().chain(&self.adjustments)
+        let (head, rest) = self.adjustments.split_at(self.n_in_head);
+        head.iter().chain(self.settled_adjustments.iter()).chain(rest)
     }
 
     /// The whole body.
@@ -79,6 +82,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     let mut context = Context::new(prompt, vendor, options);
     let mut text = (writer.head)(&mut context, &turns)?.into_bytes();
     foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
+    let n_in_head = context.adjustments.0.len();
     let places = Places::of(&turns, prompt, options);
     let start = text.len();
     for (number, &turn) in turns.turns.iter().enumerate() {
@@ -93,6 +97,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
         settled: Vec::new(),
         rest: Vec::new(),
         adjustments: adjustments.0,
+        n_in_head,
         settled_adjustments: Arc::default(),
         names,
     })

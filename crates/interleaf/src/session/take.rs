@@ -1,5 +1,6 @@
 //! The second verb: what came back is taken in.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use interleaf_assemble::{Agent, open_calls};
@@ -19,13 +20,18 @@ impl Session {
     /// API's name for it, in one transaction. Gives the message as it is kept;
     /// [`Message::answered`] tells the rest later.
     ///
+    /// It is the answer of the agent whose request it names. One that names none, because
+    /// it was read without the request's decoder, answers the newest request that has no
+    /// answer yet.
+    ///
     /// What was left of a stream that was cut is taken in the same way; its finish says
     /// so.
     ///
     /// # Errors
     /// If another writer was first. Nothing is changed then.
     pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
-        self.take_for(None, reply).await
+        let agent = self.asker(reply.request).await?;
+        self.take_for(agent.as_ref(), reply).await
     }
 
     pub(super) async fn take_for(
@@ -41,7 +47,7 @@ impl Session {
             Some(asked) if request.is_none_or(|number| number == asked.number) => Some(asked),
             // Another node asked, or this one did before it was started anew.
             _ => match request {
-                Some(number) => self.asked(number).await?,
+                Some(number) => self.asked(number, agent).await?,
                 None => self.last_request(agent).await?.map(Asked::of),
             },
         };
@@ -132,10 +138,52 @@ impl Session {
         is_same.then(|| message.clone())
     }
 
-    /// The request of this number.
-    async fn asked(&self, number: u64) -> Result<Option<Asked>, Error> {
+    /// Whose request an answer is to, if it names this one or none.
+    async fn asker(&self, number: Option<u64>) -> Result<Option<AgentName>, Error> {
+        let agents = self.agents.iter().map(|(name, lane)| (Some(name), lane));
+        let lanes = std::iter::once((None, &self.main)).chain(agents);
+        let open = lanes.filter_map(|(agent, lane)| Some((agent, lane.asked.as_ref()?.number)));
+        let open = open.filter(|(_, open)| number.is_none_or(|number| number == *open));
+        if let Some((agent, _)) = open.max_by_key(|(_, number)| *number) {
+            return Ok(agent.cloned());
+        }
+        // Another node asked, or this one did before it was started anew.
+        let request = match number {
+            Some(number) => self.request_of(number).await?,
+            None => self.unanswered().await?,
+        };
+        match request {
+            Some(request) => Ok(self.beginner(&request).await?.flatten()),
+            None => Ok(None),
+        }
+    }
+
+    /// The newest request that no message of the session answers, among the last ones.
+    async fn unanswered(&self) -> Result<Option<SentRequest>, Error> {
+        let answers = self.conversation.log().filter_map(|message| message.answered()?.request);
+        let answered: HashSet<u64> = answers.collect();
+        let requests = self.requests(Page::newest(PAGE)).await?;
+        Ok(requests.into_iter().rfind(|request| !answered.contains(&request.no)))
+    }
+
+    async fn request_of(&self, number: u64) -> Result<Option<SentRequest>, Error> {
         let requests = self.requests(Page::from(number, 1)).await?;
-        Ok(requests.into_iter().find(|request| request.no == number).map(Asked::of))
+        Ok(requests.into_iter().find(|request| request.no == number))
+    }
+
+    /// The request of this number, which must be this agent's.
+    async fn asked(&self, number: u64, agent: Option<&AgentName>) -> Result<Option<Asked>, Error> {
+        let Some(request) = self.request_of(number).await? else { return Ok(None) };
+        match self.beginner(&request).await? {
+            Some(by) if by.as_ref() != agent => {
+                let [by, agent] = [by.as_ref(), agent].map(|agent| match agent {
+                    None => "the main agent".to_owned(),
+                    Some(name) => format!("the sub-agent {name}"),
+                });
+                Err(Error::rule(format!("{by} made request {number}, not {agent}")))
+            }
+            _ => Ok(Some(Asked::of(request))),
+        }
     }
 
     /// The last request of an agent.
@@ -148,7 +196,7 @@ impl Session {
             let requests = self.requests(page).await?;
             let Some(first) = requests.first().map(|request| request.no) else { return Ok(None) };
             for request in requests.into_iter().rev() {
-                if self.began(&request, agent).await? {
+                if self.beginner(&request).await?.is_some_and(|by| by.as_ref() == agent) {
                     return Ok(Some(request));
                 }
             }
@@ -156,16 +204,16 @@ impl Session {
         }
     }
 
-    /// Whether an agent made a request.
-    async fn began(&self, request: &SentRequest, agent: Option<&AgentName>) -> Result<bool, Error> {
+    /// Which agent made a request; nothing, if that is not known.
+    async fn beginner(&self, request: &SentRequest) -> Result<Option<Option<AgentName>>, Error> {
         let page = Page::from(request.seq, 1);
-        for stored in self.store.events(self.id(), page).await.map_err(Error::store)? {
-            let event = stored.event().map_err(Error::store)?;
-            if matches!(&event, Event::RequestBegan { agent: by } if by.as_ref() == agent) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let events = self.store.events(self.id(), page).await.map_err(Error::store)?;
+        let event =
+            events.first().map(|stored| stored.event()).transpose().map_err(Error::store)?;
+        Ok(match event {
+            Some(Event::RequestBegan { agent }) => Some(agent),
+            _ => None,
+        })
     }
 }
 

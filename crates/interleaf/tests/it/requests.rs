@@ -9,9 +9,9 @@ use interleaf::assemble::{
     PlacementRule, Previous, Recipe, Summary, SummaryRole, View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
-use interleaf::model::{ContextKind, Message, Origin, Tool};
+use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Tool};
 use interleaf::wire::{CacheMarks, Family, Vendor, encode};
-use interleaf::{Next, Session, Single, Target};
+use interleaf::{Next, Request, Session, Single, Target};
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::strategy::{broken_conversation, conversation};
 use proptest::collection::vec;
@@ -131,6 +131,8 @@ async fn compare(
     let Next::Send(request) = made.unwrap() else { panic!("it waits") };
     assert_eq!(shown(&request.body.to_bytes()), shown(&body.to_bytes()));
     assert_eq!(request.report, report);
+    assert!(request.adjustments().eq(body.all_adjustments()), "{:?}", body.adjustments);
+    assert_eq!(request.body.names, body.names);
     let noted = session.rebuild(request.number.unwrap()).await.unwrap();
     assert_eq!(shown(&noted), shown(&body.to_bytes()));
     *previous = Some(Previous::made(&prompt, report.placement.as_ref()));
@@ -222,6 +224,38 @@ fn a_long_session_makes_the_requests_of_scratch() {
     };
     for family in Family::ALL {
         check(agent_session(200), family, CacheMarks::On, std::slice::from_ref(&settings));
+    }
+}
+
+/// Long enough that what is settled is joined to pieces, and pieces to larger ones; and under
+/// a window that gives way again and again, so that pieces are cut and used again.
+#[test]
+fn a_session_of_thousands_of_messages_makes_the_requests_of_scratch() {
+    for (family, window) in [(Family::Anthropic, None), (Family::OpenaiChat, Some(150_000))] {
+        block_on(async {
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let target = target_of(Vendor::of(family), "a-model");
+            let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
+            let mut recipe = Recipe::new()
+                .with_system("You are a careful agent.")
+                .with_ledger(ledger)
+                .with_context(ContextKind::Role, "You mend programs.");
+            recipe.open_block = OpenBlock::Mend;
+            recipe.budget = window.map(Budget::of_window);
+            let messages: Vec<Arc<Message>> =
+                agent_session(4_200).into_iter().map(Arc::new).collect();
+            let (mut previous, mut n_left_out) = (None, Vec::new());
+            for part in messages.chunks(70) {
+                session.append_all(part.iter().cloned()).await.unwrap();
+                compare(&mut session, &recipe, &target, &mut previous).await;
+                let made = session.preview(&recipe, &target).await.unwrap().request().unwrap();
+                let steps = made.report.steps.iter();
+                n_left_out.push(steps.map(|step| step.before - step.after.min(step.before)).sum());
+            }
+            n_left_out.dedup();
+            let give_ways: Vec<usize> = n_left_out;
+            assert_eq!(window.is_some(), give_ways.len() > 3, "{give_ways:?}");
+        });
     }
 }
 
@@ -334,4 +368,41 @@ fn a_request_for_a_sub_agent_that_the_recipe_names_is_the_sub_agents_own() {
         assert!(body.contains("for the scout") && !body.contains("for the main agent"), "{body}");
         assert!(session.conversation().usage_of(&"scout".into()).is_some());
     });
+}
+
+#[test]
+fn an_answer_goes_to_the_agent_that_asked() {
+    let recipe = Recipe::new().with_context(ContextKind::Role, "You look for causes.");
+    let scout = recipe.clone().with_agent(Agent::Sub("scout".into()));
+    let target = Target::new("openai", "gpt-5").unwrap().with_key("k");
+    let reply = |text: &str, request| {
+        let mut reply = Reply::new(Message::assistant(text), Finish::Stop);
+        reply.request = request;
+        reply
+    };
+    // Taken where it was asked, or where the session was opened anew; with the number of
+    // the request, or without.
+    for (anew, numbered) in [(false, true), (false, false), (true, true), (true, false)] {
+        block_on(async {
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            session.append(Message::user("for the main agent")).await.unwrap();
+            session.sub_agent("scout").append(Message::user("for the scout")).await.unwrap();
+            let main = session.request(&recipe, &target).await.unwrap().request().unwrap();
+            let sub = session.request(&scout, &target).await.unwrap().request().unwrap();
+            if anew {
+                session = Session::open(store, session.id()).await.unwrap();
+            }
+            let number = |request: &Request| request.number.filter(|_| numbered);
+            let said = session.take(reply("the scout's", number(&sub))).await.unwrap();
+            assert_eq!(said.origin, Origin::SubAgent("scout".into()), "{anew} {numbered}");
+            let said = session.take(reply("the main agent's", number(&main))).await.unwrap();
+            assert_eq!(said.origin, Origin::Main, "{anew} {numbered}");
+            assert_eq!(said.answered().unwrap().request, main.number);
+            let mut scout = session.sub_agent("scout");
+            let error = scout.take(reply("a mistake", main.number)).await.unwrap_err();
+            let rule = "the main agent made request 0, not the sub-agent scout";
+            assert!(error.to_string().contains(rule), "{error}");
+        });
+    }
 }

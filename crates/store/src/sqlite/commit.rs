@@ -119,7 +119,7 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
         insert_event(connection, event_id(no, seq)?, at, event)?;
     }
     if commit.events().len() >= words::MANY {
-        words::index_session(connection, no)?;
+        words::index_all_of(connection, no)?;
     }
     for (record, change) in (next_record - commit.records.len() as u64..).zip(&commit.records) {
         insert_record(connection, id, (no, record, next_seq, at), change)?;

@@ -1,45 +1,79 @@
 //! The index of words. Events that come one by one are indexed together, when someone
-//! looks for words: together they cost a fraction, and no append waits for it.
+//! looks for words: together they cost a fraction, and their appends do not wait for it.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use std::ops::Range;
+
+use rusqlite::{Connection, params};
 
 use super::commit::{event_id, number};
 use super::read::event_of;
 use crate::error::Failure;
 use crate::{ErrorKind, SessionId};
 
-/// A commit of this many events indexes them at once.
+/// A commit of this many events indexes what its session has.
 pub(crate) const MANY: usize = 256;
 
-/// The most events that are indexed in one transaction: others wait to write meanwhile.
+/// About this many events are indexed in one transaction: others wait to write meanwhile.
 const TOGETHER: u64 = 4096;
 
-/// Indexes the next events that are not, of one session or of all; tells whether there
-/// may be more.
-pub(crate) fn index_next(
+/// Whether a session has events that are not indexed, or any has.
+pub(crate) fn lacks_words(
     connection: &Connection,
     session: Option<SessionId>,
 ) -> Result<bool, Failure> {
-    let only = session.map(|id| number(connection, id)).transpose()?;
-    let sql = "SELECT no FROM sessions
-               WHERE next_indexed < next_seq AND (?1 IS NULL OR no = ?1) LIMIT 1";
-    let behind = connection.prepare_cached(sql)?.query_row([only], |row| row.get(0)).optional()?;
-    behind.map(|no| index_session(connection, no)).transpose()?;
-    Ok(behind.is_some())
+    Ok(!unindexed(connection, session, 1)?.is_empty())
 }
 
-/// Indexes the next events of a session that are not.
-pub(crate) fn index_session(connection: &Connection, no: i64) -> Result<(), Failure> {
+/// Indexes events of a session, or of all, that are not indexed; not all of them, if there
+/// are many.
+pub(crate) fn index_some(
+    connection: &Connection,
+    session: Option<SessionId>,
+) -> Result<(), Failure> {
+    let mut left = TOGETHER;
+    for (no, seqs) in unindexed(connection, session, TOGETHER)? {
+        if left == 0 {
+            break;
+        }
+        let end = seqs.end.min(seqs.start + left);
+        left -= end - seqs.start;
+        index(connection, no, seqs.start..end)?;
+    }
+    Ok(())
+}
+
+/// Indexes all events of one session that are not indexed.
+pub(crate) fn index_all_of(connection: &Connection, no: i64) -> Result<(), Failure> {
     let sql = "SELECT next_indexed, next_seq FROM sessions WHERE no = ?1";
-    let range = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u64>(0)?, row.get::<_, u64>(1)?));
-    let (first, end) = connection.prepare_cached(sql)?.query_row([no], range)?;
-    let end = end.min(first + TOGETHER);
+    let seqs = |row: &rusqlite::Row<'_>| Ok(row.get(0)?..row.get(1)?);
+    let seqs: Range<u64> = connection.prepare_cached(sql)?.query_row([no], seqs)?;
+    index(connection, no, seqs)
+}
+
+/// Sessions with events that are not indexed, and which these are.
+fn unindexed(
+    connection: &Connection,
+    session: Option<SessionId>,
+    limit: u64,
+) -> Result<Vec<(i64, Range<u64>)>, Failure> {
+    let only = session.map(|id| number(connection, id)).transpose()?;
+    let mut statement = connection.prepare_cached(
+        "SELECT no, next_indexed, next_seq FROM sessions
+         WHERE next_indexed < next_seq AND (?1 IS NULL OR no = ?1) LIMIT ?2",
+    )?;
+    let rows = statement
+        .query_map(params![only, limit], |row| Ok((row.get(0)?, row.get(1)?..row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn index(connection: &Connection, no: i64, seqs: Range<u64>) -> Result<(), Failure> {
     let mut events = connection.prepare_cached(
         "SELECT id, at, version, body FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
     )?;
     let sql = "INSERT OR REPLACE INTO event_words (rowid, words) VALUES (?1, ?2)";
     let mut insert = connection.prepare_cached(sql)?;
-    for event in events.query_map([event_id(no, first)?, event_id(no, end)?], event_of)? {
+    let ids = [event_id(no, seqs.start)?, event_id(no, seqs.end)?];
+    for event in events.query_map(ids, event_of)? {
         let event = event?;
         match event.words() {
             Ok(words) if words.is_empty() => {}
@@ -50,6 +84,6 @@ pub(crate) fn index_session(connection: &Connection, no: i64) -> Result<(), Fail
         }
     }
     let sql = "UPDATE sessions SET next_indexed = ?2 WHERE no = ?1";
-    connection.prepare_cached(sql)?.execute(params![no, end])?;
+    connection.prepare_cached(sql)?.execute(params![no, seqs.end])?;
     Ok(())
 }

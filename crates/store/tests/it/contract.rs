@@ -50,6 +50,7 @@ on_every_store! {
     requests_are_rebuilt_byte_for_byte_and_proven
     usage_is_noted_on_the_request_that_it_belongs_to
     what_was_said_is_found_hidden_or_not
+    what_was_said_alone_together_or_in_a_fork_is_found_once
     a_change_is_told_to_those_who_watch
     writers_in_one_process_lose_nothing_and_double_nothing
     what_is_not_there_is_said_not_to_be_there
@@ -227,6 +228,33 @@ async fn what_was_said_is_found_hidden_or_not(store: &dyn Store) {
     assert_eq!(kind_of(store.search(Search::new(" -- "))).await, ErrorKind::Invalid);
     let one = store.search(Search { limit: 1, ..Search::new("brown") }).await.unwrap();
     assert_eq!(one[0].excerpt, "The quick brown FOX");
+}
+
+async fn what_was_said_alone_together_or_in_a_fork_is_found_once(store: &dyn Store) {
+    let session = new_session(store).await.id;
+    let seqs = async |query: &str| {
+        let found = store.search(Search::new(query)).await.unwrap();
+        found.iter().map(|f| (f.session, f.seq)).collect::<Vec<_>>()
+    };
+    say(store, session, 0, &["a wren"]).await;
+    say(store, session, 1, &["a lark"]).await;
+    let flock: Vec<String> = (2..602).map(|n| format!("starling {n}")).collect();
+    let flock: Vec<&str> = flock.iter().map(String::as_str).collect();
+    say(store, session, 2, &flock).await;
+    say(store, session, 602, &["a wren again"]).await;
+    let parent = Some(ForkPoint { session, seq: 603 });
+    let fork = NewSession { parent, ..NewSession::new("a fork", at(3)) };
+    let fork = store.create(fork).await.unwrap().id;
+    say(store, fork, 603, &["a wren in the fork"]).await;
+    for _ in 0..2 {
+        assert_eq!(seqs("wren").await, [(fork, 603), (session, 602), (session, 0)]);
+        assert_eq!(seqs("lark").await, [(session, 1)]);
+        assert_eq!(seqs("601").await, [(session, 601)]);
+    }
+    say(store, fork, 604, &["another lark"]).await;
+    assert_eq!(seqs("lark").await, [(fork, 604), (session, 1)]);
+    store.remove(fork).await.unwrap();
+    assert_eq!(seqs("lark").await, [(session, 1)]);
 }
 
 async fn a_change_is_told_to_those_who_watch(store: &dyn Store) {

@@ -73,6 +73,7 @@ impl SessionEncoder {
         let mut context = Context::new(prompt, vendor, options);
         let head = Bytes::from((writer.head)(&mut context, &turns)?);
         foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
+        let n_in_head = context.adjustments.0.len();
         let mut settled = Vec::new();
         let mut settled_adjustments = Arc::default();
         if let Some(chain) = prompt.settled() {
@@ -129,7 +130,8 @@ impl SessionEncoder {
         let mut rest: Vec<Bytes> = pieces.into_iter().map(|piece| piece.of(&text)).collect();
         rest.push(Bytes::from((writer.tail)(&mut context, &turns)?));
         let Context { adjustments, names, .. } = context;
-        Ok(Encoded { head, settled, rest, adjustments: adjustments.0, settled_adjustments, names })
+        let adjustments = adjustments.0;
+        Ok(Encoded { head, settled, rest, adjustments, n_in_head, settled_adjustments, names })
     }
 
     /// Forgets what was written for another vendor or other options.

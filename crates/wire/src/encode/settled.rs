@@ -41,8 +41,23 @@ struct WrittenLink {
 }
 
 impl SettledText {
-    /// Writes the links that are not written yet.
+    /// Writes the links that are not written yet. If one cannot be written, all are
+    /// forgotten: none may stand twice.
     pub(super) fn update(
+        &mut self,
+        settled: &Arc<Settled>,
+        writer: Writer,
+        context: &Context<'_>,
+        turns: &WrittenTurns,
+    ) -> Result<(), Error> {
+        let updated = self.write_new(settled, writer, context, turns);
+        if updated.is_err() {
+            *self = Self::default();
+        }
+        updated
+    }
+
+    fn write_new(
         &mut self,
         settled: &Arc<Settled>,
         writer: Writer,
