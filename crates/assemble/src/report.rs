@@ -1,8 +1,8 @@
 //! What was done to make a request, for programs and for people.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Placement, StablePrefix, Step};
+use crate::{Finding, Placement, Rate, StablePrefix, Step};
 
 /// What was done to make a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -37,10 +37,14 @@ pub struct StepReport {
 }
 
 /// The tokens of a request, by part.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tokens {
     /// What counted them.
     pub counter: String,
+    /// At which rate. It is one for a counter that knows the model's own tokens; an
+    /// estimate's follows what the API reports.
+    #[serde(default, skip_serializing_if = "Rate::is_one")]
+    pub rate: Rate,
     /// The system message.
     pub system: u64,
     /// The summary.

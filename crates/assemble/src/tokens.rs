@@ -33,6 +33,11 @@ pub trait TokenCounter: Send + Sync {
         let _ = (counted, reported);
     }
 
+    /// Goes on at the rate at which an earlier request was counted, as its report says.
+    fn resume(&self, rate: Rate) {
+        let _ = rate;
+    }
+
     /// The counter's name; an estimate says that it is one.
     fn name(&self) -> &str;
 }

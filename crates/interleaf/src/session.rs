@@ -15,6 +15,7 @@
 //! record. What only appends does not, and a preview is made from what is known here.
 
 mod agent;
+mod counters;
 mod information;
 mod lane;
 mod load;
@@ -43,7 +44,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use interleaf_assemble::Ledger;
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Timestamp};
 use interleaf_store::{
@@ -51,6 +51,7 @@ use interleaf_store::{
 };
 
 use crate::Error;
+use counters::ModelCounter;
 use lane::Lane;
 use records::Records;
 
@@ -90,7 +91,7 @@ pub struct Session {
     /// The records, if they are known.
     kept: Option<Records>,
     /// What counts tokens where a recipe does not say, by model.
-    ledgers: BTreeMap<String, Arc<Ledger>>,
+    counters: BTreeMap<String, ModelCounter>,
 }
 
 impl Session {
@@ -123,7 +124,7 @@ impl Session {
     }
 
     fn of(store: Arc<dyn Store>, head: Head, conversation: Conversation) -> Self {
-        let (main, agents, ledgers) = (Lane::default(), BTreeMap::new(), BTreeMap::new());
+        let (main, agents, counters) = (Lane::default(), BTreeMap::new(), BTreeMap::new());
         Self {
             store,
             head,
@@ -133,7 +134,7 @@ impl Session {
             main,
             agents,
             kept: None,
-            ledgers,
+            counters,
         }
     }
 
@@ -164,30 +165,34 @@ impl Session {
         self.store.create(new).await.map_err(Error::store)
     }
 
-    /// Takes in what others have written, and tells how many events that was.
+    /// Takes in what others have written, and tells how many events that was. A session that
+    /// was removed and made again under the same name is another one: all of it is new.
     ///
     /// # Errors
     /// If the session is gone, or an event does not fit.
     pub async fn refresh(&mut self) -> Result<u64, Error> {
         let head = self.store.head(self.id()).await.map_err(Error::store)?;
         let (known, new) = (self.seq(), head.next_seq);
-        if new < known {
+        if new < known || head.created != self.head.created {
             // It was removed, and made again under the same name.
-            self.conversation = load::conversation(&*self.store, self.id(), new).await?;
-            (self.main, self.agents) = (Lane::default(), BTreeMap::new());
-        } else {
-            let mut conversation = self.conversation.clone();
-            load::extend(&*self.store, self.id(), &mut conversation, known..new).await?;
-            self.conversation = conversation;
+            let conversation = load::conversation(&*self.store, self.id(), new).await?;
+            *self = Self::of(self.store.clone(), head, conversation);
+            return Ok(new);
         }
+        let mut conversation = self.conversation.clone();
+        load::extend(&*self.store, self.id(), &mut conversation, known..new).await?;
+        self.conversation = conversation;
         if head.next_request != self.head.next_request {
             self.last_body = None;
         }
-        if new < known || head.next_record != self.head.next_record {
+        if head.next_record != self.head.next_record {
             self.kept = None;
         }
+        if new > known {
+            self.look_again();
+        }
         self.head = head;
-        Ok(new.saturating_sub(known))
+        Ok(new - known)
     }
 
     /// The conversation as it was when the session had `seq` events.

@@ -68,11 +68,11 @@ impl Sessions for Sqlite {
     fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
         Box::pin(async move {
             let session = search.session;
-            let lacks = move |connection: &Connection| words::lacks_words(connection, session);
-            let index = move |connection: &Connection| words::index_some(connection, session);
-            // Where nothing is to be indexed, a search waits for no writer.
-            while self.readers.read(lacks).await? {
-                self.writer.write(index).await?;
+            // Where nothing is to be indexed, a search waits for no writer; and it does not
+            // wait for what is said while it runs.
+            let lacking = move |connection: &Connection| words::unindexed(connection, session);
+            for part in words::in_parts(self.readers.read(lacking).await?) {
+                self.writer.write(move |connection| words::index(connection, part)).await?;
             }
             self.readers.read(move |connection| read::search(connection, &search)).await
         })

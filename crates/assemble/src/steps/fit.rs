@@ -155,7 +155,8 @@ fn give_way(
 fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
     let counter = counting.counter().name().to_owned();
     let (history, summary) = draft.prior.as_ref().map_or((0, 0), |prior| prior.tokens());
-    let mut tokens = Tokens { counter, tools, history, summary, ..Tokens::default() };
+    let rate = counting.rate();
+    let mut tokens = Tokens { counter, rate, tools, history, summary, ..Tokens::default() };
     for entry in &draft.entries {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,

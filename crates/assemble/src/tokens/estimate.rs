@@ -13,8 +13,8 @@ const FIRST_RATIO: f64 = 1.15;
 const STEP: f64 = 0.3;
 /// Reports further off than this are about something else than text.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.3..=4.0;
-/// The rate moves only when what was learned is further off than this: each move
-/// counts the whole session anew, and may move what gives way.
+/// The rate moves only when a report is further off than this: each move may move what
+/// gives way.
 const TOLERANCE: f64 = 0.02;
 
 /// An estimate: o200k's count times a rate that corrects itself from the usage that
@@ -24,18 +24,14 @@ pub struct Estimate {
     base: Option<Bpe>,
     /// The rate in force, in millionths.
     rate: AtomicU64,
-    /// What the reports so far amount to, in millionths.
-    learned: AtomicU64,
 }
 
 impl Default for Estimate {
     fn default() -> Self {
-        let first = || AtomicU64::new(Rate::new(FIRST_RATIO).millionths());
         Self {
             #[cfg(feature = "bpe")]
             base: Bpe::named("o200k_base"),
-            rate: first(),
-            learned: first(),
+            rate: AtomicU64::new(Rate::new(FIRST_RATIO).millionths()),
         }
     }
 }
@@ -63,12 +59,13 @@ impl TokenCounter for Estimate {
         if !PLAUSIBLE.contains(&seen) {
             return;
         }
-        let learned = Rate::of_millionths(self.learned.load(Ordering::Relaxed)).ratio();
-        let learned = learned + (seen - learned) * STEP;
-        self.learned.store(Rate::new(learned).millionths(), Ordering::Relaxed);
-        if (learned / in_force - 1.0).abs() > TOLERANCE {
-            self.rate.store(Rate::new(learned).millionths(), Ordering::Relaxed);
+        if (seen / in_force - 1.0).abs() > TOLERANCE {
+            self.resume(Rate::new(in_force + (seen - in_force) * STEP));
         }
+    }
+
+    fn resume(&self, rate: Rate) {
+        self.rate.store(rate.millionths(), Ordering::Relaxed);
     }
 
     fn name(&self) -> &str {

@@ -70,6 +70,11 @@ impl Ledger {
         self.counter.observe(counted, reported);
     }
 
+    /// Goes on at the rate at which an earlier request was counted.
+    pub fn resume(&self, rate: Rate) {
+        self.counter.resume(rate);
+    }
+
     /// Counts at the rate of this moment.
     pub(crate) fn counting(&self) -> Counting<'_> {
         Counting { ledger: self, rate: self.counter.rate() }

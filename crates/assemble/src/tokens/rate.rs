@@ -1,11 +1,32 @@
 //! From a counter's unit to the model's.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// A rate of one, in the unit in which rates are kept.
 const ONE: u64 = 1_000_000;
 
 /// Tokens of the model for each one counted, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self::ONE
+    }
+}
+
+/// As a ratio.
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.ratio().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer).map(Self::new)
+    }
+}
 
 impl Rate {
     /// The counter counts the model's own tokens.
@@ -14,6 +35,10 @@ impl Rate {
     /// A rate as a ratio, to six digits after the point.
     pub fn new(ratio: f64) -> Self {
         Self((ratio * ONE as f64).round() as u64)
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        *self == Self::ONE
     }
 
     /// The ratio.

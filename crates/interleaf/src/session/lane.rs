@@ -12,6 +12,7 @@ use interleaf_store::SentRequest;
 use interleaf_wire::{Encoded, SessionEncoder};
 use serde::Deserialize;
 
+use super::counters::Counted;
 use crate::preview::{is_in_view, pinned};
 use crate::{Error, Target};
 
@@ -38,8 +39,7 @@ pub(super) struct Asked {
     pub(super) number: u64,
     pub(super) vendor: String,
     pub(super) model: String,
-    /// What counted its tokens, and how many.
-    pub(super) counted: Option<(Arc<Ledger>, u64)>,
+    pub(super) counted: Option<Counted>,
 }
 
 /// A request, or what it waits for.

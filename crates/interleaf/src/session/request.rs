@@ -1,13 +1,12 @@
 //! The first verb: a request from the session as it is.
 
-use std::sync::Arc;
-
-use interleaf_assemble::{Ledger, Recipe, Report, Tokens};
+use interleaf_assemble::{Recipe, Report};
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
 
 use super::Session;
+use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
 use crate::{Error, Next, Request, Target};
 
@@ -48,13 +47,15 @@ impl Session {
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
         let number = self.note_fragments(agent, (model, vendor), body, report).await?;
-        let tokens = report.tokens.as_ref().map(Tokens::total);
-        let asked = Asked {
-            number,
-            vendor: vendor.to_owned(),
-            model: model.to_owned(),
-            counted: made.ledger.clone().zip(tokens),
-        };
+        let is_own = recipe.ledger.is_none();
+        let counted = made.ledger.clone().zip(report.tokens.as_ref());
+        let counted = counted.map(|(ledger, tokens)| Counted {
+            ledger,
+            is_own,
+            rate: tokens.rate,
+            total: tokens.total(),
+        });
+        let asked = Asked { number, vendor: vendor.to_owned(), model: model.to_owned(), counted };
         self.lane(agent).sent(&made.assembly, asked);
         Ok(next(*made, Some(number), target))
     }
@@ -75,7 +76,7 @@ impl Session {
         recipe.check_agent().map_err(Error::assemble)?;
         let mut recipe = self.kept().await?.complete(recipe).await?;
         if recipe.budget.is_some() && recipe.ledger.is_none() {
-            recipe.to_mut().ledger = Some(self.ledger(&target.options.model));
+            recipe.to_mut().ledger = Some(self.ledger(&target.options.model).await?);
         }
         let agent = recipe.agent.name();
         self.catch_up(agent).await?;
@@ -96,12 +97,6 @@ impl Session {
             self.lane(agent).catch_up(last.as_ref());
         }
         Ok(())
-    }
-
-    /// What counts the tokens of a model's requests.
-    fn ledger(&mut self, model: &str) -> Arc<Ledger> {
-        let ledger = self.ledgers.entry(model.to_owned());
-        ledger.or_insert_with(|| Arc::new(Ledger::for_model(model))).clone()
     }
 
     /// Notes the body of a request, of which only what is new is stored.

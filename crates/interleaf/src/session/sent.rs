@@ -51,6 +51,7 @@ impl Session {
         commit.usage = Some(RequestUsage { no, usage });
         self.send(commit).await?;
         self.conversation = conversation;
+        self.look_again();
         Ok(())
     }
 

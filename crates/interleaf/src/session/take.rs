@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::{Agent, open_calls};
 use interleaf_conversation::Event;
-use interleaf_model::{AgentName, Answered, Message, Origin, Reply, ToolCall, Usage};
+use interleaf_model::{AgentName, Answered, Message, Origin, Reply, ToolCall};
 use interleaf_store::{Page, RequestUsage, SentRequest};
 
 use super::lane::Asked;
@@ -74,7 +74,7 @@ impl Session {
         self.send(commit).await?;
         self.conversation = conversation;
         self.lane(agent).asked = None;
-        observe(asked, usage);
+        self.learn(asked, usage);
         let kept = self.conversation.message(index);
         kept.cloned().ok_or_else(|| Error::rule("the message that was taken is not in the log"))
     }
@@ -221,16 +221,6 @@ impl Asked {
     fn of(request: SentRequest) -> Self {
         let SentRequest { no, vendor, model, .. } = request;
         Self { number: no, vendor, model, counted: None }
-    }
-}
-
-/// Lets an estimate of tokens learn from what the API says.
-fn observe(asked: Option<Asked>, usage: Option<Usage>) {
-    let counted = asked.and_then(|asked| asked.counted);
-    if let (Some((ledger, counted)), Some(usage)) = (counted, usage)
-        && usage.prompt > 0
-    {
-        ledger.observe(counted, usage.prompt);
     }
 }
 

@@ -9,7 +9,8 @@ use interleaf::assemble::{
     PlacementRule, Previous, Recipe, Summary, SummaryRole, View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
-use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Tool};
+use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Timestamp, Tool, Usage};
+use interleaf::store::NewSession;
 use interleaf::wire::{CacheMarks, Family, Vendor, encode};
 use interleaf::{Next, Request, Session, Single, Target};
 use interleaf_samples::generate::agent_session;
@@ -367,6 +368,72 @@ fn a_request_for_a_sub_agent_that_the_recipe_names_is_the_sub_agents_own() {
         let body = String::from_utf8(request.body.to_bytes()).unwrap();
         assert!(body.contains("for the scout") && !body.contains("for the main agent"), "{body}");
         assert!(session.conversation().usage_of(&"scout".into()).is_some());
+    });
+}
+
+/// An estimate learns from usage. What it has learned is found again, so that a session
+/// opened anew, or another node, shows and leaves out the same.
+#[test]
+fn nodes_count_tokens_alike_however_much_one_has_learned() {
+    for (model, tokens_per_byte) in [("claude-sonnet-4-5", 0.5), ("gemini-3-pro", 0.15)] {
+        block_on(async {
+            let store = memory().await;
+            let target = Target::new("anthropic", model).unwrap().with_key("k");
+            let mut recipe = Recipe::new()
+                .with_budget(Budget::of_window(30_000))
+                .with_context(ContextKind::Role, "You mend programs.");
+            recipe.open_block = OpenBlock::Mend;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            let mut other = Session::open(store.clone(), session.id()).await.unwrap();
+            let mut rates = Vec::new();
+            for (n, message) in agent_session(120).into_iter().enumerate() {
+                session.append(message).await.unwrap();
+                other.refresh().await.unwrap();
+                let mut fresh = Session::open(store.clone(), session.id()).await.unwrap();
+                let known = session.preview(&recipe, &target).await.unwrap().request().unwrap();
+                for node in [&mut fresh, &mut other] {
+                    let made = node.preview(&recipe, &target).await.unwrap().request().unwrap();
+                    let (made, known) = (made.body.to_bytes(), known.body.to_bytes());
+                    assert_eq!(shown(&made), shown(&known), "after {n}");
+                }
+                let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
+                rates.push(request.report.tokens.as_ref().unwrap().rate);
+                let mut reply = Reply::new(Message::assistant("I see."), Finish::Stop);
+                reply.request = request.number;
+                let prompt = (request.body.to_bytes().len() as f64 * tokens_per_byte) as u64;
+                reply.usage = Some(Usage { prompt, ..Usage::default() });
+                session.take(reply).await.unwrap();
+                if n % 5 == 0 {
+                    other.refresh().await.unwrap();
+                    std::mem::swap(&mut session, &mut other);
+                }
+            }
+            rates.dedup();
+            assert!(rates.len() > 3, "nothing was learned: {rates:?}");
+        });
+    }
+}
+
+#[test]
+fn a_session_that_was_made_again_under_its_name_is_another_one() {
+    block_on(async {
+        let store = memory().await;
+        let mut session = Session::create(store.clone(), "").await.unwrap();
+        let say = |word: &'static str, n: usize| (0..n).map(move |i| format!("{word} {i}"));
+        for text in say("old", 3) {
+            session.append(Message::user(&text)).await.unwrap();
+        }
+        for n in [2, 3, 5] {
+            store.remove(session.id()).await.unwrap();
+            let mut new = NewSession::new("", Timestamp::from_microseconds(n as i64).unwrap());
+            new.id = session.id();
+            let mut again = Session::create_with(store.clone(), new).await.unwrap();
+            for text in say("new", n) {
+                again.append(Message::user(&text)).await.unwrap();
+            }
+            assert_eq!(session.refresh().await.unwrap(), n as u64);
+            assert_eq!(session.conversation(), again.conversation());
+        }
     });
 }
 

@@ -3,7 +3,14 @@
 
 -- The first event of a session that is not indexed yet.
 ALTER TABLE sessions ADD COLUMN next_indexed INTEGER NOT NULL DEFAULT 0;
-UPDATE sessions SET next_indexed = next_seq;
+UPDATE sessions SET next_indexed = coalesce(fork_seq, 0);
+
+-- Words come as they are to be found: the tokenizer only cuts at the spaces between them,
+-- where unicode61 would cut and fold letters of many scripts once more.
+DROP TABLE event_words;
+CREATE VIRTUAL TABLE event_words USING fts5 (
+    words, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
 
 -- Requests under one key, as events are, so that noting one writes to one tree.
 CREATE TABLE noted_requests (

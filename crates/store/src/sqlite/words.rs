@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::commit::{event_id, number};
 use super::read::event_of;
@@ -13,60 +13,71 @@ use crate::{ErrorKind, SessionId};
 /// A commit of this many events indexes what its session has.
 pub(crate) const MANY: usize = 256;
 
-/// About this many events are indexed in one transaction: others wait to write meanwhile.
+/// This many events are indexed in one transaction: others wait to write meanwhile.
 const TOGETHER: u64 = 4096;
 
-/// Whether a session has events that are not indexed, or any has.
-pub(crate) fn lacks_words(
+/// Events of a session, by its number in the file.
+pub(crate) type Events = (i64, Range<u64>);
+
+/// The events of a session, or of all, that are not indexed.
+pub(crate) fn unindexed(
     connection: &Connection,
     session: Option<SessionId>,
-) -> Result<bool, Failure> {
-    Ok(!unindexed(connection, session, 1)?.is_empty())
+) -> Result<Vec<Events>, Failure> {
+    let only = session.map(|id| number(connection, id)).transpose()?;
+    let mut statement = connection.prepare_cached(
+        "SELECT no, next_indexed, next_seq FROM sessions
+         WHERE next_indexed < next_seq AND (?1 IS NULL OR no = ?1)",
+    )?;
+    let rows = statement.query_map([only], |row| Ok((row.get(0)?, row.get(1)?..row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Indexes events of a session, or of all, that are not indexed; not all of them, if there
-/// are many.
-pub(crate) fn index_some(
-    connection: &Connection,
-    session: Option<SessionId>,
-) -> Result<(), Failure> {
-    let mut left = TOGETHER;
-    for (no, seqs) in unindexed(connection, session, TOGETHER)? {
-        if left == 0 {
-            break;
+/// What is to be indexed, in parts that others can wait for.
+pub(crate) fn in_parts(all: Vec<Events>) -> Vec<Vec<Events>> {
+    let mut parts: Vec<Vec<Events>> = Vec::new();
+    let mut left = 0;
+    for (no, mut seqs) in all {
+        while !seqs.is_empty() {
+            if left == 0 {
+                parts.push(Vec::new());
+                left = TOGETHER;
+            }
+            let end = seqs.end.min(seqs.start + left);
+            left -= end - seqs.start;
+            parts.last_mut().into_iter().for_each(|part| part.push((no, seqs.start..end)));
+            seqs.start = end;
         }
-        let end = seqs.end.min(seqs.start + left);
-        left -= end - seqs.start;
-        index(connection, no, seqs.start..end)?;
     }
-    Ok(())
+    parts
 }
 
 /// Indexes all events of one session that are not indexed.
 pub(crate) fn index_all_of(connection: &Connection, no: i64) -> Result<(), Failure> {
+    let lacking = unindexed_of(connection, no)?.unwrap_or_default();
+    index_events(connection, no, lacking)
+}
+
+fn unindexed_of(connection: &Connection, no: i64) -> Result<Option<Range<u64>>, Failure> {
     let sql = "SELECT next_indexed, next_seq FROM sessions WHERE no = ?1";
     let seqs = |row: &rusqlite::Row<'_>| Ok(row.get(0)?..row.get(1)?);
-    let seqs: Range<u64> = connection.prepare_cached(sql)?.query_row([no], seqs)?;
-    index(connection, no, seqs)
+    Ok(connection.prepare_cached(sql)?.query_row([no], seqs).optional()?)
 }
 
-/// Sessions with events that are not indexed, and which these are.
-fn unindexed(
-    connection: &Connection,
-    session: Option<SessionId>,
-    limit: u64,
-) -> Result<Vec<(i64, Range<u64>)>, Failure> {
-    let only = session.map(|id| number(connection, id)).transpose()?;
-    let mut statement = connection.prepare_cached(
-        "SELECT no, next_indexed, next_seq FROM sessions
-         WHERE next_indexed < next_seq AND (?1 IS NULL OR no = ?1) LIMIT ?2",
-    )?;
-    let rows = statement
-        .query_map(params![only, limit], |row| Ok((row.get(0)?, row.get(1)?..row.get(2)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+/// Indexes these events; what someone else has indexed or removed meanwhile stays as it is.
+pub(crate) fn index(connection: &Connection, events: Vec<Events>) -> Result<(), Failure> {
+    for (no, asked) in events {
+        let lacking = unindexed_of(connection, no)?.unwrap_or_default();
+        let both = lacking.start.max(asked.start)..lacking.end.min(asked.end);
+        // No event before these may be left out.
+        if !both.is_empty() && both.start == lacking.start {
+            index_events(connection, no, both)?;
+        }
+    }
+    Ok(())
 }
 
-fn index(connection: &Connection, no: i64, seqs: Range<u64>) -> Result<(), Failure> {
+fn index_events(connection: &Connection, no: i64, seqs: Range<u64>) -> Result<(), Failure> {
     let mut events = connection.prepare_cached(
         "SELECT id, at, version, body FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
     )?;

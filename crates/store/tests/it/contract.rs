@@ -257,6 +257,45 @@ async fn what_was_said_alone_together_or_in_a_fork_is_found_once(store: &dyn Sto
     assert_eq!(seqs("lark").await, [(session, 1)]);
 }
 
+/// Letters that tables of Unicode of different ages and folds treat differently.
+#[tokio::test]
+async fn a_file_finds_the_words_that_memory_finds() {
+    let texts = [
+        "οδος οδοσ ΟΔΟΣ",
+        "हिन्दी ह हि",
+        "ที่ นี้",
+        "Ⓐbc ⓐbc",
+        "ꭰꮃ ᎠᎳ",
+        "ǆ Ǆ ǅ",
+        "İstanbul ıstanbul",
+        "straße STRASSE ẞ",
+        "don'tह alphaที่",
+        "naïve naive",
+        "𞤀𞤣𞤤𞤢𞤥",
+        "x² ½ ٣",
+        "a\u{200d}b co\u{301}te côte",
+    ];
+    let (Some(memory), Some(file)) = (fixture::memory().await, fixture::sqlite().await) else {
+        panic!("both are always there")
+    };
+    let stores = [&*memory.store, &*file.store];
+    for store in stores {
+        let session = new_session(store).await.id;
+        say(store, session, 0, &texts).await;
+    }
+    let mut n_found = 0;
+    for query in texts.iter().flat_map(|text| text.split_whitespace()) {
+        let mut found = Vec::new();
+        for store in stores {
+            let hits = store.search(Search::new(query)).await.unwrap();
+            found.push(hits.iter().map(|hit| hit.seq).collect::<Vec<_>>());
+        }
+        assert_eq!(found[0], found[1], "{query}");
+        n_found += found[0].len();
+    }
+    assert!(n_found >= texts.len(), "{n_found}");
+}
+
 async fn a_change_is_told_to_those_who_watch(store: &dyn Store) {
     let session = new_session(store).await.id;
     let mut notices = store.watch().await.unwrap();

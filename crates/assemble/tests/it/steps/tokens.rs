@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use interleaf_assemble::{Bpe, Budget, Estimate, Ledger, TokenCounter, Tokens, counter_for};
+use interleaf_assemble::{Bpe, Budget, Estimate, Ledger, Rate, TokenCounter, Tokens, counter_for};
 use interleaf_model::{Extra, Json, Tool, ToolName};
 
 use crate::scene::{four_texts, input, ready, summary, view, words};
@@ -142,6 +142,7 @@ fn the_report_has_the_tokens_of_each_part() {
     let tokens = ready(&input).1.tokens.unwrap();
     let expected = Tokens {
         counter: "words".to_owned(),
+        rate: Rate::ONE,
         system: 4 + 3,
         // [Previous conversation summary] (2 messages) They talked.
         summary: 4 + 5 + 2,
