@@ -78,7 +78,7 @@ pub use past::{Retold, retell};
 pub use preview::{Preview, Single};
 pub use request::{Next, Request};
 pub use session::{
-    DamagedRecord, FolderNote, InfoRange, Information, KeptSummary, Notes, Sent, Session,
-    SessionAgent, SummaryState, Todo, TodoItem, TodoStatus,
+    DamagedRecord, FolderNote, InfoRange, Information, KeptSummary, Notes, RecordDraft, Sent,
+    Session, SessionAgent, SummaryState, Todo, TodoItem, TodoStatus, now,
 };
 pub use target::Target;

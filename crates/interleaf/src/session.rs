@@ -16,6 +16,7 @@
 
 mod agent;
 mod counters;
+mod draft;
 mod information;
 mod lane;
 mod load;
@@ -31,6 +32,7 @@ mod todo;
 mod write;
 
 pub use agent::SessionAgent;
+pub use draft::RecordDraft;
 pub use information::{InfoRange, Information};
 pub use notes::{FolderNote, Notes};
 pub use records::DamagedRecord;
@@ -47,7 +49,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Timestamp};
 use interleaf_store::{
-    ForkPoint, Head, LastBody, NewSession, Record, RecordFilter, SessionId, Store,
+    ForkPoint, Head, LastBody, NewSession, Record, RecordChange, RecordFilter, SessionId, Store,
 };
 
 use crate::Error;
@@ -90,6 +92,8 @@ pub struct Session {
     agents: BTreeMap<AgentName, Lane>,
     /// The records, if they are known.
     kept: Option<Records>,
+    /// The changes of records that are not written yet, if this is a draft.
+    held: Option<Vec<RecordChange>>,
     /// What counts tokens where a recipe does not say, by model.
     counters: BTreeMap<String, ModelCounter>,
 }
@@ -134,6 +138,7 @@ impl Session {
             main,
             agents,
             kept: None,
+            held: None,
             counters,
         }
     }
@@ -246,7 +251,10 @@ impl Session {
 }
 
 /// The time by this machine's clock. It is noted, and decides nothing.
-fn now() -> Result<Timestamp, Error> {
+///
+/// # Errors
+/// If the clock is outside the years -9999 to 9999.
+pub fn now() -> Result<Timestamp, Error> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let microseconds = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
     Timestamp::from_microseconds(microseconds).map_err(Error::form)

@@ -106,6 +106,9 @@ impl Session {
     /// # Errors
     /// If another writer was first, or what was expected of a record does not hold.
     pub async fn change_records(&mut self, changes: Vec<RecordChange>) -> Result<(), Error> {
+        if self.held.is_some() {
+            return self.hold(changes).await;
+        }
         let mut commit = self.commit_of(&[])?.expecting_record(self.head.next_record);
         commit.records = changes;
         self.send(commit).await
@@ -174,7 +177,7 @@ impl Session {
 
 /// The records after changes of which the first has this number, or none if one of them
 /// brings what cannot be read.
-fn changed(
+pub(super) fn changed(
     mut kept: Records,
     changes: Vec<RecordChange>,
     first: u64,

@@ -286,12 +286,36 @@ fn a_pipe_that_nobody_writes_to_does_not_stop_a_request() {
     });
 }
 
-/// What is known here after each own change is what a fresh reader finds.
+#[test]
+fn a_draft_is_written_whole_or_not_at_all() {
+    block_on(async {
+        let (store, mut here, mut there) = two_nodes().await;
+        let mut draft = here.draft_records();
+        draft.todo().add("one").await.unwrap();
+        assert!(draft.todo().set("99", TodoStatus::Done).await.is_err());
+        drop(draft);
+        let before = here.head().next_record;
+        assert_eq!(store.head(here.id()).await.unwrap().next_record, before);
+        assert!(here.todo().items().await.unwrap().is_empty());
+
+        let mut draft = here.draft_records();
+        draft.todo().add("from here").await.unwrap();
+        there.notes().add("src", "from there").await.unwrap();
+        assert_conflict(draft.commit().await);
+        here.refresh().await.unwrap();
+        assert!(here.todo().items().await.unwrap().is_empty());
+    });
+}
+
+/// What is known here after each own change is what a fresh reader finds, and what a draft
+/// of all these changes leaves.
 #[test]
 fn what_is_known_after_own_changes_is_what_the_store_has() {
     proptest!(|(steps in proptest::collection::vec((0..7u8, 0..6usize), 1..30))| {
         block_on(async {
             let (store, mut here, _) = two_nodes().await;
+            let (_, mut drafting, _) = two_nodes().await;
+            let mut draft = drafting.draft_records();
             for (step, pick) in steps {
                 let ids: Vec<String> =
                     here.todo().items().await.unwrap().iter().map(|item| item.id()).collect();
@@ -306,6 +330,15 @@ fn what_is_known_after_own_changes_is_what_the_store_has() {
                     5 => here.notes().remove(&pick.to_string()).await,
                     _ => here.information().add("f", Some((1, pick + 1)), "").await.map(drop),
                 };
+                let _ = match step {
+                    0 => draft.todo().add("one").await.map(drop),
+                    1 => draft.todo().add_under(&id, "under").await.map(drop),
+                    2 => draft.todo().set(&id, TodoStatus::Done).await,
+                    3 => draft.todo().remove(&id).await,
+                    4 => draft.notes().add("src", "note").await.map(drop),
+                    5 => draft.notes().remove(&pick.to_string()).await,
+                    _ => draft.information().add("f", Some((1, pick + 1)), "").await.map(drop),
+                };
                 let mut fresh = Session::open(store.clone(), here.id()).await.unwrap();
                 assert_eq!(here.todo().items().await.unwrap(), fresh.todo().items().await.unwrap());
                 assert_eq!(here.notes().all().await.unwrap(), fresh.notes().all().await.unwrap());
@@ -315,6 +348,14 @@ fn what_is_known_after_own_changes_is_what_the_store_has() {
                 );
                 assert_eq!(here.head().next_record, fresh.head().next_record);
             }
+            draft.commit().await.unwrap();
+            assert_eq!(here.todo().items().await.unwrap(), drafting.todo().items().await.unwrap());
+            assert_eq!(here.notes().all().await.unwrap(), drafting.notes().all().await.unwrap());
+            assert_eq!(
+                here.information().ranges().await.unwrap(),
+                drafting.information().ranges().await.unwrap()
+            );
+            assert_eq!(here.head().next_record, drafting.head().next_record);
         });
     });
 }
