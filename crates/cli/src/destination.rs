@@ -29,7 +29,7 @@ pub(crate) struct Destination<'a> {
     arguments: &'a DestinationArguments,
     model: Option<&'a str>,
     vendor: Option<&'static Vendor>,
-    tools: Option<Tools>,
+    pub(crate) tools: Option<Tools>,
 }
 
 impl DestinationArguments {
@@ -58,14 +58,6 @@ impl DestinationArguments {
 }
 
 impl Destination<'_> {
-    /// Gives a conversation the tools that the flags name.
-    pub(crate) fn equip(&self, loaded: &mut Loaded) {
-        if let Some(file) = &self.tools {
-            loaded.tools = file.tools.clone();
-            loaded.options.hosted_tools = file.hosted.clone();
-        }
-    }
-
     /// Whom a conversation's request asks; nobody, if it is in neutral form.
     pub(crate) fn of(&self, loaded: &Loaded) -> Option<interleaf::Target> {
         let options = self.arguments.api.options(&loaded.options, self.model);

@@ -150,14 +150,18 @@ pub(crate) fn print_bug(bug: &PanicHookInfo<'_>) {
 
 /// A text from outside that cannot move the cursor or flood the screen.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 600;
-    if !text.contains(char::is_control) && text.len() <= LONGEST {
+    escaped(text, 600)
+}
+
+/// A text from outside, cut to this length, that cannot move the cursor.
+pub(crate) fn escaped(text: &str, longest: usize) -> Cow<'_, str> {
+    if !text.contains(char::is_control) && text.len() <= longest {
         return Cow::Borrowed(text);
     }
     let mut out = String::new();
     for (n, c) in text.chars().enumerate() {
         match c {
-            _ if n == LONGEST => {
+            _ if n == longest => {
                 out.push('…');
                 break;
             }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::conversation::Conversation;
 use interleaf::model::Tool;
-use interleaf::read::{self, Reading};
+use interleaf::read::{self, Reading, Tools};
 use interleaf::wire::{Family, Options};
 
 use crate::arguments::ByteCount;
@@ -71,6 +71,14 @@ impl Loaded {
     fn of(name: String, reading: Reading) -> Self {
         let Reading { conversation, tools, options, left_out, .. } = reading;
         Self { name, conversation, tools, options, rest: left_out }
+    }
+
+    /// Gives it these tools in place of its own, if there are any.
+    pub(crate) fn equip(&mut self, given: Option<&Tools>) {
+        if let Some(given) = given {
+            self.tools = given.tools.clone();
+            self.options.hosted_tools = given.hosted.clone();
+        }
     }
 }
 

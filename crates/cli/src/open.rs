@@ -11,21 +11,18 @@ mod request;
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use clap::Args;
-use interleaf::Session;
 use interleaf::assemble::Recipe;
 use interleaf::conversation::Conversation;
-use interleaf::store::{self, Head, ListSessions, SessionId, Store};
+use interleaf::store::{self, SessionId, Store};
 use interleaf::wire::Options;
+use interleaf::{Session, copy};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::Failure;
 use crate::input::Loaded;
-
-/// The number of sessions looked through at once.
-const PAGE: usize = 1000;
 
 /// The number of sessions named to a user who has to choose.
 const NAMED: usize = 4;
@@ -38,7 +35,8 @@ const SESSION: &str = "Session";
 /// A session in place of a file.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArguments {
-    /// Use the conversation of this session, and its summary; the start of its id is enough
+    /// Use this session: its conversation, summary, TODO list, information and folder notes; the
+    /// start of its id is enough
     #[arg(long, value_name = "ID", help_heading = SESSION)]
     pub(crate) session: Option<String>,
     /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
@@ -93,7 +91,7 @@ impl OpenStore {
             return Err(Failure::new(path.display().to_string(), rule)
                 .hint("`interleaf sessions new` and `import` make one; --store names another"));
         }
-        let runtime = runtime().map_err(|e| Failure::new(subject, e.to_string()))?;
+        let runtime = RUNTIME.as_ref().map_err(|e| Failure::new(subject, e.to_string()))?;
         let store = runtime.block_on(store::open(url)).map_err(|e| Failure::store(subject, &e))?;
         Ok(Self { store, runtime })
     }
@@ -130,18 +128,9 @@ impl OpenStore {
             let rule = "this is not a session: give an id, or the start of one";
             return Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"));
         }
-        let mut found = Vec::new();
-        let mut page = ListSessions { limit: PAGE, after: None };
-        loop {
-            let heads = self.ask(self.store.list(page))?;
-            page.after = heads.last().map(|head| (head.changed, head.id));
-            let full = heads.len() == PAGE;
-            let fits = |head: &Head| digits(&head.id.to_string()).starts_with(&wanted);
-            found.extend(heads.into_iter().filter(fits).map(|head| head.id));
-            if !full || found.len() > NAMED {
-                break;
-            }
-        }
+        let ids = self.asked(copy::all(&*self.store))?.into_iter().map(|head| head.id);
+        let fits = |id: &SessionId| digits(&id.to_string()).starts_with(&wanted);
+        let found: Vec<SessionId> = ids.filter(fits).collect();
         match found.as_slice() {
             [id] => Ok(*id),
             [] => {
@@ -215,14 +204,8 @@ impl OpenSession {
 }
 
 /// The one runtime: two stores that a session is copied between wait together.
-fn runtime() -> io::Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    if let Some(runtime) = RUNTIME.get() {
-        return Ok(runtime);
-    }
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    Ok(RUNTIME.get_or_init(|| runtime))
-}
+static RUNTIME: LazyLock<io::Result<Runtime>> =
+    LazyLock::new(|| Builder::new_current_thread().enable_all().build());
 
 /// The URL of the store, and who named it.
 fn address(url: Option<&str>) -> Result<(&'static str, String), Failure> {

@@ -172,3 +172,9 @@ impl JsonObject<'_> {
         write!(self.output.out, "{before}\n  \"{name}\": ")
     }
 }
+
+/// Tells the user something beside the output.
+pub(crate) fn say(text: impl fmt::Display) {
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(io::stderr(), "{text}");
+}

@@ -36,10 +36,7 @@ impl Plain<'_> {
         options: impl Fn(&Options) -> Options,
     ) -> Result<Body, Failure> {
         let mut loaded = input.load_request(family)?;
-        if let Some(file) = &self.tools {
-            loaded.tools = file.tools.clone();
-            loaded.options.hosted_tools = file.hosted.clone();
-        }
+        loaded.equip(self.tools.as_ref());
         let target = Target::with_options(self.vendor.clone(), options(&loaded.options));
         let made = self.recipe.make(&loaded, Some(&target), false)?;
         let text = made.text(&loaded.name)?;

@@ -63,3 +63,24 @@ pub enum Event {
     /// The view was emptied and the counters set to zero, except lifetime's.
     Reset {},
 }
+
+impl Event {
+    /// The messages that it adds to the log, in order.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        let (one, many): (Option<&Message>, &[Message]) = match self {
+            Self::Appended { message } => (Some(message), &[]),
+            Self::Operated { operation, .. } => match operation {
+                Operation::Insert(insert) => (None, &insert.messages),
+                Operation::Replace(replace) => (Some(&replace.message), &[]),
+                Operation::Truncate(_) | Operation::Clear(_) | Operation::Filter(_) => (None, &[]),
+            },
+            Self::Marked { .. }
+            | Self::Unmarked { .. }
+            | Self::RolledBack { .. }
+            | Self::RequestBegan { .. }
+            | Self::UsageNoted { .. }
+            | Self::Reset {} => (None, &[]),
+        };
+        one.into_iter().chain(many)
+    }
+}

@@ -49,7 +49,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Timestamp};
 use interleaf_store::{
-    ForkPoint, Head, LastBody, NewSession, Record, RecordChange, RecordFilter, SessionId, Store,
+    Head, LastBody, NewSession, Record, RecordChange, RecordFilter, SessionId, Store,
 };
 
 use crate::Error;
@@ -164,9 +164,7 @@ impl Session {
     }
 
     async fn fork_head(&self, seq: u64, title: &str) -> Result<Head, Error> {
-        let mut new = NewSession::new(title, now()?);
-        new.agent.clone_from(&self.head.agent);
-        new.parent = Some(ForkPoint { session: self.id(), seq });
+        let new = NewSession::fork_of(&self.head, seq, title, now()?);
         self.store.create(new).await.map_err(Error::store)
     }
 

@@ -1,6 +1,6 @@
 //! Events as they are stored: raw JSON with the version of its form.
 
-use interleaf_conversation::{Event, Operation};
+use interleaf_conversation::Event;
 use interleaf_model::{Message, Timestamp};
 
 use crate::words::index_words;
@@ -124,24 +124,5 @@ fn appended(body: &str) -> Option<Message> {
 
 /// The texts of the messages that an event brings in.
 fn texts(event: &Event) -> impl Iterator<Item = &str> {
-    messages(event).flat_map(|message| message.texts())
-}
-
-/// The messages that an event brings in.
-fn messages(event: &Event) -> impl Iterator<Item = &Message> {
-    let (one, many): (Option<&Message>, &[Message]) = match event {
-        Event::Appended { message } => (Some(message), &[]),
-        Event::Operated { operation, .. } => match operation {
-            Operation::Insert(insert) => (None, &insert.messages),
-            Operation::Replace(replace) => (Some(&replace.message), &[]),
-            Operation::Truncate(_) | Operation::Clear(_) | Operation::Filter(_) => (None, &[]),
-        },
-        Event::Marked { .. }
-        | Event::Unmarked { .. }
-        | Event::RolledBack { .. }
-        | Event::RequestBegan { .. }
-        | Event::UsageNoted { .. }
-        | Event::Reset {} => (None, &[]),
-    };
-    one.into_iter().chain(many)
+    event.messages().flat_map(|message| message.texts())
 }

@@ -86,6 +86,12 @@ impl NewSession {
         Self { id: SessionId::random(), title: title.into(), agent: None, parent: None, at }
     }
 
+    /// A fork of a session after its first `seq` events.
+    pub fn fork_of(head: &Head, seq: u64, title: impl Into<String>, at: Timestamp) -> Self {
+        let parent = Some(ForkPoint { session: head.id, seq });
+        Self { agent: head.agent.clone(), parent, ..Self::new(title, at) }
+    }
+
     pub(crate) fn into_head(self, next_seq: u64, next_record: u64) -> Head {
         Head {
             id: self.id,

@@ -77,10 +77,14 @@ impl Terms {
         phrases.join(" & ")
     }
 
+    /// The first byte of a text at which a term begins.
+    pub(crate) fn first_in(&self, text: &str) -> Option<usize> {
+        self.0.iter().filter_map(|phrase| position_of(phrase.first()?, text)).min()
+    }
+
     /// The part of a text around the first place where a term begins.
     pub(crate) fn excerpt(&self, text: &str) -> String {
-        let first = self.0.iter().filter_map(|phrase| position_of(phrase.first()?, text)).min();
-        let at = first.unwrap_or(0);
+        let at = self.first_in(text).unwrap_or(0);
         let start = nth_char_back(text, at, SHOWN_CHARS);
         let end = text[at..].char_indices().nth(SHOWN_CHARS).map_or(text.len(), |(i, _)| at + i);
         let (before, after) =

@@ -1,6 +1,6 @@
 //! `interleaf build`.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,7 +14,7 @@ use crate::destination::{Destination, DestinationArguments};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::open::OpenSession;
-use crate::output::{Output, Palette};
+use crate::output::{Output, Palette, say};
 use crate::report_table::{self, ReportTable, waiting_text};
 use crate::save::save;
 
@@ -82,7 +82,7 @@ pub(crate) fn run(
         output.bytes(b"\n")?;
         return Ok(Verdict::Fine);
     }
-    destination.equip(&mut loaded);
+    loaded.equip(destination.tools.as_ref());
     let counts = arguments.explain || arguments.report.is_some();
     let goes_to = destination.of(&loaded);
     let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
@@ -92,7 +92,8 @@ pub(crate) fn run(
     }
     if arguments.explain {
         let palette = Palette::of(&io::stderr());
-        say(&ReportTable { made: &made, palette, width: output.width(None) }.summary());
+        let table = ReportTable { made: &made, palette, width: output.width(None) };
+        say(table.summary().trim_end());
     }
     if let (Some(session), Some(text)) = (&mut session, &text) {
         if arguments.record {
@@ -109,7 +110,7 @@ pub(crate) fn run(
         }
         None => {
             if !arguments.explain {
-                say(&format!("{}\n", waiting_text(&made.preview)));
+                say(waiting_text(&made.preview));
             }
             Ok(Verdict::Findings)
         }
@@ -122,7 +123,7 @@ fn answer(
     input: Input,
 ) -> Result<Box<RawValue>, Failure> {
     let mut loaded = input.load()?;
-    destination.equip(&mut loaded);
+    loaded.equip(destination.tools.as_ref());
     let made = recipe.make(&loaded, destination.of(&loaded).as_ref(), false)?;
     match made.text(&loaded.name)? {
         Some(text) => one_line(&loaded.name, &text),
@@ -134,16 +135,10 @@ fn answer(
 fn compare(session: &OpenSession, at: u64, text: &str) -> Result<(), Failure> {
     if let Some((request, same)) = session.was_sent(at, text)? {
         let (no, hash) = (request.no, request.body.hash_text());
-        say(&match same {
-            true => format!("the same bytes as request {no}, blake3 {hash}\n"),
-            false => format!("not the bytes of request {no}, which --sent prints\n"),
+        say(match same {
+            true => format!("the same bytes as request {no}, blake3 {hash}"),
+            false => format!("not the bytes of request {no}, which --sent prints"),
         });
     }
     Ok(())
-}
-
-/// Tells the user something beside the request.
-fn say(text: &str) {
-    // A closed standard error is no reason to stop.
-    let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -1,6 +1,5 @@
 //! `interleaf convert`.
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,7 +12,7 @@ use crate::assembly::Recipe;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::plain::{Body, Plain};
 use crate::report_table::{self, ids_text};
 use crate::save::save;
@@ -85,14 +84,12 @@ pub(crate) fn run(
     if let Some(path) = &arguments.report {
         save(path, &report_table::to_json(&body.made))?;
     }
-    let mut stderr = io::stderr().lock();
     for change in body.made.changes() {
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(stderr, "changed: {}", change_text(change));
+        say(format_args!("changed: {}", change_text(change)));
     }
     for (step, finding) in body.made.preview.assembly.report.findings() {
         let (messages, cause) = (ids_text(finding), finding.cause);
-        let _ = writeln!(stderr, "{}: {messages}: {cause} ({step})", finding.kind);
+        say(format_args!("{}: {messages}: {cause} ({step})", finding.kind));
     }
     output.bytes(body.text.as_bytes())?;
     Ok(Verdict::Fine)

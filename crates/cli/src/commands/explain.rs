@@ -44,7 +44,7 @@ pub(crate) fn run(
     let mut recipe = arguments.assembly.read(limit)?;
     let destination = arguments.destination.read(&arguments.assembly, limit)?;
     let mut loaded = arguments.assembly.load(&mut recipe, limit)?.loaded;
-    destination.equip(&mut loaded);
+    loaded.equip(destination.tools.as_ref());
     let made = recipe.make(&loaded, destination.of(&loaded).as_ref(), true)?;
     if arguments.form.json {
         output.bytes(report_table::to_json(&made).as_bytes())?;

@@ -1,6 +1,6 @@
 //! `interleaf lint`.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -15,7 +15,7 @@ use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::input::Input;
 use crate::lines::plural;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::plain::Plain;
 
 /// Find what an API will refuse in a request body
@@ -80,10 +80,8 @@ pub(crate) fn run(
         let body = fixed(vendor, input)?;
         output.bytes(body.as_bytes())?;
         let left = faults(vendor, &name, &body)?;
-        let mut stderr = io::stderr().lock();
         for fault in &left {
-            // A closed standard error is no reason to stop.
-            let _ = writeln!(stderr, "not mended: {}: {}", fault.pointer, fault.rule.id);
+            say(format_args!("not mended: {}: {}", fault.pointer, fault.rule.id));
         }
         return Ok(verdict(&left));
     }

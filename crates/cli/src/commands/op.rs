@@ -3,7 +3,6 @@
 pub(crate) mod changes;
 
 use std::collections::HashSet;
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -16,7 +15,7 @@ use crate::arguments::{ByteCount, Form};
 use crate::failure::{Failure, Stop, printable};
 use crate::input::{Loaded, load};
 use crate::lines::{Lines, counts_text, indices_text, plural};
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::save::save;
 
 /// Change what is visible in a conversation, and see the effect
@@ -229,11 +228,7 @@ fn kind(reason: Reason) -> &'static str {
 fn note_rest(loaded: &Loaded) {
     if !loaded.rest.is_empty() {
         let fields = loaded.rest.join(", ");
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(
-            io::stderr(),
-            "note: a transcript has no place for these fields of the request body, so they were left out: {}",
-            printable(&fields)
-        );
+        let lost = "a transcript has no place for these fields of the request body, so they were";
+        say(format_args!("note: {lost} left out: {}", printable(&fields)));
     }
 }

@@ -20,8 +20,6 @@ mod roll_back;
 mod search;
 mod show;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use clap::{Args, Subcommand};
 use interleaf::model::Timestamp;
 
@@ -130,11 +128,8 @@ impl Expected {
     }
 }
 
-/// The time by this machine's clock; order never depends on it.
 fn now() -> Result<Timestamp, Failure> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let microseconds = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
-    Timestamp::from_microseconds(microseconds).map_err(|e| Failure::model("the clock", &e))
+    interleaf::now().map_err(|e| Failure::session("the clock", &e))
 }
 
 /// An instant to the second, for people.

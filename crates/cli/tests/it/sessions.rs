@@ -1,6 +1,7 @@
 //! Sessions at the command line: nothing is lost, and nothing is doubled.
 
 mod copies;
+mod records;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +15,7 @@ use super::help::examples;
 use super::{CHAT, PROGRAM, interleaf, root, run_with, text};
 
 const FIRST: &str = "01980000-0000-7000-8000-000000000001";
-const SUBCOMMANDS: [&str; 13] = [
+const SUBCOMMANDS: [&str; 17] = [
     "ls",
     "show",
     "new",
@@ -24,6 +25,10 @@ const SUBCOMMANDS: [&str; 13] = [
     "fork",
     "mark",
     "roll-back",
+    "todo",
+    "info",
+    "note",
+    "summary",
     "search",
     "export",
     "import",

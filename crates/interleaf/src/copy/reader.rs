@@ -31,6 +31,22 @@ impl Reader {
         Self::from(store, &head, None, &State::new()).await
     }
 
+    /// A session that is copied after its parent, or without it: of the former only what is
+    /// its own.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn of(
+        store: Arc<dyn Store>,
+        head: &store::Head,
+        has_parent: bool,
+    ) -> Result<Self, Error> {
+        match has_parent {
+            true => Self::own(store, head).await,
+            false => Self::whole(store, head.id).await,
+        }
+    }
+
     /// A session whose parent goes the same way, before it: only what is its own.
     ///
     /// # Errors

@@ -53,10 +53,8 @@ pub(crate) fn run(
     opened: &OpenStore,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let mut out = Out { output, file: None };
-    if arguments.output.as_os_str() != "-" {
-        out.file = Some(String::new());
-    }
+    let file = (arguments.output.as_os_str() != "-").then(String::new);
+    let mut out = Out { output, file };
     match (&arguments.id, arguments.format) {
         (None, Some(Format::Transcript)) => {
             let rule = "a transcript holds one session; jsonl holds all of them";
@@ -65,11 +63,8 @@ pub(crate) fn run(
         (None, Some(Format::Jsonl) | None) => {
             let heads = opened.asked(copy::all(&*opened.store))?;
             for (head, has_parent) in copy::parents_first(heads) {
-                let reader = match has_parent {
-                    true => opened.asked(Reader::own(opened.store.clone(), &head))?,
-                    false => opened.asked(Reader::whole(opened.store.clone(), head.id))?,
-                };
-                write_lines(opened, reader, &mut out)?;
+                let reader = Reader::of(opened.store.clone(), &head, has_parent);
+                write_lines(opened, opened.asked(reader)?, &mut out)?;
             }
         }
         (Some(id), Some(Format::Jsonl)) => {
@@ -81,10 +76,7 @@ pub(crate) fn run(
             out.text(&session.conversation().to_transcript().write())?;
         }
     }
-    match out.file {
-        Some(text) => Ok(save(&arguments.output, &text)?),
-        None => Ok(()),
-    }
+    out.file.map_or(Ok(()), |text| Ok(save(&arguments.output, &text)?))
 }
 
 /// Standard output, or a file that is put in its place when all of it is there.

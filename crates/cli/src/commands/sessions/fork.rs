@@ -1,7 +1,7 @@
 //! `interleaf sessions fork`.
 
 use clap::Args;
-use interleaf::store::{ForkPoint, NewSession, SessionId};
+use interleaf::store::{NewSession, SessionId};
 
 use super::now;
 use crate::failure::Stop;
@@ -40,11 +40,8 @@ pub(crate) fn run(
 ) -> Result<(), Stop> {
     let head = session.session.head();
     let title = arguments.title.as_ref().unwrap_or(&head.title);
-    let mut new = NewSession::new(title, now()?);
-    new.agent.clone_from(&head.agent);
+    let mut new = NewSession::fork_of(head, arguments.at.unwrap_or(head.next_seq), title, now()?);
     new.id = arguments.new_id.unwrap_or(new.id);
-    let seq = arguments.at.unwrap_or(head.next_seq);
-    new.parent = Some(ForkPoint { session: head.id, seq });
     let fork = session.opened.ask(session.opened.store.create(new))?;
     Ok(output.line(fork.id)?)
 }

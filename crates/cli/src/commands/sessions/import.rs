@@ -16,7 +16,7 @@ use crate::failure::{Failure, Stop};
 use crate::input::Input;
 use crate::lines::plural;
 use crate::open::{Missing, OpenStore};
-use crate::output::Output;
+use crate::output::{Output, say};
 
 /// Import sessions from a file or another store
 #[derive(Debug, Args)]
@@ -108,7 +108,8 @@ impl ImportArguments {
             return Err(fail(e).into());
         }
         if !past.exact {
-            note("its batches and token counters belong to no recorded past, and were left out");
+            let lost = "its batches and token counters belong to no recorded past";
+            say(format_args!("note: {lost}, and were left out"));
         }
         Ok(output.line(session.id())?)
     }
@@ -170,10 +171,7 @@ fn copy(
     let mut tally = Tally::default();
     let bar = bar(sessions.iter().map(|head| head.next_seq).sum());
     for (head, has_parent) in copy::parents_first(sessions) {
-        let reader = match has_parent {
-            true => source.asked(Reader::own(source.store.clone(), &head))?,
-            false => source.asked(Reader::whole(source.store.clone(), head.id))?,
-        };
+        let reader = source.asked(Reader::of(source.store.clone(), &head, has_parent))?;
         bar.inc(reader.head.first.unwrap_or(0));
         let head = reader.head.clone();
         let writer = target.asked(Writer::begin(target.store.clone(), head.clone()))?;
@@ -231,11 +229,4 @@ fn bar(events: u64) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-/// Tells the user something beside the id.
-fn note(text: &str) {
-    use std::io::Write as _;
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "note: {text}");
 }

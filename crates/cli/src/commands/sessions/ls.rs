@@ -9,9 +9,6 @@ use crate::lines::plural;
 use crate::open::OpenStore;
 use crate::output::Output;
 
-/// The number asked for at once.
-const PAGE: usize = 1000;
-
 /// What a title gets, however little the width leaves.
 const NARROWEST: usize = 12;
 
@@ -38,15 +35,9 @@ pub(crate) fn run(
     opened: &OpenStore,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let mut heads: Vec<Head> = Vec::new();
-    let mut more = true;
-    while more && heads.len() <= arguments.limit {
-        let after = heads.last().map(|head| (head.changed, head.id));
-        let page = opened.ask(opened.store.list(ListSessions { limit: PAGE, after }))?;
-        more = page.len() == PAGE;
-        heads.extend(page);
-    }
-    more |= heads.len() > arguments.limit;
+    let limit = arguments.limit.saturating_add(1);
+    let mut heads = opened.ask(opened.store.list(ListSessions { limit, after: None }))?;
+    let more = heads.len() > arguments.limit;
     heads.truncate(arguments.limit);
     if arguments.json {
         return Ok(output.json_list(&heads)?);

@@ -1,54 +1,110 @@
 //! What a session keeps beside the conversation: `sessions todo`, `info`, `note` and
-//! `summary`. Each shows what there is after its changes.
+//! `summary`. Each makes all its changes or none, and shows what there is then.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use interleaf::{Error, FolderNote, Session, TodoStatus};
+use interleaf::{Error, FolderNote, Information, Session, TodoStatus};
 
 use crate::arguments::ByteCount;
-use crate::failure::{Failure, Stop};
+use crate::failure::{Failure, Stop, escaped, printable};
 use crate::input::Input;
 use crate::open::OpenSession;
 use crate::output::Output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordsCommand {
-    /// Show the TODO list of a session, or change it
-    Todo {
-        #[command(flatten)]
-        edit: Edit,
-        /// An item, such as 1 or 1.2, is done; may be repeated
-        #[arg(long, value_name = "ITEM")]
-        done: Vec<String>,
-    },
-    /// Show the useful information of a session, or change it: files, read for each request
-    Info(Edit),
-    /// Show the folder notes of a session, or change them
-    Note(Edit),
-    /// Show the summary of a session, or hand one in
-    Summary {
-        /// The session
-        id: String,
-        /// A file with a new summary; `-` is standard input
-        #[arg(requires = "through")]
-        file: Option<PathBuf>,
-        /// It stands for the visible messages up to this one
-        #[arg(long, value_name = "MESSAGE", requires = "file")]
-        through: Option<String>,
-    },
+    Todo(TodoArguments),
+    Info(InfoArguments),
+    Note(NoteArguments),
+    Summary(SummaryArguments),
 }
 
+/// Show the TODO list of a session, or change it
 #[derive(Debug, Args)]
-pub(crate) struct Edit {
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions todo $ID --add 'mend the horn' --add 'paint it'
+  interleaf sessions todo $ID --done 1 --remove 2
+
+Items are added first, then done, then removed: all of it, or nothing.")]
+pub(crate) struct TodoArguments {
     /// The session
     id: String,
-    /// Add this: an item, or FILE=NOTE, or FOLDER=NOTE; may be repeated
-    #[arg(long, value_name = "TEXT")]
+    /// Add an item at the end; may be repeated
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     add: Vec<String>,
-    /// Remove this item, or what is shown under this key; may be repeated
+    /// An item, such as 1 or 1.2, is done; may be repeated
+    #[arg(long, value_name = "ITEM")]
+    done: Vec<String>,
+    /// Remove an item and all under it; may be repeated
+    #[arg(long, value_name = "ITEM")]
+    remove: Vec<String>,
+}
+
+/// Show the useful information of a session, or change it: files, read for each request
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions info $ID --add 'README.md=what the program is for'
+  interleaf sessions info $ID --remove README.md
+
+A file is kept by its absolute path, and read anew for every request of the session. A
+line is the key of an entry, and its note.")]
+pub(crate) struct InfoArguments {
+    /// The session
+    id: String,
+    /// Add a file, and say why it is useful; may be repeated
+    #[arg(long, value_name = "FILE=NOTE", allow_hyphen_values = true)]
+    add: Vec<String>,
+    /// Remove a file, or the entry with this key; may be repeated
+    #[arg(long, value_name = "FILE|KEY")]
+    remove: Vec<String>,
+}
+
+/// Show the folder notes of a session, or change them
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions note $ID --add 'src=one folder for each API' --read src/wire/encode.rs
+  interleaf sessions note $ID --remove 0
+
+A note is in the requests of a session once a file in its folder, or further down, was
+read in that session: --read says so. Folder and file must begin in the same way: src is
+not ./src. A line is the key of a note, its folder and its text.")]
+pub(crate) struct NoteArguments {
+    /// The session
+    id: String,
+    /// Add a note on a folder; may be repeated
+    #[arg(long, value_name = "FOLDER=NOTE", allow_hyphen_values = true)]
+    add: Vec<String>,
+    /// The main agent has read this file; may be repeated
+    #[arg(long, value_name = "FILE")]
+    read: Vec<PathBuf>,
+    /// Remove the note with this key; may be repeated
     #[arg(long, value_name = "KEY")]
     remove: Vec<String>,
+}
+
+/// Show the summary of a session, or hand one in
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf sessions append $ID '{\"id\": \"m9\", \"role\": \"user\", \"content\": \"And now?\"}'
+  echo 'They mended the horn.' | interleaf sessions summary $ID - --through m9
+  interleaf sessions summary $ID
+
+Requests have the summary in place of the messages that it stands for; the log keeps
+them. `sessions export` shows the ids of messages.")]
+pub(crate) struct SummaryArguments {
+    /// The session
+    id: String,
+    /// A file with a new summary; `-` is standard input
+    #[arg(requires = "through")]
+    file: Option<PathBuf>,
+    /// It stands for the visible messages up to the one with this id
+    #[arg(long, value_name = "MESSAGE", requires = "file")]
+    through: Option<String>,
 }
 
 pub(crate) fn run(
@@ -57,68 +113,99 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let (RecordsCommand::Todo { edit: Edit { id, .. }, .. }
-    | RecordsCommand::Info(Edit { id, .. })
-    | RecordsCommand::Note(Edit { id, .. })
-    | RecordsCommand::Summary { id, .. }) = &command;
+    let (RecordsCommand::Todo(TodoArguments { id, .. })
+    | RecordsCommand::Info(InfoArguments { id, .. })
+    | RecordsCommand::Note(NoteArguments { id, .. })
+    | RecordsCommand::Summary(SummaryArguments { id, .. })) = &command;
     let OpenSession { mut session, opened } = open(id)?;
-    let text = match &command {
-        RecordsCommand::Summary { file: Some(file), .. } => Input::read(file, limit)?.text,
-        _ => String::new(),
+    let shown = match command {
+        RecordsCommand::Todo(it) => opened.asked(it.change(&mut session)),
+        RecordsCommand::Info(it) => opened.asked(it.change(&mut session)),
+        RecordsCommand::Note(it) => opened.asked(it.change(&mut session)),
+        RecordsCommand::Summary(SummaryArguments { file, through, .. }) => {
+            if let (Some(file), Some(through)) = (file, through) {
+                let text = Input::read(&file, limit)?.text;
+                opened.asked(session.summarise_through(&through.into(), &text))?;
+            }
+            let active = opened.asked(session.active_summary())?;
+            let text = active.as_ref().map_or("", |active| active.text.trim_end());
+            Ok(text.lines().map(|line| escaped(line, usize::MAX).into_owned()).collect())
+        }
     };
-    let shown = opened.asked(command.change(&mut session, &text))?;
-    Ok(output.bytes(shown.as_bytes())?)
+    shown?.iter().try_for_each(|line| Ok(output.line(line)?))
 }
 
-impl RecordsCommand {
-    /// Makes the changes, and gives what there is then.
-    async fn change(&self, session: &mut Session, summary: &str) -> Result<String, Error> {
-        let line = |key: &str, text: &str| format!("{key} {text}\n");
-        let noted = |text| str::split_once(text, '=').unwrap_or((text, ""));
-        match self {
-            Self::Todo { edit, done } => {
-                let mut todo = session.todo();
-                for text in &edit.add {
-                    todo.add(text).await?;
-                }
-                for item in done {
-                    todo.set(item, TodoStatus::Done).await?;
-                }
-                for item in &edit.remove {
-                    todo.remove(item).await?;
-                }
-                todo.text().await
-            }
-            Self::Info(edit) => {
-                let mut information = session.information();
-                for (file, note) in edit.add.iter().map(|text| noted(text)) {
-                    information.add(file, None, note).await?;
-                }
-                for key in &edit.remove {
-                    information.remove(key).await?;
-                }
-                let ranges = information.ranges().await?;
-                Ok(ranges.iter().map(|(key, range)| line(key, &range.note)).collect())
-            }
-            Self::Note(edit) => {
-                let mut notes = session.notes();
-                for (folder, note) in edit.add.iter().map(|text| noted(text)) {
-                    notes.add(folder, note).await?;
-                }
-                for key in &edit.remove {
-                    notes.remove(key).await?;
-                }
-                let all = notes.all().await?;
-                let text = |note: &FolderNote| format!("{}: {}", note.folder.display(), note.text);
-                Ok(all.iter().map(|(key, note)| line(key, &text(note))).collect())
-            }
-            Self::Summary { through, .. } => {
-                if let Some(through) = through {
-                    session.summarise_through(&through.as_str().into(), summary).await?;
-                }
-                let active = session.active_summary().await?;
-                Ok(active.map_or_else(String::new, |kept| format!("{}\n", kept.text.trim_end())))
-            }
+impl TodoArguments {
+    async fn change(self, session: &mut Session) -> Result<Vec<String>, Error> {
+        let mut draft = session.draft_records();
+        for text in self.add {
+            draft.todo().add(&text).await?;
         }
+        for item in self.done {
+            draft.todo().set(&item, TodoStatus::Done).await?;
+        }
+        for item in self.remove {
+            draft.todo().remove(&item).await?;
+        }
+        draft.commit().await?;
+        let text = session.todo().text().await?;
+        Ok(text.lines().map(|line| printable(line).into_owned()).collect())
     }
+}
+
+impl InfoArguments {
+    async fn change(self, session: &mut Session) -> Result<Vec<String>, Error> {
+        let mut draft = session.draft_records();
+        for (file, note) in self.add.iter().map(|text| noted(text)) {
+            draft.information().add(absolute(file), None, note).await?;
+        }
+        for asked in &self.remove {
+            remove(&mut draft.information(), asked).await?;
+        }
+        draft.commit().await?;
+        let ranges = session.information().ranges().await?;
+        Ok(ranges.iter().map(|(key, range)| line(key, &range.note)).collect())
+    }
+}
+
+impl NoteArguments {
+    async fn change(self, session: &mut Session) -> Result<Vec<String>, Error> {
+        let mut draft = session.draft_records();
+        for (folder, note) in self.add.iter().map(|text| noted(text)) {
+            draft.notes().add(folder, note).await?;
+        }
+        for file in self.read {
+            draft.notes().read_file(file, None).await?;
+        }
+        for key in self.remove {
+            draft.notes().remove(&key).await?;
+        }
+        draft.commit().await?;
+        let notes = session.notes().all().await?;
+        let text = |note: &FolderNote| format!("{}: {}", note.folder.display(), note.text);
+        Ok(notes.iter().map(|(key, note)| line(key, &text(note))).collect())
+    }
+}
+
+/// Removes the ranges of a file, or the one of this key.
+async fn remove(information: &mut Information<'_>, asked: &str) -> Result<(), Error> {
+    let (mut ranges, path) = (information.ranges().await?, absolute(asked));
+    ranges.retain(|(key, range)| key != asked && range.path == path);
+    for (key, _) in &ranges {
+        information.remove(key).await?;
+    }
+    if ranges.is_empty() { information.remove(asked).await } else { Ok(()) }
+}
+
+/// The path of a file, wherever it is named from; one that has none is kept as it is.
+fn absolute(file: &str) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.into())
+}
+
+fn noted(text: &str) -> (&str, &str) {
+    text.split_once('=').unwrap_or((text, ""))
+}
+
+fn line(key: &str, text: &str) -> String {
+    format!("{} {}", printable(key), printable(text))
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clap::Args;
-use interleaf::conversation::{Event, Operation};
 use interleaf::store::{Found, Page, Search, SessionId};
 use serde::Serialize;
 
@@ -21,9 +20,9 @@ EXAMPLES
   interleaf sessions search 'alarm sunday'
   interleaf sessions search alarm --session $ID --json
 
-Every word must be in the message. A line is the message's place in the log, and the
-text around the first word. What forks share is found in the session where it was
-said.")]
+Every word must be in the message, or in messages that were inserted together. A line
+is the place in the log of the message with the first word, and the text around it.
+What forks share is found in the session where it was said.")]
 pub(crate) struct SearchArguments {
     /// The words to search for
     text: String,
@@ -45,7 +44,8 @@ pub(crate) struct SearchArguments {
 #[derive(Serialize)]
 struct Hit {
     session: SessionId,
-    index: u32,
+    /// None, if the session was removed meanwhile.
+    index: Option<usize>,
     seq: u64,
     excerpt: String,
 }
@@ -58,11 +58,11 @@ pub(crate) fn run(
     let mut search = Search::new(&arguments.text);
     search.session = arguments.session.as_ref().map(|id| opened.find(id)).transpose()?;
     search.limit = arguments.limit;
-    let found = opened.ask(opened.store.search(search))?;
-    let indices = indices(opened, &found)?;
+    let found = opened.ask(opened.store.search(search.clone()))?;
+    let indices = indices(opened, &search, &found)?;
     let hit = |found: Found| {
         let Found { session, seq, excerpt } = found;
-        let index = indices.get(&(session, seq)).copied().unwrap_or_default();
+        let index = indices.get(&(session, seq)).copied();
         Hit { session, index, seq, excerpt }
     };
     let hits: Vec<Hit> = found.into_iter().map(hit).collect();
@@ -76,8 +76,8 @@ pub(crate) fn run(
             output.remark(format_args!("{} · {}", hit.session, printable(&head.title)))?;
             last = Some(hit.session);
         }
-        let excerpt = hit.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
-        output.line(format_args!("{:>4} {}", hit.index, printable(&excerpt)))?;
+        let index = hit.index.map_or_else(|| "-".to_owned(), |index| index.to_string());
+        output.line(format_args!("{index:>4} {}", printable(&hit.excerpt)))?;
     }
     if hits.is_empty() {
         output.remark("nothing was found")?;
@@ -85,48 +85,30 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// The log index of the first message that each event brought in.
-fn indices(opened: &OpenStore, found: &[Found]) -> Result<HashMap<(SessionId, u64), u32>, Failure> {
-    let mut wanted: BTreeMap<SessionId, BTreeSet<u64>> = BTreeMap::new();
-    for hit in found {
-        wanted.entry(hit.session).or_default().insert(hit.seq);
-    }
+/// The place in the log of the message that each event was found for.
+fn indices(
+    opened: &OpenStore,
+    search: &Search,
+    found: &[Found],
+) -> Result<HashMap<(SessionId, u64), usize>, Failure> {
+    let wanted: BTreeSet<(SessionId, u64)> = found.iter().map(|f| (f.session, f.seq)).collect();
+    let last: BTreeMap<SessionId, u64> = wanted.iter().copied().collect();
     let mut indices = HashMap::new();
-    for (session, seqs) in wanted {
-        let end = seqs.last().map_or(0, |last| last + 1);
+    for (session, last) in last {
         let (mut next, mut index) = (0, 0);
-        while next < end {
+        while next <= last {
             let events = opened.ask(opened.store.events(session, Page::from(next, PAGE)))?;
-            if events.is_empty() {
-                break;
-            }
+            let Some(newest) = events.last() else { break };
+            next = newest.seq + 1;
             for stored in &events {
-                if seqs.contains(&stored.seq) {
-                    indices.insert((session, stored.seq), index);
-                }
                 let event = stored.event().map_err(|e| Failure::store("", &e))?;
-                index += messages(&event);
-                next = stored.seq + 1;
+                if wanted.contains(&(session, stored.seq)) {
+                    let within = search.message_of(&event).map_err(|e| Failure::store("", &e))?;
+                    indices.insert((session, stored.seq), index + within);
+                }
+                index += event.messages().count();
             }
         }
     }
     Ok(indices)
-}
-
-/// How many messages an event adds to the log.
-fn messages(event: &Event) -> u32 {
-    match event {
-        Event::Appended { .. } => 1,
-        Event::Operated { operation, .. } => match operation {
-            Operation::Insert(insert) => insert.messages.len() as u32,
-            Operation::Replace(_) => 1,
-            Operation::Truncate(_) | Operation::Clear(_) | Operation::Filter(_) => 0,
-        },
-        Event::Marked { .. }
-        | Event::Unmarked { .. }
-        | Event::RolledBack { .. }
-        | Event::RequestBegan { .. }
-        | Event::UsageNoted { .. }
-        | Event::Reset {} => 0,
-    }
 }

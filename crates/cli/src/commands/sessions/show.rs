@@ -11,9 +11,6 @@ use crate::failure::{Stop, printable};
 use crate::open::OpenSession;
 use crate::output::Output;
 
-/// The number asked for at once.
-const PAGE: usize = 100;
-
 /// Show a session, one line per message
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -61,15 +58,7 @@ pub(crate) fn run(
 }
 
 fn print_requests(json: bool, session: &OpenSession, output: &mut Output) -> Result<(), Stop> {
-    let mut requests: Vec<SentRequest> = Vec::new();
-    loop {
-        let page = Page::from(requests.len() as u64, PAGE);
-        let page = session.ask(session.session.requests(page))?;
-        if page.is_empty() {
-            break;
-        }
-        requests.extend(page);
-    }
+    let requests = session.ask(session.session.requests(Page::from(0, usize::MAX)))?;
     if json {
         return Ok(output.json_list(requests.into_iter().map(entry))?);
     }

@@ -1,0 +1,109 @@
+//! What a session keeps beside its conversation.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Place, run_in};
+use crate::{interleaf, stdout, text};
+
+#[test]
+fn a_command_that_is_refused_changes_nothing() {
+    let place = Place::new();
+    let id = place.new_session();
+    place.run(&["todo", &id, "--add", "kept"]);
+    let before = place.run(&["export", &id, "--format", "jsonl"]);
+    for refused in [
+        &["todo", &id, "--add", "one", "--done", "99"][..],
+        &["todo", &id, "--done", "1", "--remove", "7"],
+        &["todo", &id, "--add", "one", "--add", " "],
+        &["info", &id, "--add", "README.md=what it is for", "--remove", "nowhere"],
+        &["note", &id, "--add", "src=one", "--read", "src/main.rs", "--remove", "9"],
+        &["note", &id, "--add", "src=one", "--add", "src"],
+    ] {
+        assert!(place.refused(refused).starts_with("error: "), "{refused:?}");
+        assert_eq!(place.run(&["export", &id, "--format", "jsonl"]), before, "{refused:?}");
+    }
+    let all = place.run(&["todo", &id, "--add", "one", "--done", "1", "--done", "2"]);
+    assert_eq!(all, "## TODO\n- [x] 1 kept\n- [x] 2 one\n");
+}
+
+#[test]
+fn no_text_of_a_record_drives_the_terminal_or_passes_for_an_entry() {
+    let place = Place::new();
+    let id = place.new_session();
+    place.run(&["append", &id, r#"{"id": "m1", "role": "user", "content": "hello"}"#]);
+    let bad = "\u{1b}[2Jred\n- [x] 7 faked\n9 src: faked\r\u{9b}31m";
+    let url = place.url("sessions.db");
+    let printed = [
+        place.run(&["todo", &id, "--add", bad]),
+        place.run(&["info", &id, "--add", &format!("file{bad}={bad}")]),
+        place.run(&["note", &id, "--add", &format!("folder{bad}={bad}")]),
+    ];
+    for (text, lines) in printed.iter().zip([2, 1, 1]) {
+        assert_eq!(text.lines().count(), lines, "{text:?}");
+        assert!(!text.replace('\n', "").contains(char::is_control), "{text:?}");
+    }
+    // A summary may have lines, and none of it is left out.
+    let long = format!("{bad}\n{}\n", "x".repeat(2000));
+    let shown = run_in(&url, &["summary", &id, "-", "--through", "m1"], &long);
+    assert_eq!((shown.lines().count(), shown.contains(&"x".repeat(2000))), (4, true), "{shown:?}");
+    assert!(!shown.replace('\n', "").contains(char::is_control), "{shown:?}");
+}
+
+#[test]
+fn a_text_may_begin_with_a_dash() {
+    let place = Place::new();
+    let id = place.new_session();
+    assert_eq!(place.run(&["todo", &id, "--add", "- dash"]), "## TODO\n- [ ] 1 - dash\n");
+    assert_eq!(place.run(&["note", &id, "--add", "-x=--y"]), "0 -x: --y\n");
+    assert!(place.run(&["info", &id, "--add", "-f=--y"]).ends_with("-f\",null] --y\n"));
+}
+
+#[test]
+fn a_file_of_information_is_found_from_every_folder() {
+    let place = Place::new();
+    let id = place.new_session();
+    place.run(&["append", &id, "--user", "hello"]);
+    fs::write(place.path("notes.txt"), "the horn is red").unwrap();
+    let url = place.url("sessions.db");
+    let mut add = interleaf(&["sessions", "info", &id, "--store", &url, "--add", "notes.txt=why"]);
+    let output = add.current_dir(place.folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let request = stdout(&["build", "--session", &id, "--store", &url]);
+    assert!(request.contains("the horn is red"), "{request}");
+    let mut gone = interleaf(&["sessions", "info", &id, "--store", &url, "--remove", "notes.txt"]);
+    let output = gone.current_dir(place.folder.path()).output().unwrap();
+    assert_eq!(text(&output.stdout), "", "{}", text(&output.stderr));
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_note_is_in_a_request_once_a_file_in_its_folder_was_read() {
+    let place = Place::new();
+    let id = place.new_session();
+    place.run(&["append", &id, "--user", "hello"]);
+    let url = place.url("sessions.db");
+    let request = || stdout(&["build", "--session", &id, "--store", &url]);
+    place.run(&["note", &id, "--add", "src=one folder for each API"]);
+    place.run(&["note", &id, "--read", "other/main.rs"]);
+    assert!(!request().contains("one folder"));
+    place.run(&["note", &id, "--read", "src/wire/encode.rs"]);
+    assert!(request().contains("one folder for each API"));
+}
+
+#[test]
+fn what_is_found_in_an_insert_is_shown_at_its_own_place() {
+    let place = Place::new();
+    let id = place.new_session();
+    place.run(&["append", &id, "--user", "first"]);
+    let said = |text| json!({"role": "user", "parts": [{"type": "text", "text": text}]});
+    let insert = json!({"insert": {"position": 1, "messages": [said("alpha"), said("beta")]}});
+    place.run(&["op", &id, &insert.to_string()]);
+    place.run(&["append", &id, "--user", "gamma"]);
+    for (word, index) in [("alpha", 1), ("beta", 2), ("gamma", 3)] {
+        let hits: Value = serde_json::from_str(&place.run(&["search", word, "--json"])).unwrap();
+        assert_eq!(hits[0]["index"], index, "{word}");
+    }
+    assert!(place.run(&["search", "beta"]).ends_with("\n   2 alpha beta\n"));
+}
