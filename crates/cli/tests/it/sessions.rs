@@ -237,7 +237,7 @@ fn appended_messages_get_ids_of_their_own() {
 }
 
 #[test]
-fn a_store_that_can_not_be_used_is_left_as_it_is() {
+fn a_store_that_cannot_be_used_is_left_as_it_is() {
     let place = Place::new();
     place.run(&["new", "--id", FIRST]);
     let database = place.path("sessions.db");
