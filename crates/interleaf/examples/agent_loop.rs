@@ -8,7 +8,7 @@ mod model;
 
 use std::time::Duration;
 
-use interleaf::assemble::{Budget, Recipe};
+use interleaf::assemble::{Budget, Recipe, Tokens};
 use interleaf::model::{ContextKind, Message, Reply, Tool, ToolCall};
 use interleaf::store::{self, SessionId};
 use interleaf::wire::ApiErrorKind;
@@ -38,16 +38,19 @@ fn recipe() -> Recipe {
 /// Runs an agent, the main one or a sub-agent, until it has nothing more to do.
 async fn run(mut agent: SessionAgent<'_>, recipe: Recipe, target: &Target) -> Result<String> {
     let mut recipe = recipe.with_budget(target.budget());
+    let mut tries = 0..3;
     loop {
         match agent.request(&recipe, target).await? {
             Next::Send(request) => match send(&request).await? {
                 Answer::Reply(reply) => {
+                    tries = 0..3;
                     let said = agent.take(*reply).await?;
                     if !said.has_calls() {
                         return Ok(said.text().into_owned());
                     }
                 }
-                Answer::TooLong(limit) => recipe.budget = Some(Budget::of_window(limit)),
+                Answer::TooLong(budget) if tries.next().is_some() => recipe.budget = Some(budget),
+                Answer::TooLong(_) => return Err("no request is short enough for the API".into()),
             },
             Next::Wait(calls) => {
                 let mut results = Vec::new();
@@ -63,8 +66,8 @@ async fn run(mut agent: SessionAgent<'_>, recipe: Recipe, target: &Target) -> Re
 
 enum Answer {
     Reply(Box<Reply>),
-    /// The window is smaller than we thought: this many tokens.
-    TooLong(u64),
+    /// The window is smaller than we thought, or the API counts more tokens than we do.
+    TooLong(Budget),
 }
 
 /// Sends a request, and acts on what comes back.
@@ -79,7 +82,12 @@ async fn send(request: &Request) -> Result<Answer> {
         };
         let Some(refusal) = error.api_error() else { return Err(error.into()) };
         match refusal.kind() {
-            ApiErrorKind::TooLong { limit: Some(limit), .. } => return Ok(Answer::TooLong(limit)),
+            ApiErrorKind::TooLong { limit: Some(limit), tokens } => {
+                let counted = tokens.unwrap_or(limit.saturating_mul(2)).max(1);
+                let estimated = request.report.tokens.as_ref().map_or(limit, Tokens::total);
+                let window = limit.saturating_mul(estimated) / counted;
+                return Ok(Answer::TooLong(Budget::of_window(window)));
+            }
             _ if refusal.is_retryable() => {
                 tokio::time::sleep(refusal.retry_after().unwrap_or(Duration::from_secs(1))).await;
             }
@@ -92,7 +100,7 @@ async fn send(request: &Request) -> Result<Answer> {
 async fn run_tool(session: &mut Session, target: &Target, call: &ToolCall) -> Result<Message> {
     Ok(match call.name.as_str() {
         "read" => match call.arguments.parse::<Read>() {
-            Ok(read) => call.result(&format!("{}: 3 lines", read.path)),
+            Ok(read) => call.result(&model::file(&read.path)),
             Err(wrong) => call.failure(&wrong.to_string()),
         },
         "scout" => call.result(&scout(session, target, call).await?),

@@ -66,7 +66,8 @@ async fn append(session: &mut Session, said: &Said) -> Result<Range<u32>, Error>
     Ok(first..session.conversation().log_len() as u32)
 }
 
-/// The messages, those without an id that is theirs alone to be named by their place.
+/// The messages. One whose id is only its place in the file, or is taken, loses it; the
+/// conversation then gives it another.
 fn fitting(mut messages: Vec<Arc<Message>>, conversation: &Conversation) -> Vec<Arc<Message>> {
     let taken = conversation.log().map(|message| message.id.clone());
     let mut taken: HashSet<MessageId> = taken.collect();

@@ -8,8 +8,8 @@ use crate::{Entry, Law, Prompt, Requirements, Role, Violation};
 /// The beginning of a conversation after the system head, as later requests repeat it:
 /// whole turns, up to and with a turn of the user's.
 ///
-/// It grows by links, each of which holds the one before it. Who has written a link
-/// once need not look at it again; the same link may stand in several chains.
+/// It is a chain: a link, and the settled beginning before it. A link that was written once
+/// need not be looked at again; the same link may be in several chains.
 pub struct Settled {
     earlier: Option<Arc<Self>>,
     link: Arc<Link>,

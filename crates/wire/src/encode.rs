@@ -182,9 +182,9 @@ pub(crate) struct TurnPlace {
     /// After the newest turn in which the user said something, or that turn itself:
     /// the tool loop that is running.
     pub(crate) current: bool,
-    /// In the turn before it the user says something beside results.
+    /// Whether the user says more than results in the turn before.
     pub(crate) asked: bool,
-    /// In the turn after it the user says something beside results.
+    /// Whether the user says more than results in the turn after.
     pub(crate) spoken_to: bool,
     /// The index in the prompt of the message after which a cache breakpoint goes,
     /// if it is in this turn and breakpoints are written.

@@ -1,5 +1,5 @@
 //! A stand-in for the model and the way to it: it reads a request in Anthropic's form and
-//! answers in it. At first it is busy, and then its window turns out to be small.
+//! answers in it. At first it is busy, and its window turns out to be small.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,16 +10,24 @@ type Headers = Vec<(&'static str, String)>;
 
 static N_REQUESTS: AtomicU32 = AtomicU32::new(0);
 
+/// The most tokens that it takes.
+const LIMIT: usize = 2000;
+
+/// What is in a file: more than it takes.
+pub(crate) fn file(path: &str) -> String {
+    format!("// {path}\n{}", "horn.sound(Tone::LOW);\n".repeat(400))
+}
+
 /// Sends a request: the status, the headers and the body of the answer.
 pub(crate) fn post(http: &Http, body: &[u8]) -> (u16, Headers, Vec<u8>) {
     assert_eq!(http.url, "https://api.anthropic.com/v1/messages");
     let refused = |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
-    let (status, answer) = match N_REQUESTS.fetch_add(1, Ordering::Relaxed) {
-        0 => (429, refused("rate_limit_error", "Slow down")),
-        3 => (
-            400,
-            refused("invalid_request_error", "prompt is too long: 9000 tokens > 8000 maximum"),
-        ),
+    let (status, answer) = match (N_REQUESTS.fetch_add(1, Ordering::Relaxed), body.len() / 3) {
+        (0, _) => (429, refused("rate_limit_error", "Slow down")),
+        (_, tokens) if tokens > LIMIT => {
+            let message = format!("prompt is too long: {tokens} tokens > {LIMIT} maximum");
+            (400, refused("invalid_request_error", &message))
+        }
         _ => (200, answer(body)),
     };
     (status, vec![("retry-after", "0".to_owned())], answer.to_string().into_bytes())

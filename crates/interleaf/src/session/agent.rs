@@ -45,7 +45,8 @@ pub struct SessionAgent<'s> {
 }
 
 impl Session {
-    /// The main agent of this session. What it does, the session does under the same names.
+    /// The main agent of this session. Its `append`, `request`, `results` and
+    /// `open_calls` do what the session's do.
     pub fn main_agent(&mut self) -> SessionAgent<'_> {
         SessionAgent { session: self, agent: Agent::Main }
     }

@@ -70,7 +70,8 @@ impl Information<'_> {
     ) -> Result<String, Error> {
         let range = InfoRange { path: path.into(), lines, note: note.to_owned() };
         range.check().map_err(Error::rule)?;
-        // Its title was its key once; what that names can be said in two ways.
+        // An old session may have the range under its title. New keys are JSON, for two
+        // different ranges can have the same title.
         let titled = range.title();
         let is_same = |(_, known): &&(u64, InfoRange)| {
             (&known.path, known.lines) == (&range.path, range.lines)

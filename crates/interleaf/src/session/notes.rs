@@ -118,7 +118,8 @@ impl Notes<'_> {
         let read = FileRead { path: path.into(), agent: agent.cloned() };
         let files = &self.0.kept().await?.files;
         let key = text_of(&(&read.agent, &read.path))?;
-        // Keys were like this once; what they name can be said in two ways.
+        // An old session may have the file under this key, which two different files can
+        // share.
         let by = agent.map_or("", AgentName::as_str);
         let old = format!("{by}:{}", read.path.display());
         if [&key, &old].into_iter().any(|key| files.get(key) == Some(&read)) {

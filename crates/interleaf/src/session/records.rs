@@ -36,7 +36,7 @@ pub(super) struct Records {
     pub(super) cache: FileCache,
 }
 
-/// A record that cannot be read. It stands in no request but by its name;
+/// A record that cannot be read. Requests leave it out, and name it;
 /// [`Session::change_records`] removes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -141,9 +141,9 @@ impl Session {
         self.change_records(changes).await
     }
 
-    /// The changes of summaries that go with these events: after a rollback they are as
-    /// they did then, and one that covers a message which is hidden or replaced is invalid
-    /// (F4).
+    /// The changes of summaries that go with these events. A rollback gives each summary the
+    /// state that it had then. Otherwise a summary becomes invalid if a message that it
+    /// covers is hidden or replaced (F4).
     pub(super) async fn summaries_after(
         &mut self,
         changed: &Conversation,
@@ -218,7 +218,7 @@ impl KeptSummary {
     }
 }
 
-/// The changes after which the summaries stand as they did then.
+/// The changes that give the summaries the states that they had then.
 fn restored(
     now: Vec<(Record, KeptSummary)>,
     then: &[(Record, KeptSummary)],

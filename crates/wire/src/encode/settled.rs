@@ -32,7 +32,7 @@ pub(super) struct SettledText {
 #[derive(Debug)]
 struct WrittenLink {
     link: Arc<Link>,
-    /// In the turn before it the user says something beside results.
+    /// Whether the user says more than results in the turn before.
     asked: bool,
     /// Its elements, each with a comma before it.
     text: Bytes,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// How hard a model works on its answer, from least to most. APIs and models know some of
-/// these words, hardly any knows all.
+/// How hard a model works on its answer, from least to most. Each API and model
+/// knows some of these words, and few know all of them.
 ///
 /// ```
 /// use interleaf_wire::Effort;

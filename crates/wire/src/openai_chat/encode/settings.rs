@@ -116,7 +116,7 @@ fn set_thinking<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
     let word = match (cx.vendor.quirks.switch, mode.amount) {
         _ if cx.vendor.quirks.native => effort::word(mode, &options.model, &mut cx.adjustments),
         (_, None) => mode.effort.map(Effort::as_str),
-        // Whoever said it in this way before is understood.
+        // The body that these settings were read from said it with this word.
         (Switch::None, Some(ThinkingAmount::Off)) if is_ours => Some("none"),
         (Switch::None, Some(_)) => {
             dropped(cx, "thinking", "the API has no such setting");
