@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::{Agent, Recipe};
 use interleaf_conversation::{Counters, Fill};
-use interleaf_model::{AgentName, Message, Reply, ToolCall};
+use interleaf_model::{AgentName, Finish, Message, Reply, Role, ToolCall};
 
 use super::Session;
 use super::take::origin_of;
@@ -115,6 +115,16 @@ impl SessionAgent<'_> {
     /// The calls that it waits for.
     pub fn open_calls(&self) -> Vec<ToolCall> {
         self.session.open_calls_of(&self.agent)
+    }
+
+    /// What it answered, if nothing was said to it since: its run had come to its end, though
+    /// whoever started it may have been stopped before hearing of it. An answer that calls
+    /// tools, or that was cut off, is none.
+    pub fn answer(&self) -> Option<&Arc<Message>> {
+        let mut said = self.session.conversation().visible().rev();
+        let last = said.find(|message| self.agent.hears(message))?;
+        let is_cut = last.answered().is_some_and(|answered| answered.finish == Some(Finish::Cut));
+        (last.role() == Role::Assistant && !last.has_calls() && !is_cut).then_some(last)
     }
 
     /// Its token counters; `None` if it is a sub-agent that never made a request.

@@ -13,7 +13,14 @@ const TOGETHER: usize = 128;
 
 /// Work, done inside the transaction if there is one; gives what answers the caller,
 /// once it is known whether the transaction was committed.
-type Job = Box<dyn FnOnce(Result<&Connection, Error>) -> Done + Send>;
+type Job = Box<dyn FnOnce(Result<(&Connection, Company), Error>) -> Done + Send>;
+
+/// Whether work shares its transaction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Company {
+    Alone,
+    Shared,
+}
 
 struct Done {
     /// Why the work was not done.
@@ -47,7 +54,11 @@ impl Writer {
     {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            let result = connection.and_then(|connection| Ok(in_savepoint(connection, work)?));
+            let result = connection.and_then(|(connection, company)| match company {
+                // If it fails, the transaction is taken back.
+                Company::Alone => Ok(work(connection)?),
+                Company::Shared => Ok(in_savepoint(connection, work)?),
+            });
             let failure = result.as_ref().err().cloned();
             // A caller who no longer waits is answered in vain.
             let answer = move |committed: Result<(), Error>| {
@@ -66,18 +77,20 @@ impl Writer {
 fn run(connection: &Connection, jobs: &Receiver<Job>) {
     while let Ok(first) = jobs.recv() {
         let more = std::iter::from_fn(|| jobs.try_recv().ok());
-        transaction(connection, std::iter::once(first).chain(more).take(TOGETHER));
+        let jobs: Vec<Job> = std::iter::once(first).chain(more).take(TOGETHER).collect();
+        transaction(connection, jobs);
     }
 }
 
-fn transaction(connection: &Connection, jobs: impl Iterator<Item = Job>) {
+fn transaction(connection: &Connection, jobs: Vec<Job>) {
+    let company = if jobs.len() == 1 { Company::Alone } else { Company::Shared };
     let begun = run_cached(connection, "BEGIN IMMEDIATE").map_err(Error::from);
     let mut undone = begun.err();
     let mut done = vec![];
     for job in jobs {
-        done.push(job(undone.clone().map_or(Ok(connection), Err)));
+        done.push(job(undone.clone().map_or(Ok((connection, company)), Err)));
         // A full disk, for one, takes back the whole transaction.
-        if undone.is_none() && connection.is_autocommit() {
+        if undone.is_none() && (company == Company::Alone || connection.is_autocommit()) {
             undone = done.last().and_then(|last| last.failure.clone());
         }
     }
