@@ -40,14 +40,15 @@ async fn run(mut agent: SessionAgent<'_>, recipe: Recipe, target: &Target) -> Re
     let mut recipe = recipe.with_budget(target.budget());
     let mut tries = 0..3;
     loop {
+        // It may have answered already, before the program was killed.
+        if let Some(answer) = agent.answer() {
+            return Ok(answer.text().into_owned());
+        }
         match agent.request(&recipe, target).await? {
             Next::Send(request) => match send(&request).await? {
                 Answer::Reply(reply) => {
                     tries = 0..3;
-                    let said = agent.take(*reply).await?;
-                    if !said.has_calls() {
-                        return Ok(said.text().into_owned());
-                    }
+                    agent.take(*reply).await?;
                 }
                 Answer::TooLong(budget) if tries.next().is_some() => recipe.budget = Some(budget),
                 Answer::TooLong(_) => return Err("no request is short enough for the API".into()),
@@ -124,7 +125,7 @@ async fn explain(session: &mut Session, target: &Target) -> Result<()> {
         let (kind, count, first) = (finding.kind, finding.count, &finding.message);
         println!("{step}: {kind} {count}, from {first} on: {}", finding.cause);
     }
-    for adjustment in request.body.all_adjustments() {
+    for adjustment in request.adjustments() {
         println!("for this API: {}", adjustment.kind);
     }
     Ok(())

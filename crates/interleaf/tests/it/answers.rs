@@ -350,7 +350,7 @@ fn an_answer_without_a_number_finds_its_request_however_long_ago_it_was_made() {
         }
         let mut opened = Session::open(store, session.id()).await.unwrap();
         let reply = Reply::new(Message::assistant("hello"), Finish::Stop);
-        let taken = opened.take(reply).await.unwrap();
+        let taken = opened.main_agent().take(reply).await.unwrap();
         assert_eq!(taken.answered().unwrap().request, Some(0));
     });
 }
