@@ -46,6 +46,7 @@ mod encode;
 mod error;
 mod http;
 mod lint;
+pub(crate) mod max_tokens;
 mod models;
 mod schema;
 mod stream;

@@ -46,7 +46,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
     let model = Model::named(&options.model);
     let mode = settings::thinking_mode(cx, turns, model);
-    let max_tokens = settings::max_tokens(options, mode);
+    let max_tokens = settings::max_tokens(cx, model, mode);
     let thinking = settings::thinking(cx, mode);
     let sampling = settings::sampling(cx, model, mode);
     let stop_sequences = settings::stop_sequences(cx);

@@ -6,7 +6,7 @@
 
 use interleaf_model::Requirements;
 
-use crate::Vendor;
+use crate::{Effort, Vendor};
 
 /// A line of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +130,32 @@ impl Model {
     pub(super) fn takes_effort(self) -> bool {
         let is_first = self.line == Some(Line::Opus) && self.version == (4, 5);
         is_first || self.modes().adaptive
+    }
+
+    /// The effort that comes nearest, of those that it knows; what lies above becomes the
+    /// highest below. None, if it knows no effort.
+    pub(super) fn nearest_effort(self, asked: Effort) -> Option<Effort> {
+        let is_preview = self.line == Some(Line::Mythos) && self.version == (0, 0);
+        let has_extra_high = !self.is_known() || !self.modes().enabled && !is_preview;
+        let has_max = self.modes().adaptive;
+        let nearest = match asked {
+            Effort::Minimal => Effort::Low,
+            Effort::ExtraHigh if !has_extra_high => Effort::High,
+            Effort::Max if !has_max => Effort::High,
+            Effort::Low | Effort::Medium | Effort::High | Effort::ExtraHigh | Effort::Max => asked,
+        };
+        self.takes_effort().then_some(nearest)
+    }
+
+    /// The most tokens that it writes, thinking included, where that is known.
+    pub(super) fn most_tokens(self) -> Option<u64> {
+        match (self.line?, self.version) {
+            (Line::Opus, (4, 0 | 1)) => Some(32_000),
+            (Line::Opus | Line::Sonnet | Line::Haiku, (4, 0..=5)) => Some(64_000),
+            (_, (4, 6..) | (5, 0..=5)) => Some(128_000),
+            // Models to come may write more.
+            _ => None,
+        }
     }
 
     /// Whether thinking can be turned off only with an effort of at most `high`.

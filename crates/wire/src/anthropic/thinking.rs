@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use super::max_tokens::most_tokens;
 use super::models::Model;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::raw::{Fields, text};
 use crate::rest::Rest;
-use crate::{Effort, Family, Options, ThinkingAmount, ThinkingMode, Thoughts};
+use crate::{Effort, Options, ThinkingAmount, ThinkingMode, Thoughts};
 
 /// The least that a model may be told to think.
 pub(super) const LEAST_BUDGET: u64 = 1024;
@@ -70,19 +71,20 @@ pub(crate) fn read(fields: &mut Fields<'_>) -> ThinkingMode {
 }
 
 /// The mode that comes nearest to what is asked for, of those that the model takes.
+/// `no_budget` says why the history allows no budget, where it allows none.
 pub(crate) fn fitted(
     asked: ThinkingMode,
     model: Model,
     options: &Options,
-    family: Family,
+    no_budget: Option<&'static str>,
     adjustments: &mut Adjustments,
 ) -> ThinkingMode {
-    let most_tokens = options.max_tokens;
-    let mode = match takes_effort(model, options, family) {
-        true => with_effort(asked, adjustments),
-        false => without_effort(asked, most_tokens, adjustments),
+    let room = Room { most: most_tokens(options, model), refused: no_budget };
+    let mode = match model.takes_effort() {
+        true => with_effort(asked, model, adjustments),
+        false => without_effort(asked, &room, adjustments),
     };
-    let mode = with_amount(mode, model, most_tokens, adjustments);
+    let mode = with_amount(mode, model, &room, adjustments);
     if mode.thoughts.is_some() && !mode.is_on() {
         let detail = "thoughts: only where the model is asked to think";
         adjustments.add_general(AdjustmentKind::OptionDropped, detail);
@@ -93,45 +95,37 @@ pub(crate) fn fitted(
 
 /// Whether a request makes the model think, in its own words or in those that stand for
 /// them.
-pub(super) fn asks_to_think(
-    asked: ThinkingMode,
-    model: Model,
-    options: &Options,
-    family: Family,
-) -> bool {
+pub(super) fn asks_to_think(asked: ThinkingMode, model: Model) -> bool {
     let is_implied = asked.amount.is_none() && asked.effort.is_some();
-    asked.is_on() || is_implied && !takes_effort(model, options, family)
+    asked.is_on() || is_implied && !model.takes_effort()
 }
 
-/// Whether an effort can be sent. Whoever sent one before is understood.
-fn takes_effort(model: Model, options: &Options, family: Family) -> bool {
-    model.takes_effort() || options.rest.is_of(family)
-}
-
-fn with_effort(asked: ThinkingMode, adjustments: &mut Adjustments) -> ThinkingMode {
-    let Some(effort) = asked.effort else { return asked };
-    let nearest = effort.max(Effort::Low);
-    if nearest != effort {
-        let detail = format!("effort: {nearest} is the least there is");
+fn with_effort(asked: ThinkingMode, model: Model, adjustments: &mut Adjustments) -> ThinkingMode {
+    let nearest = asked.effort.and_then(|effort| model.nearest_effort(effort));
+    if nearest != asked.effort
+        && let Some(nearest) = nearest
+    {
+        let detail = format!("effort: {nearest} is the nearest that the model knows");
         adjustments.add_general(AdjustmentKind::OptionChanged, detail);
     }
-    asked.with_effort(nearest)
+    ThinkingMode { effort: nearest, ..asked }
 }
 
 /// A budget in place of the effort.
-fn without_effort(
-    asked: ThinkingMode,
-    most_tokens: Option<u64>,
-    adjustments: &mut Adjustments,
-) -> ThinkingMode {
+fn without_effort(asked: ThinkingMode, room: &Room, adjustments: &mut Adjustments) -> ThinkingMode {
     let Some(effort) = asked.effort else { return asked };
     let amount = match asked.amount {
-        None | Some(ThinkingAmount::Free) => {
-            let budget = room(effort.budget(), most_tokens);
-            let detail = format!("effort: {budget} tokens to think stand for it");
-            adjustments.add_general(AdjustmentKind::OptionChanged, detail);
-            Some(ThinkingAmount::Budget(budget))
-        }
+        None | Some(ThinkingAmount::Free) => match room.own(effort) {
+            Ok(budget) => {
+                let detail = format!("effort: {budget} tokens to think stand for it");
+                adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+                Some(ThinkingAmount::Budget(budget))
+            }
+            Err(refused) => {
+                leave_out(refused, adjustments);
+                None
+            }
+        },
         Some(ThinkingAmount::Off | ThinkingAmount::Budget(_)) => {
             let detail = "effort: the model has no such setting";
             adjustments.add_general(AdjustmentKind::OptionDropped, detail);
@@ -144,44 +138,77 @@ fn without_effort(
 fn with_amount(
     mode: ThinkingMode,
     model: Model,
-    most_tokens: Option<u64>,
+    room: &Room,
     adjustments: &mut Adjustments,
 ) -> ThinkingMode {
+    let Some(amount) = mode.amount else { return mode };
     let modes = model.modes();
-    let with = |amount| ThinkingMode { amount, ..mode };
-    let refused = match mode.amount {
-        Some(ThinkingAmount::Budget(tokens)) if !modes.enabled => {
+    let mut change = |detail| adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+    let fitting = match amount {
+        ThinkingAmount::Budget(tokens) if !modes.enabled => {
             let effort = mode.effort.unwrap_or(Effort::of_budget(tokens));
-            let detail = format!(
+            change(format!(
                 "thinking.budget_tokens: the model itself decides how much it thinks, at an effort that is {effort}"
-            );
-            adjustments.add_general(AdjustmentKind::OptionChanged, detail);
-            return with(Some(ThinkingAmount::Free)).with_effort(effort);
+            ));
+            return ThinkingMode { amount: Some(ThinkingAmount::Free), ..mode }.with_effort(effort);
         }
-        Some(ThinkingAmount::Free) if !modes.adaptive => {
-            let budget = room(Effort::Medium.budget(), most_tokens);
-            let detail = format!("thinking: the model needs a budget, and gets {budget} tokens");
-            adjustments.add_general(AdjustmentKind::OptionChanged, detail);
-            return with(Some(ThinkingAmount::Budget(budget)));
-        }
-        Some(ThinkingAmount::Budget(..LEAST_BUDGET)) => "budget_tokens must be at least 1024",
-        Some(ThinkingAmount::Budget(tokens)) if most_tokens.is_some_and(|most| tokens >= most) => {
-            "budget_tokens must be less than max_tokens"
-        }
-        Some(ThinkingAmount::Off) if !modes.disabled => "the model always thinks",
-        Some(ThinkingAmount::Off)
+        ThinkingAmount::Budget(tokens) => room.nearest(tokens).map(|budget| {
+            if budget > tokens {
+                change(format!("thinking.budget_tokens: {budget} is the least there is"));
+            } else if budget < tokens {
+                change(format!("thinking.budget_tokens: {budget} leaves room for an answer"));
+            }
+            ThinkingAmount::Budget(budget)
+        }),
+        ThinkingAmount::Free if !modes.adaptive => room.own(Effort::Medium).map(|budget| {
+            change(format!("thinking: the model needs a budget, and gets {budget} tokens"));
+            ThinkingAmount::Budget(budget)
+        }),
+        ThinkingAmount::Off if !modes.disabled => Err("the model always thinks"),
+        ThinkingAmount::Off
             if model.needs_thinking_for_effort() && mode.effort > Some(Effort::High) =>
         {
-            "the model thinks at this effort"
+            Err("the model thinks at this effort")
         }
-        Some(_) | None => return mode,
+        ThinkingAmount::Free | ThinkingAmount::Off => Ok(amount),
     };
-    adjustments.add_general(AdjustmentKind::OptionDropped, format!("thinking: {refused}"));
-    with(None)
+    if let Err(refused) = fitting {
+        leave_out(refused, adjustments);
+    }
+    ThinkingMode { amount: fitting.ok(), ..mode }
 }
 
-/// A budget of ours, with room for an answer beside it, if the limit leaves any.
-fn room(budget: u64, most_tokens: Option<u64>) -> u64 {
-    let half = most_tokens.map_or(u64::MAX, |most| most / 2);
-    budget.min(half.max(LEAST_BUDGET))
+fn leave_out(refused: &str, adjustments: &mut Adjustments) {
+    adjustments.add_general(AdjustmentKind::OptionDropped, format!("thinking: {refused}"));
+}
+
+/// What a budget has to fit into.
+struct Room {
+    /// The most tokens for thinking and answer together.
+    most: u64,
+    /// Why no budget fits, however small.
+    refused: Option<&'static str>,
+}
+
+impl Room {
+    /// The budget that comes nearest to this many tokens and leaves some for an answer.
+    fn nearest(&self, tokens: u64) -> Result<u64, &'static str> {
+        if let Some(refused) = self.refused {
+            return Err(refused);
+        }
+        match tokens.max(LEAST_BUDGET) {
+            _ if self.most <= LEAST_BUDGET => Err("max_tokens leaves no room for it"),
+            tokens if tokens < self.most => Ok(tokens),
+            _ => Ok(self.half()),
+        }
+    }
+
+    /// A budget of ours in place of an effort.
+    fn own(&self, effort: Effort) -> Result<u64, &'static str> {
+        self.nearest(effort.budget().min(self.half()))
+    }
+
+    fn half(&self) -> u64 {
+        (self.most / 2).max(LEAST_BUDGET)
+    }
 }

@@ -16,6 +16,7 @@ mod returned;
 mod session;
 mod settings;
 mod streams;
+mod thinking;
 mod vendor;
 mod written;
 mod written_errors;

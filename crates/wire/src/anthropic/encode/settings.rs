@@ -10,6 +10,7 @@ use super::parts::thinking_block;
 use super::served::is_paused;
 use super::{fields, raw, rest_object};
 use crate::adjustment::AdjustmentKind;
+use crate::anthropic::max_tokens::limited;
 use crate::anthropic::models::Model;
 use crate::anthropic::schema::{Tally, faults_of_subset, restrict};
 use crate::anthropic::thinking::{Thinking, WRITTEN, asks_to_think, fitted};
@@ -30,21 +31,19 @@ pub(super) struct Sampling<'a> {
 }
 
 /// The limit; where none is given, there is room beside the thinking.
-pub(super) fn max_tokens(options: &Options, mode: ThinkingMode) -> u64 {
+pub(super) fn max_tokens(cx: &mut Context<'_>, model: Model, mode: ThinkingMode) -> u64 {
     let budget = mode.budget_tokens().unwrap_or(0);
-    options.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS.saturating_add(budget))
+    let asked = cx.options.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS.saturating_add(budget));
+    limited(asked, model, &mut cx.adjustments)
 }
 
 /// The thinking settings as this model and this history take them.
 pub(super) fn thinking_mode(cx: &mut Context<'_>, turns: &Turns<'_>, model: Model) -> ThinkingMode {
     let Some(asked) = cx.options.thinking else { return ThinkingMode::default() };
-    let mode = fitted(asked, model, cx.options, Family::Anthropic, &mut cx.adjustments);
-    if mode.budget_tokens().is_some() && !loop_opens_with_thinking(cx, turns) {
-        let detail = "thinking: the running tool loop began without thinking";
-        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
-        return ThinkingMode { amount: None, thoughts: None, ..mode };
-    }
-    mode
+    let may_be_budget = asked.budget_tokens().is_some() || !model.modes().adaptive;
+    let no_budget = (may_be_budget && !loop_opens_with_thinking(cx, turns))
+        .then_some("the running tool loop began without thinking");
+    fitted(asked, model, cx.options, no_budget, &mut cx.adjustments)
 }
 
 /// The field `thinking`, with what only the API knows; as it came, if all of it is such.
@@ -67,9 +66,8 @@ fn kind_of<'a>(object: &Fields<'a>) -> Option<Cow<'a, str>> {
 }
 
 fn is_on(options: &Options) -> bool {
-    let is_on =
-        |mode| asks_to_think(mode, Model::named(&options.model), options, Family::Anthropic);
-    options.thinking.is_some_and(is_on)
+    let model = Model::named(&options.model);
+    options.thinking.is_some_and(|asked| asks_to_think(asked, model))
 }
 
 fn is_off(options: &Options) -> bool {

@@ -9,6 +9,9 @@ rule_table! { "anthropic"
     MAX_TOKENS "max-tokens"
         "The maximum number of tokens in the answer is always given, as a whole number."
         "max_tokens: Field required";
+    MOST_TOKENS "max-tokens-limit"
+        "The maximum number of tokens in the answer is not more than the model writes."
+        "max_tokens: 66096 > 64000, which is the maximum allowed number of output tokens for claude-opus-4-5-20251101";
     SAMPLING "sampling"
         "Sampling settings are in range, not changed while the model thinks, and not sent to Claude 4.7 and later."
         "temperature: Extra inputs are not permitted";
@@ -21,6 +24,9 @@ rule_table! { "anthropic"
     BUDGET "thinking-budget"
         "A thinking budget is at least 1024 tokens and less than max_tokens."
         "";
+    EFFORT "effort"
+        "The effort is one that the model knows: none before Claude 4.6 but on Opus 4.5, `max` from 4.6 on, `xhigh` from 4.7 on."
+        "This model does not support the effort parameter.";
     FORMAT "format-form"
         "An output format is a JSON schema within the subset that can be compiled."
         "";

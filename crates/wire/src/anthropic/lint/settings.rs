@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::Parsed;
-use super::rules::{BODY, BUDGET, FORMAT_ALONE, MAX_TOKENS, MODE, SAMPLING, STOP};
+use super::rules::{
+    BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MOST_TOKENS, SAMPLING, STOP,
+};
+use crate::Effort;
 use crate::anthropic::thinking::LEAST_BUDGET;
 use crate::anthropic::{is_blank, sampling_fault};
 use crate::lint::Faults;
@@ -21,7 +24,12 @@ pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
         Some(max) if max.as_u64().is_none() => {
             faults.add(&MAX_TOKENS, "/max_tokens", max.to_string());
         }
-        Some(_) => {}
+        Some(max) => {
+            let most = parsed.model.most_tokens();
+            if let Some(most) = most.filter(|most| max.as_u64() > Some(*most)) {
+                faults.add(&MOST_TOKENS, "/max_tokens", format!("{max} > {most}"));
+            }
+        }
     }
     sampling(parsed, faults);
     let stops = body.get("stop_sequences").and_then(Value::as_array);
@@ -31,6 +39,7 @@ pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
         }
     }
     thinking(parsed, faults);
+    effort(parsed, faults);
     format_alone(parsed, faults);
 }
 
@@ -74,6 +83,16 @@ fn thinking(parsed: &Parsed<'_>, faults: &mut Faults) {
         if !is_in_range {
             faults.add(&BUDGET, "/thinking/budget_tokens", "");
         }
+    }
+}
+
+fn effort(parsed: &Parsed<'_>, faults: &mut Faults) {
+    let word = parsed.body.pointer("/output_config/effort").and_then(Value::as_str);
+    // Words that are not known here may be known to the model.
+    if let Some(effort) = word.and_then(Effort::named)
+        && parsed.model.nearest_effort(effort) != Some(effort)
+    {
+        faults.add(&EFFORT, "/output_config/effort", effort.as_str());
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use super::json;
 use crate::adjustment::AdjustmentKind;
 use crate::anthropic::Model;
+use crate::anthropic::max_tokens::limited;
 use crate::anthropic::thinking::{Thinking, WRITTEN, fitted};
 use crate::bedrock::lint;
 use crate::bedrock::wire::{
@@ -27,12 +28,12 @@ const ELSEWHERE: &[&str] = &["messages", "system", "modelId"];
 
 pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
+    let model = Model::named(&options.model);
     let mode = options.thinking.map_or(ThinkingMode::default(), |asked| {
-        let model = Model::named(&options.model);
-        fitted(asked, model, options, Family::Bedrock, &mut cx.adjustments)
+        fitted(asked, model, options, None, &mut cx.adjustments)
     });
     let tail = Tail {
-        inference_config: inference_config(cx),
+        inference_config: inference_config(cx, model),
         additional_model_request_fields: model_fields(cx, mode),
         output_config: output_config(cx, mode),
         rest: rest(cx),
@@ -68,12 +69,13 @@ fn model_fields<'a>(cx: &mut Context<'a>, mode: ThinkingMode) -> ModelFields<'a>
     ModelFields { thinking: Thinking::of(mode, own), top_k, rest }
 }
 
-fn inference_config<'a>(cx: &mut Context<'a>) -> InferenceConfig<'a> {
+fn inference_config<'a>(cx: &mut Context<'a>, model: Model) -> InferenceConfig<'a> {
     let options = cx.options;
     let max_tokens = options.max_tokens.filter(|&most| most > 0);
     if max_tokens != options.max_tokens {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "max_tokens 0");
     }
+    let max_tokens = max_tokens.map(|most| limited(most, model, &mut cx.adjustments));
     let temperature = in_unit(cx, "temperature", options.temperature.as_ref().map(Number::as_json));
     let top_p = in_unit(cx, "top_p", options.top_p.as_ref().map(Number::as_json));
     let stops = options.stop.iter().map(String::as_str);

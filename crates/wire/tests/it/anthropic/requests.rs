@@ -317,6 +317,14 @@ fn a_budget_is_given_up_where_the_loop_began_without_thinking() {
     assert_eq!((&kept["thinking"]["type"], &kept["max_tokens"]), (&json!("enabled"), &json!(6096)));
     let given_up = body(messages(said("t")), &options);
     assert_eq!(given_up.get("thinking"), None);
+    // A budget that nobody gets is not said to stand for anything.
+    for mode in [ThinkingMode::on(), ThinkingMode::effort(Effort::High)] {
+        options.thinking = Some(mode);
+        let prompt = prompt(messages(said("t")), vec![tool("ls", None)]);
+        let adjustments = encode(&prompt, vendor(), &options).unwrap().adjustments;
+        let details: Vec<&str> = adjustments.iter().map(|it| it.detail.as_str()).collect();
+        assert_eq!(details, ["thinking: the running tool loop began without thinking"]);
+    }
 }
 
 #[test]
