@@ -14,6 +14,7 @@
 //! | `tools` with an `input_schema`; any other tool | tools; hosted tools |
 //! | `tool_choice`, `disable_parallel_tool_use` | the choice, parallel calls |
 //! | `thinking`, `output_config.effort` | the thinking mode; of a type without a neutral word, the options' rest |
+//! | `max_tokens` | the limit; no more than the model writes, where that is known |
 //! | `output_config.format` | the response format |
 //! | `cache_control` | an extra where it stands; written anew when breakpoints are on |
 //! | any other field of the body | the options' rest |
