@@ -62,8 +62,9 @@ impl Decoder {
         Self { request: Some(number), ..self }
     }
 
-    /// Says which key the request was sent with: no error shows it, in whatever form the
-    /// server repeats it. Other keys are known by their looks.
+    /// Says which key the request was sent with: no error shows it where the server repeats
+    /// it as it is. A form of it that the server has escaped is not known for the key. Other
+    /// keys are known by their looks.
     ///
     /// ```
     /// use interleaf_model::Secret;
