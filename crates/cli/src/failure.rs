@@ -6,6 +6,7 @@ use std::panic::PanicHookInfo;
 
 use anstyle::{AnsiColor, Style};
 use interleaf::model::Place;
+use interleaf::store::hide_passwords;
 
 /// How a command that ran to its end ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +106,8 @@ impl Failure {
     pub(crate) fn text(&self) -> String {
         let pieces = [&self.subject, &self.place, &self.rule];
         let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
-        pieces.map(|piece| printable(piece)).collect::<Vec<_>>().join(": ")
+        let text = pieces.map(|piece| printable(piece)).collect::<Vec<_>>().join(": ");
+        hide_passwords(&text).into_owned()
     }
 
     /// Prints the failure for a person.

@@ -4,6 +4,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::hide_passwords;
+
 /// Why a store could not do what was asked. Nothing of it was written, unless the
 /// kind is [`ErrorKind::Unavailable`]: then the connection broke, and only reading
 /// again tells.
@@ -117,6 +119,17 @@ impl Error {
     /// Puts what was being done in front of the message.
     pub(crate) fn while_doing(mut self, what: impl fmt::Display) -> Self {
         self.0.message = format!("{what}: {}", self.0.message);
+        self
+    }
+
+    /// Neither what it says nor its causes name a password of an address.
+    pub(crate) fn without_passwords(mut self) -> Self {
+        self.0.message = hide_passwords(&self.0.message).into_owned();
+        let causes = std::iter::successors(self.source(), |&cause| cause.source());
+        let mut told = causes.map(|cause| format!("{cause} {cause:?}"));
+        if told.any(|told| hide_passwords(&told) != told) {
+            self.0.source = None;
+        }
         self
     }
 

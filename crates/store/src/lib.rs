@@ -60,6 +60,7 @@ mod search;
 mod store;
 
 mod lineage;
+mod password;
 mod url;
 mod words;
 
@@ -77,6 +78,7 @@ pub use error::{Error, ErrorKind};
 pub use event::{EVENT_VERSION, NewEvent, StoredEvent};
 pub use notice::{Notice, Notices};
 pub use page::Page;
+pub use password::hide_passwords;
 pub use record::{Expect, Record, RecordChange, RecordFilter, RecordKind};
 pub use replay::Replay;
 pub use request::{NewRequest, RequestUsage, SentRequest};
@@ -142,6 +144,10 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, Error> {
 /// # Errors
 /// As [`open`].
 pub async fn open_with(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
+    open_address(url, options).await.map_err(Error::without_passwords)
+}
+
+async fn open_address(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
     match Address::parse(url)? {
         Address::Memory => Ok(Arc::new(memory::Memory::new())),
         #[cfg(feature = "sqlite")]

@@ -1,6 +1,10 @@
 //! Whose events a session's events are: a fork shares those of its ancestors.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Range;
+
+use crate::{Error, SessionId};
 
 /// The part of a session's past that is stored under one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,25 +26,47 @@ pub(crate) struct Lineage<Owner>(Vec<Segment<Owner>>);
 /// A row of `sessions`, as far as the lineage is concerned.
 pub(crate) struct Link<Owner> {
     pub(crate) owner: Owner,
+    pub(crate) parent: Option<Owner>,
     pub(crate) next_seq: u64,
     pub(crate) next_record: u64,
     /// Where it left its parent: the first event and record change not shared.
     pub(crate) fork: Option<(u64, u64)>,
 }
 
-impl<Owner: Clone> Lineage<Owner> {
-    /// From the links of a session and its ancestors, the youngest first.
-    pub(crate) fn of(links: impl IntoIterator<Item = Link<Owner>>) -> Self {
+impl<Owner: Copy + Eq + Hash> Lineage<Owner> {
+    /// From the links of a session and all its ancestors, in any order.
+    ///
+    /// # Errors
+    /// `NotFound` if the session is not among them; `Corrupt` if its line of parents is
+    /// broken, or comes back to where it was.
+    pub(crate) fn of(
+        id: SessionId,
+        first: Option<Owner>,
+        links: Vec<Link<Owner>>,
+    ) -> Result<Self, Error> {
+        let mut links: HashMap<_, _> = links.into_iter().map(|link| (link.owner, link)).collect();
+        let mut next = Some(first.ok_or_else(|| Error::no_session(id))?);
         let mut segments: Vec<Segment<Owner>> = vec![];
         let mut left = (u64::MAX, u64::MAX);
-        for link in links {
+        while let Some(owner) = next {
+            // Each is taken out, so that a circle finds nobody where it closes.
+            let Some(link) = links.remove(&owner) else {
+                let seen = segments.iter().any(|segment| segment.owner == owner);
+                let what = if seen { "is its own ancestor" } else { "lacks an ancestor" };
+                return Err(Error::corrupt(format!("session {id} is damaged: it {what}")));
+            };
+            if link.parent.is_some() != link.fork.is_some() {
+                let message = format!("session {id} is damaged: it has half a point of fork");
+                return Err(Error::corrupt(message));
+            }
+            next = link.parent;
             let from = link.fork.map_or(0, |fork| fork.0);
             let upto = link.next_seq.min(left.0);
             let records_upto = link.next_record.min(left.1);
             segments.push(Segment { owner: link.owner, from, upto, records_upto });
             left = link.fork.map_or((0, 0), |fork| (fork.0.min(left.0), fork.1.min(left.1)));
         }
-        Self(segments)
+        Ok(Self(segments))
     }
 
     /// How many events there are.
@@ -52,7 +78,7 @@ impl<Owner: Clone> Lineage<Owner> {
     pub(crate) fn pieces(&self, seqs: &Range<u64>) -> Vec<(Owner, Range<u64>)> {
         let piece = |segment: &Segment<Owner>| {
             let piece = seqs.start.max(segment.from)..seqs.end.min(segment.upto);
-            (!piece.is_empty()).then(|| (segment.owner.clone(), piece))
+            (!piece.is_empty()).then_some((segment.owner, piece))
         };
         self.0.iter().rev().filter_map(piece).collect()
     }

@@ -259,10 +259,11 @@ fn lineage(sessions: &Map, id: SessionId) -> Result<Lineage<SessionId>, Error> {
         let row = find(sessions, id)?;
         let fork = row.head.parent.map(|fork| (fork.seq, row.records_from));
         let (next_seq, next_record) = (row.head.next_seq, row.head.next_record);
-        links.push(Link { owner: id, next_seq, next_record, fork });
-        next = row.head.parent.map(|fork| fork.session);
+        let parent = row.head.parent.map(|fork| fork.session);
+        links.push(Link { owner: id, parent, next_seq, next_record, fork });
+        next = parent;
     }
-    Ok(Lineage::of(links))
+    Lineage::of(id, Some(id), links)
 }
 
 /// All rows of records that a session sees, the oldest first.

@@ -3,9 +3,12 @@
 //! One thread writes; it takes the commits that wait and makes one transaction of
 //! them, so that they share one sync to the disk, and answers when that is done. A few
 //! connections read, off the async threads. Other processes may use the same file.
+//! Whoever drops the store waits until all that was written is in the file itself: then
+//! the file alone is the whole store, unless another process still writes to it.
 
 mod commit;
 mod error;
+mod file;
 mod read;
 mod readers;
 mod schema;

@@ -33,7 +33,8 @@ pub fn parents_first(heads: Vec<Head>) -> Vec<(Head, bool)> {
         heads.iter().map(|head| (head.id, parent(head))).collect();
     let depth = |head: &Head| {
         let up = |id: &Option<SessionId>| id.and_then(|id| parents.get(&id).copied());
-        std::iter::successors(Some(parent(head)), up).count()
+        // A damaged store may have sessions that are their own ancestors; reading one says so.
+        std::iter::successors(Some(parent(head)), up).take(parents.len() + 1).count()
     };
     let mut ordered: Vec<(usize, Head)> =
         heads.into_iter().map(|head| (depth(&head), head)).collect();

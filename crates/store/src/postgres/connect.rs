@@ -17,6 +17,12 @@ pub(crate) fn config(url: &str, options: &OpenOptions) -> Result<Config, Error> 
     if config.get_hosts().is_empty() {
         return Err(Error::invalid("the address of the PostgreSQL server names no host"));
     }
+    if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
+        let rule = "a user or password with an @ is written with %40 in its place";
+        return Err(Error::invalid(format!(
+            "the address of the PostgreSQL server is wrong: {rule}"
+        )));
+    }
     if config.get_ssl_mode() == SslMode::Require {
         return Err(Error::invalid("sslmode=require: this program is built without TLS"));
     }

@@ -51,27 +51,28 @@ pub(crate) async fn lineage(
     client: &impl GenericClient,
     id: SessionId,
 ) -> Result<Lineage<Uuid>, Failure> {
-    let sql = "WITH RECURSIVE line AS (
-            SELECT 0 AS depth, s.* FROM interleaf.sessions s WHERE id = $1
-            UNION ALL
-            SELECT depth + 1, s.* FROM line JOIN interleaf.sessions s ON s.id = line.parent
+    // `UNION` takes each session once, so that a circle comes to an end.
+    let sql = "WITH RECURSIVE line (id) AS (
+            SELECT $1::uuid
+            UNION
+            SELECT parent FROM line JOIN interleaf.sessions USING (id) WHERE parent IS NOT NULL
         )
-        SELECT id, next_seq, next_record, fork_seq, fork_record FROM line ORDER BY depth";
+        SELECT id, next_seq, next_record, fork_seq, fork_record, parent
+        FROM line JOIN interleaf.sessions USING (id)";
     let mut links = vec![];
     for row in query(client, sql, &[&id.0]).await? {
         let fork: Option<i64> = get(&row, 3)?;
         let records: Option<i64> = get(&row, 4)?;
         links.push(Link {
             owner: get(&row, 0)?,
+            parent: get(&row, 5)?,
             next_seq: count(&row, 1)?,
             next_record: count(&row, 2)?,
             fork: fork.map(|seq| (seq as u64, records.unwrap_or(0) as u64)),
         });
     }
-    match links.is_empty() {
-        true => Err(Error::no_session(id).into()),
-        false => Ok(Lineage::of(links)),
-    }
+    let first = links.iter().map(|link| link.owner).find(|owner| *owner == id.0);
+    Ok(Lineage::of(id, first, links)?)
 }
 
 pub(crate) async fn events(

@@ -46,29 +46,33 @@ pub(crate) fn list(connection: &Connection, list: ListSessions) -> Result<Vec<He
 
 /// The session and its ancestors, by their numbers.
 pub(crate) fn lineage(connection: &Connection, id: SessionId) -> Result<Lineage<i64>, Failure> {
-    let sql = "WITH RECURSIVE line (depth, no) AS (
-            SELECT 0, no FROM sessions WHERE id = ?1
-            UNION ALL
-            SELECT depth + 1, parent FROM line JOIN sessions USING (no) WHERE parent IS NOT NULL
+    // `UNION` takes each session once, so that a circle comes to an end.
+    let sql = "WITH RECURSIVE line (no) AS (
+            SELECT no FROM sessions WHERE id = ?1
+            UNION
+            SELECT parent FROM line JOIN sessions USING (no) WHERE parent IS NOT NULL
         )
-        SELECT no, next_seq, next_record, fork_seq, fork_record
-        FROM line JOIN sessions USING (no) ORDER BY depth";
+        SELECT no, next_seq, next_record, fork_seq, fork_record, parent, id = ?1
+        FROM line JOIN sessions USING (no)";
     let mut statement = connection.prepare_cached(sql)?;
+    let mut first = None;
     let link = |row: &Row<'_>| {
         let fork: Option<u64> = row.get(3)?;
         let records: Option<u64> = row.get(4)?;
+        let owner = row.get(0)?;
+        if row.get(6)? {
+            first = Some(owner);
+        }
         Ok(Link {
-            owner: row.get(0)?,
+            owner,
+            parent: row.get(5)?,
             next_seq: row.get(1)?,
             next_record: row.get(2)?,
             fork: fork.map(|seq| (seq, records.unwrap_or(0))),
         })
     };
     let links: Vec<Link<i64>> = collect(statement.query_map([id.0.as_bytes()], link)?)?;
-    match links.is_empty() {
-        true => Err(Error::no_session(id).into()),
-        false => Ok(Lineage::of(links)),
-    }
+    Ok(Lineage::of(id, first, links)?)
 }
 
 pub(crate) fn events(

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::file;
 use crate::error::Failure;
 use crate::migrations::Migrations;
-use crate::url::default_path;
 use crate::{Error, ErrorKind};
 
 pub(crate) const MIGRATIONS: Migrations = Migrations(&[
@@ -26,7 +26,8 @@ const CHECKED_BYTES: u64 = 16 << 20;
 /// Opens a file for writing, and makes it if there is none.
 pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Error> {
     let attempt = || {
-        make_default_folder(path)?;
+        refuse_folder(path)?;
+        file::make(path)?;
         let mut connection = connect(path, patience, OpenFlags::SQLITE_OPEN_CREATE)?;
         MIGRATIONS.check(version(&connection)?)?;
         if connection.is_readonly("main")? {
@@ -50,10 +51,14 @@ fn opening(path: &Path, failure: Failure) -> Error {
     failure.0.while_doing(format_args!("cannot open the database {}", path.display()))
 }
 
-fn connect(path: &Path, patience: Duration, more: OpenFlags) -> Result<Connection, Failure> {
-    if path.is_dir() {
-        return Err(Error::new(ErrorKind::NotFound, "it is a folder").into());
+fn refuse_folder(path: &Path) -> Result<(), Failure> {
+    match path.is_dir() {
+        true => Err(Error::new(ErrorKind::NotFound, "it is a folder").into()),
+        false => Ok(()),
     }
+}
+
+fn connect(path: &Path, patience: Duration, more: OpenFlags) -> Result<Connection, Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(patience)?;
@@ -62,16 +67,6 @@ fn connect(path: &Path, patience: Duration, more: OpenFlags) -> Result<Connectio
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
-}
-
-fn make_default_folder(path: &Path) -> Result<(), Failure> {
-    match (default_path(), path.parent()) {
-        (Ok(default), Some(folder)) if default == path => {
-            let denied = |e| Error::new(ErrorKind::Denied, "cannot make its folder").caused_by(e);
-            Ok(std::fs::create_dir_all(folder).map_err(denied)?)
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The version of the form of our file; 0 for an empty one.

@@ -1,6 +1,7 @@
 //! The thread that writes.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -28,18 +29,23 @@ struct Done {
     answer: Box<dyn FnOnce(Result<(), Error>) + Send>,
 }
 
-pub(crate) struct Writer(Sender<Job>);
+/// When it is dropped, the work that waits is done first.
+pub(crate) struct Writer {
+    /// None while it is dropped.
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
 
 impl Writer {
     pub(crate) fn start(connection: Connection) -> Result<Self, Error> {
         let (sender, receiver) = channel();
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("interleaf-sqlite".to_owned())
             .spawn(move || run(&connection, &receiver))
             .map_err(|e| {
                 Error::new(ErrorKind::Unavailable, "cannot start a thread").caused_by(e)
             })?;
-        Ok(Self(sender))
+        Ok(Self { jobs: Some(sender), thread: Some(thread) })
     }
 
     /// Does the work in a transaction. Either all of it is on the disk when this
@@ -66,11 +72,21 @@ impl Writer {
             };
             Done { failure, answer: Box::new(answer) }
         });
-        let sent = self.0.send(job);
+        let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
         async move {
-            sent.map_err(|_| Error::stopped())?;
+            if !sent {
+                return Err(Error::stopped());
+            }
             answered.await.map_err(|_| Error::stopped())?
         }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        // A thread that panicked has nothing left to do.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -80,6 +96,10 @@ fn run(connection: &Connection, jobs: &Receiver<Job>) {
         let jobs: Vec<Job> = std::iter::once(first).chain(more).take(TOGETHER).collect();
         transaction(connection, jobs);
     }
+    // The last connection to be closed does this by itself. If another process has the
+    // file open, what was written here is in the file all the same, as far as nobody reads
+    // an older state; what is not stays in the log beside it.
+    let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }
 
 fn transaction(connection: &Connection, jobs: Vec<Job>) {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use interleaf_store::{Commit, ErrorKind, OpenOptions, default_url, open, open_with};
+use interleaf_store::{
+    Commit, ErrorKind, OpenOptions, default_url, hide_passwords, open, open_with,
+};
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 
@@ -37,6 +39,69 @@ async fn a_wrong_url_is_an_error_that_says_what_is_right() {
         assert_eq!(refusal.0, kind, "{url}: {}", refusal.1);
         assert!(refusal.1.contains(says), "{url}: {}", refusal.1);
         assert!(!refusal.1.contains("secret"), "{url}: {}", refusal.1);
+    }
+}
+
+/// All that an error says, its causes included.
+fn everything(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(|error| format!("{error} {error:?}")).collect::<Vec<_>>().join("; ")
+}
+
+#[tokio::test]
+async fn no_error_names_a_password_however_the_address_is_written() {
+    let folder = "%2Fno%2Fsuch";
+    for url in [
+        "host=127.0.0.1 password=s3cret",
+        "host=127.0.0.1 password = 's3 cret' user=me",
+        "PASSWORD=s3cret host=::1",
+        "password%3Ds3cret",
+        "PGPASSWORD=s3cret",
+        "me:s3cret@host/db",
+        "postgres:host=h password=s3cret",
+        "postgres:me:s3cret@host/db",
+        "postgres://me:s3cret",
+        "postgres://me:s3cret/db",
+        "postgres://me:s3cret@",
+        "postgres://me:s3cret@host:port/db",
+        "postgres://me:p@s3cret@host/db",
+        "postgres://me:p/s3cret@host/db",
+        "postgres://me:p?s3cret@host/db",
+        "postgres://me:p#s3cret@host/db",
+        "postgres://me:p s3cret@host/db",
+        "postgres://me:%73%33cret%zz@host/db",
+        "postgres://me@host/db?pasword=s3cret",
+        "postgres://me@host/db?password=s3cret&port=x",
+        "postgres://me@host/db password=s3cret",
+        &format!("postgres://me:s3cret@{folder}/db"),
+        &format!("postgres://me:p%40s3cret@{folder}/db"),
+        &format!("postgres://me@{folder}/db?password=s3cret"),
+        &format!("postgres://me@{folder}/db password=s3cret"),
+        &format!("postgres://me@{folder}/db%20password%3ds3cret"),
+        "postgresql://me:s3cret@host:1:2/db",
+        "mysql://me:s3cret@host/db",
+        "sqlite:postgres://me:s3cret@host/db",
+        "sqlite:/no/such/password=s3cret",
+        "sqlite:/no/such/host=h password='s3 cret'",
+        "memory:password=s3cret",
+    ] {
+        let Err(error) = open(url).await else { continue };
+        let told = everything(&error);
+        assert!(!told.contains("cret"), "{url}: {told}");
+        assert!(!hide_passwords(url).contains("cret") || !url.contains("password"), "{url}");
+    }
+}
+
+#[test]
+fn what_is_no_password_is_not_hidden() {
+    for text in [
+        "the password is wrong",
+        "postgres://host:5432,other:5433/db?target_session_attrs=read-write",
+        "postgres://[::1]:5432/db",
+        "cannot open the database db on /no/such: see https://example.org:80/a@b",
+        "sqlite:/home/me@work/sessions.db",
+    ] {
+        assert_eq!(hide_passwords(text), text);
     }
 }
 

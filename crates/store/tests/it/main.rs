@@ -9,6 +9,8 @@ mod oracle;
 mod bad_input;
 mod bodies;
 mod crash;
+mod damage;
+mod file;
 mod migrations;
 mod replay;
 mod writers;

@@ -1,0 +1,92 @@
+//! Texts that may hold the address of a store, without its password.
+
+use std::borrow::Cow;
+
+/// What stands where a password was.
+const HIDDEN: &str = "***";
+
+/// What a value is called that nobody is to see.
+const NAMES: [&str; 3] = ["password", "passwd", "pwd"];
+
+/// The text with every password of an address in it hidden, whichever way the address is
+/// written: as a URL, or as `key=value`. Where it is not certain what belongs to the
+/// password, rather too much is hidden.
+///
+/// ```
+/// use interleaf_store::hide_passwords;
+///
+/// assert_eq!(hide_passwords("no postgres://me:s3cret@host/db"), "no postgres://me:***@host/db");
+/// assert_eq!(hide_passwords("host=h password=s3cret user=me"), "host=h password=*** user=me");
+/// ```
+pub fn hide_passwords(text: &str) -> Cow<'_, str> {
+    let mut hidden = Cow::Borrowed(text);
+    let mut from = 0;
+    while let Some((start, end)) = next_secret(&hidden, from) {
+        hidden.to_mut().replace_range(start..end, HIDDEN);
+        from = start + HIDDEN.len();
+    }
+    hidden
+}
+
+/// Where the next password is.
+fn next_secret(text: &str, from: usize) -> Option<(usize, usize)> {
+    let url = text[from..].match_indices("://").find_map(|(at, _)| of_url(text, from + at + 3));
+    let value = of_value(text, from);
+    [url, value].into_iter().flatten().min()
+}
+
+/// The password of a URL whose user begins here.
+fn of_url(text: &str, user: usize) -> Option<(usize, usize)> {
+    let scheme = text[..user - 3].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+    let rest = &text[user..];
+    let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+    let is_ours = scheme.is_some_and(|scheme| scheme.starts_with("postgres"));
+    // Of our own addresses, one that is not written as it should be is hidden as well.
+    let authority = match is_ours {
+        true => rest,
+        false => &word[..word.find(['/', '?', '#']).unwrap_or(word.len())],
+    };
+    let colon = authority.find([':', '/', '?']).filter(|&at| authority[at..].starts_with(':'))?;
+    let end = match authority.rfind('@') {
+        Some(at) if at > colon => at,
+        // What is no port is a password before a host that was forgotten.
+        _ if is_ours && !word.starts_with('[') => {
+            let until = |ends: &[char]| word[colon..].find(ends).map_or(word.len(), |n| colon + n);
+            let port = &word[colon + 1..until(&[',', '/', '?'])];
+            (!port.bytes().all(|byte| byte.is_ascii_digit())).then(|| until(&['/', '?']))?
+        }
+        _ => return None,
+    };
+    (colon + 1 < end).then_some((user + colon + 1, user + end))
+}
+
+/// The value after the name of a password.
+fn of_value(text: &str, from: usize) -> Option<(usize, usize)> {
+    let lower = text.to_ascii_lowercase();
+    let named = |name: &str| {
+        let mut ends = lower[from..].match_indices(name).map(|(at, _)| from + at + name.len());
+        ends.find_map(|end| value_at(text, end))
+    };
+    NAMES.into_iter().filter_map(named).min()
+}
+
+/// The value that an equals sign here gives.
+fn value_at(text: &str, name_end: usize) -> Option<(usize, usize)> {
+    let rest = text[name_end..].trim_start_matches(' ');
+    let signs = ["=", "%3d", "%3D"];
+    let value = signs.iter().find_map(|sign| rest.strip_prefix(sign))?.trim_start_matches(' ');
+    let start = text.len() - value.len();
+    let len = match value.chars().next().filter(|c| matches!(c, '\'' | '"')) {
+        Some(quote) => {
+            let mut escaped = false;
+            let closing = value.char_indices().skip(1).find(|&(_, c)| {
+                let closes = c == quote && !escaped;
+                escaped = c == '\\' && !escaped;
+                closes
+            });
+            closing.map_or(value.len(), |(at, quote)| at + quote.len_utf8())
+        }
+        None => value.find(|c: char| c.is_whitespace() || c == '&').unwrap_or(value.len()),
+    };
+    (len > 0).then_some((start, start + len))
+}

@@ -1,0 +1,57 @@
+//! The file and its folder, made for their owner alone: what was said is nobody else's
+//! business.
+//!
+//! SQLite gives the files that it puts beside the database the same rights. A file that
+//! is there already keeps its own: whoever shares it does so on purpose.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::io::ErrorKind::{PermissionDenied, StorageFull};
+use std::path::Path;
+
+use crate::error::Failure;
+use crate::url::default_path;
+use crate::{Error, ErrorKind};
+
+/// Makes the file if there is none, and the folder if it is the default one.
+pub(crate) fn make(path: &Path) -> Result<(), Failure> {
+    if let (Ok(default), Some(folder)) = (default_path(), path.parent())
+        && default == path
+    {
+        let denied = |e| Error::new(ErrorKind::Denied, "cannot make its folder").caused_by(e);
+        make_folder(folder).map_err(denied)?;
+    }
+    let (kind, message) = match make_file(path).map_err(|e| e.kind()) {
+        Err(PermissionDenied) => (ErrorKind::Denied, "the file may not be made"),
+        Err(StorageFull) => (ErrorKind::Full, "there is no room left for the database"),
+        // Whatever else is wrong, SQLite comes across it too.
+        Ok(()) | Err(_) => return Ok(()),
+    };
+    Err(Error::new(kind, message).into())
+}
+
+#[cfg(unix)]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt};
+
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let rights = std::fs::metadata(folder)?.permissions();
+    match rights.mode() & 0o077 {
+        0 => Ok(()),
+        // It is ours alone: nobody else puts anything into it.
+        _ => std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)),
+    }
+}
+
+#[cfg(not(unix))]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).create(folder)
+}
+
+fn make_file(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
