@@ -93,7 +93,7 @@ pub(crate) fn assemble_after(
     observe: &mut dyn FnMut(Step, &[Entry]),
 ) -> Result<(Assembly, Vec<Entry>), Error> {
     let brief = Brief::of(view, recipe, requires, placement)?;
-    let mut draft = Draft::of(&view.messages);
+    let mut draft = Draft::of(&view.messages, recipe.look_alikes);
     let mut making = Making::default();
     making.run(&brief, &mut draft, &STEPS, observe)?;
     if let Some(previous) = previous {

@@ -52,7 +52,11 @@ impl<'a> Brief<'a> {
 
     /// Whether this is the sub-agent's task.
     pub(crate) fn is_task(&self, message: &Arc<Message>) -> bool {
-        self.task.is_some_and(|task| Arc::ptr_eq(task, message))
+        // A task with a line that is escaped is another message under the same id.
+        let is_it = |task: &Arc<Message>| {
+            Arc::ptr_eq(task, message) || (!task.id.is_unassigned() && task.id == message.id)
+        };
+        self.task.is_some_and(is_it)
     }
 
     /// The origin given to messages that the steps make: the agent's whose request it is.

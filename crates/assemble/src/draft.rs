@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, ToolCall};
 
+use crate::fence;
 use crate::running::Prior;
-use crate::{Placement, Step, Tokens};
+use crate::{LookAlikes, Placement, Step, Tokens};
 
 /// A call at the end that was left open for its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +34,9 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn of(view: &[Arc<Message>]) -> Self {
-        let original = |message: &Arc<Message>| entry(message.clone(), Provenance::Original);
-        Self { entries: view.iter().map(original).collect(), ..Self::default() }
+    pub(crate) fn of(view: &[Arc<Message>], look_alikes: LookAlikes) -> Self {
+        let said = view.iter().map(|message| said(message, look_alikes));
+        Self { entries: said.collect(), ..Self::default() }
     }
 
     /// How many messages there are after a step, the settled ones included.
@@ -45,6 +46,18 @@ impl Draft {
 
     pub(crate) fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
         self.entries.iter().map(|entry| &entry.message)
+    }
+}
+
+/// A message of the view, as a request may say it.
+pub(crate) fn said(message: &Arc<Message>, look_alikes: LookAlikes) -> Entry {
+    let fenced = match look_alikes {
+        LookAlikes::Escape => fence::fenced(message),
+        LookAlikes::Keep => None,
+    };
+    match fenced {
+        Some(fenced) => entry(fenced, Provenance::Altered),
+        None => entry(message.clone(), Provenance::Original),
     }
 }
 

@@ -116,6 +116,8 @@ pub enum Cause {
     SystemMessage,
     /// It says nothing.
     Blank,
+    /// A line of it looks like one of the engine's own.
+    LookAlike,
     /// It is internal to another agent.
     OtherAgent,
     /// It is the program's own note.
@@ -175,6 +177,9 @@ impl fmt::Display for Cause {
             }
             Self::SystemMessage => "system messages are never summarised",
             Self::Blank => "it says nothing",
+            Self::LookAlike => {
+                "a line of it looks like one of the engine's own: a backslash goes before it"
+            }
             Self::OtherAgent => "it is internal to another agent",
             Self::Internal => "it is the program's own note",
             Self::NoCall => "its call is not in the conversation",

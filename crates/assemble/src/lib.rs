@@ -38,6 +38,7 @@ mod view;
 
 mod brief;
 mod draft;
+mod fence;
 mod finding;
 mod open;
 pub mod steps;
@@ -59,7 +60,7 @@ pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};
 pub use prefix::StablePrefix;
 pub use recipe::{
-    Agent, Budget, ContextText, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
+    Agent, Budget, ContextText, LookAlikes, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
 };
 pub use report::{Report, StepReport, Tokens};
 pub use running::Running;

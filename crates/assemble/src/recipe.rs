@@ -39,6 +39,8 @@ pub struct Recipe {
     pub summary_role: SummaryRole,
     /// What a call without a result gets.
     pub missing_result: MissingResult,
+    /// What becomes of a line that looks like the engine's own.
+    pub look_alikes: LookAlikes,
     /// What becomes of calls at the end that may still be answered.
     pub open_block: OpenBlock,
     /// What the request must fit into.
@@ -107,6 +109,17 @@ pub enum MissingResult {
     Make,
     /// It is removed, and its message if nothing is left.
     DropCall,
+}
+
+/// What becomes of a line in a user's or a tool's text that looks like the first line of
+/// an engine text, such as a heading of the context block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LookAlikes {
+    /// A backslash goes before it, so that nothing passes for the engine's own.
+    #[default]
+    Escape,
+    /// It stays: what comes in is a finished request, not what people and tools said.
+    Keep,
 }
 
 /// What becomes of calls at the very end that have no result yet.
@@ -200,6 +213,13 @@ impl Recipe {
     #[must_use]
     pub fn with_tools(mut self, tools: impl Into<Arc<[Tool]>>) -> Self {
         self.tools = tools.into();
+        self
+    }
+
+    /// The recipe for texts in which lines that look like the engine's own do this.
+    #[must_use]
+    pub fn with_look_alikes(mut self, look_alikes: LookAlikes) -> Self {
+        self.look_alikes = look_alikes;
         self
     }
 

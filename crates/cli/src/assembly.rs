@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    self, Agent, Budget, ContextText, Ledger, MissingResult, OpenBlock, PlacementRule, Previous,
-    SummaryRole,
+    self, Agent, Budget, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock, PlacementRule,
+    Previous, SummaryRole,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
 use interleaf::read::SummaryForm;
@@ -117,8 +117,7 @@ enum SummaryAs {
     User,
 }
 
-/// All that the flags say, with the files read; good for many conversations. The
-/// default repairs and validates only.
+/// All that the flags say, with the files read; good for many conversations.
 #[derive(Default)]
 pub(crate) struct Recipe {
     request: assemble::Recipe,
@@ -237,6 +236,12 @@ impl AssemblyArguments {
 }
 
 impl Recipe {
+    /// Repairs and validates a finished request, and does no more.
+    pub(crate) fn plain() -> Self {
+        let request = assemble::Recipe::new().with_look_alikes(LookAlikes::Keep);
+        Self { request, ..Self::default() }
+    }
+
     /// Makes the request of a conversation, for a target or in neutral form.
     pub(crate) fn make(
         &self,

@@ -10,8 +10,7 @@ use crate::input::Input;
 use crate::report_table::waiting_text;
 
 /// How bodies are written again.
-pub(crate) struct Plain<'a> {
-    pub(crate) recipe: &'a Recipe,
+pub(crate) struct Plain {
     pub(crate) vendor: &'static Vendor,
     /// The tools to give in place of the body's own.
     pub(crate) tools: Option<Tools>,
@@ -27,7 +26,7 @@ pub(crate) struct Body {
     pub(crate) made: Made,
 }
 
-impl Plain<'_> {
+impl Plain {
     /// Reads a body of this family and writes it for the vendor.
     pub(crate) fn body(
         &self,
@@ -38,7 +37,7 @@ impl Plain<'_> {
         let mut loaded = input.load_request(family)?;
         loaded.equip(self.tools.as_ref());
         let target = Target::with_options(self.vendor.clone(), options(&loaded.options));
-        let made = self.recipe.make(&loaded, Some(&target), false)?;
+        let made = Recipe::plain().make(&loaded, Some(&target), false)?;
         let text = made.text(&loaded.name)?;
         let text = text.ok_or_else(|| Failure::new(&loaded.name, waiting_text(&made.preview)))?;
         Ok(Body { name: loaded.name, text, made })

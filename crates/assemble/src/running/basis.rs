@@ -6,13 +6,14 @@ use interleaf_model::Requirements;
 
 use crate::brief::Brief;
 use crate::tokens::Rate;
-use crate::{Agent, Ledger, MissingResult, Summary, SummaryRole};
+use crate::{Agent, Ledger, LookAlikes, MissingResult, Summary, SummaryRole};
 
 /// What settled turns depend on beside the messages: if any of it changes, they are
 /// made anew.
 pub(super) struct Basis {
     agent: Agent,
     requires: Requirements,
+    look_alikes: LookAlikes,
     missing_result: MissingResult,
     summary: Option<Arc<Summary>>,
     summary_role: SummaryRole,
@@ -27,6 +28,7 @@ impl Basis {
         Self {
             agent: recipe.agent.clone(),
             requires: brief.requires,
+            look_alikes: recipe.look_alikes,
             missing_result: recipe.missing_result,
             summary: recipe.summary.clone(),
             summary_role: recipe.summary_role,
@@ -51,6 +53,7 @@ impl PartialEq for Basis {
             && same_ledger
             && self.agent == other.agent
             && self.requires == other.requires
+            && self.look_alikes == other.look_alikes
             && self.missing_result == other.missing_result
             && self.summary_role == other.summary_role
             && self.longest_result == other.longest_result

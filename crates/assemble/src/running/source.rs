@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use interleaf_model::{CallId, Entry, Message, Provenance};
+use interleaf_model::{CallId, Entry, Message};
 
 use crate::brief::Brief;
-use crate::draft::{Draft, entry};
+use crate::draft::{Draft, said};
 use crate::finding::Findings;
 use crate::steps::{compress, filter};
 use crate::{Error, Summary};
@@ -29,7 +29,7 @@ pub(super) struct Source {
 impl Source {
     /// Compresses a whole view.
     pub(super) fn of(brief: &Brief<'_>, view: &[Arc<Message>]) -> Result<Self, Error> {
-        let mut draft = Draft::of(view);
+        let mut draft = Draft::of(view, brief.recipe.look_alikes);
         let mut source = Self { n_view: view.len(), ..Self::default() };
         compress::run(brief, &mut draft, &mut source.findings)?;
         source.entries = draft.entries;
@@ -49,7 +49,7 @@ impl Source {
                 }
                 self.note(brief, summary, message);
             }
-            self.entries.push(entry(message.clone(), Provenance::Original));
+            self.entries.push(said(message, brief.recipe.look_alikes));
             self.n_view += 1;
         }
         true

@@ -10,11 +10,9 @@ use interleaf_model::{Blocks, CallId, Entry, Message, MessageId, Provenance, Rol
 use super::filter;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
+use crate::fence;
 use crate::finding::Findings;
 use crate::{Cause, Error, FindingKind, Summary, SummaryRole};
-
-/// How a summary announces itself.
-const HEADING: &str = "[Previous conversation summary]";
 
 pub(crate) fn run(
     brief: &Brief<'_>,
@@ -52,16 +50,16 @@ pub(crate) fn run(
         draft.entries = kept;
         return Ok(());
     };
-    let stands_for = swallowed + n_out_of_view;
+    let text = fence::summary(swallowed + n_out_of_view, &summary.text);
     let (place, message) = match brief.recipe.summary_role {
         SummaryRole::System => {
             let head = kept.iter().take_while(|e| e.message.role() == Role::System).count();
-            (head, Message::system(&text(summary, stands_for)))
+            (head, Message::system(&text))
         }
         SummaryRole::User => {
             let task = kept.iter().position(|entry| brief.is_task(&entry.message));
             let place = first.max(task.map_or(0, |task| task + 1));
-            (place, Message::user(&text(summary, stands_for)))
+            (place, Message::user(&text))
         }
     };
     let mut message = message.with_id(MessageId::new(format!("summary:{}", summary.start)));
@@ -69,11 +67,6 @@ pub(crate) fn run(
     kept.insert(place, entry(message, Provenance::Summary));
     draft.entries = kept;
     Ok(())
-}
-
-fn text(summary: &Summary, stands_for: usize) -> String {
-    let messages = if stands_for == 1 { "message" } else { "messages" };
-    format!("{HEADING} ({stands_for} {messages})\n\n{}", summary.text)
 }
 
 /// For each position, why it may not be swallowed, if so.

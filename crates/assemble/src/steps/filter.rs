@@ -1,9 +1,9 @@
 //! **Sees** any draft.
 //! **Guarantees** that every message says something and is for this agent; blank user
 //! messages stay only if nothing else would be left and the target takes them.
-//! **Reports** what was dropped.
+//! **Reports** what was dropped, and which texts had a line that looked like ours.
 
-use interleaf_model::{Message, Origin, Role};
+use interleaf_model::{Message, Origin, Provenance, Role};
 
 use crate::brief::Brief;
 use crate::draft::Draft;
@@ -26,8 +26,12 @@ pub(crate) fn run(
         let cause = unheard(agent, message).filter(|&cause| {
             !(keeps_blank && cause == Cause::Blank && message.role() == Role::User)
         });
-        if let Some(cause) = cause {
-            findings.add(FindingKind::Dropped, &message.id, cause);
+        match cause {
+            Some(cause) => findings.add(FindingKind::Dropped, &message.id, cause),
+            None if entry.provenance == Provenance::Altered => {
+                findings.add(FindingKind::Altered, &message.id, Cause::LookAlike);
+            }
+            None => {}
         }
         cause.is_none()
     });

@@ -30,6 +30,7 @@ use self::loss::{Fate, History, Kind, Replay, Terms};
 use super::place;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
+use crate::fence;
 use crate::finding::Findings;
 use crate::tokens::Counting;
 use crate::{Budget, Cause, Error, FindingKind, Tokens};
@@ -43,8 +44,6 @@ const FREED_PART: u64 = 5;
 const FIXED_PART: u64 = 20;
 /// Less than this of a tool result is not worth showing.
 const LEAST_SHOWN: u64 = 100;
-/// What an old tool result says when it gave way.
-const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -183,9 +182,9 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
         enough: limit - freed / 2,
         fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
         newest_results: budget.newest_results,
-        cleared: made(Message::user(CLEARED)),
+        cleared: made(Message::user(fence::CLEARED)),
         // The loss must not change with the number that the notice names.
-        notice: made(Message::user(&notice_text(1_000_000))),
+        notice: made(Message::user(&fence::left_out(1_000_000))),
     }
 }
 
@@ -259,7 +258,7 @@ fn clear(entries: &mut [Entry], fates: &[Fate], counting: &Counting<'_>, finding
 pub(crate) fn cleared_message(message: &Message) -> Arc<Message> {
     let mut message = message.clone();
     if let Body::Tool(result) = &mut message.body {
-        result.parts = Parts::one(ContentPart::Text(Text::new(CLEARED)));
+        result.parts = Parts::one(ContentPart::Text(Text::new(fence::CLEARED)));
     }
     Arc::new(message)
 }
@@ -290,7 +289,7 @@ fn first_id(entries: &[Entry]) -> MessageId {
 /// The notice that stands for `n` messages, of which the first is named.
 pub(crate) fn notice(brief: &Brief<'_>, first: &MessageId, n: usize) -> Entry {
     let id = MessageId::new(format!("{first}:left-out"));
-    let mut message = Message::user(&notice_text(n)).with_id(id);
+    let mut message = Message::user(&fence::left_out(n)).with_id(id);
     message.origin = brief.own_origin();
     entry(message, Provenance::Notice)
 }
@@ -305,11 +304,6 @@ pub(crate) fn put_notice(
     let Some(notice) = notice else { return };
     let is_task = entries.get(head).is_some_and(|entry| brief.is_task(&entry.message));
     entries.insert(head + usize::from(is_task), notice);
-}
-
-fn notice_text(n: usize) -> String {
-    let messages = if n == 1 { "message" } else { "messages" };
-    format!("[{n} earlier {messages} left out to fit the context window.]")
 }
 
 /// The places of what is never touched: a sub-agent's task, pinned messages with the tool

@@ -3,15 +3,13 @@
 //! legal position that the rule leads to; without any, the draft stays as it is.
 //! **Reports** nothing in findings: the placement has its own place in the report.
 
-use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance, Role};
+use interleaf_model::{Entry, Message, MessageId, Provenance, Role};
 
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
+use crate::fence;
 use crate::finding::Findings;
 use crate::{Agent, ContextText, Error, Layout, Placement, Step};
-
-/// How the role definition announces itself (C1).
-const ROLE_HEADING: &str = "## Agent Role Definition";
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -68,15 +66,10 @@ fn context_entries(context: &[ContextText]) -> Vec<Entry> {
     let mut texts: Vec<&ContextText> =
         context.iter().filter(|context| !context.text.trim().is_empty()).collect();
     texts.sort_by_key(|context| context.kind.rank());
-    let message = |context: &ContextText| match context.kind {
-        ContextKind::Role if !context.text.starts_with(ROLE_HEADING) => {
-            Message::user(&format!("{ROLE_HEADING}\n\n{}", context.text))
-        }
-        _ => Message::user(&context.text),
-    };
     let made = |context: &ContextText| {
         let id = MessageId::new(format!("context:{}", context.kind.as_str()));
-        entry(message(context).with_id(id), Provenance::Context(context.kind.clone()))
+        let message = Message::user(&fence::context(&context.kind, &context.text));
+        entry(message.with_id(id), Provenance::Context(context.kind.clone()))
     };
     texts.into_iter().map(made).collect()
 }

@@ -18,13 +18,9 @@ use self::pairing::Pairing;
 use super::filter;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
+use crate::fence;
 use crate::finding::Findings;
 use crate::{Cause, Error, FindingKind, MissingResult};
-
-/// What a result that was never recorded says.
-const NO_RESULT: &str = "No result was recorded for this call.";
-/// What opens a conversation whose beginning is not there.
-const OPENING: &str = "[The conversation before this point is not shown.]";
 
 pub(crate) fn run(
     brief: &Brief<'_>,
@@ -236,7 +232,7 @@ fn with_call_id(result: &Entry, id: &CallId) -> Entry {
 
 /// A result that says that there is none, named and dated after its call.
 fn no_result(opener: &Message, id: &CallId, name: &ToolName) -> Entry {
-    let mut message = Message::tool(id.clone(), Status::Error, NO_RESULT);
+    let mut message = Message::tool(id.clone(), Status::Error, fence::NO_RESULT);
     message.id = MessageId::new(format!("{}:{id}:missing", opener.id));
     message.at = opener.at;
     message.origin = opener.origin.clone();
@@ -258,7 +254,7 @@ fn open_with_user(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings)
     let later = std::mem::take(findings);
     findings.add(FindingKind::Made, &id, Cause::NoUserBefore);
     findings.extend(&later);
-    let mut message = Message::user(OPENING).with_id(id);
+    let mut message = Message::user(fence::OPENING).with_id(id);
     message.origin = brief.own_origin();
     draft.entries.insert(first, entry(message, Provenance::Made));
 }

@@ -34,14 +34,14 @@ fn the_worked_example_has_its_five_states() {
     };
 
     insta::assert_snapshot!(state(Step::Compress), @r#"
-    # s \[Previous conversation summary\] (4 messages)\n\nThe user ran ls and saw the folder.
+    # s \[Previous conversation summary\] (4 messages)\n\n<conversation-summary>\nThe user ran ls and saw the folde…
       u Now run pwd.
       a [call call_2 execute_command {"command":"pwd"}]
       t call_2= /home/ada/project
       a [empty]
     "#);
     insta::assert_snapshot!(state(Step::Filter), @r#"
-    # s \[Previous conversation summary\] (4 messages)\n\nThe user ran ls and saw the folder.
+    # s \[Previous conversation summary\] (4 messages)\n\n<conversation-summary>\nThe user ran ls and saw the folde…
       u Now run pwd.
       a [call call_2 execute_command {"command":"pwd"}]
       t call_2= /home/ada/project
@@ -50,7 +50,7 @@ fn the_worked_example_has_its_five_states() {
     assert_eq!(state(Step::Place), state(Step::Repair));
     insta::assert_snapshot!(state(Step::System), @r#"
     = s You are a helpful assistant.
-    # s \[Previous conversation summary\] (4 messages)\n\nThe user ran ls and saw the folder.
+    # s \[Previous conversation summary\] (4 messages)\n\n<conversation-summary>\nThe user ran ls and saw the folde…
       u Now run pwd.
       a [call call_2 execute_command {"command":"pwd"}]
       t call_2= /home/ada/project

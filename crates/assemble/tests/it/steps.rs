@@ -2,6 +2,7 @@
 
 mod compress;
 mod context;
+mod fence;
 mod filter;
 mod fit;
 mod pairing;

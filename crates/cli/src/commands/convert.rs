@@ -8,7 +8,6 @@ use interleaf::wire::Family;
 
 use crate::api::{ApiArguments, ApiParser, change_text, family_of};
 use crate::arguments::ByteCount;
-use crate::assembly::Recipe;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
@@ -63,9 +62,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     report_table::check_path(arguments.report.as_deref())?;
-    let recipe = Recipe::default();
     let plain = Plain {
-        recipe: &recipe,
         vendor: arguments.api.vendor_of(arguments.to)?,
         tools: arguments.api.tools(limit)?,
     };

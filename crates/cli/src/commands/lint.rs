@@ -10,7 +10,6 @@ use interleaf::wire::{Family, Options, Vendor};
 
 use crate::api::{ApiParser, family_of, vendor_of, vendor_parser};
 use crate::arguments::ByteCount;
-use crate::assembly::Recipe;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::input::Input;
@@ -107,7 +106,7 @@ fn faults(vendor: &Vendor, name: &str, text: &str) -> Result<Vec<Fault>, Failure
 }
 
 fn fixed(vendor: &'static Vendor, input: Input) -> Result<String, Failure> {
-    let plain = Plain { recipe: &Recipe::default(), vendor, tools: None };
+    let plain = Plain { vendor, tools: None };
     Ok(plain.body(input, vendor.family, Options::clone)?.text)
 }
 

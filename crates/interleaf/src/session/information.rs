@@ -128,7 +128,7 @@ pub(super) async fn render(kept: &mut Records) -> Result<Option<String>, Error> 
     let newest = &ranges[ranges.len().saturating_sub(SHOWN)..];
     let wanted = newest.iter().map(|(_, range)| (range.path.clone(), range.lines)).collect();
     let excerpts = kept.cache.read(wanted).await?;
-    let mut out = String::from("## Useful information\n");
+    let mut out = String::new();
     for ((_, range), excerpt) in newest.iter().zip(excerpts) {
         // Writing into a String cannot fail.
         let _ = writeln!(out, "### {}: {}", one_line(&range.title()), one_line(&range.note));

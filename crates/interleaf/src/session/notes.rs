@@ -146,7 +146,7 @@ pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
     if shown.is_empty() && damaged.is_empty() {
         return None;
     }
-    let mut out = String::from("## Folder notes\n");
+    let mut out = String::new();
     for ((_, folder), mut texts) in shown {
         texts.sort_unstable();
         // Writing into a String cannot fail.

@@ -90,7 +90,7 @@ impl Todo<'_> {
     /// As [`items`](Self::items).
     pub async fn text(&mut self) -> Result<String, Error> {
         let text = render(self.0.kept().await?, &Agent::Main);
-        Ok(text.unwrap_or_else(|| HEADING.to_owned()))
+        Ok(format!("{HEADING}{}", text.unwrap_or_default()))
     }
 
     /// Adds an item at the end, and gives its id.
@@ -231,7 +231,7 @@ pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
     if kept.todo.is_empty() && damaged.is_empty() {
         return None;
     }
-    let mut out = String::from(HEADING);
+    let mut out = String::new();
     if let Agent::Sub(_) = agent {
         out.push_str("This is the list of the main agent, for you to read. Do your own task.\n");
     }

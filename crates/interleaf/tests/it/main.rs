@@ -3,6 +3,7 @@
 //! - `requests`: a session's requests are those made from scratch
 //! - `answers`: what a model said goes back to it in order, and is known later
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
+//! - `fence`: no text that was said passes for the engine's own
 //! - `library_page`: the code on the library's page is the code that runs
 //! - `records`: what is kept beside the conversation, whoever writes it
 //! - `session`: a session is its events
@@ -11,6 +12,7 @@
 
 mod agents;
 mod answers;
+mod fence;
 mod library_page;
 mod records;
 mod requests;

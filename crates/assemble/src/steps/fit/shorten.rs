@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Body, ContentPart, Message, Parts, Text};
 
+use crate::fence;
 use crate::tokens::Counting;
 
 /// The result in at most `limit` tokens, or nothing if its texts are not what makes
@@ -43,9 +44,5 @@ fn head_and_tail(text: &str, keep: usize) -> String {
     let head = text.floor_char_boundary(keep / 2);
     let tail = text.ceil_char_boundary(text.len() - keep / 2);
     let left_out = text[head..tail].chars().count();
-    format!(
-        "{}\n[… {left_out} characters of this tool result are left out here …]\n{}",
-        &text[..head],
-        &text[tail..]
-    )
+    format!("{}\n{}\n{}", &text[..head], fence::shortened(left_out), &text[tail..])
 }

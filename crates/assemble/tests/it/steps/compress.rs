@@ -24,7 +24,7 @@ fn a_system_summary_stands_right_behind_the_head() {
     input.summary = summary("They listed files.", &["m1", "m2", "m3", "m4"]);
     insta::assert_snapshot!(show(&input), @r"
       s rules
-    # s \[Previous conversation summary\] (4 messages)\n\nThey listed files.
+    # s \[Previous conversation summary\] (4 messages)\n\n<conversation-summary>\nThey listed files.\n</conversatio…
       u two
       a done
     > compress dropped m1, m2, m3, m4: the summary stands for it
@@ -39,7 +39,7 @@ fn a_user_summary_stands_where_the_first_covered_message_stood() {
     insta::assert_snapshot!(show(&input), @r"
       s rules
       u one
-    # u \[Previous conversation summary\] (2 messages)\n\nThey listed files.
+    # u \[Previous conversation summary\] (2 messages)\n\n<conversation-summary>\nThey listed files.\n</conversatio…
       a two entries
       u two
       a done
@@ -51,9 +51,9 @@ fn a_user_summary_stands_where_the_first_covered_message_stood() {
 fn the_heading_counts_messages_that_are_no_longer_in_the_view() {
     let mut input = two_turns();
     input.summary = summary("Hi.", &["m1", "long-gone"]);
-    assert!(show(&input).contains(r"\[Previous conversation summary\] (2 messages)\n\nHi."));
+    assert!(show(&input).contains(r"\[Previous conversation summary\] (2 messages)\n\n<"));
     input.summary = summary("Hi.", &["m1"]);
-    assert!(show(&input).contains(r"\[Previous conversation summary\] (1 message)\n\nHi."));
+    assert!(show(&input).contains(r"\[Previous conversation summary\] (1 message)\n\n<"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn messages_that_are_not_covered_stay_where_they_are() {
     input.summary = summary("Something.", &["m1", "m4"]);
     insta::assert_snapshot!(show(&input), @r"
       s rules
-    # s \[Previous conversation summary\] (2 messages)\n\nSomething.
+    # s \[Previous conversation summary\] (2 messages)\n\n<conversation-summary>\nSomething.\n</conversation-summar…
     + u \[The conversation before this point is not shown.\]
       a [call c1 ls]
       t c1= src
@@ -79,7 +79,7 @@ fn the_latest_user_message_and_system_messages_are_spared() {
     input.summary = summary("All of it.", &["m0", "m1", "m2", "m3", "m4", "m5", "m6"]);
     insta::assert_snapshot!(show(&input), @r"
       s rules
-    # s \[Previous conversation summary\] (5 messages)\n\nAll of it.
+    # s \[Previous conversation summary\] (5 messages)\n\n<conversation-summary>\nAll of it.\n</conversation-summar…
       u two
     > compress spared m0: system messages are never summarised
     > compress dropped m1, m2, m3, m4: the summary stands for it
@@ -99,7 +99,7 @@ fn the_latest_user_message_is_one_that_the_model_would_see() {
     );
     input.summary = summary("All.", &["m0", "m1", "m2", "m3", "m4"]);
     insta::assert_snapshot!(show(&input), @r"
-    # s \[Previous conversation summary\] (4 messages)\n\nAll.
+    # s \[Previous conversation summary\] (4 messages)\n\n<conversation-summary>\nAll.\n</conversation-summary>
       u the question
     > compress spared m0: the latest user message is never summarised
     > compress dropped m1, m2, m3, m4: the summary stands for it
@@ -115,7 +115,7 @@ fn a_pinned_message_is_spared_with_its_block() {
     input.summary = summary("They listed files.", &["m1", "m2", "m3", "m4"]);
     insta::assert_snapshot!(show(&input), @r"
       s rules
-    # s \[Previous conversation summary\] (2 messages)\n\nThey listed files.
+    # s \[Previous conversation summary\] (2 messages)\n\n<conversation-summary>\nThey listed files.\n</conversatio…
     + u \[The conversation before this point is not shown.\]
       a [call c1 ls]
       t c1= src
@@ -141,11 +141,11 @@ fn a_block_that_is_unanswered_or_partly_covered_is_spared() {
     );
     input.summary = summary("Tools.", &["m0", "m1", "m2", "m3", "m4"]);
     insta::assert_snapshot!(show(&input), @r"
-    # s \[Previous conversation summary\] (2 messages)\n\nTools.
+    # s \[Previous conversation summary\] (2 messages)\n\n<conversation-summary>\nTools.\n</conversation-summary>
     + u \[The conversation before this point is not shown.\]
       a [call c1 ls] [call c2 pwd]
       t c1= src
-    + t c2(pwd)! No result was recorded for this call.
+    + t c2(pwd)! \[No result was recorded for this call.\]
       a [call c3 ls]
       t c3= src
       u three
@@ -200,7 +200,7 @@ fn a_user_summary_that_would_stand_inside_a_block_goes_behind_it() {
       u one
       a [call c1 ls]
       t c1= src
-    # u \[Previous conversation summary\] (1 message)\n\nA pause.
+    # u \[Previous conversation summary\] (1 message)\n\n<conversation-summary>\nA pause.\n</conversation-summary>
       u two
     > compress dropped m2: the summary stands for it
     > repair moved m3: it was not in its place after its call

@@ -15,13 +15,13 @@ fn the_order_is_fixed_and_further_sources_follow_in_their_own() {
     insta::assert_snapshot!(show(&input), @r"
       s rules
       u hello
-    * u ## Agent Role Definition\n\nYou review code.
-    * u 1. read
-    * u src/lib.rs: 1-20
-    * u src: generated
-    * u of zebra
-    * u of ant
-    * u of mouse
+    * u ## Agent Role Definition\n\n<agent-role>\nYou review code.\n</agent-role>
+    * u ## Agent TODO List\n\n<agent-todo>\n1. read\n</agent-todo>
+    * u ## Agent Useful Information\n\n<agent-information>\nsrc/lib.rs: 1-20\n</agent-information>
+    * u ## Agent Folder Notes\n\n<agent-notes>\nsrc: generated\n</agent-notes>
+    * u ## Agent Context: zebra\n\n<agent-context>\nof zebra\n</agent-context>
+    * u ## Agent Context: ant\n\n<agent-context>\nof ant\n</agent-context>
+    * u ## Agent Context: mouse\n\n<agent-context>\nof mouse\n</agent-context>
     ");
 }
 
@@ -35,8 +35,8 @@ fn blank_texts_are_left_out_and_the_heading_is_not_doubled() {
     insta::assert_snapshot!(show(&input), @r"
       s rules
       u hello
-    * u ## Agent Role Definition\nYou write.
-    * u src: generated
+    * u ## Agent Role Definition\n\n<agent-role>\nYou write.\n</agent-role>
+    * u ## Agent Folder Notes\n\n<agent-notes>\nsrc: generated\n</agent-notes>
     ");
 }
 
@@ -52,7 +52,7 @@ fn context_is_known_by_type_and_made_anew_for_every_request() {
 
     input.context[0].text = "1. written".into();
     let (second, _) = ready(&input);
-    assert_eq!(second.entries()[2].message.text(), "1. written");
+    assert!(second.entries()[2].message.text().contains("1. written"));
     assert_eq!(second.entries().len(), first.entries().len());
     assert_eq!(input.view.messages.len(), 3);
 }

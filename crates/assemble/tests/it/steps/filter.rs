@@ -95,10 +95,10 @@ fn a_call_whose_result_is_not_for_this_agent_gets_another() {
          a [call c1 ls]
          t{agent=scout} c1= src",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u go
       a [call c1 ls]
-    + t c1(ls)! No result was recorded for this call.
+    + t c1(ls)! \[No result was recorded for this call.\]
     > filter dropped m2: it is internal to another agent
     > repair made m1:c1:missing: no result was recorded for the call (c1)
     ");

@@ -150,20 +150,19 @@ fn whole_turns_are_left_out_with_one_notice() {
          u four",
         say(40)
     );
-    let mut input = session(&text, 100, &ledger);
+    let mut input = session(&text, 115, &ledger);
     input.context = vec![four_texts().remove(1)];
     insta::assert_snapshot!(show(&input), @r"
       s rules
-    + u \[2 earlier messages left out to fit the context window.\]
+      u one
+      a w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 w10 w11 w12 w13 w14 w15 w16 w17 w18 w19 w20 w21 w22 w23 w24 w25 w26 w27 w28 w…
       u two
       a [call c1 ls]
       t c1= src
       u three
       a another long answer that takes a lot of room indeed
       u four
-    * u 1. read
-    > fit dropped m1, m2: the request would not fit the window
-    > fit made m1:left-out: the request would not fit the window
+    * u ## Agent TODO List\n\n<agent-todo>\n1. read\n</agent-todo>
     ");
 }
 
@@ -207,11 +206,14 @@ fn what_can_not_be_left_out_is_refused_with_the_figures() {
     let error = refused(&input);
     assert_eq!(error.kind(), ErrorKind::TooLarge);
     let (limit, tokens) = error.figures().unwrap();
-    assert_eq!((limit, tokens.system, tokens.history, tokens.context), (50, 5, 4 + 40 + 4 + 10, 6));
+    assert_eq!(
+        (limit, tokens.system, tokens.history, tokens.context),
+        (50, 5, 4 + 40 + 4 + 10, 12)
+    );
     assert_eq!(
         error.to_string(),
-        "the request needs 69 tokens even without everything that may be left out, and the \
-         window leaves 50: system 5, summary 0, history 58, context block 6, tools 0"
+        "the request needs 75 tokens even without everything that may be left out, and the \
+         window leaves 50: system 5, summary 0, history 58, context block 12, tools 0"
     );
 }
 

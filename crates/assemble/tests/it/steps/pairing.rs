@@ -112,11 +112,11 @@ fn a_result_that_stands_further_before_a_call_is_not_taken_for_its_result() {
          u two
          a [call call_0 ls]",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       u two
       a [call call_0 ls]
-    + t call_0(ls)! No result was recorded for this call.
+    + t call_0(ls)! \[No result was recorded for this call.\]
     > repair dropped m1: its call is not in the conversation
     > repair made m3:call_0:missing: no result was recorded for the call (call_0)
     ");
@@ -136,7 +136,7 @@ fn a_made_result_takes_id_and_time_from_its_call() {
     assert_eq!(made.at, Some("2026-11-15T10:00:00Z".parse::<Timestamp>().unwrap()));
     let result = made.as_result().unwrap();
     assert_eq!((result.status, result.call.as_str()), (Status::Error, "c1"));
-    assert_eq!(made.text(), "No result was recorded for this call.");
+    assert_eq!(made.text(), "[No result was recorded for this call.]");
     assert_eq!(ready(&input).0.entries()[2].message, *made, "the same every time");
 }
 
@@ -194,10 +194,10 @@ fn a_waiting_caller_gets_no_request() {
     let Outcome::Waiting(calls) = assembly.outcome else { panic!("nothing must be sent") };
     // By the names under which their results will come.
     assert_eq!(calls.iter().map(|open| open.call.id.as_str()).collect::<Vec<_>>(), ["c1", "c3"]);
-    insta::assert_snapshot!(seen, @"
+    insta::assert_snapshot!(seen, @r"
       u one
       a [call c1 ls]
-    + t c1(ls)! No result was recorded for this call.
+    + t c1(ls)! \[No result was recorded for this call.\]
       u two
     ~ a [call c1_2 ls] [call c2 pwd] [call c3 id]
       t c2= /home
@@ -215,9 +215,9 @@ fn the_context_block_does_not_cut_a_block_that_waits() {
         seen = lines(entries)
     })
     .unwrap();
-    insta::assert_snapshot!(seen, @"
+    insta::assert_snapshot!(seen, @r"
       u one
-    * u 1. read
+    * u ## Agent TODO List\n\n<agent-todo>\n1. read\n</agent-todo>
       a [call c1 ls] [call c2 pwd]
       t c1= src
     ");

@@ -18,7 +18,7 @@ fn a_call_id_that_comes_again_is_renamed_with_its_result() {
          t c_2= 3
          a [call c ls]",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
       a [call c ls]
       t c= 1
@@ -27,7 +27,7 @@ fn a_call_id_that_comes_again_is_renamed_with_its_result() {
     ~ a [call c_2_2 ls]
     ~ t c_2_2= 3
     ~ a [call c_3 ls]
-    + t c_3(ls)! No result was recorded for this call.
+    + t c_3(ls)! \[No result was recorded for this call.\]
     > repair altered m3: its call id was used before (c became c_2)
     > repair altered m5: its call id was used before (c_2 became c_2_2)
     > repair altered m7: its call id was used before (c became c_3)
@@ -59,12 +59,12 @@ fn one_message_may_use_an_id_twice() {
          t c= for pwd
          u two",
     );
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u one
     ~ a [call c ls] [call c_2 pwd] [call c_3 id]
       t c= for ls
     ~ t c_2= for pwd
-    + t c_3(id)! No result was recorded for this call.
+    + t c_3(id)! \[No result was recorded for this call.\]
       u two
     > repair altered m1: its call id was used before (c became c_2)
     > repair altered m1: its call id was used before (c became c_3)
@@ -166,7 +166,7 @@ fn five_faults_in_one_history_are_all_mended() {
       t c2= 7
       u quick
       a [call c3 ls]
-    + t c3(ls)! No result was recorded for this call.
+    + t c3(ls)! \[No result was recorded for this call.\]
       u thanks
     > repair dropped m1: its call is not in the conversation
     > repair moved m5, m3: it was not in its place after its call
@@ -182,10 +182,10 @@ fn a_made_result_is_for_the_agent_of_its_call() {
          a{agent=scout} [call c1 ls]",
     );
     input.agent = Agent::Sub(AgentName::new("scout"));
-    insta::assert_snapshot!(show(&input), @"
+    insta::assert_snapshot!(show(&input), @r"
       u{agent=scout} look
       a{agent=scout} [call c1 ls]
-    + t{agent=scout} c1(ls)! No result was recorded for this call.
+    + t{agent=scout} c1(ls)! \[No result was recorded for this call.\]
     > repair made m1:c1:missing: no result was recorded for the call (c1)
     ");
 }

@@ -76,10 +76,10 @@ fn without_a_prompt_the_role_is_the_system_message_and_stays_in_the_block() {
     insta::assert_snapshot!(show(&input), @r"
     = s You review code.
       u hello
-    * u ## Agent Role Definition\n\nYou review code.
-    * u 1. read
-    * u src/lib.rs: 1-20
-    * u src: generated
+    * u ## Agent Role Definition\n\n<agent-role>\nYou review code.\n</agent-role>
+    * u ## Agent TODO List\n\n<agent-todo>\n1. read\n</agent-todo>
+    * u ## Agent Useful Information\n\n<agent-information>\nsrc/lib.rs: 1-20\n</agent-information>
+    * u ## Agent Folder Notes\n\n<agent-notes>\nsrc: generated\n</agent-notes>
     > system made system: there is no system prompt: the role definition is the system message (role)
     ");
 }

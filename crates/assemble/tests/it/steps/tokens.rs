@@ -144,14 +144,14 @@ fn the_report_has_the_tokens_of_each_part() {
         counter: "words".to_owned(),
         rate: Rate::ONE,
         system: 4 + 3,
-        // [Previous conversation summary] (2 messages) They talked.
-        summary: 4 + 5 + 2,
+        // [Previous conversation summary] (2 messages), and two words between two tags.
+        summary: 4 + 5 + 2 + 2,
         // The question; the call with its name and two words of arguments; the made result.
         history: (4 + 3) + (4 + 8 + 1 + 2) + (4 + 7),
-        // The role has a heading of four words.
-        context: (4 + 4 + 3) + (4 + 2) + (4 + 2) + (4 + 2),
+        // Each has a heading of four words and two tags.
+        context: 4 * (4 + 4 + 2) + 3 + 2 + 2 + 2,
         tools: 8 + 1 + 3 + 2,
     };
     assert_eq!(tokens, expected);
-    assert_eq!(tokens.total(), 7 + 11 + 33 + 29 + 14);
+    assert_eq!(tokens.total(), 7 + 13 + 33 + 49 + 14);
 }

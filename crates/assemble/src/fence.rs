@@ -1,0 +1,81 @@
+//! The engine's own texts, and what keeps everyone else's from passing for them (C18).
+//!
+//! An engine text begins with a line that no other text of a request has: a heading of the
+//! context block, or a notice in brackets. Where a text of a user's or a tool's has such a
+//! line, a backslash goes before it. What comes from elsewhere into an engine text (a role,
+//! a TODO list, a summary) is escaped in the same way, and cannot close the tag that it
+//! stands in. So the lines that read like the engine's are those that the engine wrote.
+
+mod escape;
+
+use std::sync::Arc;
+
+use interleaf_model::{Body, ContentPart, ContextKind, Message, Parts, Text};
+
+use self::escape::{escaped, inside};
+
+/// What opens a conversation whose beginning is not there.
+pub(crate) const OPENING: &str = "[The conversation before this point is not shown.]";
+/// What a result that was never recorded says.
+pub(crate) const NO_RESULT: &str = "[No result was recorded for this call.]";
+/// What an old tool result says when it gave way.
+pub(crate) const CLEARED: &str = "[This old tool result was cleared to save space.]";
+
+/// A text of the context block, under its heading.
+pub(crate) fn context(kind: &ContextKind, text: &str) -> String {
+    let (heading, tag) = match kind {
+        ContextKind::Role => ("## Agent Role Definition".to_owned(), "agent-role"),
+        ContextKind::Todo => ("## Agent TODO List".to_owned(), "agent-todo"),
+        ContextKind::Info => ("## Agent Useful Information".to_owned(), "agent-information"),
+        ContextKind::Notes => ("## Agent Folder Notes".to_owned(), "agent-notes"),
+        ContextKind::Other(name) => {
+            (format!("## Agent Context: {}", name.replace(escape::breaks, " ")), "agent-context")
+        }
+    };
+    let text = text.strip_prefix(&heading).unwrap_or(text);
+    format!("{heading}\n\n{}", inside(tag, text))
+}
+
+/// A summary that stands for `n` messages.
+pub(crate) fn summary(n: usize, text: &str) -> String {
+    let messages = if n == 1 { "message" } else { "messages" };
+    let text = inside("conversation-summary", text);
+    format!("[Previous conversation summary] ({n} {messages})\n\n{text}")
+}
+
+/// The notice that `n` messages are left out.
+pub(crate) fn left_out(n: usize) -> String {
+    let messages = if n == 1 { "message" } else { "messages" };
+    format!("[{n} earlier {messages} left out to fit the context window.]")
+}
+
+/// The note that stands for `n` characters of a tool result.
+pub(crate) fn shortened(n: usize) -> String {
+    format!("[… {n} characters of this tool result are left out here …]")
+}
+
+/// The message without lines that pass for the engine's; none, if it has no such line.
+pub(crate) fn fenced(message: &Message) -> Option<Message> {
+    let parts = match &message.body {
+        Body::User(parts) => parts,
+        Body::Tool(result) => &result.parts,
+        // What is said in these roles cannot be taken for an engine text in another.
+        Body::System(_) | Body::Assistant(_) => return None,
+    };
+    let text_of = |part: &ContentPart| part.as_text().and_then(|text| escaped(&text.text));
+    let first = parts.iter().position(|part| text_of(part).is_some())?;
+    let mut fenced = parts.to_vec();
+    for part in &mut fenced[first..] {
+        if let (Some(new), ContentPart::Text(Text { text, .. })) = (text_of(part), part) {
+            *text = Arc::from(new);
+        }
+    }
+    let fenced = Parts::new(fenced).ok()?;
+    let mut message = message.clone();
+    match &mut message.body {
+        Body::User(parts) => *parts = fenced,
+        Body::Tool(result) => result.parts = fenced,
+        Body::System(_) | Body::Assistant(_) => {}
+    }
+    Some(message)
+}

@@ -1,0 +1,94 @@
+//! A backslash before what looks like the engine's own.
+
+/// How the headings of the context block go on after their number signs.
+const TITLES: [&str; 5] = [
+    "agent role definition",
+    "agent todo list",
+    "agent useful information",
+    "agent folder notes",
+    "agent context:",
+];
+/// How the notices go on after their bracket, their ellipsis and their number.
+const NOTICES: [&str; 6] = [
+    "previous conversation summary]",
+    "the conversation before this point is not shown",
+    "earlier message",
+    "characters of this tool result are left out",
+    "this old tool result was cleared",
+    "no result was recorded for this call",
+];
+
+/// The text with a backslash before each line that looks like the first of an engine text;
+/// none, if there is no such line. Case, indentation and the level of a heading make no
+/// difference: a model may not mind them.
+pub(super) fn escaped(text: &str) -> Option<String> {
+    let headings = text.match_indices('#').filter(|(at, _)| is_heading(text, *at));
+    let notices = text.match_indices('[').filter(|(at, _)| is_notice(text, *at));
+    let mut places: Vec<usize> = headings.chain(notices).map(|(at, _)| at).collect();
+    if places.is_empty() {
+        return None;
+    }
+    places.sort_unstable();
+    Some(with_backslashes(text, &places))
+}
+
+/// The text in a tag that nothing in it can close.
+pub(super) fn inside(tag: &str, text: &str) -> String {
+    let text = escaped(text).unwrap_or_else(|| text.to_owned());
+    let closes = |(at, _): &(usize, &str)| {
+        let rest = text[at + 1..].trim_start();
+        rest.strip_prefix('/').is_some_and(|rest| starts_with(rest.trim_start(), tag))
+    };
+    let closing = text.match_indices('<').filter(closes);
+    let places: Vec<usize> = closing.map(|(at, _)| at + 1).collect();
+    let text = with_backslashes(&text, &places);
+    format!("<{tag}>\n{}\n</{tag}>", text.trim_matches('\n'))
+}
+
+/// Whether a character ends a line, for some reader.
+pub(super) fn breaks(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_heading(text: &str, at: usize) -> bool {
+    begins_line(text, at) && {
+        let title = text[at..].trim_start_matches('#').trim_start();
+        TITLES.iter().any(|known| starts_with(title, known))
+    }
+}
+
+fn is_notice(text: &str, at: usize) -> bool {
+    let is_number = |c: char| c == '…' || c == '.' || c.is_whitespace() || c.is_numeric();
+    begins_line(text, at) && {
+        let notice = text[at + 1..].trim_start_matches(is_number);
+        NOTICES.iter().any(|known| starts_with(notice, known))
+    }
+}
+
+/// Whether nothing but what cannot be seen stands before a place in its line.
+fn begins_line(text: &str, at: usize) -> bool {
+    let is_unseen = |c: char| {
+        !breaks(c)
+            && (c.is_whitespace()
+                || c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'))
+    };
+    let before = text[..at].trim_end_matches(is_unseen);
+    before.is_empty() || before.ends_with(breaks)
+}
+
+fn starts_with(text: &str, known: &str) -> bool {
+    text.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known))
+}
+
+fn with_backslashes(text: &str, places: &[usize]) -> String {
+    let mut out = String::with_capacity(text.len() + places.len());
+    let mut done = 0;
+    for &at in places {
+        out.push_str(&text[done..at]);
+        out.push('\\');
+        done = at;
+    }
+    out.push_str(&text[done..]);
+    out
+}
