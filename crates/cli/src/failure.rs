@@ -14,6 +14,8 @@ pub(crate) enum Verdict {
     Fine,
     /// There is something that the caller must see to.
     Findings,
+    /// It goes on with what was printed.
+    Unfinished,
 }
 
 /// The end of a command before its end.

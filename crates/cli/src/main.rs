@@ -41,6 +41,7 @@ use crate::output::Output;
 
 const FINDINGS: u8 = 1;
 const BAD_INPUT: u8 = 2;
+const UNFINISHED: u8 = 10;
 const BUG: u8 = 70;
 
 fn main() -> ExitCode {
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(Verdict::Fine) | Err(Stop::PipeClosed)) => ExitCode::SUCCESS,
         Ok(Ok(Verdict::Findings)) => ExitCode::from(FINDINGS),
+        Ok(Ok(Verdict::Unfinished)) => ExitCode::from(UNFINISHED),
         Ok(Err(Stop::Failure(failure))) => {
             failure.print();
             ExitCode::from(BAD_INPUT)

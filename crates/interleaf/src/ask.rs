@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use interleaf_plan::StepRequest;
+use interleaf_plan::{JobState, StepArguments, StepFailure, StepRequest};
 use interleaf_wire::{Encoded, Options, ToolChoice, Vendor, encode};
+
+use serde_json::{Value, json};
 
 use crate::{Error, InputFault, neutral};
 
@@ -32,6 +34,10 @@ pub fn write(request: &StepRequest) -> String {
         request.attempt,
         request.fell_back
     );
+    if !request.shortened.is_empty() {
+        let steps: Vec<&str> = request.shortened.iter().map(|step| step.as_str()).collect();
+        let _ = writeln!(out, "\"shortened\": {},", json!(steps));
+    }
     if let Some(tool) = &request.force {
         let _ = writeln!(out, "\"force\": {},", neutral::to_json(tool));
     }
@@ -42,4 +48,36 @@ pub fn write(request: &StepRequest) -> String {
         let _ = write!(out, ",\n\"tools\": [\n{}\n]", tools.join(",\n"));
     }
     out + "\n}\n"
+}
+
+/// Writes how a job ended, on a line: `{"done": …}` or `{"failed": …}`; nothing of one
+/// that goes on.
+pub fn write_end(state: &JobState) -> String {
+    match state {
+        JobState::Ask(_) => String::new(),
+        JobState::Done(found) => json!({"done": done(found)}).to_string() + "\n",
+        JobState::Failed(refused) => json!({"failed": failed(refused)}).to_string() + "\n",
+    }
+}
+
+fn done(found: &StepArguments) -> Value {
+    let repairs = found.repairs.iter();
+    let repairs = repairs.map(|repair| json!({"path": repair.path, "what": repair.kind.as_str()}));
+    let notes = found.notes.iter().map(|note| Value::from(note.as_str()));
+    json!({
+        "arguments": found.arguments,
+        "repairs": repairs.collect::<Vec<_>>(),
+        "notes": notes.collect::<Vec<_>>(),
+        "way": found.way.as_str(),
+        "fell_back": found.fell_back,
+        "replies": found.n_replies,
+    })
+}
+
+fn failed(refused: &StepFailure) -> Value {
+    let attempts = refused.attempts.iter().map(|attempt| {
+        let errors: Vec<String> = attempt.objections.iter().map(|o| o.to_string()).collect();
+        json!({"way": attempt.way.as_str(), "call": attempt.call, "errors": errors})
+    });
+    json!({"attempts": attempts.collect::<Vec<_>>(), "fell_back": refused.fell_back})
 }

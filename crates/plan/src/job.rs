@@ -18,6 +18,7 @@
 mod judge;
 mod messages;
 mod request;
+mod shown;
 
 use interleaf_model::{Message, Reply};
 use serde_json::{Map, Value};
@@ -75,6 +76,11 @@ pub struct PlanSettings {
     pub conversation: Vec<Message>,
     /// Whether it is sent in xml mode.
     pub conversation_in_xml: InXml,
+    /// The longest result, or argument of an earlier step, that is shown whole, in bytes
+    /// (E11).
+    pub result_limit: usize,
+    /// The longest request, in bytes. To keep to it, long results are shortened further.
+    pub request_limit: usize,
 }
 
 impl Default for PlanSettings {
@@ -86,6 +92,8 @@ impl Default for PlanSettings {
             overlays: Vec::new(),
             conversation: Vec::new(),
             conversation_in_xml: InXml::default(),
+            result_limit: 16 << 10,
+            request_limit: 400 << 10,
         }
     }
 }
@@ -189,7 +197,8 @@ impl Job {
     /// What to do next. Asking twice gives the same.
     ///
     /// # Errors
-    /// If a replaced template cannot be rendered with the values of this step.
+    /// If a replaced template cannot be rendered with the values of this step, or the
+    /// request does not fit its limit with every long result shortened.
     pub fn next(&self) -> Result<JobState, Error> {
         if let Some(answer) = &self.answer {
             return Ok(JobState::Done(answer.clone()));
@@ -211,7 +220,7 @@ impl Job {
     pub fn give(&mut self, reply: &Reply) -> Result<(), Error> {
         if self.answer.is_some() || self.n_tries() >= self.settings.tries.max(1) {
             let rule = "the job is over and takes no further reply";
-            return Err(Error::new(ErrorKind::NotReady, format!("steps[{}]", self.index), rule));
+            return Err(Error::new(ErrorKind::NotReady, self.place(), rule));
         }
         match self.judge(reply) {
             Ok(answer) => self.answer = Some(answer),
@@ -225,6 +234,10 @@ impl Job {
             }
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        format!("steps[{}]", self.index)
     }
 
     fn step(&self) -> &PlanStep {

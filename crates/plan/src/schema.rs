@@ -1,16 +1,20 @@
 //! JSON Schema: checking arguments, and telling every error (E9).
 
+mod fault;
 mod kinds;
 mod mend;
+mod size;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use interleaf_model::Tool;
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{Draft, ValidationError, Validator};
+use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value};
 
+pub use self::fault::SchemaFault;
+pub(crate) use self::fault::path_text;
 pub(crate) use self::kinds::{Kinds, resolve};
 pub use self::mend::{Mended, Repair, RepairKind};
 use crate::{Error, ErrorKind};
@@ -20,19 +24,8 @@ use crate::{Error, ErrorKind};
 pub struct Schema {
     value: Arc<Value>,
     validator: Arc<Validator>,
-}
-
-/// A rule of a schema that a value breaks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SchemaFault {
-    /// Where in the value, such as `filters[0].field`; empty for the value itself.
-    pub path: String,
-    /// The keyword of the schema, such as `type` or `enum`.
-    pub rule: String,
-    /// What is wrong, in a sentence.
-    pub message: String,
-    /// The values, or the types, that are allowed, where the rule names them.
-    pub allowed: Vec<Value>,
+    /// The most subschemas that one value is held against.
+    fan_out: u64,
 }
 
 impl Schema {
@@ -40,8 +33,19 @@ impl Schema {
     /// only that draft has, and as draft 7 otherwise. A `$ref` is never fetched.
     ///
     /// # Errors
-    /// If it is no JSON Schema, or refers to something that is not in it.
+    /// If it is no JSON Schema, refers to something that is not in it, or holds a value
+    /// against more subschemas than can be told about.
     pub fn new(schema: Value) -> Result<Self, Error> {
+        let fan_out = size::fan_out(&schema);
+        if fan_out > size::MOST {
+            let count =
+                if fan_out == u64::MAX { "endlessly many".into() } else { fan_out.to_string() };
+            let rule = format!(
+                "the schema holds one value against {count} subschemas, and at most {} are possible",
+                size::MOST
+            );
+            return Err(Error::new(ErrorKind::Schema, "", rule));
+        }
         let options = jsonschema::options();
         let options = match declares_draft(&schema) {
             true => options,
@@ -52,7 +56,7 @@ impl Schema {
             let place = path_text(e.instance_path().as_str());
             Error::new(ErrorKind::Schema, place, format!("this is not a JSON Schema: {e}"))
         })?;
-        Ok(Self { value: Arc::new(schema), validator: Arc::new(validator) })
+        Ok(Self { value: Arc::new(schema), validator: Arc::new(validator), fan_out })
     }
 
     /// The schema of a tool's arguments; one that takes none has an empty object.
@@ -76,9 +80,22 @@ impl Schema {
         self.validator.is_valid(value)
     }
 
-    /// Every rule that a value breaks.
+    /// The rules that a value breaks, each once. Of a value that is too large to be held
+    /// against every alternative, only that it breaks the schema.
     pub fn check(&self, value: &Value) -> Vec<SchemaFault> {
-        self.validator.iter_errors(value).map(|e| SchemaFault::of(&e)).collect()
+        if !self.can_tell(value) {
+            let fault = SchemaFault::unlisted(self.fan_out);
+            return if self.is_valid(value) { Vec::new() } else { vec![fault] };
+        }
+        let mut seen = HashSet::new();
+        let faults = self.validator.iter_errors(value).map(|e| SchemaFault::of(&e, value));
+        faults.filter(|fault| seen.insert(fault.to_string())).collect()
+    }
+
+    /// Whether the errors of a value can be listed: each alternative keeps a copy of it.
+    fn can_tell(&self, value: &Value) -> bool {
+        const MOST_BYTES: u64 = 64 << 20;
+        self.fan_out < 16 || self.fan_out.saturating_mul(length(value)) < MOST_BYTES
     }
 
     /// Checks a value and mends what the schema leaves no doubt about.
@@ -113,87 +130,18 @@ impl PartialEq for Schema {
     }
 }
 
-impl SchemaFault {
-    fn of(error: &ValidationError<'_>) -> Self {
-        let path = path_text(error.instance_path().as_str());
-        let rule = error.kind().keyword().to_owned();
-        let mut allowed = Vec::new();
-        let message = match error.kind() {
-            ValidationErrorKind::Enum { options } => {
-                allowed = options.as_array().cloned().unwrap_or_default();
-                format!("{} is not one of the allowed values", short(error.instance()))
-            }
-            ValidationErrorKind::Constant { expected_value } => {
-                allowed.push(Value::clone(expected_value));
-                format!("{} is not the allowed value", short(error.instance()))
-            }
-            ValidationErrorKind::Type { kind } => {
-                let types: Vec<&str> = match kind {
-                    TypeKind::Single(one) => vec![one.as_str()],
-                    TypeKind::Multiple(set) => set.iter().map(|one| one.as_str()).collect(),
-                };
-                allowed = types.iter().map(|&name| name.into()).collect();
-                format!("{} is not of type {}", short(error.instance()), types.join(" or "))
-            }
-            ValidationErrorKind::Required { property } => {
-                format!("the required property {property} is missing")
-            }
-            ValidationErrorKind::AnyOf { context }
-            | ValidationErrorKind::OneOfNotValid { context } => {
-                let alternatives = context.iter().enumerate().map(|(i, errors)| {
-                    let faults = errors.iter().map(SchemaFault::of).map(|fault| fault.to_string());
-                    format!("({}) {}", i + 1, faults.collect::<Vec<_>>().join(", "))
-                });
-                let alternatives: Vec<String> = alternatives.take(8).collect();
-                format!("it fits none of the alternatives: {}", alternatives.join("; "))
-            }
-            _ => error.masked_with(short(error.instance())).to_string(),
-        };
-        Self { path, rule, message, allowed }
-    }
-}
-
-impl fmt::Display for SchemaFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        write!(f, "{} (rule `{}`", self.message, self.rule)?;
-        if !self.allowed.is_empty() && self.rule != "type" {
-            let allowed: Vec<String> = self.allowed.iter().map(Value::to_string).collect();
-            write!(f, "; allowed: {}", allowed.join(", "))?;
-        }
-        f.write_str(")")
-    }
-}
-
 fn declares_draft(schema: &Value) -> bool {
     schema.get("$schema").is_some_and(Value::is_string)
 }
 
-/// A value as it is quoted in a sentence.
-pub(crate) fn short(value: &Value) -> String {
-    const LONGEST: usize = 80;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
-/// `/filters/0/field` as `filters[0].field`.
-pub(crate) fn path_text(pointer: &str) -> String {
-    let mut path = String::new();
-    for segment in pointer.split('/').skip(1) {
-        let segment = segment.replace("~1", "/").replace("~0", "~");
-        if !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_digit()) {
-            path += &format!("[{segment}]");
-        } else {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path += &segment;
+/// About how many bytes a value takes as text.
+fn length(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.len() as u64 + 2,
+        Value::Array(items) => items.iter().map(|item| length(item) + 1).sum::<u64>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(name, own)| name.len() as u64 + length(own) + 4).sum::<u64>() + 2
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }
-    path
 }

@@ -119,8 +119,9 @@ impl fmt::Debug for Templates {
     }
 }
 
-/// The name under which values are escaped for XML.
+/// The names of the ways in which values are escaped.
 const XML: &str = "xml";
+const LINES: &str = "lines";
 
 fn empty_environment() -> Environment<'static> {
     let mut environment = Environment::new();
@@ -130,22 +131,39 @@ fn empty_environment() -> Environment<'static> {
     }
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("xml", |text: String| xml::escape(&text).into_owned());
-    // Only the task is an XML element with values of others in it.
-    environment.set_auto_escape_callback(|path| match path.ends_with("xml/task.jinja") {
-        true => AutoEscape::Custom(XML.into()),
-        false => AutoEscape::None,
+    environment.set_auto_escape_callback(|path| {
+        // In XML mode only the task is an element with values of others in it. In native
+        // mode a text is lines of ours, and a value must not add one.
+        if path.ends_with("xml/task.jinja") {
+            AutoEscape::Custom(XML.into())
+        } else if path.contains("/native/") {
+            AutoEscape::Custom(LINES.into())
+        } else {
+            AutoEscape::None
+        }
     });
     environment.set_formatter(|out, state, value| {
-        let in_xml = matches!(state.auto_escape(), AutoEscape::Custom(name) if name == XML);
-        if !in_xml || value.is_undefined() {
-            return minijinja::escape_formatter(out, state, value);
-        }
+        let escape = match state.auto_escape() {
+            AutoEscape::Custom(name) if !value.is_undefined() => &**name,
+            _ => return minijinja::escape_formatter(out, state, value),
+        };
         let text = value.to_string();
-        let written =
-            if value.is_safe() { out.write_str(&text) } else { out.write_str(&xml::escape(&text)) };
-        written.map_err(minijinja::Error::from)
+        let text = match escape {
+            _ if value.is_safe() => text,
+            LINES => continued(&text),
+            _ => xml::escape(&text).into_owned(),
+        };
+        out.write_str(&text).map_err(minijinja::Error::from)
     });
     environment
+}
+
+/// A value of several lines as one entry: further lines are indented, so that none of
+/// them begins as a line of ours does.
+fn continued(text: &str) -> String {
+    const BREAKS: [char; 6] = ['\n', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.split(BREAKS).collect::<Vec<_>>().join("\n    ")
 }
 
 /// Takes a file in, once it is known to be a template that can be rendered.

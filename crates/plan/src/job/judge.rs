@@ -3,7 +3,7 @@
 use std::fmt;
 
 use interleaf_model::{Arguments, Finish, Reply};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Job, StepArguments, Way};
 use crate::xml::{Call, Note, RefusalReason};
@@ -22,6 +22,7 @@ pub struct Attempt {
 
 /// What is wrong with a reply.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Objection {
     /// There is no call in it.
     NoCall,
@@ -37,6 +38,41 @@ pub enum Objection {
     Repeated,
     /// A rule of the schema is broken.
     Rule(SchemaFault),
+    /// This many further rules are broken.
+    More(usize),
+}
+
+/// How many broken rules a model is told at once.
+const MOST_FAULTS: usize = 20;
+
+impl Objection {
+    /// The objection as the templates get it.
+    pub(super) fn to_given(&self) -> Value {
+        let mut given = match self {
+            Self::Rule(fault) => return fault.to_given(),
+            Self::NoCall => json!({"kind": "no_call"}),
+            Self::OtherTool(name) => json!({"kind": "other_tool", "value": name}),
+            Self::SeveralCalls(n) => json!({"kind": "several_calls", "value": n.to_string()}),
+            Self::CutOff => json!({"kind": "cut_off"}),
+            Self::NotJson(why) => json!({"kind": "not_json", "value": why}),
+            Self::Repeated => json!({"kind": "repeated"}),
+            Self::More(n) => json!({"kind": "more", "value": n.to_string()}),
+        };
+        let mut whole = SchemaFault::default().to_given();
+        if let (Value::Object(whole), Value::Object(given)) = (&mut whole, &mut given) {
+            whole.extend(std::mem::take(given));
+            whole.insert("text".to_owned(), self.to_string().into());
+        }
+        whole
+    }
+
+    /// Broken rules, the first of them only if they are many.
+    fn rules(mut faults: Vec<SchemaFault>) -> Vec<Self> {
+        let n_more = faults.len().saturating_sub(MOST_FAULTS);
+        faults.truncate(MOST_FAULTS);
+        let more = (n_more > 0).then_some(Self::More(n_more));
+        faults.into_iter().map(Self::Rule).chain(more).collect()
+    }
 }
 
 impl fmt::Display for Objection {
@@ -53,6 +89,7 @@ impl fmt::Display for Objection {
             Self::NotJson(why) => write!(f, "the arguments are not JSON: {why}"),
             Self::Repeated => f.write_str("a parameter came twice, with different values"),
             Self::Rule(fault) => fault.fmt(f),
+            Self::More(n) => write!(f, "and {n} more"),
         }
     }
 }
@@ -62,6 +99,8 @@ impl fmt::Display for Objection {
 struct Found {
     /// The arguments of each call, and the call as it is shown to the model again.
     calls: Vec<(Value, String)>,
+    /// The calls of other tools, as they are shown.
+    others: Vec<String>,
     objections: Vec<Objection>,
     notes: Vec<Note>,
 }
@@ -72,7 +111,7 @@ impl Job {
         if found.calls.is_empty() && found.objections.is_empty() && self.way == Way::Xml {
             found = self.calls_in_text(reply);
         }
-        let Found { mut calls, mut objections, notes } = found;
+        let Found { mut calls, others, mut objections, notes } = found;
         let said = || shortened(&reply.message.text());
         let refused = |call: Option<String>, objections| {
             Err(Attempt { way: self.way, call: call.unwrap_or_else(said), objections })
@@ -89,7 +128,8 @@ impl Job {
             if objections.is_empty() {
                 objections.push(Objection::NoCall);
             }
-            return refused(None, objections);
+            let shown = (!others.is_empty()).then(|| shortened(&others.join("\n")));
+            return refused(shown, objections);
         };
         // Beside a call of the right tool others are of no account, unless something is
         // wrong with the text itself.
@@ -111,22 +151,20 @@ impl Job {
                 let objection = Objection::NotJson("an object is wanted".to_owned());
                 refused(Some(shortened(&shown)), vec![objection])
             }
-            Err(faults) => {
-                let objections = faults.into_iter().map(Objection::Rule).collect();
-                refused(Some(shortened(&shown)), objections)
-            }
+            Err(faults) => refused(Some(shortened(&shown)), Objection::rules(faults)),
         }
     }
 
     fn native_calls(&self, reply: &Reply) -> Found {
         let mut found = Found::default();
         for call in reply.message.calls() {
+            let text = call.arguments.as_str();
+            let shown = format!("{} {text}", call.name);
             if call.name != self.step().tool {
+                found.others.push(shown);
                 found.objections.push(Objection::OtherTool(call.name.to_string()));
                 continue;
             }
-            let text = call.arguments.as_str();
-            let shown = format!("{} {text}", call.name);
             let parsed = match &call.arguments {
                 Arguments::Object(json) => Ok(json.to_value()),
                 Arguments::Invalid(text) => serde_json::from_str(text),

@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 use super::messages::merge_adjacent;
 use super::{InXml, Job, Way};
 use crate::templates::{Folder, Text};
-use crate::xml::{Call, Protocol, write_result};
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, StepId};
 
 /// A request for the arguments of a step.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +32,8 @@ pub struct StepRequest {
     pub fell_back: bool,
     /// Which try of its way it is, counted from 1.
     pub attempt: usize,
+    /// The earlier steps whose results or arguments are shown head and tail only.
+    pub shortened: Vec<StepId>,
     /// What a user turn says where one must stand before the assistant's.
     opener: String,
 }
@@ -63,20 +64,53 @@ impl StepRequest {
     }
 }
 
+impl StepRequest {
+    /// How long the texts and the tools are, in bytes.
+    fn length(&self) -> usize {
+        let texts = self.messages.iter().map(|message| message.text().len());
+        let tools = self.tools.iter().filter_map(|tool| tool.parameters.as_ref());
+        texts.sum::<usize>() + tools.map(|own| own.as_str().len()).sum::<usize>()
+    }
+}
+
+/// How much of a long result is shown at least, in bytes.
+const LEAST_SHOWN: usize = 256;
+
 impl Job {
     pub(super) fn request(&self) -> Result<StepRequest, Error> {
+        let mut limit = self.settings.result_limit.max(LEAST_SHOWN);
+        loop {
+            let request = self.request_within(limit)?;
+            let (length, most) = (request.length(), self.settings.request_limit);
+            if length <= most {
+                return Ok(request);
+            }
+            if limit <= LEAST_SHOWN {
+                let rule = format!(
+                    "the request takes {length} bytes with every long result shortened, \
+                     and may take {most}"
+                );
+                return Err(Error::new(ErrorKind::TooLong, self.place(), rule));
+            }
+            limit = (limit / 2).max(LEAST_SHOWN);
+        }
+    }
+
+    /// The request with no result and no argument of an earlier step longer than `limit`.
+    fn request_within(&self, limit: usize) -> Result<StepRequest, Error> {
         let is_xml = self.way == Way::Xml;
+        let shown = self.shown(limit)?;
         let mut messages = vec![Message::system(&self.system()?)];
         if !is_xml || self.settings.conversation_in_xml == InXml::Keep {
             messages.extend(self.settings.conversation.iter().cloned());
         }
         messages.extend(match is_xml {
-            true => self.xml_history(),
-            false => self.native_history()?,
+            true => self.xml_history(&shown),
+            false => self.native_history(&shown)?,
         });
         let parts = [
             Some(self.task()?),
-            self.dependencies()?,
+            self.dependencies(&shown)?,
             Some(self.instruction()?),
             self.reinforcement()?,
         ];
@@ -91,15 +125,16 @@ impl Job {
             way: self.way,
             fell_back: self.fell_back,
             attempt: self.n_tries() + 1,
+            shortened: shown.iter().filter(|own| own.is_shortened).map(|own| own.id()).collect(),
             opener: self.render(Text::Opener, &json!({"objective": self.plan.objective()}))?,
         })
     }
 
-    fn render(&self, text: Text, given: &Value) -> Result<String, Error> {
+    pub(super) fn render(&self, text: Text, given: &Value) -> Result<String, Error> {
         self.templates.render(self.settings.language, text, given)
     }
 
-    fn folder(&self) -> Folder {
+    pub(super) fn folder(&self) -> Folder {
         match self.way {
             Way::Xml => Folder::Xml,
             Way::Native => Folder::Native,
@@ -117,39 +152,6 @@ impl Job {
         }
         let precedence = self.render(Text::Precedence, &none)?;
         Ok(format!("{policy}\n\n{precedence}\n\n{}", own.join("\n\n")))
-    }
-
-    /// The calls and results of the chain, in one assistant message.
-    fn xml_history(&self) -> Vec<Message> {
-        let protocol = Protocol::new(self.plan.tools().iter().map(|own| &own.tool));
-        let mut pieces = Vec::new();
-        for at in self.plan.chain(self.index) {
-            let step = &self.plan.steps()[at];
-            let Some(result) = self.results.get(at) else { continue };
-            let call = Call { tool: step.tool.clone(), arguments: result.arguments.clone() };
-            pieces.push(protocol.write(&[call]));
-            let (id, tool) = (step.id.as_str(), step.tool.as_str());
-            pieces.push(write_result(id, tool, &step.reason, result));
-        }
-        match pieces.is_empty() {
-            true => Vec::new(),
-            false => vec![Message::assistant(&pieces.join("\n\n"))],
-        }
-    }
-
-    /// The calls and results of the chain, a pair of messages each.
-    fn native_history(&self) -> Result<Vec<Message>, Error> {
-        let mut messages = Vec::new();
-        for at in self.plan.chain(self.index) {
-            let step = &self.plan.steps()[at];
-            let Some(result) = self.results.get(at) else { continue };
-            let given = json!({"tool": step.tool.as_str(), "reason": step.reason.trim()});
-            messages.push(Message::user(&self.render(Text::HistoryUser, &given)?));
-            let arguments = Value::Object(result.arguments.clone()).to_string();
-            let given = json!({"arguments": arguments, "result": outcome(result)});
-            messages.push(Message::assistant(&self.render(Text::HistoryAssistant, &given)?));
-        }
-        Ok(messages)
     }
 
     fn task(&self) -> Result<String, Error> {
@@ -182,38 +184,6 @@ impl Job {
             "draft": draft.unwrap_or_default(),
         });
         self.render(Text::Task(self.folder()), &given)
-    }
-
-    /// The results of the steps that are declared as dependencies (E4).
-    fn dependencies(&self) -> Result<Option<String>, Error> {
-        let steps = self.plan.steps();
-        let direct = self.step().depends_on.iter();
-        let direct: Vec<_> =
-            direct.filter_map(|&at| Some((&steps[at], self.results.get(at)?))).collect();
-        if direct.is_empty() {
-            return Ok(None);
-        }
-        let results = match self.way {
-            Way::Xml => {
-                let write = |(step, result): &(&crate::PlanStep, &crate::StepResult)| {
-                    write_result(step.id.as_str(), step.tool.as_str(), &step.reason, result)
-                };
-                direct.iter().map(write).collect::<Vec<_>>().join("\n\n")
-            }
-            Way::Native => {
-                let write = |(step, result): &(&crate::PlanStep, &crate::StepResult)| {
-                    json!({
-                        "step": step.id.as_str(),
-                        "tool": step.tool.as_str(),
-                        "success": result.success,
-                        "arguments": result.arguments,
-                        "result": result.data,
-                    })
-                };
-                pretty(&Value::Array(direct.iter().map(write).collect()))
-            }
-        };
-        self.render(Text::Dependencies(self.folder()), &json!({"results": results})).map(Some)
     }
 
     fn instruction(&self) -> Result<String, Error> {
@@ -260,7 +230,9 @@ impl Job {
                 self.render(Text::Fallback, &json!({"tool": tool})).map(Some)
             }
             Some(last) => {
-                let errors: Vec<String> = last.objections.iter().map(|o| o.to_string()).collect();
+                let errors = last.objections.iter();
+                let errors = errors.map(|own| self.render(Text::Error, &own.to_given()));
+                let errors: Vec<String> = errors.collect::<Result<_, _>>()?;
                 let given = json!({
                     "attempt": self.n_tries(),
                     "tries": self.settings.tries.max(1),
@@ -274,14 +246,7 @@ impl Job {
     }
 }
 
-fn outcome(result: &crate::StepResult) -> String {
-    match result.success {
-        true => result.data.to_string(),
-        false => json!({"success": false, "data": result.data}).to_string(),
-    }
-}
-
-fn pretty(value: &Value) -> String {
+pub(super) fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 

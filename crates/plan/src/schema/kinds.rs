@@ -104,7 +104,7 @@ pub(crate) fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     schema
 }
 
-fn target<'a>(reference: &Value, root: &'a Value) -> Option<&'a Value> {
+pub(super) fn target<'a>(reference: &Value, root: &'a Value) -> Option<&'a Value> {
     root.pointer(reference.as_str()?.strip_prefix('#')?)
 }
 

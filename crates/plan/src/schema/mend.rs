@@ -77,7 +77,8 @@ impl RepairKind {
 }
 
 const MOST_PASSES: usize = 16;
-const MOST_TRIALS: usize = 4_000;
+const MOST_PLACES: usize = 256;
+const MOST_TRIALS: u64 = 4_000;
 
 /// A change that may mend a fault.
 struct Candidate {
@@ -94,6 +95,10 @@ pub(super) fn mend(schema: &Schema, value: Value) -> Result<Mended, Vec<SchemaFa
         return Ok(mended);
     }
     let original = schema.check(&mended.value);
+    if original.len() > MOST_PLACES || !schema.can_tell(&mended.value) {
+        return Err(original);
+    }
+    let most_trials = most_trials(schema, &mended.value);
     let mut n_trials = 0;
     for _ in 0..MOST_PASSES {
         let places = places(schema, &mended.value);
@@ -104,8 +109,8 @@ pub(super) fn mend(schema: &Schema, value: Value) -> Result<Mended, Vec<SchemaFa
         for (pointer, kind) in places {
             let Some(at) = mended.value.pointer(&pointer) else { continue };
             let candidates = candidates(schema, &kind, at, &pointer);
-            n_trials += candidates.len();
-            if n_trials > MOST_TRIALS {
+            n_trials += candidates.len() as u64;
+            if n_trials > most_trials {
                 return Err(original);
             }
             if let Some(best) = best(schema, &mended.value, &pointer, candidates) {
@@ -122,6 +127,13 @@ pub(super) fn mend(schema: &Schema, value: Value) -> Result<Mended, Vec<SchemaFa
         }
     }
     if schema.is_valid(&mended.value) { Ok(mended) } else { Err(original) }
+}
+
+/// How many changes may be tried: each is a copy of the value and a check of it, against
+/// every alternative.
+fn most_trials(schema: &Schema, value: &Value) -> u64 {
+    const MOST_BYTES: u64 = 32 << 20;
+    MOST_TRIALS.min(MOST_BYTES / (schema.fan_out.max(1) * (64 + super::length(value))))
 }
 
 /// What is wrong at a place, as far as it decides what may mend it.

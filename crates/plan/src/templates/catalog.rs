@@ -22,6 +22,10 @@ pub(crate) enum Text {
     Fallback,
     HistoryUser,
     HistoryAssistant,
+    /// Of both modes: one thing that is wrong with an answer.
+    Error,
+    /// The note in the place of what is left out of a result.
+    Cut,
 }
 
 /// The folder of a mode.
@@ -55,6 +59,8 @@ impl Text {
             Self::Fallback,
             Self::HistoryUser,
             Self::HistoryAssistant,
+            Self::Error,
+            Self::Cut,
         ];
         others.into_iter().chain(of_modes)
     }
@@ -64,6 +70,8 @@ impl Text {
             Self::System => return "system".to_owned(),
             Self::Precedence => return "precedence".to_owned(),
             Self::Opener => return "opener".to_owned(),
+            Self::Error => return "error".to_owned(),
+            Self::Cut => return "cut".to_owned(),
             Self::Policy(folder) => (folder, "policy"),
             Self::Task(folder) => (folder, "task"),
             Self::Dependencies(folder) => (folder, "dependencies"),
@@ -109,6 +117,8 @@ impl Text {
             Self::Fallback => json!({"tool": "t"}),
             Self::HistoryUser => json!({"tool": "t", "reason": "r"}),
             Self::HistoryAssistant => json!({"arguments": "{}", "result": "{}"}),
+            Self::Error => crate::SchemaFault::default().to_given(),
+            Self::Cut => json!({"left_out": 1, "total": 2, "step": "s", "what": "result"}),
         }
     }
 }
@@ -124,7 +134,7 @@ macro_rules! files {
 }
 
 files! {
-    "system.jinja" "precedence.jinja" "opener.jinja"
+    "system.jinja" "precedence.jinja" "opener.jinja" "error.jinja" "cut.jinja"
     "xml/policy.jinja" "xml/task.jinja" "xml/dependencies.jinja" "xml/instruction.jinja"
     "xml/retry.jinja" "xml/fallback.jinja"
     "native/policy.jinja" "native/task.jinja" "native/dependencies.jinja"

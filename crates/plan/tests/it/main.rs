@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "the helpers of a test fail like a test")]
 
+mod bounds;
 mod corpus;
 mod exchange;
 mod laws;

@@ -6,12 +6,9 @@ use clap::Args;
 use clap::ValueHint::{DirPath, FilePath};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use interleaf::model::Reply;
-use interleaf::plan::{
-    Job, JobState, Language, Mode, PlanSettings, Results, StepArguments, StepFailure,
-};
+use interleaf::plan::{Job, JobState, Language, Mode, PlanSettings, Results};
 use interleaf::wire::Vendor;
 use interleaf::{ask, read};
-use serde_json::{Value, json};
 
 use super::{PlanFile, failure, name_of, templates};
 use crate::api::{Form, FormParser};
@@ -30,7 +27,8 @@ EXAMPLES
     --results fixtures/plan/logo-results.json
 
 A reply is a recorded answer of an API, an OpenAI-style message, or plain text.
-With --reply, the output is {\"done\": …}, the next request, or {\"failed\": …} with exit code 1.")]
+With --reply, the output is {\"done\": …}, or {\"failed\": …} with exit code 1, or the next
+request with exit code 10: the model has to be asked again.")]
 pub(crate) struct AskArguments {
     #[command(flatten)]
     plan: PlanFile,
@@ -105,51 +103,25 @@ pub(crate) fn run(
         let reply = read_reply(path, limit)?;
         job.give(&reply).map_err(|e| failure(&name_of(path), &e))?;
     }
-    match job.next().map_err(fault)? {
-        JobState::Done(found) => {
-            output.json_line(&json!({"done": done_json(&found)}))?;
-            Ok(Verdict::Fine)
-        }
-        JobState::Failed(refused) => {
-            output.json_line(&json!({"failed": failed_json(&refused)}))?;
-            Ok(Verdict::Findings)
-        }
-        JobState::Ask(request) => {
-            let text = match arguments.to {
-                Form::Neutral => ask::write(&request),
-                Form::Api(family) => {
-                    let model = arguments.model.as_deref().unwrap_or_default();
-                    let body = ask::body(&request, Vendor::of(family), model);
-                    let body = body.map_err(|e| Failure::session(&name, &e))?;
-                    destination::body_text(&name, &body)? + "\n"
-                }
-            };
-            output.bytes(text.as_bytes())?;
-            Ok(Verdict::Fine)
-        }
-    }
-}
-
-fn done_json(found: &StepArguments) -> Value {
-    let repairs = found.repairs.iter();
-    let repairs = repairs.map(|repair| json!({"path": repair.path, "what": repair.kind.as_str()}));
-    let notes = found.notes.iter().map(|note| Value::from(note.as_str()));
-    json!({
-        "arguments": found.arguments,
-        "repairs": repairs.collect::<Vec<_>>(),
-        "notes": notes.collect::<Vec<_>>(),
-        "way": found.way.as_str(),
-        "fell_back": found.fell_back,
-        "replies": found.n_replies,
+    let state = job.next().map_err(fault)?;
+    let text = match &state {
+        JobState::Done(_) | JobState::Failed(_) => ask::write_end(&state),
+        JobState::Ask(request) => match arguments.to {
+            Form::Neutral => ask::write(request),
+            Form::Api(family) => {
+                let model = arguments.model.as_deref().unwrap_or_default();
+                let body = ask::body(request, Vendor::of(family), model);
+                let body = body.map_err(|e| Failure::session(&name, &e))?;
+                destination::body_text(&name, &body)? + "\n"
+            }
+        },
+    };
+    output.bytes(text.as_bytes())?;
+    Ok(match state {
+        JobState::Failed(_) => Verdict::Findings,
+        JobState::Ask(_) if !arguments.reply.is_empty() => Verdict::Unfinished,
+        JobState::Ask(_) | JobState::Done(_) => Verdict::Fine,
     })
-}
-
-fn failed_json(refused: &StepFailure) -> Value {
-    let attempts = refused.attempts.iter().map(|attempt| {
-        let errors: Vec<String> = attempt.objections.iter().map(|o| o.to_string()).collect();
-        json!({"way": attempt.way.as_str(), "call": attempt.call, "errors": errors})
-    });
-    json!({"attempts": attempts.collect::<Vec<_>>(), "fell_back": refused.fell_back})
 }
 
 fn read_reply(path: &Path, limit: ByteCount) -> Result<Reply, Failure> {

@@ -95,7 +95,7 @@ fn validate(name: &str, schema: &Value, instance: &Value) -> Result<Value, Failu
         json!({
             "path": fault.path,
             "rule": fault.rule,
-            "message": fault.message,
+            "message": fault.message(),
             "allowed": fault.allowed,
         })
     });
