@@ -4,12 +4,13 @@
 //! `cargo bench -p interleaf-store --bench store` (a second argument sets the length of
 //! the long session, one million unless it is given)
 
-#![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a bench that cannot go on has failed")]
 
 #[path = "store/bare.rs"]
 mod bare;
 #[path = "store/cpu.rs"]
 mod cpu;
+#[allow(dead_code, reason = "the tests of the store use all of it")]
 #[path = "../tests/it/fixture/server.rs"]
 mod server;
 

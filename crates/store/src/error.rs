@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use crate::hide_passwords;
 
-/// Why a store could not do what was asked. Nothing of it was written, unless the
-/// kind is [`ErrorKind::Unavailable`]: then the connection broke, and only reading
-/// again tells.
+/// Why a store could not do what was asked. Nothing of it was written, unless
+/// [`may_be_written`](Error::may_be_written) says that nobody knows.
 #[derive(Debug, Clone)]
 pub struct Error(Box<Repr>);
 
@@ -17,6 +16,7 @@ struct Repr {
     kind: ErrorKind,
     message: String,
     current: Option<u64>,
+    may_be_written: bool,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
@@ -52,7 +52,8 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Repr { kind, message: message.into(), current: None, source: None }))
+        let message = message.into();
+        Self(Box::new(Repr { kind, message, current: None, may_be_written: false, source: None }))
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -122,6 +123,21 @@ impl Error {
         self
     }
 
+    /// The same, after an attempt whose answer never came.
+    pub(crate) fn of_unknown_outcome(mut self) -> Self {
+        let unknown = "whether it was written is not known: read the session again to find out";
+        self.0.message = format!("{}; {unknown}", self.0.message);
+        self.0.kind = ErrorKind::Unavailable;
+        self.0.may_be_written = true;
+        self
+    }
+
+    /// Whether it leaves no doubt that nothing was written.
+    pub(crate) fn is_final(&self) -> bool {
+        use ErrorKind::{Conflict, Exists, HasForks, Invalid, NotFound};
+        [Conflict, Exists, HasForks, Invalid, NotFound].contains(&self.kind())
+    }
+
     /// Neither what it says nor its causes name a password of an address.
     pub(crate) fn without_passwords(mut self) -> Self {
         self.0.message = hide_passwords(&self.0.message).into_owned();
@@ -136,6 +152,12 @@ impl Error {
     /// The kind to branch on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Whether what was asked may have been done all the same: the connection broke, or the
+    /// server fell silent, before the answer came. Read the session again to find out.
+    pub fn may_be_written(&self) -> bool {
+        self.0.may_be_written
     }
 
     /// With a conflict: the sequence number that the next event gets.

@@ -98,7 +98,10 @@ use url::Address;
 /// # use std::time::Duration;
 /// use interleaf_store::OpenOptions;
 ///
-/// let options = OpenOptions::default().patience(Duration::from_secs(1)).connections(2);
+/// let options = OpenOptions::default()
+///     .patience(Duration::from_secs(1))
+///     .deadline(Duration::from_secs(10))
+///     .connections(2);
 /// # assert_eq!(options.connections, 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +109,9 @@ use url::Address;
 pub struct OpenOptions {
     /// How long to wait for a lock, a connection, or a server that does not answer.
     pub patience: Duration,
+    /// How long a call to PostgreSQL may take in all, attempts after a broken connection
+    /// included. Then it is an error, and the server is told to stop.
+    pub deadline: Duration,
     /// How many connections are open at most: to PostgreSQL, or to read from SQLite.
     pub connections: usize,
 }
@@ -114,6 +120,12 @@ impl OpenOptions {
     /// With this patience.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// With this deadline for each call.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
         self
     }
 
@@ -126,7 +138,8 @@ impl OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(5), connections: 8 }
+        let (patience, deadline) = (Duration::from_secs(5), Duration::from_secs(30));
+        Self { patience, deadline, connections: 8 }
     }
 }
 

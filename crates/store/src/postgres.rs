@@ -3,18 +3,26 @@
 //! An append is one statement, and so one round trip and one transaction. Notices to
 //! other nodes are sent after the commit, several at once: `NOTIFY` inside it would
 //! make all commits of the database wait for each other.
+//!
+//! Each call has a deadline, and is made again if its connection breaks: see `call.rs`.
 
-mod commit;
+mod address;
 mod connect;
+mod tls;
+
+mod call;
+mod commit;
 mod error;
-mod listen;
-mod notify;
+mod outcome;
 mod read;
 mod schema;
 
-use deadpool_postgres::{Client, Pool};
+mod listen;
+mod notify;
+
+use std::sync::Arc;
+
 use tokio::sync::OnceCell;
-use tokio_postgres::Config;
 
 use crate::error::Failure;
 use crate::notice::Bell;
@@ -24,12 +32,15 @@ use crate::{
     StoredEvent,
 };
 
+use address::Address;
+use call::{Again, Calls, attempts};
+use connect::Hosts;
 use listen::Listener;
 use notify::Notifier;
 
 pub(crate) struct Postgres {
-    pool: Pool,
-    config: Config,
+    hosts: Hosts,
+    calls: Arc<Calls>,
     notifier: Notifier,
     listener: OnceCell<Listener>,
     bell: Bell,
@@ -37,66 +48,66 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     pub(crate) async fn open(url: &str, options: OpenOptions) -> Result<Self, Error> {
-        let config = connect::config(url, &options)?;
-        let place = connect::place(&config);
+        let address = Address::parse(url, &options)?;
+        let (place, chooses) = (address.place.clone(), address.chooses());
         let opening = |failure: Failure| {
             failure.0.while_doing(format_args!("cannot open the database {place}"))
         };
-        let pool = connect::pool(&config, &options).map_err(opening)?;
-        schema::migrate(&pool).await.map_err(opening)?;
+        let hosts = Hosts::new(address, &options).map_err(opening)?;
+        let pool = connect::pool(&hosts, &options).map_err(opening)?;
+        schema::migrate(&pool, options.deadline).await.map_err(opening)?;
+        let calls = Arc::new(Calls::new(pool, hosts.tls.clone(), &options, chooses));
         Ok(Self {
-            notifier: Notifier::start(pool.clone()),
-            pool,
-            config,
+            notifier: Notifier::start(calls.clone()),
+            hosts,
+            calls,
             listener: OnceCell::new(),
             bell: Bell::new(),
         })
     }
-
-    async fn client(&self) -> Result<Client, Failure> {
-        Ok(self.pool.get().await?)
-    }
-}
-
-/// Gives out what an async block comes to, as our error.
-macro_rules! answer {
-    ($body:expr) => {
-        Box::pin(async move {
-            let result: Result<_, Failure> = async move { $body }.await;
-            result.map_err(Error::from)
-        })
-    };
 }
 
 impl Sessions for Postgres {
     fn create(&self, session: NewSession) -> StoreFuture<'_, Head> {
-        answer!(commit::create(&mut self.client().await?, session).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Finds, |client, second| commit::create_once(
+                client, &session, second
+            ))
+        })
     }
 
     fn head(&self, session: SessionId) -> StoreFuture<'_, Head> {
-        answer!(read::head(&self.client().await?, session).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Reads, |client, _second| read::head(client, session))
+        })
     }
 
     fn list(&self, list: ListSessions) -> StoreFuture<'_, Vec<Head>> {
-        answer!(read::list(&self.client().await?, list).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Reads, |client, _second| read::list(client, list))
+        })
     }
 
     fn remove(&self, session: SessionId) -> StoreFuture<'_, ()> {
-        answer!({
-            commit::remove(&mut self.client().await?, session).await?;
+        Box::pin(async move {
+            attempts!(self.calls, Again::Finds, |client, second| commit::remove_once(
+                client, session, second
+            ))?;
             self.notifier.send(Notice::Removed { session });
             Ok(())
         })
     }
 
     fn search(&self, search: Search) -> StoreFuture<'_, Vec<Found>> {
-        answer!(read::search(&self.client().await?, &search).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Reads, |client, _second| read::search(client, &search))
+        })
     }
 
     fn watch(&self) -> StoreFuture<'_, Notices> {
-        answer!({
+        Box::pin(async move {
             let notices = self.bell.listen();
-            self.listener.get_or_try_init(|| Listener::start(&self.config, &self.bell)).await?;
+            self.listener.get_or_try_init(|| Listener::start(&self.hosts, &self.bell)).await?;
             Ok(notices)
         })
     }
@@ -104,9 +115,11 @@ impl Sessions for Postgres {
 
 impl Log for Postgres {
     fn commit(&self, commit: Commit) -> StoreFuture<'_, Committed> {
-        answer!({
+        Box::pin(async move {
             commit.check()?;
-            let done = commit::commit(&mut self.client().await?, &commit).await?;
+            let done = attempts!(self.calls, outcome::again(&commit), |client, second| {
+                commit::commit_once(client, &commit, second)
+            })?;
             let (session, next_seq) = (commit.session, done.next_seq);
             self.notifier.send(Notice::Changed { session, next_seq });
             Ok(done)
@@ -114,14 +127,26 @@ impl Log for Postgres {
     }
 
     fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>> {
-        answer!(read::events(&self.client().await?, session, page).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Reads, |client, _second| read::events(
+                client, session, page
+            ))
+        })
     }
 
     fn records(&self, session: SessionId, which: RecordFilter) -> StoreFuture<'_, Vec<Record>> {
-        answer!(read::records(&self.client().await?, session, which).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Reads, |client, _second| read::records(
+                client, session, which
+            ))
+        })
     }
 
     fn requests(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<SentRequest>> {
-        answer!(read::requests(&self.client().await?, session, page).await)
+        Box::pin(async move {
+            attempts!(self.calls, Again::Reads, |client, _second| read::requests(
+                client, session, page
+            ))
+        })
     }
 }

@@ -4,12 +4,13 @@ use deadpool_postgres::{Client, GenericClient};
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
+use super::outcome;
 use super::read::{bigint, count, head, lineage, query, record_rows};
 use crate::error::Failure;
 use crate::record::standing;
 use crate::{
-    Commit, Committed, Error, Expect, Head, NewEvent, NewRequest, NewSession, RecordChange,
-    RecordFilter, RequestUsage, SessionId,
+    Commit, Committed, Error, ErrorKind, Expect, Head, NewEvent, NewRequest, NewSession,
+    RecordChange, RecordFilter, RequestUsage, SessionId,
 };
 
 /// Takes the numbers and writes the events: one statement, and nothing at all if the
@@ -32,8 +33,26 @@ const APPEND: &str = "
     )
     SELECT next_seq, next_record, next_request FROM head";
 
-pub(crate) async fn create(client: &mut Client, new: NewSession) -> Result<Head, Failure> {
+/// Makes a session; after an attempt that was lost, finds the one that it may have made.
+pub(crate) async fn create_once(
+    client: &mut Client,
+    new: &NewSession,
+    second: bool,
+) -> Result<Head, Failure> {
     new.check()?;
+    match create(client, new.clone()).await {
+        Err(Failure(error)) if second && error.kind() == ErrorKind::Exists => {
+            let there = head(client, new.id).await?;
+            let mut made = new.clone().into_head(there.next_seq, there.next_record);
+            made.changed = there.changed;
+            made.next_request = there.next_request;
+            if made == there { Ok(there) } else { Err(error.into()) }
+        }
+        done => done,
+    }
+}
+
+async fn create(client: &mut Client, new: NewSession) -> Result<Head, Failure> {
     let transaction = client.transaction().await?;
     let (mut next_seq, mut records_from) = (0, 0);
     if let Some(fork) = new.parent {
@@ -79,7 +98,19 @@ pub(crate) async fn create(client: &mut Client, new: NewSession) -> Result<Head,
     Ok(head)
 }
 
-pub(crate) async fn remove(client: &mut Client, id: SessionId) -> Result<(), Failure> {
+/// Removes a session; after an attempt that was lost, it may be gone already.
+pub(crate) async fn remove_once(
+    client: &mut Client,
+    id: SessionId,
+    second: bool,
+) -> Result<(), Failure> {
+    match remove(client, id).await {
+        Err(Failure(error)) if second && error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+async fn remove(client: &mut Client, id: SessionId) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
     let sql = "SELECT count(*) FROM interleaf.sessions WHERE parent = $1";
     let n_forks = count(&transaction.query_one(sql, &[&id.0]).await?, 0)?;
@@ -103,7 +134,21 @@ pub(crate) async fn remove(client: &mut Client, id: SessionId) -> Result<(), Fai
     Ok(transaction.commit().await?)
 }
 
-pub(crate) async fn commit(client: &mut Client, commit: &Commit) -> Result<Committed, Failure> {
+/// Commits; after an attempt that was lost, finds what it may have written.
+pub(crate) async fn commit_once(
+    client: &mut Client,
+    what: &Commit,
+    second: bool,
+) -> Result<Committed, Failure> {
+    match commit(client, what).await {
+        Err(Failure(error)) if second && error.kind() == ErrorKind::Conflict => {
+            outcome::find(client, what).await?.ok_or_else(|| error.into())
+        }
+        done => done,
+    }
+}
+
+async fn commit(client: &mut Client, commit: &Commit) -> Result<Committed, Failure> {
     if commit.only_appends() {
         return append(&*client, commit).await;
     }

@@ -1,65 +1,123 @@
-//! Where the server is, and the connections to it.
+//! The connections to the server.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
-use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Config, NoTls};
+use deadpool_postgres::{
+    ClientWrapper, Connect, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
+};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Error, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::address::Address;
+use super::tls::connector;
 use crate::error::Failure;
-use crate::{Error, OpenOptions};
+use crate::{ErrorKind, OpenOptions};
 
-/// Reads the URL.
-pub(crate) fn config(url: &str, options: &OpenOptions) -> Result<Config, Error> {
-    // The driver's message does not repeat the URL, which may hold a password.
-    let wrong = |e| Error::invalid("the address of the PostgreSQL server is wrong").caused_by(e);
-    let mut config: Config = url.parse().map_err(wrong)?;
-    if config.get_hosts().is_empty() {
-        return Err(Error::invalid("the address of the PostgreSQL server names no host"));
-    }
-    if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
-        let rule = "a user or password with an @ is written with %40 in its place";
-        return Err(Error::invalid(format!(
-            "the address of the PostgreSQL server is wrong: {rule}"
-        )));
-    }
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(Error::invalid("sslmode=require: this program is built without TLS"));
-    }
-    config.ssl_mode(SslMode::Disable);
-    config.application_name("interleaf");
-    config.connect_timeout(options.patience);
-    // A server that is gone without a word is noticed.
-    config.keepalives_idle(Duration::from_secs(30));
-    config.tcp_user_timeout(options.patience.saturating_mul(4));
-    Ok(config)
+/// A server that stands in for another, so that the first one that answers is taken.
+#[derive(Clone)]
+pub(crate) struct Hosts {
+    configs: Arc<[Config]>,
+    pub(crate) tls: MakeRustlsConnect,
+    patience: Duration,
 }
 
-/// Host and database, without user and password.
-pub(crate) fn place(config: &Config) -> String {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(host)) => host.clone(),
-        #[cfg(unix)]
-        Some(Host::Unix(path)) => path.display().to_string(),
-        None => String::new(),
-    };
-    format!("{} on {host}", config.get_dbname().unwrap_or("(unnamed)"))
+type Connected =
+    (Client, Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
+
+impl Hosts {
+    pub(crate) fn new(address: Address, options: &OpenOptions) -> Result<Self, Failure> {
+        let tls = connector(&address.proof)?;
+        Ok(Self { configs: address.hosts.into(), tls, patience: options.patience })
+    }
+
+    /// Connects to the first host that takes part. One that does not answer is left after a
+    /// while; only the last one is waited for, as long as the caller does.
+    pub(crate) async fn connect(&self) -> Result<Connected, Error> {
+        let (last, others) = match self.configs.split_last() {
+            Some((last, others)) => (last, others),
+            None => return Config::new().connect(self.tls.clone()).await,
+        };
+        for config in others {
+            if let Ok(Ok(connected)) =
+                timeout(self.patience, config.connect(self.tls.clone())).await
+            {
+                return Ok(connected);
+            }
+        }
+        last.connect(self.tls.clone()).await
+    }
 }
 
-pub(crate) fn pool(config: &Config, options: &OpenOptions) -> Result<Pool, Failure> {
+impl Hosts {
+    /// The same, and the last one is not waited for for ever either.
+    pub(crate) async fn connect_in_time(&self) -> Result<Connected, Failure> {
+        let late = |_| crate::Error::new(ErrorKind::Unavailable, "the server does not answer");
+        Ok(timeout(self.limit(), self.connect()).await.map_err(late)??)
+    }
+
+    fn limit(&self) -> Duration {
+        let n_hosts = u32::try_from(self.configs.len()).unwrap_or(u32::MAX);
+        self.patience.saturating_mul(n_hosts)
+    }
+}
+
+impl Connect for Hosts {
+    fn connect(
+        &self,
+        _: &Config,
+    ) -> Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), Error>> + Send + '_>> {
+        Box::pin(async move {
+            let (client, connection) = self.connect().await?;
+            let task = async move {
+                // Whoever uses the connection learns of it.
+                let _ = connection.await;
+            };
+            Ok((client, tokio::spawn(task)))
+        })
+    }
+}
+
+pub(crate) fn pool(hosts: &Hosts, options: &OpenOptions) -> Result<Pool, Failure> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(config.clone(), NoTls, recycling);
-    // A row that another holds is not waited for for ever.
-    let limit = format!("SET lock_timeout = {}", options.patience.as_millis().max(1));
-    let limit = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
-        let limit = limit.clone();
-        Box::pin(async move { client.batch_execute(&limit).await.map_err(HookError::Backend) })
+    let manager = Manager::from_connect(Config::new(), hosts.clone(), recycling);
+    let limits = limits(options);
+    let limit = Hook::async_fn(move |client: &mut ClientWrapper, _| {
+        let limits = limits.clone();
+        Box::pin(async move {
+            client.batch_execute(&limits).await.map_err(HookError::Backend)?;
+            // Older servers and some systems do not have it.
+            match client.batch_execute(NOTICE_WHO_LEFT).await {
+                Err(e) if e.as_db_error().is_none() => Err(HookError::Backend(e)),
+                _ => Ok(()),
+            }
+        })
     });
     let pool = Pool::builder(manager)
         .post_create(limit)
         .max_size(options.connections.max(1))
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(options.patience))
-        .create_timeout(Some(options.patience));
+        .create_timeout(Some(hosts.limit()));
     Ok(pool.build()?)
+}
+
+/// While a query runs, the server looks now and then whether its client is still there.
+const NOTICE_WHO_LEFT: &str = "SET client_connection_check_interval = '2s'";
+
+/// A row that another holds is not waited for for ever, and a query does not outlast the
+/// call that asked it: the server gives up shortly before we do, and says so.
+fn limits(options: &OpenOptions) -> String {
+    let milliseconds = |limit: Duration| limit.as_millis().clamp(1, i32::MAX as u128);
+    let (lock, statement) = (options.patience, options.deadline.mul_f64(0.9));
+    format!(
+        "SET lock_timeout = {}; SET statement_timeout = {}",
+        milliseconds(lock),
+        milliseconds(statement)
+    )
 }

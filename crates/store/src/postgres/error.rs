@@ -1,6 +1,8 @@
 //! What PostgreSQL and its drivers say, in our words.
 
-use deadpool_postgres::{BuildError, HookError, PoolError};
+use std::io;
+
+use deadpool_postgres::{BuildError, HookError, PoolError, TimeoutType};
 use tokio_postgres::error::SqlState;
 
 use crate::error::Failure;
@@ -10,10 +12,25 @@ impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         let (kind, message) = match error.code() {
             Some(code) => of_state(code),
+            None if is_of_tls(&error) => (ErrorKind::Denied, "the server does not prove who it is"),
             None => (ErrorKind::Unavailable, "the server cannot be reached"),
         };
         Self(Error::new(kind, message).caused_by(error))
     }
+}
+
+/// Whether the certificate of the server was refused.
+fn is_of_tls(error: &tokio_postgres::Error) -> bool {
+    let cause = std::error::Error::source(error).and_then(|e| e.downcast_ref::<io::Error>());
+    let refusal = cause.and_then(|e| e.get_ref()).and_then(|e| e.downcast_ref::<rustls::Error>());
+    matches!(refusal, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// Whether the server was asked to write, and may only be read.
+pub(crate) fn is_read_only(error: &Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let cause = cause.and_then(|cause| cause.downcast_ref::<tokio_postgres::Error>());
+    cause.and_then(|cause| cause.code()) == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
 
 fn of_state(code: &SqlState) -> (ErrorKind, &'static str) {
@@ -28,6 +45,7 @@ fn of_state(code: &SqlState) -> (ErrorKind, &'static str) {
         "55P03" | "40001" | "40P01" => {
             (ErrorKind::Busy, "the session is locked by another program")
         }
+        "57014" => (ErrorKind::Busy, "the server did not finish in time"),
         "XX001" | "XX002" => (ErrorKind::Corrupt, "the database is damaged"),
         "57P01" | "57P02" | "57P03" | "25P03" => {
             (ErrorKind::Unavailable, "the server has ended the connection")
@@ -43,9 +61,13 @@ impl From<PoolError> for Failure {
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
                 error.into()
             }
-            error @ PoolError::Timeout(_) => {
+            error @ PoolError::Timeout(TimeoutType::Wait) => {
                 let message = "no connection became free in time";
                 Self(Error::new(ErrorKind::Busy, message).caused_by(error))
+            }
+            error @ PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => {
+                let message = "the server does not answer";
+                Self(Error::new(ErrorKind::Unavailable, message).caused_by(error))
             }
             error => {
                 let message = "cannot get a connection";

@@ -4,12 +4,13 @@ use std::future::poll_fn;
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls};
+use tokio_postgres::{AsyncMessage, Client};
 
+use super::connect::Hosts;
 use super::notify::CHANNEL;
-use crate::Notice;
 use crate::error::Failure;
 use crate::notice::Bell;
+use crate::{Error, Notice};
 
 /// How long to wait before a lost connection is made again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -20,16 +21,16 @@ pub(crate) struct Listener(JoinHandle<()>);
 impl Listener {
     /// Listens from when this is done. A connection that breaks is made again, and
     /// those who watch are told that they may have missed something.
-    pub(crate) async fn start(config: &Config, bell: &Bell) -> Result<Self, Failure> {
-        let (config, bell) = (config.clone(), bell.clone());
-        let mut connected = connect(&config, &bell).await?;
+    pub(crate) async fn start(hosts: &Hosts, bell: &Bell) -> Result<Self, Error> {
+        let (hosts, bell) = (hosts.clone(), bell.clone());
+        let mut connected = connect(&hosts, &bell).await?;
         let task = async move {
             loop {
                 connected.broken().await;
                 bell.ring(Notice::Missed);
                 connected = loop {
                     tokio::time::sleep(PAUSE).await;
-                    if let Ok(connected) = connect(&config, &bell).await {
+                    if let Ok(connected) = connect(&hosts, &bell).await {
                         break connected;
                     }
                 };
@@ -66,8 +67,8 @@ impl Drop for Connected {
     }
 }
 
-async fn connect(config: &Config, bell: &Bell) -> Result<Connected, Failure> {
-    let (client, mut connection) = config.connect(NoTls).await?;
+async fn connect(hosts: &Hosts, bell: &Bell) -> Result<Connected, Failure> {
+    let (client, mut connection) = hosts.connect_in_time().await?;
     let bell = bell.clone();
     let reader = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {

@@ -1,10 +1,12 @@
 //! Telling other nodes what changed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use deadpool_postgres::Pool;
+use deadpool_postgres::Client;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::call::{Again, Calls, attempts};
 use crate::error::Failure;
 use crate::{Notice, SessionId};
 
@@ -18,9 +20,9 @@ pub(crate) struct Notifier(UnboundedSender<Notice>);
 
 impl Notifier {
     /// Starts the task that sends; it ends when the notifier is dropped.
-    pub(crate) fn start(pool: Pool) -> Self {
+    pub(crate) fn start(calls: Arc<Calls>) -> Self {
         let (sender, receiver) = unbounded_channel();
-        tokio::spawn(run(pool, receiver));
+        tokio::spawn(run(calls, receiver));
         Self(sender)
     }
 
@@ -30,11 +32,12 @@ impl Notifier {
     }
 }
 
-async fn run(pool: Pool, mut notices: UnboundedReceiver<Notice>) {
+async fn run(calls: Arc<Calls>, mut notices: UnboundedReceiver<Notice>) {
     let mut taken = Vec::new();
     while notices.recv_many(&mut taken, TOGETHER).await > 0 {
         let payload = payload(taken.drain(..));
-        if let Err(Failure(error)) = send(&pool, &payload).await {
+        let sent = attempts!(calls, Again::Finds, |client, _second| send(client, &payload));
+        if let Err(error) = sent {
             tracing::warn!(%error, "other nodes were not notified of a change");
         }
     }
@@ -54,8 +57,7 @@ fn payload(notices: impl Iterator<Item = Notice>) -> String {
     texts.join(",")
 }
 
-async fn send(pool: &Pool, payload: &str) -> Result<(), Failure> {
-    let client = pool.get().await?;
+async fn send(client: &Client, payload: &str) -> Result<(), Failure> {
     let statement = client.prepare_cached("SELECT pg_notify($1, $2)").await?;
     client.execute(&statement, &[&CHANNEL, &payload]).await?;
     Ok(())

@@ -177,7 +177,7 @@ pub(crate) fn count(row: &Row, column: usize) -> Result<u64, Failure> {
     Ok(u64::try_from(number).map_err(negative)?)
 }
 
-fn get<T: FromSqlOwned>(row: &Row, column: usize) -> Result<T, Failure> {
+pub(crate) fn get<T: FromSqlOwned>(row: &Row, column: usize) -> Result<T, Failure> {
     Ok(row.try_get(column)?)
 }
 

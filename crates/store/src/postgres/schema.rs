@@ -1,10 +1,14 @@
 //! Bringing a database to the newest form.
 
+use std::time::Duration;
+
 use deadpool_postgres::{GenericClient, Pool};
+use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 
 use crate::error::Failure;
 use crate::migrations::Migrations;
+use crate::{Error, ErrorKind};
 
 pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/postgres/V1__sessions.sql"),
@@ -14,13 +18,17 @@ pub(crate) const MIGRATIONS: Migrations = Migrations(&[
 /// What nodes that start at the same time lock, so that one of them migrates: `ILEF`.
 const LOCK: i64 = 0x494c_4546;
 
-pub(crate) async fn migrate(pool: &Pool) -> Result<(), Failure> {
+pub(crate) async fn migrate(pool: &Pool, deadline: Duration) -> Result<(), Failure> {
     let mut client = pool.get().await?;
-    if MIGRATIONS.missing(version(&client).await?)?.next().is_none() {
+    let late = |_| Error::new(ErrorKind::Unavailable, "the server does not answer");
+    let version_now = timeout(deadline, version(&client)).await.map_err(late)??;
+    if MIGRATIONS.missing(version_now)?.next().is_none() {
         return Ok(());
     }
     let transaction = client.transaction().await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+    // What is there may be much.
+    transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction
         .batch_execute(
             "CREATE SCHEMA IF NOT EXISTS interleaf;

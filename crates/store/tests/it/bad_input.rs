@@ -1,6 +1,6 @@
 //! What goes wrong is said clearly, and nothing is lost.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,10 +12,11 @@ use interleaf_store::{
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 
+use crate::fixture::server::node::{PATIENCE, is_root};
 use crate::fixture::{at, child, new_session, postgres, said, say, server, sqlite, texts};
 
 async fn refusal(url: &str) -> (ErrorKind, String) {
-    let options = OpenOptions::default().patience(Duration::from_secs(60)).connections(2);
+    let options = OpenOptions::default().patience(PATIENCE).connections(2);
     let error = open_with(url, options).await.err().unwrap();
     (error.kind(), error.to_string())
 }
@@ -30,7 +31,14 @@ async fn a_wrong_url_is_an_error_that_says_what_is_right() {
         ("postgres:db", ErrorKind::Invalid, "begins with postgres://"),
         ("postgres://", ErrorKind::Invalid, "names no host"),
         ("postgres://me:secret@host:port/db", ErrorKind::Invalid, "is wrong"),
-        ("postgres://me:secret@host/db?sslmode=require", ErrorKind::Invalid, "without TLS"),
+        ("postgres://me:secret@host/db?sslmode=maybe", ErrorKind::Invalid, "verify-full"),
+        (
+            "postgres://me:secret@host/db?sslmode=verify-ca&sslrootcert=/no/such.crt",
+            ErrorKind::Invalid,
+            "/no/such.crt",
+        ),
+        ("postgres://me:secret@host/db?sslrootcert=%zz", ErrorKind::Invalid, "path of a file"),
+        ("postgres://me:secret@host/db?colour=red", ErrorKind::Invalid, "colour"),
         ("postgres://me:secret@%2Fno%2Fsuch/db", ErrorKind::Unavailable, "db on /no/such"),
         ("sqlite:/no/such/folder/x.db", ErrorKind::NotFound, "/no/such/folder/x.db"),
         ("sqlite:/", ErrorKind::NotFound, "it is a folder"),
@@ -161,10 +169,6 @@ async fn a_row_that_another_program_holds_is_busy_and_nothing_is_lost() {
     other.batch_execute("ROLLBACK").await.unwrap();
     store.commit(commit).await.unwrap();
     assert_eq!(texts(&*store, session).await, ["during"]);
-}
-
-fn is_root() -> bool {
-    std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
 /// Root may write everything, so another user tries.

@@ -10,11 +10,12 @@ use interleaf_store::{
     Commit, ErrorKind, ForkPoint, ListSessions, NewEvent, NewSession, Notice, Page, RecordFilter,
     Search, SessionId, Store,
 };
-use tokio::time::{Duration, timeout};
+use tokio::time::timeout;
 
 use kept::*;
 
 use crate::fixture::child::insist;
+use crate::fixture::server::node::PATIENCE;
 use crate::fixture::{self, at, new_session, said, say, texts};
 
 macro_rules! on_every_store {
@@ -300,10 +301,10 @@ async fn a_change_is_told_to_those_who_watch(store: &dyn Store) {
     let session = new_session(store).await.id;
     let mut notices = store.watch().await.unwrap();
     say(store, session, 0, &["one", "two"]).await;
-    let notice = timeout(Duration::from_secs(10), notices.next()).await.unwrap();
+    let notice = timeout(PATIENCE, notices.next()).await.unwrap();
     assert_eq!(notice, Some(Notice::Changed { session, next_seq: 2 }));
     store.remove(session).await.unwrap();
-    let notice = timeout(Duration::from_secs(10), notices.next()).await.unwrap();
+    let notice = timeout(PATIENCE, notices.next()).await.unwrap();
     assert_eq!(notice, Some(Notice::Removed { session }));
 }
 

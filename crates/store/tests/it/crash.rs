@@ -1,6 +1,6 @@
 //! What was acknowledged is there, whole, whatever is killed or cut, whenever.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader};
 use std::time::Duration;
 
 use interleaf_store::{Commit, ErrorKind, OpenOptions, Page, SessionId, Store, open, open_with};
@@ -54,13 +54,19 @@ async fn a_killed_process_loses_nothing_that_sqlite_acknowledged() {
     let mut n_acknowledged = 0;
     for kill in 0..KILLS {
         let mut child = start("append", &url, &session.to_string());
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut told = vec![];
+        // Every other one is killed after a commit, however slowly the machine gets there.
+        while kill % 2 == 1 && !told.iter().any(|line: &String| line.starts_with("acknowledged ")) {
+            told.push(output.next().unwrap().unwrap());
+        }
         // From before it has opened the file to after many commits.
         tokio::time::sleep(Duration::from_micros(15_000 + dice(kill) % 90_000)).await;
         child.kill().unwrap();
-        let mut output = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        // What it was about to say when it was killed may be cut.
+        told.extend(output.map_while(Result::ok));
         child.wait().unwrap();
-        let mut numbers = output.lines().filter_map(|line| line.strip_prefix("acknowledged "));
+        let mut numbers = told.iter().filter_map(|line| line.strip_prefix("acknowledged "));
         let acknowledged = numbers.next_back().map_or(0, |number| number.parse().unwrap());
         n_acknowledged += u64::from(acknowledged > 0);
         // Opened anew, as after a crash.
@@ -69,7 +75,7 @@ async fn a_killed_process_loses_nothing_that_sqlite_acknowledged() {
     check_all(&*backend.store, session).await;
     let len = backend.store.head(session).await.unwrap().next_seq;
     println!("{KILLS} kills, {n_acknowledged} of them after a commit, {len} events, no gap");
-    assert!(n_acknowledged > KILLS / 4, "the kills came too early: {n_acknowledged}");
+    assert!(n_acknowledged >= KILLS / 2, "the kills came too early: {n_acknowledged}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -90,16 +96,16 @@ async fn a_cut_connection_loses_nothing_that_postgres_acknowledged() {
             server::execute(&url, cut).await;
         }
     });
-    let (mut next, mut n_broken) = (0, 0);
+    let (mut next, mut n_unknown) = (0, 0);
     while !cutter.is_finished() {
         let n = 1 + next % 3;
         let events = (next..next + n).map(|seq| said(&format!("event {seq}"))).collect();
         match store.commit(Commit::new(session, at(2)).append(next, events)).await {
             Ok(done) => next = done.next_seq,
-            // Whether it was written is not known: reading again tells.
+            // Cut again and again: reading again tells.
             Err(e) => {
-                assert_eq!(e.kind(), ErrorKind::Unavailable, "{e}");
-                n_broken += 1;
+                assert!(e.kind() == ErrorKind::Unavailable && e.may_be_written(), "{e}");
+                n_unknown += 1;
                 next = check(&*backend.store, session, next).await;
             }
         }
@@ -107,6 +113,5 @@ async fn a_cut_connection_loses_nothing_that_postgres_acknowledged() {
     cutter.await.unwrap();
     check(&*backend.store, session, next).await;
     check_all(&*backend.store, session).await;
-    println!("{CUTS} cuts, {n_broken} of them in an append, {next} events, no gap");
-    assert!(n_broken > 0);
+    println!("{CUTS} cuts, {n_unknown} of them left an append unknown, {next} events, no gap");
 }

@@ -1,6 +1,7 @@
 //! Stores to test with, and short ways to fill them.
 
 pub(crate) mod child;
+pub(crate) mod proxy;
 pub(crate) mod server;
 
 use std::sync::Arc;

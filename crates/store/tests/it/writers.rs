@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
-use std::time::Duration;
 
 use interleaf_store::{Notice, open};
 use tokio::time::timeout;
 
 use crate::fixture::child::{TEXTS, WRITERS, start};
+use crate::fixture::server::node::PATIENCE;
 use crate::fixture::{self, Backend, new_session, say, texts};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -52,7 +52,7 @@ async fn a_node_hears_of_what_another_node_writes() {
     let session = new_session(&*backend.store).await.id;
     let mut notices = other.watch().await.unwrap();
     say(&*backend.store, session, 0, &["one"]).await;
-    let notice = timeout(Duration::from_secs(10), notices.next()).await.unwrap();
+    let notice = timeout(PATIENCE, notices.next()).await.unwrap();
     assert_eq!(notice, Some(Notice::Changed { session, next_seq: 1 }));
 
     // A listener whose connection is cut says that it missed something, and goes on.
@@ -60,10 +60,10 @@ async fn a_node_hears_of_what_another_node_writes() {
                WHERE query = 'LISTEN interleaf' AND datname = current_database()";
     fixture::server::execute(&backend.url, cut).await;
     for _ in 0..2 {
-        let notice = timeout(Duration::from_secs(10), notices.next()).await.unwrap();
+        let notice = timeout(PATIENCE, notices.next()).await.unwrap();
         assert_eq!(notice, Some(Notice::Missed));
     }
     say(&*backend.store, session, 1, &["two"]).await;
-    let notice = timeout(Duration::from_secs(10), notices.next()).await.unwrap();
+    let notice = timeout(PATIENCE, notices.next()).await.unwrap();
     assert_eq!(notice, Some(Notice::Changed { session, next_seq: 2 }));
 }
