@@ -1,6 +1,6 @@
 //! What the steps hand on.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, ToolCall};

@@ -1,6 +1,6 @@
 //! The calls at the end of a conversation that may still be answered.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, Provenance};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use interleaf_model::{
     ContextKind, Entry, Extra, Json, Message, Prompt, Provenance, Tool, ToolName, VendorName,
-    read_json,
+    json_text, read_json,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -213,5 +213,5 @@ impl TryFrom<ToolForm> for Tool {
 
 pub(crate) fn to_json(value: &impl Serialize) -> String {
     // Our own types have string keys and no failing Serialize.
-    serde_json::to_string(value).unwrap_or_default()
+    json_text(value).unwrap_or_default()
 }

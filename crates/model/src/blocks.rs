@@ -1,7 +1,7 @@
 //! Tool blocks: an assistant message with calls, and the results that answer it.
 
+use hashbrown::HashMap;
 use std::borrow::Borrow;
-use std::collections::HashMap;
 
 use crate::{AssistantPart, Body, CallId, Message};
 

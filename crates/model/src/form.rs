@@ -4,6 +4,7 @@
 //! that do not belong there. Values that must stay byte for byte are taken as raw
 //! text, which is why nothing here is flattened or untagged on the way in.
 
+mod length;
 mod quick;
 
 use std::borrow::Cow;
@@ -428,23 +429,6 @@ impl Message {
 
     /// The length of the message's JSON form, in bytes.
     pub fn neutral_len(&self) -> usize {
-        let mut counted = ByteCount(0);
-        // Counting cannot fail, nor can our own Serialize.
-        let _ = serde_json::to_writer(&mut counted, self);
-        counted.0
-    }
-}
-
-/// A writer that only counts.
-struct ByteCount(usize);
-
-impl std::io::Write for ByteCount {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+        length::of(self)
     }
 }

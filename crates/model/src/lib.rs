@@ -32,6 +32,7 @@ mod id;
 mod json;
 mod objects;
 mod time;
+mod write;
 
 mod message;
 mod part;
@@ -74,3 +75,4 @@ pub use time::Timestamp;
 pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};
 pub use usage::Usage;
+pub use write::{json_text, write_json};

@@ -3,7 +3,7 @@
 //! A [`Prompt`] can only be made by [`Prompt::check`], so whoever holds one may
 //! rely on every [`Law`] (B6). Each entry knows where it came from.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::form::read_message;
 use crate::fragment::{read_json, rebase};
-use crate::{AgentName, Error, ErrorKind, Message, MessageId, Ranges, Usage};
+use crate::{AgentName, Error, ErrorKind, Message, MessageId, Ranges, Usage, json_text};
 
 /// The version of the format that this crate writes, and the newest that it reads.
 pub const TRANSCRIPT_VERSION: u32 = 1;
@@ -274,5 +274,5 @@ fn check_indices(indices: &[u32], len: usize) -> Result<(), Error> {
 
 fn to_json(value: &impl Serialize) -> String {
     // Our own types have string keys and no failing Serialize.
-    serde_json::to_string(value).unwrap_or_default()
+    json_text(value).unwrap_or_default()
 }

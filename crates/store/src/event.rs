@@ -1,7 +1,7 @@
 //! Events as they are stored: raw JSON with the version of its form.
 
 use interleaf_conversation::Event;
-use interleaf_model::{Message, Timestamp};
+use interleaf_model::{Message, Timestamp, json_text};
 
 use crate::words::index_words;
 use crate::{Error, ErrorKind, SessionId};
@@ -37,7 +37,7 @@ impl NewEvent {
     /// # Errors
     /// If it has no JSON form.
     pub fn of(event: &Event) -> Result<Self, Error> {
-        let body = serde_json::to_string(event)
+        let body = json_text(event)
             .map_err(|e| Error::invalid("the event has no JSON form").caused_by(e))?;
         Ok(Self { at: None, version: EVENT_VERSION, body })
     }

@@ -16,7 +16,7 @@ pub(crate) use elements::Elements;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::Prompt;
+use interleaf_model::{Prompt, json_text};
 use serde::Serialize;
 
 use crate::adjustment::{AdjustmentKind, Adjustments};
@@ -254,7 +254,7 @@ impl Writer {
 
 /// A value as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|e| unwritten(&e))
+    json_text(value).map_err(|e| unwritten(&e))
 }
 
 /// What is written are texts and JSON that was read before: nothing of it can fail.

@@ -1,6 +1,6 @@
 //! The settled turns of a session, and what of them the next request shows.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Link, MessageId, Provenance, Role, Settled};

@@ -1,6 +1,6 @@
 //! Where a repaired draft may be cut so that its parts can be repaired one by one.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, Role};
 

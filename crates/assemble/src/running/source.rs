@@ -1,6 +1,6 @@
 //! The view with the summary in its place, as it grows.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message};

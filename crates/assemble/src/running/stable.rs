@@ -1,6 +1,6 @@
 //! What a request has in common with the one before, at the cost of what is new.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 
 use interleaf_model::{Entry, Message, Prompt, Role};

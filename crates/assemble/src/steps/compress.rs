@@ -3,7 +3,7 @@
 //! and may swallow is gone; the rest stays where it is.
 //! **Reports** what was swallowed, what was spared, and a summary without ground.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use interleaf_model::{Blocks, CallId, Entry, Message, MessageId, Provenance, Role};
 

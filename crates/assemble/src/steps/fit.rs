@@ -19,7 +19,7 @@
 pub(crate) mod loss;
 mod shorten;
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::sync::Arc;
 
 use interleaf_model::{

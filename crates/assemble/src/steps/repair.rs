@@ -7,7 +7,7 @@
 
 pub(crate) mod pairing;
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use interleaf_model::{
     AssistantPart, Body, CallId, Entry, Message, MessageId, Parts, Provenance, Role, Status,

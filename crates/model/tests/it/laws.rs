@@ -66,6 +66,12 @@ proptest! {
     }
 
     #[test]
+    fn the_length_of_a_message_is_that_of_its_json(message in message()) {
+        let json = serde_json::to_string(&message).unwrap();
+        prop_assert_eq!(message.neutral_len(), json.len(), "{}", json);
+    }
+
+    #[test]
     fn messages_without_an_id_are_named_by_their_place(messages in conversation(0..20)) {
         let read = Transcript::read(&Transcript::of(messages).write()).unwrap();
         for (i, message) in read.messages.iter().enumerate() {

@@ -7,6 +7,7 @@
 //! - `reading`: what the notation looks like to people
 //! - `schema`: the JSON Schema and the documents agree with the code
 //! - `types`: facts about the types themselves
+//! - `writing`: our writer of JSON against that of `serde_json`
 
 mod bad_notation;
 mod bad_transcripts;
@@ -15,3 +16,4 @@ mod facts;
 mod laws;
 mod reading;
 mod schema;
+mod writing;

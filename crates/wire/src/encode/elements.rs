@@ -1,5 +1,6 @@
 //! The list of turns, as it grows.
 
+use interleaf_model::write_json;
 use serde::Serialize;
 
 use super::unwritten;
@@ -34,7 +35,7 @@ impl<'t> Elements<'t> {
         if self.follows || !self.is_empty() {
             self.text.push(b',');
         }
-        serde_json::to_writer(&mut *self.text, element).map_err(|e| unwritten(&e))
+        write_json(self.text, element).map_err(|e| unwritten(&e))
     }
 
     /// Takes the last element of the turn away again, if it is such a one.

@@ -1,6 +1,6 @@
 //! An encoder that a session keeps.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 mod pieces;
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;

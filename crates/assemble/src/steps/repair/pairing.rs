@@ -1,6 +1,6 @@
 //! Which result answers which call.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use interleaf_model::{CallId, Entry};
 

@@ -4,7 +4,7 @@
 //! Pieces of one size at the end are joined as soon as there are [`TOGETHER`] of them: a
 //! byte is copied twice or so in its life, and a thousand links make a few dozen pieces.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use bytes::Bytes;
 

@@ -4,8 +4,8 @@
 //! nothing. Where a thought is left out, the items after it lose their ids, because
 //! the API would ask for it.
 
+use hashbrown::HashSet;
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use interleaf_model::{
     Arguments, AssistantPart, Body, Entry, Image, Message, Opaque, Seal, Source, Text, Thinking,
