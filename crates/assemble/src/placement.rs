@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where the context block went, and how that came about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 #[non_exhaustive]
 pub struct Placement {
     /// The rule that was asked.
@@ -34,6 +35,8 @@ pub struct Placement {
     /// How many messages it has.
     pub messages: usize,
 }
+
+interleaf_model::only_objects!(Placement);
 
 /// What is done when a rule has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -38,6 +38,7 @@ pub struct StepReport {
 
 /// The tokens of a request, by part.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Tokens {
     /// What counted them.
     pub counter: String,
@@ -56,6 +57,8 @@ pub struct Tokens {
     /// The tools.
     pub tools: u64,
 }
+
+interleaf_model::only_objects!(Tokens);
 
 impl Tokens {
     /// All together.

@@ -4,7 +4,7 @@ use clap::Args;
 use interleaf::assemble::Outcome;
 use interleaf::neutral;
 use interleaf::read::Tools;
-use interleaf::wire::{Adjustment, Encoded, Vendor};
+use interleaf::wire::{Encoded, Vendor};
 
 use crate::api::{ApiArguments, Form, FormParser};
 use crate::arguments::ByteCount;
@@ -75,11 +75,6 @@ impl Made {
         };
         text.push('\n');
         Ok(Some(text))
-    }
-
-    /// What the API could not take as it was.
-    pub(crate) fn changes(&self) -> Vec<&Adjustment> {
-        self.preview.body.iter().flat_map(Encoded::all_adjustments).collect()
     }
 }
 

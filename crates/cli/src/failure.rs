@@ -66,11 +66,6 @@ impl Failure {
         Self::new(subject, rule)
     }
 
-    /// A fault that the model found.
-    pub(crate) fn model(subject: &str, error: &interleaf::model::Error) -> Self {
-        Self::new(subject, error.message()).at(place_text(error.place()))
-    }
-
     /// A fault that a wire format found.
     pub(crate) fn wire(subject: &str, error: &interleaf::wire::Error) -> Self {
         Self::new(subject, error.message()).at(place_text(error.place()))

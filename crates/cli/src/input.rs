@@ -8,14 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::conversation::Conversation;
 use interleaf::model::Tool;
-use interleaf::read::{self, Reading, Tools};
+use interleaf::read::{self, Reading, Renamed, Tools};
 use interleaf::wire::{Family, Options};
 
 use crate::arguments::ByteCount;
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
+use crate::output::say;
 
 /// What stands for standard input in place of a file.
 const STANDARD_INPUT: &str = "-";
+/// This many messages are told by name.
+const NAMED: usize = 5;
 
 /// A text that was read, and its name for messages to the user.
 pub(crate) struct Input {
@@ -69,7 +72,8 @@ impl Input {
 
 impl Loaded {
     fn of(name: String, reading: Reading) -> Self {
-        let Reading { conversation, tools, options, left_out, .. } = reading;
+        let Reading { conversation, tools, options, left_out, renamed, .. } = reading;
+        say_renamed(&renamed);
         Self { name, conversation, tools, options, rest: left_out }
     }
 
@@ -79,6 +83,16 @@ impl Loaded {
             self.tools = given.tools.clone();
             self.options.hosted_tools = given.hosted.clone();
         }
+    }
+}
+
+/// Tells which messages had the id of another.
+pub(crate) fn say_renamed(renamed: &[Renamed]) {
+    for one in renamed.iter().take(NAMED) {
+        say(format_args!("note: {}", printable(&one.to_string())));
+    }
+    if renamed.len() > NAMED {
+        say(format_args!("note: and {} more like it", renamed.len() - NAMED));
     }
 }
 

@@ -20,11 +20,10 @@ use std::path::Path;
 
 use anstyle::Style;
 use interleaf::assemble::{
-    Finding, FindingKind, Outcome, Placement, Report, StablePrefix, Step, StepReport, Tokens,
+    Finding, FindingKind, Outcome, Placement, Report, StablePrefix, Step, Tokens,
 };
-use interleaf::model::{CallId, Entry, Provenance, Status, notation};
-use interleaf::{Preview, neutral, wire};
-use serde::Serialize;
+use interleaf::model::{Entry, Provenance, Status, notation};
+use interleaf::{Preview, neutral};
 
 use crate::api;
 use crate::assembly::Made;
@@ -40,24 +39,6 @@ const NARROWEST: usize = 10;
 /// What stands in front of a finding's particulars.
 const INDENT: &str = "             ";
 
-/// A report in JSON.
-#[derive(Serialize)]
-struct ReportForm<'a> {
-    steps: &'a [StepReport],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    placement: Option<&'a Placement>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stable_prefix: Option<StablePrefix>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    breakpoint: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<&'a Tokens>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<Vec<&'a CallId>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<&'a wire::Adjustment>,
-}
-
 /// A report cannot go where the request goes.
 pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
     match path {
@@ -67,28 +48,6 @@ pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// The report for programs, with what an API could not take as it was.
-pub(crate) fn to_json(made: &Made) -> String {
-    let Report { steps, placement, stable_prefix, breakpoint, tokens } =
-        &made.preview.assembly.report;
-    let form = ReportForm {
-        steps,
-        placement: placement.as_ref(),
-        stable_prefix: *stable_prefix,
-        breakpoint: *breakpoint,
-        tokens: tokens.as_ref(),
-        waiting: match &made.preview.assembly.outcome {
-            Outcome::Ready(_) => None,
-            Outcome::Waiting(calls) => Some(calls.iter().map(|open| &open.call.id).collect()),
-        },
-        changes: made.changes(),
-    };
-    // Our own types have string keys and no failing Serialize.
-    let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();
-    text.push('\n');
-    text
 }
 
 /// The calls that a request waits for, in one line.
@@ -115,7 +74,7 @@ impl ReportTable<'_> {
         let mut out = String::new();
         self.steps(report, &mut out);
         self.findings(report, &mut out);
-        let changes = self.made.changes();
+        let changes = self.made.preview.changes();
         if !changes.is_empty() {
             self.remark(&mut out, "what the API could not take unchanged");
             for change in changes {

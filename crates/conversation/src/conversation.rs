@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
-use interleaf_model::{AgentName, Message, Origin, Role, Usage};
+use interleaf_model::{AgentName, Message, MessageId, Origin, Role, Usage};
 
 use crate::batch::End;
+use crate::ids::Ids;
 use crate::marks::Marks;
-use crate::operate::{name, operated};
+use crate::operate::operated;
 use crate::query::answer;
 use crate::role_index::RoleIndex;
 use crate::view::{View, view_of};
@@ -27,6 +28,7 @@ pub const PINNED: &str = "pinned";
 pub struct Conversation {
     pub(crate) log: Vector<Arc<Message>>,
     pub(crate) log_roles: RoleIndex,
+    ids: Ids,
     pub(crate) view: View,
     pub(crate) marks: Marks,
     pub(crate) batches: Vector<Batch>,
@@ -47,6 +49,7 @@ impl Conversation {
         Self {
             log: Vector::new(),
             log_roles: RoleIndex::default(),
+            ids: Ids::default(),
             view: View::default(),
             marks: Marks::default(),
             batches: Vector::unit(Batch::first()),
@@ -78,12 +81,13 @@ impl Conversation {
     /// messages before it is not judged: a broken history is stored as it came.
     ///
     /// # Errors
-    /// If it is a blank user message, or the log is full.
+    /// If it is a blank user message, another message has its id, or the log is full.
     pub fn append(&mut self, message: impl Into<Arc<Message>>) -> Result<Event, Error> {
         let mut message: Arc<Message> = message.into();
         check_message(&message, "message")?;
-        if message.id.is_unassigned() {
-            name(Arc::make_mut(&mut message), self.log.len());
+        match message.id.is_unassigned() {
+            true => Arc::make_mut(&mut message).id = self.free_id(self.log.len(), |_| false),
+            false => self.check_id(&message.id, "message")?,
         }
         self.record(Event::Appended { message })
     }
@@ -243,16 +247,52 @@ impl Conversation {
         Ok(())
     }
 
-    /// Adds a message to the log, with an id if it has none.
-    pub(crate) fn push(&mut self, mut message: Arc<Message>) -> Result<u32, Error> {
+    /// Adds a message to the log, with an id of its own if it has none, or another's.
+    pub(crate) fn push(&mut self, message: Arc<Message>) -> Result<u32, Error> {
+        self.push_beside(message, |_| false)
+    }
+
+    /// Adds a message to the log. An id that it is given is none of those that are claimed.
+    pub(crate) fn push_beside(
+        &mut self,
+        mut message: Arc<Message>,
+        is_claimed: impl Fn(&MessageId) -> bool,
+    ) -> Result<u32, Error> {
         self.check_room(1)?;
-        if message.id.is_unassigned() {
-            name(Arc::make_mut(&mut message), self.log.len());
+        if message.id.is_unassigned() || self.find(&message.id).is_some() {
+            Arc::make_mut(&mut message).id = self.free_id(self.log.len(), is_claimed);
         }
         let index = self.log.len() as u32;
+        self.ids.add(&message.id, index);
         self.log_roles.push(message.role(), index);
         self.log.push_back(message);
         Ok(index)
+    }
+
+    /// The id of the message that comes at this index: that of its place, or one like it if
+    /// that is taken or claimed.
+    pub(crate) fn free_id(
+        &self,
+        index: usize,
+        is_claimed: impl Fn(&MessageId) -> bool,
+    ) -> MessageId {
+        let mut id = MessageId::of_index(index);
+        let mut n = 1_u32;
+        while self.find(&id).is_some() || is_claimed(&id) {
+            n += 1;
+            id = MessageId::new(format!("m{index}_{n}"));
+        }
+        id
+    }
+
+    pub(crate) fn check_id(&self, id: &MessageId, field: &str) -> Result<(), Error> {
+        match self.find(id) {
+            None => Ok(()),
+            Some(index) => {
+                let rule = format!("{:?} is the id of message {index}", id.as_str());
+                Err(Error::new(ErrorKind::Message, format!("{field}.id"), rule))
+            }
+        }
     }
 
     /// Closes the current batch and opens one with another view.
@@ -328,6 +368,11 @@ impl Conversation {
     /// The message at this log index.
     pub fn message(&self, index: u32) -> Option<&Arc<Message>> {
         self.log.get(index as usize)
+    }
+
+    /// The log index of the message with this id.
+    pub fn find(&self, id: &MessageId) -> Option<u32> {
+        self.ids.find(id, &self.log)
     }
 
     /// Everything that was ever said, in order.

@@ -13,7 +13,7 @@ use crate::Operation;
 /// An operation is recorded with the view that it led to, so that a later version
 /// of this crate with other rules still rebuilds the same conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
     /// A message was said.
     Appended {
@@ -63,6 +63,8 @@ pub enum Event {
     /// The view was emptied and the counters set to zero, except lifetime's.
     Reset {},
 }
+
+interleaf_model::only_objects!(Event);
 
 impl Event {
     /// The messages that it adds to the log, in order.

@@ -1,5 +1,6 @@
 //! What an operation does to the view, worked out before anything is changed.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use interleaf_model::{Blocks, CallId, Message, MessageId, Ranges, Role};
@@ -38,6 +39,8 @@ pub struct Note {
 pub enum Reason {
     /// These would have been hidden, but are pinned, or in a block with a pinned one.
     Pinned,
+    /// These would have been hidden, but are system messages.
+    System,
     /// These would have been hidden, but most of their tool block stays.
     BlockKept,
     /// These would have stayed, but most of their tool block is hidden.
@@ -50,6 +53,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pinned => "kept: pinned, or in a tool block with a pinned message",
+            Self::System => "kept: system messages stay, unless keep_system is false",
             Self::BlockKept => {
                 "kept: a tool block stays whole, and at least half of it was to stay"
             }
@@ -77,9 +81,13 @@ pub(crate) fn operated(
 ) -> Result<Operated, Error> {
     let effect = match operation {
         Operation::Truncate(ref truncate) => {
-            let wanted = truncated(conversation, truncate)?;
+            let mut wanted = truncated(conversation, truncate)?;
+            let spared = spare_system(conversation, truncate, &mut wanted)?;
             let pinned = Pinning::Stays;
-            hide(conversation, wanted, pinned, truncate.split_blocks, operation)
+            let split = truncate.split_blocks;
+            let mut effect = hide(conversation, wanted, pinned, split, operation);
+            effect.notes.extend(spared);
+            effect
         }
         Operation::Filter(ref filter) => {
             let wanted = filtered(conversation, filter)?;
@@ -225,6 +233,27 @@ fn truncated(conversation: &Conversation, truncate: &Truncate) -> Result<Vec<boo
     Ok(keep)
 }
 
+/// Keeps the system messages, if a truncation does, and tells which it would have hidden.
+fn spare_system(
+    conversation: &Conversation,
+    truncate: &Truncate,
+    keep: &mut [bool],
+) -> Result<Option<Note>, Error> {
+    match (truncate.role, truncate.keep_system) {
+        (Some(_), Some(_)) => {
+            let rule = "it has a meaning only without `role`; `others` is for the other roles";
+            return Err(Error::settings("truncate.keep_system", rule));
+        }
+        (Some(_), None) | (None, Some(false)) => return Ok(None),
+        (None, None | Some(true)) => {}
+    }
+    let system = conversation.view.roles().merged(&[Role::System]);
+    let spared = system.filter(|&at| !std::mem::replace(&mut keep[at as usize], true));
+    let indices: Vec<u32> =
+        spared.filter_map(|at| conversation.view.index_at(at as usize)).collect();
+    Ok((!indices.is_empty()).then_some(Note { indices, reason: Reason::System }))
+}
+
 /// Which of `count` messages stay, as a test of their number.
 fn truncated_span(truncate: &Truncate, count: usize) -> Result<impl Fn(usize) -> bool, Error> {
     let Truncate { keep_first, keep_last, remove_first, remove_last, range, .. } = *truncate;
@@ -316,9 +345,20 @@ fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Effect, E
         return Err(Error::settings("insert.messages", "there is none"));
     }
     let log_len = conversation.log_len();
+    let mut claimed: HashSet<MessageId> = HashSet::new();
+    for (i, message) in insert.messages.iter().enumerate() {
+        let field = format!("insert.messages[{i}]");
+        check_message(message, &field)?;
+        conversation.check_id(&message.id, &field)?;
+        if !message.id.is_unassigned() && !claimed.insert(message.id.clone()) {
+            let rule = format!("{:?} is the id of a message before it", message.id.as_str());
+            return Err(Error::new(ErrorKind::Message, format!("{field}.id"), rule));
+        }
+    }
     for (i, message) in insert.messages.iter_mut().enumerate() {
-        check_message(message, &format!("insert.messages[{i}]"))?;
-        name(message, log_len + i);
+        if message.id.is_unassigned() {
+            message.id = conversation.free_id(log_len + i, |id| claimed.contains(id));
+        }
     }
     let added: Vec<u32> = (log_len as u32..).take(insert.messages.len()).collect();
     let mut notes = Vec::new();
@@ -366,7 +406,10 @@ fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Effect,
         }
     }
     let log_len = conversation.log_len();
-    name(&mut replace.message, log_len);
+    match replace.message.id.is_unassigned() {
+        true => replace.message.id = conversation.free_id(log_len, |_| false),
+        false => conversation.check_id(&replace.message.id, "replace.message")?,
+    }
     let mut view: Vec<u32> = conversation.view().collect();
     let added = log_len as u32;
     let hidden = std::mem::replace(&mut view[replace.index], added);
@@ -377,11 +420,4 @@ fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Effect,
         added: vec![added],
         notes: Vec::new(),
     })
-}
-
-/// Gives a message without a name the one of its place in the log.
-pub(crate) fn name(message: &mut Message, index: usize) {
-    if message.id.is_unassigned() {
-        message.id = MessageId::of_index(index);
-    }
 }

@@ -1,7 +1,9 @@
 //! A conversation as a transcript, and back.
 
+use std::collections::HashSet;
+
 use imbl::Vector;
-use interleaf_model::{BatchRecord, Ranges, Transcript, UsageRecord};
+use interleaf_model::{BatchRecord, MessageId, Ranges, Transcript, UsageRecord};
 
 use crate::batch::End;
 use crate::marks::Marks;
@@ -55,16 +57,17 @@ impl Conversation {
 
     /// The conversation that a transcript describes.
     ///
-    /// Its messages are taken as they are, also a broken history; one without an id
-    /// gets one from its place in the log.
+    /// Its messages are taken as they are, also a broken history; one without an id, or
+    /// with that of a message before it, gets one from its place in the log.
     ///
     /// # Errors
     /// If an index lies outside the log.
     pub fn from_transcript(transcript: &Transcript) -> Result<Self, Error> {
         transcript.check().map_err(|e| Error::event(e.place().path.as_str(), e.message()))?;
         let mut conversation = Self::new();
+        let claimed: HashSet<&MessageId> = transcript.messages.iter().map(|m| &m.id).collect();
         for message in &transcript.messages {
-            conversation.push(message.clone())?;
+            conversation.push_beside(message.clone(), |id| claimed.contains(id))?;
         }
         let view = match &transcript.view {
             Some(view) => view.iter().collect(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId, Reply};
 
-use crate::read::Said;
+use crate::read::{Renamed, Said};
 use crate::{Error, Session};
 
 /// Number of further attempts when others write at the same time.
@@ -23,8 +23,18 @@ pub enum OnConflict {
     Refuse,
 }
 
-/// Appends what was said in one transaction, and gives the log indices of the messages.
-/// A message whose id the session has already gets another.
+/// What was appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AppendedSaid {
+    /// Where the messages are in the log.
+    pub indices: Range<u32>,
+    /// Those of them that had the id of another message.
+    pub renamed: Vec<Renamed>,
+}
+
+/// Appends what was said in one transaction. Of several messages, those whose id the session
+/// has already get another; a single one is refused.
 ///
 /// ```
 /// use interleaf::{OnConflict, Session, append_said, read, store};
@@ -32,7 +42,7 @@ pub enum OnConflict {
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let mut session = Session::create(store::open("memory:").await?, "a title").await?;
 /// let said = read::said(r#"[{"role": "user", "content": "hello"}]"#)?;
-/// assert_eq!(append_said(&mut session, &said, OnConflict::Retry).await?, 0..1);
+/// assert_eq!(append_said(&mut session, &said, OnConflict::Retry).await?.indices, 0..1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
@@ -44,7 +54,7 @@ pub async fn append_said(
     session: &mut Session,
     said: &Said,
     on_conflict: OnConflict,
-) -> Result<Range<u32>, Error> {
+) -> Result<AppendedSaid, Error> {
     let times = match on_conflict {
         OnConflict::Retry => RETRIES,
         OnConflict::Refuse => 0,
@@ -52,35 +62,49 @@ pub async fn append_said(
     session.retrying(times, async |session| append(session, said).await).await
 }
 
-async fn append(session: &mut Session, said: &Said) -> Result<Range<u32>, Error> {
+async fn append(session: &mut Session, said: &Said) -> Result<AppendedSaid, Error> {
     let first = session.conversation().log_len() as u32;
+    let mut renamed = Vec::new();
     match said {
         Said::Messages(messages) => {
-            let messages = fitting(messages.clone(), session.conversation());
+            let messages = fitting(messages.clone(), session.conversation(), &mut renamed);
             session.append_all(messages).await?;
         }
         Said::Reply(reply) => {
             session.take(Reply::clone(reply)).await?;
         }
     }
-    Ok(first..session.conversation().log_len() as u32)
+    for Renamed { index, now, .. } in &mut renamed {
+        let message = session.conversation().message(*index);
+        *now = message.map(|message| message.id.clone()).unwrap_or_default();
+    }
+    Ok(AppendedSaid { indices: first..session.conversation().log_len() as u32, renamed })
 }
 
-/// The messages. One whose id is only its place in the file, or is taken, loses it; the
-/// conversation then gives it another.
-fn fitting(mut messages: Vec<Arc<Message>>, conversation: &Conversation) -> Vec<Arc<Message>> {
-    let taken = conversation.log().map(|message| message.id.clone());
-    let mut taken: HashSet<MessageId> = taken.collect();
+/// The messages, each with an id that is free or with none; the conversation then gives it
+/// one.
+fn fitting(
+    mut messages: Vec<Arc<Message>>,
+    conversation: &Conversation,
+    renamed: &mut Vec<Renamed>,
+) -> Vec<Arc<Message>> {
+    let several = messages.len() > 1;
+    let mut claimed: HashSet<MessageId> = HashSet::new();
     for (i, message) in messages.iter_mut().enumerate() {
         // A reader names messages by their place in the file, which is not this one.
-        if message.id == MessageId::of_index(i) || taken.contains(&message.id) {
+        if message.id == MessageId::of_index(i) {
             Arc::make_mut(message).id = MessageId::default();
         }
-        let id = match message.id.is_unassigned() {
-            true => MessageId::of_index(conversation.log_len() + i),
+        let place = conversation.log_len() + i;
+        let is_taken = claimed.contains(&message.id) || conversation.find(&message.id).is_some();
+        if several && is_taken {
+            let was = std::mem::take(&mut Arc::make_mut(message).id);
+            renamed.push(Renamed { index: place as u32, was, now: MessageId::default() });
+        }
+        claimed.insert(match message.id.is_unassigned() {
+            true => MessageId::of_index(place),
             false => message.id.clone(),
-        };
-        taken.insert(id);
+        });
     }
     messages
 }

@@ -102,7 +102,7 @@ pub async fn transfer(
 
 /// What is known of a session before its items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Head {
     /// The version of this form.
     interleaf_session: u32,
@@ -129,7 +129,7 @@ pub struct Head {
 
 /// Where a fork left its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Parent {
     /// The other session.
     pub session: SessionId,
@@ -151,7 +151,7 @@ pub enum Item {
 
 /// A record as it was from some event on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct RecordItem {
     /// What it is.
     pub kind: RecordKind,
@@ -165,3 +165,5 @@ pub struct RecordItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Json>,
 }
+
+interleaf_model::only_objects!(Head, Parent, RecordItem);

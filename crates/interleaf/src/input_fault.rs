@@ -29,6 +29,13 @@ impl InputFault {
         self
     }
 
+    /// Puts `outer` in front of the place.
+    pub(crate) fn under(mut self, outer: &str) -> Self {
+        let inner = std::mem::take(&mut self.place);
+        self.place = if inner.is_empty() { outer.to_owned() } else { format!("{outer}: {inner}") };
+        self
+    }
+
     pub(crate) fn with_hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
         self

@@ -71,7 +71,7 @@ pub use interleaf_plan as plan;
 pub use interleaf_store as store;
 pub use interleaf_wire as wire;
 
-pub use append::{OnConflict, append_said};
+pub use append::{AppendedSaid, OnConflict, append_said};
 pub use error::{Error, ErrorKind};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};

@@ -1,5 +1,7 @@
 //! A single request, made to be looked at.
 
+mod told;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -97,7 +99,7 @@ impl<'a> Single<'a> {
     fn view(&self) -> Result<View, Error> {
         let mut pinned = pinned(self.conversation);
         for pin in self.pins {
-            if !self.conversation.log().any(|message| message.id == *pin) {
+            if self.conversation.find(pin).is_none() {
                 return Err(Error::rule(format!("there is no message {:?} to pin", pin.as_str())));
             }
             pinned.insert(pin.clone());

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`conversation`] | a transcript, a list of messages, or the body of a request |
 //! | [`request`] | the body of a request to a known API |
+//! | [`operation`], [`message`] | a change of what is visible, and one message |
 //! | [`said`] | messages to append, or a model's reply |
 //! | [`reply`] | a model's reply: an answer, a message, or plain text |
 //! | [`Answer`] | an API's answer as it was recorded, whole or streamed |
@@ -24,6 +25,8 @@
 //! ```
 
 mod answer;
+mod operation;
+mod renamed;
 mod reply;
 mod said;
 mod summary;
@@ -33,13 +36,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId, Tool, Transcript};
+use interleaf_model::{Message, Tool, Transcript};
 use interleaf_wire::{Family, Options, Request, decode_request, detect};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 pub use self::answer::Answer;
+pub use self::operation::{message, operation};
+pub use self::renamed::Renamed;
 pub use self::reply::reply;
 pub(crate) use self::said::chat_message;
 pub use self::said::{Said, said};
@@ -62,6 +67,8 @@ pub struct Reading {
     pub options: Options,
     /// The names of a request body's fields that are no part of the conversation.
     pub left_out: Vec<String>,
+    /// The messages that had the id of another.
+    pub renamed: Vec<Renamed>,
 }
 
 /// Reads a conversation; its form is told by its content.
@@ -72,7 +79,7 @@ pub fn conversation(text: &str) -> Result<Reading, Error> {
     let text = unmarked(text);
     match text.trim_start().as_bytes().first() {
         None => Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into()),
-        Some(b'[') => Reading::of(&named(list(text)?), Request::default(), Vec::new()),
+        Some(b'[') => Reading::of(&Transcript::named(list(text)?), Request::default(), Vec::new()),
         Some(b'{') => object(text),
         Some(_) => {
             let rule = "this is not a conversation: it is neither a JSON object nor a JSON array";
@@ -133,8 +140,9 @@ impl Reading {
     fn of(transcript: &Transcript, request: Request, left_out: Vec<String>) -> Result<Self, Error> {
         let conversation =
             Conversation::from_transcript(transcript).map_err(|e| InputFault::conversation(&e))?;
+        let renamed = renamed::between(&transcript.messages, &conversation);
         let Request { tools, options, .. } = request;
-        Ok(Self { conversation, tools: tools.into(), options, left_out })
+        Ok(Self { conversation, tools: tools.into(), options, left_out, renamed })
     }
 
     fn of_request(
@@ -142,7 +150,7 @@ impl Reading {
         mut request: Request,
         fields: &Fields<'_>,
     ) -> Result<Self, Error> {
-        let transcript = named(std::mem::take(&mut request.messages));
+        let transcript = Transcript::named(std::mem::take(&mut request.messages));
         let names = fields.0.iter().map(|(name, _)| name.clone());
         let told = detect::conversation_fields(family);
         let left_out = names.filter(|name| !told.contains(&name.as_str())).collect();
@@ -195,16 +203,6 @@ fn fields(text: &str) -> Result<Fields<'_>, InputFault> {
             false => fault,
         }
     })
-}
-
-/// Gives messages without an id the one of their place, as a transcript does.
-fn named(mut messages: Vec<Message>) -> Transcript {
-    for (i, message) in messages.iter_mut().enumerate() {
-        if message.id.is_unassigned() {
-            message.id = MessageId::of_index(i);
-        }
-    }
-    Transcript::of(messages)
 }
 
 /// A text without the byte order mark at its start.

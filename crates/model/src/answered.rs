@@ -11,7 +11,7 @@ pub const ENGINE: &str = "interleaf";
 
 /// What is known of an answer beside what it says. It is kept with the message.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Answered {
     /// The number of the request in its session.
@@ -30,6 +30,8 @@ pub struct Answered {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
 }
+
+crate::only_objects!(Answered);
 
 impl Message {
     /// What is known of the answer that this message is, if it was taken as one.

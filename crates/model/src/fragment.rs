@@ -1,7 +1,8 @@
 //! Parsing a JSON text, or a slice of one, with exact places.
 //!
 //! A place is the character at which the parser saw the fault: the last one of
-//! the wrong key or value, or the first one of a value whose inside breaks a rule.
+//! the wrong key or value, or the first one of a value whose inside breaks a rule. The
+//! path of a fault in the shape names that key or value.
 
 use serde::Deserialize;
 use serde_json::error::Category;
@@ -40,8 +41,10 @@ pub fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
             Category::Eof | Category::Io => false,
         };
         let kind = if is_json { ErrorKind::Form } else { ErrorKind::Syntax };
-        let (line, column) = place_of(&e, text);
-        Error::new(kind, strip_place(&e)).at(line, column)
+        let start = place_of(&e, text);
+        let (line, column) = line_and_column(&text[..start]);
+        let error = Error::new(kind, rule_of(&e)).at(line, column);
+        if is_json { error.under(&path_to(text, start)) } else { error }
     })
 }
 
@@ -58,12 +61,55 @@ pub(crate) fn rebase(error: Error, whole: &str, fragment: &str) -> Error {
     error.moved_to(first_line + line - 1, column)
 }
 
-/// The line and the column, in characters, of the parser's error.
+/// The path to the key or value that the character at `start` ends, or begins.
+fn path_to(text: &str, start: usize) -> String {
+    /// A list, and which element of it, or an object, and which field, once that is known.
+    enum Open<'a> {
+        List(usize),
+        Object(Option<&'a str>),
+    }
+    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut chars = text.char_indices().take_while(|&(at, _)| at <= start);
+    while let Some((at, c)) = chars.next() {
+        match (c, open.last_mut()) {
+            ('{' | '[', _) if at == start => {}
+            ('{', _) => open.push(Open::Object(None)),
+            ('[', _) => open.push(Open::List(0)),
+            ('}' | ']', _) => drop(open.pop()),
+            (',', Some(Open::List(index))) => *index += 1,
+            (',', Some(Open::Object(key))) => *key = None,
+            ('"', container) => {
+                let mut escaped = false;
+                let end = chars.find(|&(_, c)| {
+                    let is_end = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    is_end
+                });
+                if let (Some(Open::Object(key @ None)), Some((end, _))) = (container, end) {
+                    *key = Some(&text[at + 1..end]);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut path = String::new();
+    for container in open {
+        match container {
+            Open::List(index) => path += &format!("[{index}]"),
+            Open::Object(None) => {}
+            Open::Object(Some(key)) if path.is_empty() => path += key,
+            Open::Object(Some(key)) => path += &format!(".{key}"),
+        }
+    }
+    path
+}
+
+/// Where in the text the parser's error is.
 ///
 /// The parser counts bytes. Of a value that has the wrong type it has read either
 /// everything or nothing; in the second case the place moves on to where it starts.
 /// Where the text ends too early, the place is after its end.
-fn place_of(error: &serde_json::Error, text: &str) -> (usize, usize) {
+fn place_of(error: &serde_json::Error, text: &str) -> usize {
     let lines_before = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     let mut n_read = lines_before.map(str::len).sum::<usize>() + error.column();
     let (read, rest) = text.split_at_checked(n_read).unwrap_or((text, ""));
@@ -71,8 +117,7 @@ fn place_of(error: &serde_json::Error, text: &str) -> (usize, usize) {
         n_read += rest.find(|c: char| !c.is_ascii_whitespace()).map_or(0, |at| at + 1);
     }
     let last = text.char_indices().take_while(|&(start, _)| start < n_read).last();
-    let start = last.map_or(0, |(start, _)| start);
-    line_and_column(if error.is_eof() { text } else { &text[..start] })
+    if error.is_eof() { text.len() } else { last.map_or(0, |(start, _)| start) }
 }
 
 /// The place of the character that follows `before`.
@@ -86,11 +131,14 @@ fn ends_token(c: char) -> bool {
 }
 
 /// The parser's sentence without its own "at line 1 column 2", which is relative
-/// to whatever fragment was being read.
-fn strip_place(error: &serde_json::Error) -> String {
+/// to whatever fragment was being read, and without Rust's words for a count.
+fn rule_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
+    let rule = text.rfind(" at line ").map_or(text.as_str(), |end| &text[..end]);
+    let counts = ["usize", "u64", "u32"];
+    let count = counts.iter().find_map(|kind| rule.strip_suffix(kind)?.strip_suffix("expected "));
+    match count {
+        Some(before) => format!("{before}expected a whole number, 0 or more"),
+        None => rule.to_owned(),
     }
 }

@@ -31,6 +31,7 @@ mod fragment;
 mod id;
 mod json;
 mod objects;
+mod only_objects;
 mod time;
 mod write;
 
@@ -61,6 +62,8 @@ pub use fragment::read_json;
 pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};
 pub use json::Json;
 pub use message::{Body, Message, Origin, Parts, Role, Status, ToolResult};
+#[doc(hidden)]
+pub use only_objects::ObjectDeserializer;
 pub use part::{
     Arguments, AssistantPart, ContentPart, Extra, File, Image, Opaque, PartRef, Producer, Seal,
     Source, SystemPart, Text, Thinking, ToolCall,

@@ -2,7 +2,7 @@
 //!
 //! Version 1 is documented in `docs/transcript.md`, with a JSON Schema beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Transcript {
 
 /// One batch of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct BatchRecord {
     /// What began it, such as `truncate`.
     pub cause: String,
@@ -57,7 +57,7 @@ pub struct BatchRecord {
 
 /// The token counters of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct UsageRecord {
     /// The request that is running or was the last.
     pub current: Usage,
@@ -73,6 +73,8 @@ pub struct UsageRecord {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<AgentName, UsageRecord>,
 }
+
+crate::only_objects!(BatchRecord, UsageRecord);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +105,21 @@ impl Transcript {
         Self { messages: messages.into_iter().map(Arc::new).collect(), ..Self::default() }
     }
 
+    /// Messages and nothing else, each with an id: one that has none gets that of its place,
+    /// or one like it if another message has that.
+    pub fn named(mut messages: Vec<Message>) -> Self {
+        let ids = messages.iter().map(|message| &message.id);
+        let given: HashSet<MessageId> = ids.filter(|id| !id.is_unassigned()).cloned().collect();
+        for (i, message) in messages.iter_mut().enumerate() {
+            if message.id.is_unassigned() {
+                let like_it = (2_u32..).map(|n| MessageId::new(format!("m{i}_{n}")));
+                let mut ids = std::iter::once(MessageId::of_index(i)).chain(like_it);
+                message.id = ids.find(|id| !given.contains(id)).unwrap_or_default();
+            }
+        }
+        Self::of(messages)
+    }
+
     /// Reads a transcript.
     ///
     /// A message without an id gets one from its place in the log. The messages
@@ -116,14 +133,10 @@ impl Transcript {
         let form: TranscriptForm<'_> = read_json(text)?;
         let mut messages = Vec::with_capacity(form.messages.len());
         for (i, raw) in form.messages.iter().enumerate() {
-            let mut message = placed(text, raw, &format!("messages[{i}]"), read_message)?;
-            if message.id.is_unassigned() {
-                message.id = MessageId::of_index(i);
-            }
-            messages.push(Arc::new(message));
+            messages.push(placed(text, raw, &format!("messages[{i}]"), read_message)?);
         }
         let len = messages.len();
-        let mut transcript = Self { messages, ..Self::default() };
+        let mut transcript = Self::named(messages);
         if let Some(raw) = form.view {
             let view: Ranges = placed(text, raw, "view", read_json)?;
             placed(text, raw, "view", |_| view.check_view_of(len))?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// `prompt` counts everything that was sent, cached or not, whatever the
 /// vendor's own habit; `completion` includes `reasoning`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Usage {
     /// Tokens sent, cached ones included.
     pub prompt: u64,
@@ -22,6 +22,8 @@ pub struct Usage {
     /// Of these, spent on reasoning.
     pub reasoning: u64,
 }
+
+crate::only_objects!(Usage);
 
 impl Usage {
     /// Sent and made together.

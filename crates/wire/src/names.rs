@@ -23,7 +23,7 @@ pub struct Alphabet {
 
 /// An alphabet as configuration says it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 struct AlphabetForm {
     #[serde(default)]
     punctuation: String,
@@ -33,6 +33,8 @@ struct AlphabetForm {
     #[serde(default)]
     letter_first: bool,
 }
+
+interleaf_model::only_objects!(read: AlphabetForm);
 
 impl From<AlphabetForm> for Alphabet {
     fn from(form: AlphabetForm) -> Self {

@@ -73,7 +73,7 @@ pub enum Auth {
 
 /// A vendor as configuration says it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 struct VendorForm {
     name: SmolStr,
     family: Family,
@@ -86,6 +86,8 @@ struct VendorForm {
     #[serde(default)]
     quirks: SomeQuirks,
 }
+
+interleaf_model::only_objects!(read: VendorForm);
 
 impl TryFrom<VendorForm> for Vendor {
     type Error = String;

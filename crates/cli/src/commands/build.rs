@@ -88,7 +88,7 @@ pub(crate) fn run(
     let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
     let text = made.text(&loaded.name)?;
     if let Some(path) = &arguments.report {
-        save(path, &report_table::to_json(&made))?;
+        save(path, &made.preview.report_json())?;
     }
     if arguments.explain {
         let palette = Palette::of(&io::stderr());

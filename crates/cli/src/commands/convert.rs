@@ -79,9 +79,9 @@ pub(crate) fn run(
     }
     let body = convert(Input::read(&arguments.file, limit)?)?;
     if let Some(path) = &arguments.report {
-        save(path, &report_table::to_json(&body.made))?;
+        save(path, &body.made.preview.report_json())?;
     }
-    for change in body.made.changes() {
+    for change in body.made.preview.changes() {
         say(format_args!("changed: {}", change_text(change)));
     }
     for (step, finding) in body.made.preview.assembly.report.findings() {

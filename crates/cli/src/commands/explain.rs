@@ -9,7 +9,7 @@ use crate::destination::DestinationArguments;
 use crate::failure::{Stop, Verdict, printable};
 use crate::lines::counts_text;
 use crate::output::Output;
-use crate::report_table::{self, ReportTable};
+use crate::report_table::ReportTable;
 
 /// Show the request that `build` would print, and what was done to make it
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub(crate) fn run(
     loaded.equip(destination.tools.as_ref());
     let made = recipe.make(&loaded, destination.of(&loaded).as_ref(), true)?;
     if arguments.form.json {
-        output.bytes(report_table::to_json(&made).as_bytes())?;
+        output.bytes(made.preview.report_json().as_bytes())?;
     } else {
         let (name, counts) = (printable(&loaded.name), counts_text(&loaded.conversation));
         output.remark(format_args!("{name} · {counts}"))?;

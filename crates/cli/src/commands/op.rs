@@ -217,6 +217,7 @@ fn print_json(
 fn kind(reason: Reason) -> &'static str {
     match reason {
         Reason::Pinned => "pinned",
+        Reason::System => "system",
         Reason::BlockKept => "block_kept",
         Reason::BlockHidden => "block_hidden",
         Reason::MovedBeforeBlock => "moved_before_block",

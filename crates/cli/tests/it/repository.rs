@@ -181,3 +181,30 @@ fn only_one_place_chooses_between_wire_families() {
         }
     }
 }
+
+/// serde reads a struct from a list of its fields' values too.
+#[test]
+fn every_public_type_that_is_read_is_read_from_an_object_only() {
+    let guarded = ["remote = \"Self\"", "from = ", "transparent"];
+    for path in
+        sources().into_iter().filter(|path| path.components().any(|c| c.as_os_str() == "src"))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let is_public = line.starts_with("pub struct") || line.starts_with("pub enum");
+            let attributes = lines[..i].iter().rev().take_while(|line| line.starts_with('#'));
+            let attributes: String = attributes.copied().collect();
+            let derives = attributes.contains("derive(") && attributes.contains("Deserialize");
+            let body = lines[i..].iter().take_while(|line| **line != "}");
+            let has_fields = match line.starts_with("pub struct") {
+                true => line.ends_with('{'),
+                false => body.skip(1).any(|line| line.starts_with("    ") && line.ends_with('{')),
+            };
+            if is_public && derives && has_fields {
+                let is_guarded = guarded.iter().any(|guard| attributes.contains(guard));
+                assert!(is_guarded, "{}: {line}", path.display());
+            }
+        }
+    }
+}

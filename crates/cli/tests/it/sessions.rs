@@ -217,23 +217,42 @@ fn messages_come_all_or_none() {
     let hidden = super::stdout(&["op", CHAT, "--keep-last", "1", "--write", "-"]);
     let file = place.path("hidden.json");
     fs::write(&file, hidden).unwrap();
-    assert!(place.refused(&["append", &id, file.to_str().unwrap()]).contains("6 messages"));
+    assert!(place.refused(&["append", &id, file.to_str().unwrap()]).contains("5 messages"));
 }
 
 #[test]
 fn appended_messages_get_ids_of_their_own() {
     let place = Place::new();
     let id = place.new_session();
+    let user = |id: &str| format!(r#"{{"id": "{id}", "role": "user", "content": "x"}}"#);
     for _ in 0..2 {
         place.run(&["append", &id, CHAT]);
-        place.run(&["append", &id, r#"{"id": "own", "role": "user", "content": "x"}"#]);
-        let ours = r#"{"id": "ours", "role": "user", "parts": [{"type": "text", "text": "x"}]}"#;
-        place.run(&["append", &id, ours]);
     }
+    place.run(&["append", &id, &user("own")]);
+    let refused = place.refused(&["append", &id, &user("own")]);
+    assert!(refused.contains("message.id: \"own\" is the id of message 14"), "{refused}");
+    // A list is a history from elsewhere: its doubles are renamed, and a note says so.
+    let list = format!("[{}, {}, {}]", user("own"), user("twice"), user("twice"));
+    let url = place.url("sessions.db");
+    let output = run_with(&["sessions", "--store", &url, "append", &id, &list], b"");
+    let told = "note: message 15 is now \"m15\": another message has its id \"own\"\n\
+                note: message 17 is now \"m17\": another message has its id \"twice\"\n";
+    assert_eq!(text(&output.stderr), told);
     let transcript: Value = serde_json::from_str(&place.run(&["export", &id])).unwrap();
     let messages = transcript["messages"].as_array().unwrap();
     let ids: BTreeSet<&str> = messages.iter().map(|m| m["id"].as_str().unwrap()).collect();
-    assert_eq!((ids.len(), ids.contains("ours")), (18, true), "{ids:?}");
+    assert_eq!((ids.len(), ids.contains("twice")), (18, true), "{ids:?}");
+}
+
+#[test]
+fn a_list_of_three_messages_is_three_messages() {
+    let place = Place::new();
+    let id = place.new_session();
+    let three = r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+                    {"role": "user", "content": "c"}]"#;
+    assert!(place.run(&["append", &id, three]).contains("3 messages at 0"));
+    let odd = r#"[null, 1, {"role": "user", "content": "x"}]"#;
+    assert!(place.refused(&["append", &id, odd]).contains("messages[0]"));
 }
 
 #[test]

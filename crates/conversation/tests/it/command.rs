@@ -64,6 +64,7 @@ pub(crate) struct Cut {
     range: Option<(Place, Place)>,
     role: Option<Role>,
     others: Option<Others>,
+    keep_system: Option<bool>,
     split_blocks: bool,
 }
 
@@ -109,6 +110,7 @@ impl Cut {
             range,
             role: self.role,
             others: self.others,
+            keep_system: self.keep_system,
             split_blocks: self.split_blocks,
         }
     }
@@ -185,7 +187,7 @@ pub(crate) fn message() -> impl Strategy<Value = Message> {
         3 => calling,
         3 => result,
     ];
-    let small = (small, option::of(instant()), select(&["", "", "", "m2", "named"][..]))
+    let small = (small, option::of(instant()), select(&["", "", "", "m2", "m9", "named"][..]))
         .prop_map(|(message, at, id)| Message { at, id: MessageId::new(id), ..message });
     prop_oneof![9 => small, 1 => strategy::message()]
 }
@@ -271,8 +273,16 @@ fn cut() -> impl Strategy<Value = Cut> {
         10 => (role().prop_map(Some), others.clone()),
         1 => others.prop_map(|others| (None, others)),
     ];
-    (numbers, scope, prop::bool::weighted(0.2))
-        .prop_map(|(cut, (role, others), split_blocks)| Cut { role, others, split_blocks, ..cut })
+    let keep_system = option::weighted(0.3, any::<bool>());
+    (numbers, scope, keep_system, prop::bool::weighted(0.2)).prop_map(
+        |(cut, (role, others), keep_system, split_blocks)| Cut {
+            role,
+            others,
+            keep_system,
+            split_blocks,
+            ..cut
+        },
+    )
 }
 
 /// Settings of which few go together.

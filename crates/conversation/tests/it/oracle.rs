@@ -60,6 +60,7 @@ pub(crate) struct Outcome {
 impl Oracle {
     pub(crate) fn append(&mut self, message: &Message) -> Result<(), Refused> {
         acceptable(message)?;
+        self.has_free_id(message)?;
         self.view.push(self.log.len());
         self.store(message);
         Ok(())
@@ -72,6 +73,11 @@ impl Oracle {
             Operation::Truncate(truncate) => {
                 let letter = self.truncated(truncate)?;
                 let mut stays = letter.clone();
+                if truncate.role.is_none() && truncate.keep_system != Some(false) {
+                    for (position, message) in self.visible().enumerate() {
+                        stays[position] |= message.role() == Role::System;
+                    }
+                }
                 for block in self.pinned_with_their_blocks() {
                     block.iter().for_each(|&position| stays[position] = true);
                 }
@@ -171,7 +177,11 @@ impl Oracle {
     fn store(&mut self, message: &Message) {
         let mut message = message.clone();
         if message.id == MessageId::default() {
-            message.id = MessageId::new(format!("m{}", self.log.len()));
+            let place = self.log.len();
+            let is_taken = |id: &str| self.log.iter().any(|known| known.id.as_str() == id);
+            let others = (2..).map(|n| format!("m{place}_{n}"));
+            let mut ids = std::iter::once(format!("m{place}")).chain(others);
+            message.id = MessageId::new(ids.find(|id| !is_taken(id)).unwrap());
         }
         self.log.push(message);
     }
@@ -288,6 +298,11 @@ impl Oracle {
 
 /// Working out what an operation does.
 impl Oracle {
+    fn has_free_id(&self, message: &Message) -> Result<(), Refused> {
+        let is_taken = self.log.iter().any(|known| known.id == message.id);
+        if is_taken { Err(Refused) } else { Ok(()) }
+    }
+
     /// Which visible messages the letter of a truncation leaves visible.
     fn truncated(&self, truncate: &Truncate) -> Result<Vec<bool>, Refused> {
         let t = truncate;
@@ -318,7 +333,7 @@ impl Oracle {
                 }
                 _ => return Err(Refused),
             };
-        if t.role.is_none() && t.others.is_some() {
+        if t.role.is_none() && t.others.is_some() || t.role.is_some() && t.keep_system.is_some() {
             return Err(Refused);
         }
         let mut stays = vec![t.others == Some(Others::Keep); self.view.len()];
@@ -401,7 +416,13 @@ impl Oracle {
         if insert.position > self.view.len() || insert.messages.is_empty() {
             return Err(Refused);
         }
-        insert.messages.iter().try_for_each(acceptable)?;
+        for (i, message) in insert.messages.iter().enumerate() {
+            acceptable(message)?;
+            self.has_free_id(message)?;
+            if insert.messages[..i].iter().any(|m| !m.id.is_unassigned() && m.id == message.id) {
+                return Err(Refused);
+            }
+        }
         let mut position = insert.position;
         let blocks = self.blocks();
         let joined = |left: usize, right: usize| {
@@ -413,7 +434,19 @@ impl Oracle {
         let mut new = self.view.clone();
         outcome.added = (self.log.len()..).take(insert.messages.len()).collect();
         new.splice(position..position, outcome.added.iter().copied());
-        insert.messages.iter().for_each(|message| self.store(message));
+        let given: Vec<MessageId> = insert.messages.iter().map(|m| m.id.clone()).collect();
+        for message in &insert.messages {
+            self.store(message);
+            // A name that is made gives way to one that is given.
+            let place = self.log.len() - 1;
+            let others = (2..).map(|n| MessageId::new(format!("m{place}_{n}")));
+            if message.id.is_unassigned() && given.contains(&self.log[place].id) {
+                let free = |id: &MessageId| {
+                    !given.contains(id) && self.log.iter().all(|known| known.id != *id)
+                };
+                self.log[place].id = others.into_iter().find(free).unwrap();
+            }
+        }
         if position != insert.position {
             outcome.moved = outcome.added.clone();
         }
@@ -429,6 +462,7 @@ impl Oracle {
             return Err(Refused);
         }
         acceptable(&replace.message)?;
+        self.has_free_id(&replace.message)?;
         let blocks = self.blocks();
         let block = blocks.iter().find(|block| block.contains(&replace.index));
         if let Some(block) = block.filter(|_| !replace.split_blocks) {

@@ -2,6 +2,8 @@
 
 mod asking;
 mod changing;
+mod forms;
+mod ids;
 
 use interleaf_conversation::{Conversation, ErrorKind, Operated, Operation, Query, Truncate};
 use interleaf_model::{Message, notation};

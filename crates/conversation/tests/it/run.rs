@@ -151,7 +151,8 @@ fn assert_outcome(operated: &Operated, outcome: &Outcome) {
     assert_eq!(operated.event.is_some(), outcome.changed);
     assert_eq!(operated.hidden, as_u32(&outcome.hidden));
     assert_eq!(operated.added, as_u32(&outcome.added));
-    assert_eq!(noted(&[Reason::Pinned, Reason::BlockKept]), sorted(&outcome.kept_anyway));
+    let kept = [Reason::Pinned, Reason::System, Reason::BlockKept];
+    assert_eq!(noted(&kept), sorted(&outcome.kept_anyway));
     assert_eq!(noted(&[Reason::BlockHidden]), sorted(&outcome.hidden_anyway));
     assert_eq!(noted(&[Reason::MovedBeforeBlock]), sorted(&outcome.moved));
 }
@@ -186,6 +187,9 @@ fn assert_no_half_blocks(operation: &Operation, before: &Oracle, after: &Oracle)
 
 pub(crate) fn assert_same(conversation: &Conversation, oracle: &Oracle) {
     assert!(conversation.log().map(|m| &**m).eq(oracle.log.iter()), "log");
+    for (index, message) in oracle.log.iter().enumerate() {
+        assert_eq!(conversation.find(&message.id), Some(index as u32), "ids are unique");
+    }
     assert!(conversation.visible().map(|m| &**m).eq(oracle.visible()), "visible messages");
     assert_eq!(conversation.view().collect::<Vec<_>>(), as_u32(&oracle.view), "view");
     assert_eq!(conversation.log_len(), oracle.log.len());

@@ -1,11 +1,12 @@
 //! What is to be appended to a session: messages, or a model's reply.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use interleaf_model::{Message, Reply, read_json};
+use interleaf_model::{Message, MessageId, Reply, read_json};
 use interleaf_wire::{Family, decode_request};
 
-use super::{Fields, conversation, unmarked};
+use super::{Fields, Reading, Renamed, conversation, unmarked};
 use crate::{Error, InputFault, reply_form};
 
 /// What somebody said.
@@ -45,7 +46,7 @@ pub fn said(text: &str) -> Result<Said, Error> {
             return Ok(Said::Reply(Box::new(reply_form::read(text)?)));
         }
     }
-    let conversation = conversation(text)?.conversation;
+    let Reading { conversation, renamed, .. } = conversation(text)?;
     let hidden = conversation.log_len() - conversation.view_len();
     if hidden > 0 {
         let messages = if hidden == 1 { "message is" } else { "messages are" };
@@ -53,7 +54,16 @@ pub fn said(text: &str) -> Result<Said, Error> {
         let hint = "`interleaf sessions import` keeps them, in a session of their own";
         return Err(InputFault::new(rule).with_hint(hint).into());
     }
-    Ok(Said::Messages(conversation.visible().cloned().collect()))
+    let mut messages: Vec<Arc<Message>> = conversation.visible().cloned().collect();
+    // Whoever appends them renames those that are doubles there, and says so.
+    let was: HashMap<MessageId, MessageId> =
+        renamed.into_iter().map(|Renamed { was, now, .. }| (now, was)).collect();
+    for message in messages.iter_mut().filter(|_| !was.is_empty()) {
+        if let Some(was) = was.get(&message.id) {
+            Arc::make_mut(message).id = was.clone();
+        }
+    }
+    Ok(Said::Messages(messages))
 }
 
 /// One OpenAI-style chat message.

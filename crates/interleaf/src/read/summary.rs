@@ -72,7 +72,7 @@ impl SummaryForm {
     /// # Errors
     /// If an end of what it covers is not there, or the two stand the other way round.
     pub fn over(&self, conversation: &Conversation) -> Result<Summary, Error> {
-        let known = |id: &MessageId| conversation.log().any(|message| message.id == *id);
+        let known = |id: &MessageId| conversation.find(id).is_some();
         let covers = match &self.covers {
             Covers::List(ids) => ids.iter().cloned().collect(),
             Covers::Span(_) if !known(&self.start) => BTreeSet::new(),

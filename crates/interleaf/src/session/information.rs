@@ -23,7 +23,7 @@ const SHOWN: usize = 100;
 
 /// A range of a file that is useful, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct InfoRange {
     /// The file.
@@ -34,6 +34,8 @@ pub struct InfoRange {
     /// Why it is useful.
     pub note: String,
 }
+
+interleaf_model::only_objects!(InfoRange);
 
 /// The useful information of a session. It stands in every request whose recipe has
 /// none, as the files are then. Of a file that is long, the first 8 MB are read.

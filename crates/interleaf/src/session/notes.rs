@@ -19,7 +19,7 @@ const SHOWN: usize = 5;
 
 /// A note on a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FolderNote {
     /// The folder.
@@ -30,12 +30,14 @@ pub struct FolderNote {
 
 /// A file that an agent has read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct FileRead {
     path: PathBuf,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<AgentName>,
 }
+
+interleaf_model::only_objects!(FolderNote, FileRead);
 
 /// The notes of a session on folders. Those of every folder above a file that an agent
 /// has read stand in its requests, if their recipe has none.

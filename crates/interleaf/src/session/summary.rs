@@ -18,7 +18,7 @@ const PAGE: usize = 256;
 
 /// A summary as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct KeptSummary {
     /// Whether it is sent.
     pub state: SummaryState,
@@ -29,6 +29,8 @@ pub struct KeptSummary {
     /// Every message that it covers.
     pub covers: BTreeSet<MessageId>,
 }
+
+interleaf_model::only_objects!(KeptSummary);
 
 /// Whether a summary is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

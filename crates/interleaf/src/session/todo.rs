@@ -41,12 +41,14 @@ pub enum TodoStatus {
 
 /// An item as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct TodoBody {
     text: String,
     #[serde(default)]
     status: TodoStatus,
 }
+
+interleaf_model::only_objects!(TodoBody);
 
 /// The TODO list of a session. It stands in every request whose recipe has none.
 ///

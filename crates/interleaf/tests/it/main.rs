@@ -5,6 +5,7 @@
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
 //! - `fence`: no text that was said passes for the engine's own
 //! - `library_page`: the code on the library's page is the code that runs
+//! - `objects`: no type is read from a list of its fields' values
 //! - `records`: what is kept beside the conversation, whoever writes it
 //! - `session`: a session is its events
 
@@ -14,6 +15,7 @@ mod agents;
 mod answers;
 mod fence;
 mod library_page;
+mod objects;
 mod records;
 mod requests;
 mod session;

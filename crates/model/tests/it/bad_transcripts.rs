@@ -96,20 +96,20 @@ pub(crate) const ALL: &[Bad] = &[
     ),
     // The transcript as a whole.
     bad!(Shape Form, " ‸[]", "", "invalid type: sequence, expected an object"),
-    bad!(Shape Form, "{\"interleaf\": 1, \"messages\":\n ‸{}}", "", "invalid type: map, expected a sequence"),
+    bad!(Shape Form, "{\"interleaf\": 1, \"messages\":\n ‸{}}", "messages", "invalid type: map, expected a sequence"),
     bad!(Shape Form, r#"{"interleaf": 1‸}"#, "", "missing field `messages`"),
     bad!(Shape Form, r#"{"messages": []‸}"#, "", "missing field `interleaf`"),
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [], "title‸": "x"}"#,
-        "",
+        "title",
         "unknown field `title`, expected one of `interleaf`, `messages`, `view`, `marks`, `batches`, `usage`"
     ),
     bad!(
         Shape Form,
         r#"{"interleaf": "1‸", "messages": []}"#,
         "interleaf",
-        "invalid type: string \"1\", expected u64"
+        "invalid type: string \"1\", expected a whole number, 0 or more"
     ),
     bad!(
         Shape Version,
@@ -133,13 +133,13 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "owner‸", "parts": []}]}"#,
-        "messages[0]",
+        "messages[0].role",
         "unknown variant `owner`, expected one of `system`, `user`, `assistant`, `tool`"
     ),
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": ‸7, "parts": []}]}"#,
-        "messages[0]",
+        "messages[0].role",
         "expected value"
     ),
     bad!(
@@ -157,13 +157,13 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         "{\"interleaf\": 1, \"messages\": [\n{\"role\": \"user\",\n \"content‸\": \"x\"}\n]}",
-        "messages[0]",
+        "messages[0].content",
         "unknown field `content`, expected one of `id`, `role`, `at`, `agent`, `internal`, `call`, `name`, `error`, `parts`, `extra`"
     ),
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "user", "at": "yesterday‸", "parts": []}]}"#,
-        "messages[0]",
+        "messages[0].at",
         "\"yesterday\" is not an instant: RFC 3339 with an offset is expected, such as 2026-11-15T10:00:00Z"
     ),
     bad!(
@@ -181,7 +181,7 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "tool", "call": "‸", "parts": []}]}"#,
-        "messages[0]",
+        "messages[0].call",
         "a call id must not be empty: it is what ties a tool result to its call"
     ),
     bad!(
@@ -218,13 +218,13 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [{"type": "video‸"}]}]}"#,
-        "messages[0].parts[0]",
+        "messages[0].parts[0].type",
         "unknown variant `video`, expected one of `text`, `image`, `file`, `thinking`, `call`, `opaque`"
     ),
     bad!(
         Shape Form,
         "{\"interleaf\": 1, \"messages\": [{\"role\": \"user\", \"parts\": [\n  {\"type\": \"text\", \"text\": \"漢字\", \"lang‸\": \"zh\"}\n]}]}",
-        "messages[0].parts[0]",
+        "messages[0].parts[0].lang",
         "unknown field `lang`, expected one of `type`, `text`, `extra`"
     ),
     bad!(
@@ -290,7 +290,7 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "assistant", "parts": [{"type": "call", "id": " ‸", "name": "ls"}]}]}"#,
-        "messages[0].parts[0]",
+        "messages[0].parts[0].id",
         "a call id must not be empty: it is what ties a tool result to its call"
     ),
     bad!(
@@ -302,27 +302,27 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": 1‸2}]}]}"#,
-        "messages[0].parts[0]",
+        "messages[0].parts[0].text",
         "invalid type: integer `12`, expected a string"
     ),
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text":‸["x"]}]}]}"#,
-        "messages[0].parts[0]",
+        "messages[0].parts[0].text",
         "invalid type: sequence, expected a string"
     ),
     // View, marks, batches and counters.
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [], "view": [[0, 1, ‸2]]}"#,
-        "view",
+        "view[0][2]",
         "trailing characters"
     ),
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [], "view": [[0, -‸1]]}"#,
-        "view",
-        "invalid value: integer `-1`, expected u32"
+        "view[0][1]",
+        "invalid value: integer `-1`, expected a whole number, 0 or more"
     ),
     bad!(
         Meaning Rule,
@@ -381,7 +381,7 @@ pub(crate) const ALL: &[Bad] = &[
     bad!(
         Shape Form,
         r#"{"interleaf": 1, "messages": [], "usage": {"current": {"input‸": 3}, "cumulative": {}, "lifetime": {}}}"#,
-        "usage",
+        "usage.current.input",
         "unknown field `input`, expected one of `prompt`, `cache_read`, `cache_write`, `completion`, `reasoning`"
     ),
     bad!(

@@ -7,7 +7,8 @@ use interleaf::conversation::{
     Clear, Conversation, Error, Event, Filter, Insert, Note, Operation, Others, Replace, Scope,
     Span, Truncate,
 };
-use interleaf::model::{self, Message, Role};
+use interleaf::model::Role;
+use interleaf::read;
 
 use crate::arguments::{ByteCount, Positions, role_parser};
 use crate::failure::{Failure, printable};
@@ -58,8 +59,8 @@ pub(crate) struct Changes {
     /// Hide everything but system messages
     #[arg(long, help_heading = OTHER)]
     clear: bool,
-    /// With --clear: hide system messages too
-    #[arg(long, requires = "clear", help_heading = OTHER)]
+    /// Hide system messages too, with --clear or a truncation without --role
+    #[arg(long, conflicts_with = "role", help_heading = OTHER)]
     drop_system: bool,
     /// Show new messages before the one at this position; the view's length appends them
     #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
@@ -67,8 +68,8 @@ pub(crate) struct Changes {
     /// Show a new message instead of the one at this position
     #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
     replace: Option<usize>,
-    /// A new message as in a transcript, for --insert (may be repeated) or --replace;
-    /// @PATH reads it from a file
+    /// A new message as in a transcript or as a chat message, for --insert (may be repeated)
+    /// or --replace; @PATH reads it from a file
     #[arg(long, value_name = "JSON", help_heading = OTHER)]
     message: Vec<String>,
     /// Allow part of a tool block to stay visible
@@ -158,7 +159,7 @@ impl Changes {
         let operation = match kind {
             None => return Ok(None),
             Some(Kind::RollBack(batch)) => return Ok(Some(Edit::RollBack(batch))),
-            Some(Kind::Json(text)) => read_json("OPERATION", &text, limit)?,
+            Some(Kind::Json(text)) => read_json("OPERATION", &text, limit, read::operation)?,
             Some(Kind::Truncate) => return Ok(Some(self.truncation())),
             Some(Kind::Filter) => {
                 let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
@@ -171,14 +172,13 @@ impl Changes {
             }
             Some(Kind::Clear) => Operation::Clear(Clear { keep_system: !self.drop_system }),
             Some(Kind::Insert(position)) => {
-                let read = |text: &String| read_json("--message", text, limit);
-                let messages =
-                    self.message.iter().map(read).collect::<Result<Vec<Message>, _>>()?;
+                let read = |text: &String| read_json("--message", text, limit, read::message);
+                let messages = self.message.iter().map(read).collect::<Result<Vec<_>, _>>()?;
                 Operation::Insert(Insert { position, messages, split_blocks })
             }
             Some(Kind::Replace(index)) => match self.message.as_slice() {
                 [message] => {
-                    let message = read_json("--message", message, limit)?;
+                    let message = read_json("--message", message, limit, read::message)?;
                     Operation::Replace(Replace { index, message, split_blocks })
                 }
                 messages => {
@@ -202,6 +202,7 @@ impl Changes {
                 "keep" => Others::Keep,
                 _ => Others::Hide,
             }),
+            keep_system: self.drop_system.then_some(false),
             split_blocks: self.split_blocks,
         };
         match self.keep_range {
@@ -252,6 +253,9 @@ impl Changes {
         if !self.message.is_empty() && !matches!(kind, Some(Kind::Insert(_) | Kind::Replace(_))) {
             return Err(Failure::new("--message", "it belongs to --insert or --replace"));
         }
+        if self.drop_system && !matches!(kind, Some(Kind::Clear | Kind::Truncate)) {
+            return Err(Failure::new("--drop-system", "it belongs to --clear or a truncation"));
+        }
         let whole = matches!(kind, None | Some(Kind::Json(_) | Kind::Clear | Kind::RollBack(_)));
         if self.split_blocks && whole {
             let rule = "it belongs to the flags of truncate and filter, --insert and --replace";
@@ -273,18 +277,17 @@ enum Kind {
 }
 
 /// Reads the JSON of an argument, or of the file that it names with `@`.
-fn read_json<T: serde::de::DeserializeOwned>(
+fn read_json<T>(
     argument: &str,
     text: &str,
     limit: ByteCount,
+    read: impl Fn(&str) -> Result<T, interleaf::Error>,
 ) -> Result<T, Failure> {
-    match text.strip_prefix('@') {
-        Some(path) => {
-            let input = Input::read(Path::new(path), limit)?;
-            model::read_json(&input.text).map_err(|e| Failure::model(&input.name, &e))
-        }
-        None => model::read_json(text).map_err(|e| Failure::model(argument, &e)),
-    }
+    let input = match text.strip_prefix('@') {
+        Some(path) => Input::read(Path::new(path), limit)?,
+        None => Input { name: argument.to_owned(), text: text.to_owned() },
+    };
+    read(&input.text).map_err(|e| input.fault(&e))
 }
 
 /// Reads `INDEX=NAME`.

@@ -11,7 +11,7 @@ use interleaf::{OnConflict, append_said};
 use super::Expected;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
-use crate::input::Input;
+use crate::input::{Input, say_renamed};
 use crate::lines::{indices_text, plural};
 use crate::open::OpenSession;
 use crate::output::Output;
@@ -26,8 +26,8 @@ EXAMPLES
   interleaf decode fixtures/answer-stream.json | interleaf sessions append $ID -
 
 All messages are written together, or none. If another program writes at the same
-time, these come after its messages, unless --expect forbids it. A message whose
-id is already in the session gets another.")]
+time, these come after its messages, unless --expect forbids it. Of several messages,
+one whose id is already in the session gets another, and a note says so.")]
 pub(crate) struct AppendArguments {
     /// The session
     id: String,
@@ -79,7 +79,9 @@ pub(crate) fn run(
         let OpenSession { session, opened } = &mut session;
         opened.wait(append_said(session, &said, on_conflict))
     };
-    let indices: Vec<u32> = written.map_err(|e| Failure::session(&name, &e))?.collect();
+    let written = written.map_err(|e| Failure::session(&name, &e))?;
+    let indices: Vec<u32> = written.indices.collect();
+    say_renamed(&written.renamed);
     let next_seq = session.session.seq();
     if arguments.json {
         let mut object = output.json_object();

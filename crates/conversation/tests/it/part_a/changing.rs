@@ -195,8 +195,8 @@ fn a7_operations_are_data() {
         assert_eq!(operation.name(), name);
         assert_eq!(serde_json::to_string(&operation).unwrap(), text);
     }
-    let unknown = serde_json::from_str::<Operation>(r#"{"truncate":{"keepLast":0}}"#).unwrap_err();
-    assert!(unknown.to_string().contains("unknown field `keepLast`"), "{unknown}");
+    let unknown = serde_json::from_str::<Operation>(r#"{"truncate":{"keepLost":0}}"#).unwrap_err();
+    assert!(unknown.to_string().contains("unknown field `keepLost`"), "{unknown}");
 }
 
 #[test]
@@ -221,17 +221,17 @@ fn a8_others_keep_leaves_the_other_roles_alone() {
 fn a9_a_block_of_which_most_would_go_is_hidden_whole() {
     let mut conversation = one_block();
     let operated = truncate(&mut conversation, keep_last(3));
-    assert_eq!(view(&conversation), [5, 6]);
-    assert_eq!(operated.hidden, [0, 1, 2, 3, 4]);
-    assert_eq!(operated.notes, [Note { indices: vec![4], reason: Reason::BlockHidden }]);
+    assert_eq!(view(&conversation), [0, 5, 6]);
+    assert_eq!(operated.hidden, [1, 2, 3, 4]);
+    assert_eq!(operated.notes[0], Note { indices: vec![4], reason: Reason::BlockHidden });
 }
 
 #[test]
 fn a9_a_block_of_which_at_least_half_would_stay_is_kept_whole() {
     let mut conversation = one_block();
     let operated = truncate(&mut conversation, keep_last(4));
-    assert_eq!(view(&conversation), [2, 3, 4, 5, 6]);
-    assert_eq!(operated.notes, [Note { indices: vec![2], reason: Reason::BlockKept }]);
+    assert_eq!(view(&conversation), [0, 2, 3, 4, 5, 6]);
+    assert_eq!(operated.notes[0], Note { indices: vec![2], reason: Reason::BlockKept });
     let mut pair = self::conversation("u go\na [call c1 ls]\nt c1= src\n");
     truncate(&mut pair, keep_last(1));
     assert_eq!(view(&pair), [1, 2]);
@@ -240,7 +240,8 @@ fn a9_a_block_of_which_at_least_half_would_stay_is_kept_whole() {
 #[test]
 fn a9_split_blocks_takes_the_operation_at_its_word() {
     let mut conversation = one_block();
-    let operated = truncate(&mut conversation, Truncate { split_blocks: true, ..keep_last(3) });
+    let to_the_letter = Truncate { split_blocks: true, keep_system: Some(false), ..keep_last(3) };
+    let operated = truncate(&mut conversation, to_the_letter);
     assert_eq!(view(&conversation), [4, 5, 6]);
     assert_eq!(operated.notes, []);
 }

@@ -1,0 +1,74 @@
+//! What was done to make a request, for programs and in one line.
+
+use std::collections::BTreeMap;
+
+use interleaf_assemble::{
+    FindingKind, Outcome, Placement, Report, StablePrefix, StepReport, Tokens,
+};
+use interleaf_model::CallId;
+use interleaf_wire::{Adjustment, Encoded};
+use serde::Serialize;
+
+use super::Preview;
+
+/// A report in JSON.
+#[derive(Serialize)]
+struct ReportForm<'a> {
+    steps: &'a [StepReport],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<&'a Placement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable_prefix: Option<StablePrefix>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    breakpoint: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<&'a Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Vec<&'a CallId>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<&'a Adjustment>,
+}
+
+impl Preview {
+    /// What the API could not take as it was.
+    pub fn changes(&self) -> Vec<&Adjustment> {
+        self.body.iter().flat_map(Encoded::all_adjustments).collect()
+    }
+
+    /// The report as JSON, with what the API could not take as it was.
+    pub fn report_json(&self) -> String {
+        let Report { steps, placement, stable_prefix, breakpoint, tokens } = &self.assembly.report;
+        let form = ReportForm {
+            steps,
+            placement: placement.as_ref(),
+            stable_prefix: *stable_prefix,
+            breakpoint: *breakpoint,
+            tokens: tokens.as_ref(),
+            waiting: match &self.assembly.outcome {
+                Outcome::Ready(_) => None,
+                Outcome::Waiting(calls) => Some(calls.iter().map(|open| &open.call.id).collect()),
+            },
+            changes: self.changes(),
+        };
+        // Our own types have string keys and no failing Serialize.
+        let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// What was changed, in one line: `2 dropped, 1 made; 1 changed for the API`. Nothing, if
+    /// all of it is as it was said.
+    pub fn changes_line(&self) -> Option<String> {
+        let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
+        for (_, finding) in self.assembly.report.findings() {
+            *counts.entry(finding.kind).or_default() += finding.count;
+        }
+        let counts: Vec<String> =
+            counts.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let n_changes = self.changes().len();
+        let changes = (n_changes > 0).then(|| format!("{n_changes} changed for the API"));
+        let mended = (!counts.is_empty()).then(|| counts.join(", "));
+        let told: Vec<String> = mended.into_iter().chain(changes).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
