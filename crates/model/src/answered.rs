@@ -44,8 +44,7 @@ impl Message {
     /// # Errors
     /// None that a caller could cause.
     pub fn with_answered(mut self, answered: &Answered) -> Result<Self, Error> {
-        let fields = serde_json::to_string(answered).map_err(|e| Error::rule(e.to_string()))?;
-        self.extra = self.extra.with(VendorName::new(ENGINE), Json::parse(fields)?)?;
+        self.extra = self.extra.with(VendorName::new(ENGINE), Json::of(answered)?)?;
         Ok(self)
     }
 }

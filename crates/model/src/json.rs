@@ -29,6 +29,15 @@ impl Json {
         fragment::read_json::<&RawValue>(&text).map(Self::from)
     }
 
+    /// The JSON of a value.
+    ///
+    /// # Errors
+    /// If the value has none: a map whose keys are no texts, for example.
+    pub fn of(value: &impl Serialize) -> Result<Self, Error> {
+        let raw = serde_json::value::to_raw_value(value);
+        raw.map(|raw| Self(raw.into())).map_err(|e| Error::rule(e.to_string()))
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         self.0.get()

@@ -245,7 +245,7 @@ pub(super) fn put(
     key: &str,
     body: &impl Serialize,
 ) -> Result<RecordChange, Error> {
-    Ok(RecordChange::put(kind, key, Json::parse(text_of(body)?).map_err(Error::form)?))
+    Ok(RecordChange::put(kind, key, Json::of(body).map_err(Error::form)?))
 }
 
 /// The text of a value as JSON, in which nothing runs into anything else. That makes it a

@@ -116,7 +116,6 @@ impl Session {
             last => last,
         };
         let (body, kept) = LastBody::after(last.as_ref(), body);
-        let report = serde_json::to_string(report).map_err(Error::damaged)?;
         let mut conversation = self.conversation.clone();
         let event = conversation.begin_request(agent).map_err(Error::conversation)?;
         let mut commit = self.commit_of(&[event])?.expecting_record(self.head.next_record);
@@ -125,7 +124,7 @@ impl Session {
             model: model.to_owned(),
             vendor: vendor.to_owned(),
             body,
-            report: Json::parse(report).map_err(Error::form)?,
+            report: Json::of(report).map_err(Error::form)?,
         });
         self.send(commit).await?;
         if self.n_requests == number {
