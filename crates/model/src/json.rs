@@ -3,11 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{Error, fragment};
+
+/// How many levels of lists and objects a readable value has at most. Parsers stop at 128,
+/// and a value may stand deep inside a request.
+const DEEPEST: usize = 100;
 
 /// A JSON value, byte for byte as it was written.
 ///
@@ -48,10 +52,11 @@ impl Json {
         self.as_str().starts_with('{')
     }
 
-    /// Whether the value can be held in memory: no half of a surrogate pair, no number
-    /// beyond f64, no very deep nesting.
+    /// Whether every parser can hold the value in memory, also inside another value: no
+    /// half of a surrogate pair, no number beyond f64, at most 100 levels.
     pub fn is_readable(&self) -> bool {
-        serde_json::from_str::<Readable>(self.as_str()).is_ok()
+        let mut text = serde_json::Deserializer::from_str(self.as_str());
+        Readable { depth: DEEPEST }.deserialize(&mut text).is_ok()
     }
 
     /// The value, parsed; null, if it is not readable.
@@ -103,52 +108,67 @@ impl<'de> Deserialize<'de> for Json {
 
 /// A value that is read as if it were to be kept, and is not kept: unlike what is passed
 /// over unread, it has to be sound in every part.
-struct Readable;
+#[derive(Clone, Copy)]
+struct Readable {
+    /// How many levels may still be below.
+    depth: usize,
+}
 
-impl<'de> Deserialize<'de> for Readable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
+impl Readable {
+    fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
+        let depth = self.depth.checked_sub(1);
+        Ok(Self { depth: depth.ok_or_else(|| E::custom("it is nested too deeply"))? })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Readable {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Readable {
-    type Value = Self;
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
-        while list.next_element::<Self>()?.is_some() {}
-        Ok(self)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let inner = self.inner()?;
+        while list.next_element_seed(inner)?.is_some() {}
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self, A::Error> {
-        while object.next_entry::<Self, Self>()?.is_some() {}
-        Ok(self)
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        let inner = self.inner()?;
+        while object.next_entry_seed(inner, inner)?.is_some() {}
+        Ok(())
     }
 }

@@ -112,9 +112,9 @@ pub enum Arguments {
 }
 
 impl Arguments {
-    /// Takes what a model wrote. An empty text means no arguments.
+    /// Takes what a model wrote. An empty text means no arguments, and so does `null`.
     pub fn from_text(text: &str) -> Self {
-        if text.trim().is_empty() {
+        if matches!(text.trim(), "" | "null") {
             return Self::none();
         }
         match Json::parse(text) {
@@ -124,7 +124,7 @@ impl Arguments {
     }
 
     /// Takes a JSON value. An object that not every parser reads (half a surrogate
-    /// pair, a number out of range, a nesting of more than a hundred levels) is no
+    /// pair, a number out of range, a nesting of more than 100 levels) is no
     /// object that can be sent.
     pub fn from_json(json: Json) -> Self {
         if json.is_object() && json.is_readable() {

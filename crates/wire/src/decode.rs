@@ -8,9 +8,12 @@ use crate::{ApiError, Error, ErrorKind, Family, NameMap, Request, StreamDecoder}
 /// Reads the body of a request, or the bare list of its messages.
 ///
 /// # Errors
-/// If the text is no such body. Its messages may be a broken history.
+/// If the text is no such body, or an object in it has two fields of one name. Its messages
+/// may be a broken history.
 pub fn decode_request(family: Family, text: &str) -> Result<Request, Error> {
-    (family.codec().read_request)(text)
+    let request = (family.codec().read_request)(text)?;
+    Error::unless_double(text)?;
+    Ok(request)
 }
 
 /// Reads a list of tools: those that the caller runs, and those that only the vendor knows.

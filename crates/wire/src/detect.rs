@@ -18,8 +18,10 @@ pub(crate) struct Signs {
     pub(crate) answer: fn(&Value) -> bool,
     /// In the description of a tool.
     pub(crate) tool: fn(&Value) -> bool,
-    /// The fields of a body that hold what was said.
+    /// The fields of a body that hold what was said, the messages first.
     pub(crate) conversation: &'static [&'static str],
+    /// The field of a message that holds its parts, where lint looks for those of others.
+    pub(crate) parts: &'static str,
 }
 
 /// The API whose request this is: a body, or the bare list of its messages.
@@ -55,7 +57,8 @@ pub fn stream(bytes: &[u8]) -> Option<Family> {
     match std::str::from_utf8(bytes) {
         // A binary frame begins with its length, whose first byte is never used.
         Ok(text) if !text.starts_with('\0') => {
-            text.lines().filter_map(|line| line.strip_prefix("data:")).find_map(answer)
+            let lines = text.split(['\n', '\r']);
+            lines.filter_map(|line| line.strip_prefix("data:")).find_map(answer)
         }
         Ok(_) | Err(_) => {
             let is_framed = |family: &Family| family.codec().framing == Framing::EventStream;

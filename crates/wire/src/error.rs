@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::api_error::Mask;
 use crate::printed::Printed;
-use crate::{ApiError, Family};
+use crate::{ApiError, Family, doubles};
 
 /// Why a text was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +94,15 @@ impl Error {
         let line_column = line_and_column(whole, start);
         let place = Place { path: String::new(), line_column };
         Self::at(ErrorKind::Syntax, place, sentence(error))
+    }
+}
+
+impl Error {
+    /// Refuses a JSON text with two fields of one name in one object.
+    pub(crate) fn unless_double(whole: &str) -> Result<(), Self> {
+        let Some((start, name)) = doubles::find(whole) else { return Ok(()) };
+        let place = Place { path: String::new(), line_column: line_and_column(whole, start) };
+        Err(Self::at(ErrorKind::Form, place, format!("duplicate field `{name}`")))
     }
 }
 

@@ -60,6 +60,7 @@ mod vendor;
 mod adjustment;
 mod arguments;
 mod base64;
+mod failed;
 mod names;
 mod thinking;
 mod turns;
@@ -69,8 +70,12 @@ mod strict_schema;
 mod encode;
 
 mod decode;
+mod doubles;
+mod misplaced;
+mod open_calls;
 mod raw;
 mod rest;
+mod source;
 
 mod reply_builder;
 mod sse;

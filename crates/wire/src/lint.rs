@@ -36,9 +36,10 @@ pub fn rules(family: Family) -> &'static [Rule] {
 /// Finds what a vendor will refuse in a body, in the order of the places.
 ///
 /// # Errors
-/// If the text is not JSON.
+/// If the text is not JSON, or an object in it has two fields of one name.
 pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
     let body: Value = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
+    Error::unless_double(text)?;
     let mut faults = Faults { found: Vec::new() };
     (vendor.family.codec().check)(&body, vendor, &mut faults);
     for fault in &mut faults.found {

@@ -45,6 +45,7 @@
 
 mod answer;
 mod answer_writer;
+mod called;
 mod decode;
 mod detect;
 pub(crate) mod effort;

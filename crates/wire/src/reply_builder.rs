@@ -174,6 +174,11 @@ impl ReplyBuilder {
         is_silent && usage.is_none() && model.is_none() && id.is_none()
     }
 
+    /// Whether any part has come.
+    pub(crate) fn has_parts(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
     /// Adds a picture.
     pub(crate) fn image(&mut self, key: u64, image: Image) {
         self.put(key, Slot::Image(image));

@@ -8,6 +8,7 @@
 //! | an event that cannot be read | an error with its bytes |
 //! | an error event of the API | an error with the API's words |
 //! | `[DONE]` of a server whose API has no such event | nothing |
+//! | the beginning of another answer | an error: two answers are never taken for one |
 //! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
 //!
 //! | a message that the API declares whole, and that says nothing | an empty reply: an answer may be empty, a stream may not |
@@ -99,6 +100,9 @@ pub struct StreamDecoder {
     /// The first error. An answer with a hole must not look like a whole one.
     failed: Option<Error>,
 }
+
+/// What is wrong with two answers in one stream.
+pub(crate) const ANOTHER: &str = "another answer begins here, and a stream holds one";
 
 /// How a family's events are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

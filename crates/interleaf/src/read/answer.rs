@@ -68,7 +68,15 @@ impl Answer {
             Recorded::Events(text) => decoder.recorded(text.as_bytes()),
             Recorded::Frames(bytes) => decoder.recorded(bytes),
         };
-        Ok(reply.map_err(|e| InputFault::wire(&e))?)
+        Ok(reply.map_err(|e| {
+            let fault = InputFault::wire(&e);
+            match self.family() {
+                Some(seen) if seen != family => {
+                    fault.with_hint(format!("it looks like an answer of {seen}, not of {family}"))
+                }
+                _ => fault,
+            }
+        })?)
     }
 }
 

@@ -38,7 +38,7 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
         let parts = system_parts(system).map_err(|fault| fault.under("system"))?;
         messages.extend(Parts::new(parts).ok().map(|parts| Message::from(Body::System(parts))));
     }
-    let mut calls = Calls::new();
+    let mut calls = Calls::default();
     let raw = list(raw).map_err(|fault| fault.under("messages"))?;
     for (i, raw) in raw.into_iter().enumerate() {
         let read = read_message(raw, &mut calls);

@@ -10,10 +10,14 @@ pub(super) const SIGNS: Signs = Signs {
     messages: is_own,
     answer: |value| {
         let kind = value["type"].as_str().unwrap_or_default();
-        kind.starts_with("message") || kind == "ping" || value.get("stop_reason").is_some()
+        kind.starts_with("message")
+            || kind == "ping"
+            || kind == "error" && value["error"].is_object()
+            || value.get("stop_reason").is_some()
     },
     tool: |tool| tool.get("input_schema").is_some(),
     conversation: &["messages", "system"],
+    parts: "content",
 };
 
 fn has_own_fields(body: &Value, list: &[Value]) -> bool {
@@ -27,7 +31,7 @@ fn has_own_fields(body: &Value, list: &[Value]) -> bool {
     is_own(list) || has_fields && !list.iter().any(has_own_role)
 }
 
-/// Whether no message has a role of chat's, and some part a type of this family's.
+/// Whether no message has a role that only chat has, and some part a type of this family's.
 fn is_own(list: &[Value]) -> bool {
     const OWN: [&str; 6] =
         ["tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"];
@@ -35,5 +39,7 @@ fn is_own(list: &[Value]) -> bool {
         let kind = part["type"].as_str().unwrap_or_default();
         OWN.contains(&kind) || kind.starts_with("server_tool")
     };
-    !list.iter().any(has_own_role) && parts(list).any(is_own)
+    // Some models take system messages between the others here too.
+    let is_chat = |message: &Value| has_own_role(message) && message["role"] != "system";
+    !list.iter().any(is_chat) && parts(list).any(is_own)
 }

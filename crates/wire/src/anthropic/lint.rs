@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 use self::rules::BODY;
 use super::models::Model;
-use crate::Vendor;
 use crate::lint::{Faults, Rule};
+use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::rules::RULES;
 
@@ -28,6 +28,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
         faults.add(&BODY, "", "it must be an object");
         return;
     }
+    misplaced::check(Family::Anthropic, body, &rules::OTHER_FORM, faults);
     let parsed = Parsed::of(body);
     settings::check(&parsed, faults);
     tools::check(&parsed, vendor, faults);

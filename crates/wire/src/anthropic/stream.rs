@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
-use crate::stream::Machine;
+use crate::stream::{ANOTHER, Machine};
 use crate::{Delta, Error, Family};
 
 /// A machine for the events of one answer.
@@ -80,6 +80,9 @@ impl Blocks {
         deltas: &mut Vec<Delta>,
     ) -> Result<bool, Fault<'a>> {
         match kind {
+            "message_start" if self.is_complete || self.has_begun(reply) => {
+                return Err(fields.incomplete(ANOTHER));
+            }
             "message_start" => {
                 if let Some(mut message) = fields.take_object("message")? {
                     reply.id = message.take_text("id")?.map(SmolStr::new);
@@ -132,6 +135,10 @@ impl Blocks {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn has_begun(&self, reply: &ReplyBuilder) -> bool {
+        !self.open.is_empty() || reply.has_parts()
     }
 
     fn usage<'a>(

@@ -15,6 +15,7 @@ use self::messages::read_message;
 use self::parts::{Block, BlockForm, read_block};
 use super::wire::OWNER;
 use crate::error::Fault;
+use crate::open_calls::OpenCalls;
 use crate::raw::{Fields, ObjectText, is_object, is_text, list, text};
 use crate::{Error, Request};
 
@@ -43,7 +44,8 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
             messages.push(Body::System(parts).into());
         }
     }
-    for read in each(turns, "messages", read_message)? {
+    let mut calls = OpenCalls::default();
+    for read in each(turns, "messages", |raw| read_message(raw, &mut calls))? {
         messages.extend(read);
     }
     documents::distrust_doubles(&mut messages)?;
@@ -63,7 +65,7 @@ fn plain(raw: &RawValue) -> Result<Option<Text>, Fault<'_>> {
 pub(super) fn each<'a, T>(
     at: &'a RawValue,
     name: &str,
-    read: impl Fn(&'a RawValue) -> Result<T, Fault<'a>>,
+    mut read: impl FnMut(&'a RawValue) -> Result<T, Fault<'a>>,
 ) -> Result<Vec<T>, Fault<'a>> {
     let read = |(i, raw)| read(raw).map_err(|fault| fault.under(&format!("{name}[{i}]")));
     list(at).map_err(|fault| fault.under(name))?.into_iter().enumerate().map(read).collect()

@@ -21,6 +21,7 @@ pub(super) const SIGNS: Signs = Signs {
     answer: |value| value["output"].get("message").is_some(),
     tool: |tool| tool.get("toolSpec").is_some(),
     conversation: &["messages", "system"],
+    parts: "content",
 };
 
 /// Whether a part is an object without a type: its only field says what it is.

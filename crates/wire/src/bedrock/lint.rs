@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use self::cache::check_cache_points;
 use self::messages::{check_documents, check_message, check_system};
 use self::rules::MESSAGE_SHAPE;
-use crate::Vendor;
 use crate::lint::{Faults, Rule};
 use crate::raw::{nearest, nearest_raw};
+use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::cache::UNMARKABLE;
 pub(super) use self::rules::RULES;
@@ -36,6 +36,7 @@ type Report<'r> = dyn FnMut(&'static Rule, String, String) + 'r;
 
 /// Finds every fault in a body.
 pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
+    misplaced::check(Family::Bedrock, body, &rules::OTHER_FORM, faults);
     let report: &mut Report<'_> = &mut |rule, pointer, detail| faults.add(rule, pointer, detail);
     let Value::Object(fields) = body else {
         report(&MESSAGE_SHAPE, String::new(), "the body must be an object".to_owned());

@@ -2,7 +2,7 @@
 //!
 //! | event | what it does |
 //! |---|---|
-//! | `messageStart` | nothing |
+//! | `messageStart` | nothing; an error once there is something: another answer begins |
 //! | `contentBlockStart` | begins a call, a picture, or what the API runs itself; text and thinking begin with their first delta |
 //! | `contentBlockDelta` | adds text, thinking, a signature, redacted thinking, arguments, a citation, bytes of a picture |
 //! | `contentBlockStop` | puts together what has no word of ours: cited text, what the API ran itself |
@@ -24,7 +24,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, list};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
-use crate::stream::Machine;
+use crate::stream::{ANOTHER, Machine};
 use crate::{Delta, Error};
 
 /// The machine of this family.
@@ -62,6 +62,9 @@ impl Machine for Converse {
     ) -> Result<(), Error> {
         let raw = event.json()?;
         let outcome = match event.name.as_str() {
+            "messageStart" if self.is_complete || reply.has_parts() => {
+                Err(Fault::form(raw, ANOTHER))
+            }
             "messageStart" => Ok(()),
             "contentBlockStart" => self.start(raw, reply, deltas),
             "contentBlockDelta" => self.delta(event, raw, reply, deltas),

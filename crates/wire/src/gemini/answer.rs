@@ -13,6 +13,7 @@
 //! | any other part | an opaque part |
 //! | `usageMetadata` | the usage; each number replaces the one before |
 //! | `finishReason` | the end |
+//! | another `responseId` after the end | an error: another answer begins |
 //! | `promptFeedback.blockReason` | the end, by a filter |
 //! | `error` | an error with the API's words |
 //! | a candidate but the first | nothing |
@@ -32,6 +33,7 @@ use super::wire::{peek, take};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_object, list, text};
 use crate::reply_builder::ReplyBuilder;
+use crate::stream::ANOTHER;
 use crate::{Delta, Error, ErrorKind};
 
 /// Reads an answer that came whole, or as a list of pieces.
@@ -120,7 +122,11 @@ impl Answer {
             taken = Taken::Known;
         }
         if let Some(raw) = take(&mut fields, "responseId") {
-            reply.id = Some(SmolStr::new(text(raw).map_err(|f| f.under("responseId"))?));
+            let id = SmolStr::new(text(raw).map_err(|f| f.under("responseId"))?);
+            if self.is_complete && reply.id.as_ref().is_some_and(|before| *before != id) {
+                return Err(Fault::form(raw, ANOTHER).under("responseId"));
+            }
+            reply.id = Some(id);
             taken = Taken::Known;
         }
         for (i, raw) in fields.take_list("candidates")?.into_iter().enumerate() {

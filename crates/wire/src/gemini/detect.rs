@@ -6,10 +6,17 @@ use crate::detect::Signs;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("contents").is_some(),
-    messages: |list| list.iter().any(|content| content["parts"].is_array()),
-    answer: |value| value.get("candidates").is_some() || value.get("promptFeedback").is_some(),
+    messages: |list| {
+        let is_own = |content: &Value| content["parts"].is_array() && !has(content, "content");
+        list.iter().any(is_own)
+    },
+    answer: |value| {
+        let is_error = value["error"]["status"].is_string() && value["error"]["code"].is_number();
+        has(value, "candidates") || has(value, "promptFeedback") || is_error
+    },
     tool: |tool| has(tool, "functionDeclarations") || has(tool, "function_declarations"),
     conversation: &["contents", "systemInstruction", "system_instruction"],
+    parts: "parts",
 };
 
 fn has(value: &Value, name: &str) -> bool {

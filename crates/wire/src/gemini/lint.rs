@@ -10,8 +10,8 @@ mod tools;
 use serde_json::Value;
 
 use super::wire::{own_name, snake_case};
-use crate::Vendor;
 use crate::lint::Faults;
+use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::rules::RULES;
 pub(super) use parts::{is_signature, is_sound_part};
@@ -24,6 +24,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
         faults.add(&rules::CONTENTS, "", "the body is not an object");
         return;
     }
+    misplaced::check(Family::Gemini, body, &rules::OTHER_FORM, faults);
     let body = Field { value: body, at: String::new() };
     if vendor.quirks.vertex {
         misspelled(&body, SPELLED_DEEP, &mut |at, camel| {

@@ -22,11 +22,12 @@ use smol_str::SmolStr;
 use self::attached::Attached;
 use self::calls::Calls;
 use super::OPENAI;
-use super::decode::source_of_url;
+use super::called::says_nothing;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_object, is_text, list, text};
 use crate::reply_builder::ReplyBuilder;
-use crate::{Delta, Error, Family};
+use crate::stream::ANOTHER;
+use crate::{Delta, Error, Family, source};
 
 const THOUGHT: u64 = 0;
 const TEXT: u64 = 1;
@@ -96,7 +97,9 @@ impl Answer {
         };
         // A call that was forced ends with an ordinary stop.
         reply.keeps_stop = true;
-        set_once(&mut reply.id, &mut fields, "id");
+        let had_finished = reply.finish.is_some();
+        let n_deltas = deltas.len();
+        let is_other = !set_once(&mut reply.id, &mut fields, "id");
         set_once(&mut reply.model, &mut fields, "model");
         let mut found = false;
         for choice in list(choices)? {
@@ -123,6 +126,10 @@ impl Answer {
                 reply.finish = Some(finish);
             }
             usage::read(&mut choice, reply, deltas);
+        }
+        // Some servers give every piece an id of its own, and some every piece a reason to stop.
+        if had_finished && is_other && deltas.iter().skip(n_deltas).any(is_said) {
+            return Err(Fault::form(raw, ANOTHER));
         }
         usage::read(&mut fields, reply, deltas);
         Ok(if found || piece == Piece::Chunk { Read::Answer } else { Read::Unknown })
@@ -163,7 +170,8 @@ impl Answer {
         for call in message.take_list("tool_calls")? {
             self.calls.add(call, piece, reply, deltas).map_err(|f| f.under("tool_calls"))?;
         }
-        if let Some(call) = message.take_object("function_call")? {
+        let is_empty = message.peek("function_call").is_some_and(says_nothing);
+        if let Some(call) = message.take_object("function_call")?.filter(|_| !is_empty) {
             self.calls.add_function(call, reply, deltas)?;
         }
         for (name, value) in message.into_list() {
@@ -214,7 +222,7 @@ impl Answer {
                     },
                     false => part.take_text("image_url")?,
                 };
-                let (source, media_type) = source_of_url(&url.unwrap_or_default());
+                let (source, media_type) = source::of_url(&url.unwrap_or_default());
                 let key = self.next_part();
                 reply.image(key, Image { source, media_type, extra: Extra::NONE });
             }
@@ -309,11 +317,25 @@ fn read_other(
     if usage::read(fields, reply, deltas) { Read::Answer } else { Read::Unknown }
 }
 
-fn set_once(slot: &mut Option<SmolStr>, fields: &mut Fields<'_>, name: &str) {
+/// Sets what has not been set, and says whether it is as the field says.
+fn set_once(slot: &mut Option<SmolStr>, fields: &mut Fields<'_>, name: &str) -> bool {
     let value = fields.take_text(name).ok().flatten().filter(|value| !value.is_empty());
-    if let (None, Some(value)) = (&slot, value) {
-        *slot = Some(SmolStr::new(value));
+    match (&slot, value) {
+        (_, None) => true,
+        (Some(before), Some(value)) => **before == *value,
+        (None, Some(value)) => {
+            *slot = Some(SmolStr::new(value));
+            true
+        }
     }
+}
+
+/// Whether a delta is of something that the model said.
+fn is_said(delta: &Delta) -> bool {
+    matches!(
+        delta,
+        Delta::Text { .. } | Delta::Thinking { .. } | Delta::Call { .. } | Delta::Arguments { .. }
+    )
 }
 
 fn finish(reason: &str) -> Finish {

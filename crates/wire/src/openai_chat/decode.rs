@@ -15,7 +15,6 @@ use super::OPENAI;
 use crate::raw::ObjectText;
 use crate::{Error, Request};
 
-pub(super) use self::parts::source_of_url;
 pub(crate) use self::settings::{read_format, read_schema};
 
 /// Reads the body of a request.

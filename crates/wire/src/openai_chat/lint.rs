@@ -11,8 +11,8 @@ mod tools;
 
 use serde_json::Value;
 
-use crate::Vendor;
 use crate::lint::{Faults, Rule};
+use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::facts::Facts;
 pub(super) use self::rules::RULES;
@@ -50,6 +50,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
         Some(_) => faults.add(&rules::MESSAGES, "/messages", "must be a list"),
         None => faults.add(&rules::MESSAGES, "", "`messages` is missing"),
     }
+    misplaced::check(Family::OpenaiChat, body, &rules::OTHER_FORM, faults);
     tools::check(fields, &facts, faults);
     for (name, value) in fields {
         if let Some(found) = setting_fault(name, value, &facts) {

@@ -6,13 +6,14 @@
 //! | a chunk with no choice and `usage` | the usage is taken |
 //! | an object with `error` | an error with the API's words |
 //! | `[DONE]`, or the end of the connection after a `finish_reason` | the message is whole |
+//! | a choice after `[DONE]`, or one that speaks under another `id` after a `finish_reason` | an error: another answer begins |
 //! | any other object | it is handed on as it is |
 
 use super::answer::{Answer, Piece, Read};
-use crate::raw::is_object;
+use crate::raw::{Fields, is_object};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
-use crate::stream::Machine;
+use crate::stream::{ANOTHER, Machine};
 use crate::{Delta, Error};
 
 /// Reads the events of a stream.
@@ -36,9 +37,11 @@ impl Machine for Chunks {
         reply: &mut ReplyBuilder,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Error> {
-        let data = event.data.trim();
-        if self.is_done || data.is_empty() {
+        if event.data.trim().is_empty() {
             return Ok(());
+        }
+        if self.is_done {
+            return if speaks(event) { Err(event.corrupt(ANOTHER)) } else { Ok(()) };
         }
         let raw = event.json()?;
         let read = if is_object(raw) {
@@ -65,4 +68,10 @@ impl Machine for Chunks {
     fn is_complete(&self) -> bool {
         self.is_done || self.has_finished
     }
+}
+
+/// Whether an event has a choice.
+fn speaks(event: &Event) -> bool {
+    let fields = event.json().ok().and_then(|raw| Fields::read(raw).ok());
+    fields.is_some_and(|mut fields| fields.take_list("choices").is_ok_and(|list| !list.is_empty()))
 }

@@ -17,6 +17,8 @@ pub(super) const SIGNS: Signs = Signs {
     },
     tool: |tool| tool.get("type").is_some() && tool.get("function").is_none(),
     conversation: &["input", "instructions"],
+    // Its lint has a rule of its own for the parts of messages.
+    parts: "",
 };
 
 fn is_item(item: &Value) -> bool {

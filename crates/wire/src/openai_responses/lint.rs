@@ -9,8 +9,8 @@ mod tools;
 
 use serde_json::Value;
 
-use crate::Vendor;
 use crate::lint::{Faults, Rule};
+use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::messages::is_sealed;
 pub(super) use self::parts::is_address;
@@ -33,11 +33,12 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
         pairing::check(body, input, &mut report);
     }
     tools::check(body, &mut report);
+    misplaced::check(Family::OpenaiResponses, body, &rules::OTHER_FORM, faults);
 }
 
 /// Whether an item of the vendor's own can be sent at all.
 pub(super) fn takes_item(item: &Value) -> bool {
-    let mut is_legal = true;
+    let mut is_legal = !misplaced::is_foreign(Family::OpenaiResponses, item);
     messages::check(item, "", &mut |_, _, _| is_legal = false);
     is_legal
 }

@@ -7,6 +7,7 @@
 //! | `output_text.delta`, `reasoning_*.delta`, `*_arguments.delta`, `*_input.delta` | handed on |
 //! | `output_item.done` | the item goes into the reply: it is the whole of it, sealed |
 //! | `response.completed`, `.incomplete` | the end; items that had no `done` are taken from here, or from their pieces |
+//! | `response.created` once there is something | an error: another answer begins |
 //! | `response.failed`, `error` | an error in the API's words |
 //! | `*.added`, `*.done` of parts | nothing: the item says it again |
 //! | any other | handed on as it is |
@@ -24,7 +25,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText};
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
-use crate::stream::Machine;
+use crate::stream::{ANOTHER, Machine};
 use crate::{Delta, Error, Family};
 
 pub(crate) fn machine() -> Box<dyn Machine> {
@@ -107,6 +108,9 @@ impl Machine for Responses {
                 Some(error) => api_error(error),
                 None => Error::api(Family::OpenaiResponses, raw.get()),
             }),
+            "response.created" if self.is_complete || self.has_begun() => {
+                Err(event.corrupt(ANOTHER))
+            }
             "response.created"
             | "response.in_progress"
             | "response.queued"
@@ -146,6 +150,10 @@ impl Machine for Responses {
 }
 
 impl Responses {
+    fn has_begun(&self) -> bool {
+        !self.done.is_empty() || !self.pieces.is_empty()
+    }
+
     /// An item begins: calls are announced.
     fn begin<'a>(
         &mut self,

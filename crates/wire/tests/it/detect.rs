@@ -97,8 +97,21 @@ fn recorded_answers_and_streams_are_known() {
             assert_eq!(detect::stream(text.as_bytes()), Some(family), "{path:?}");
         }
     }
+    assert_eq!(detect::stream(b"data: {\"choices\":[]}\r\r"), Some(Family::OpenaiChat));
     assert_eq!(detect::stream(b"\0\0\0\x10"), Some(Family::Bedrock));
     assert_eq!(detect::stream(b"data: 1\n\n"), None);
+}
+
+#[test]
+fn an_error_is_known_by_its_form() {
+    let table = [
+        (r#"{"type":"error","error":{"type":"api_error","message":"no"}}"#, Family::Anthropic),
+        (r#"{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}"#, Family::Gemini),
+        (r#"{"error":{"message":"no","type":"x","code":null}}"#, Family::OpenaiChat),
+    ];
+    for (text, family) in table {
+        assert_eq!(detect::answer(text), Some(family), "{text}");
+    }
 }
 
 #[test]

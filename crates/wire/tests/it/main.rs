@@ -7,6 +7,7 @@ mod detect;
 mod effect;
 mod examples;
 mod faults;
+mod forms;
 mod hidden_keys;
 mod http;
 mod large;

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::bedrock::frames::event;
 use super::openai_chat::prompt;
-use crate::decode_response;
+use crate::{decode_response, decode_stream};
 
 /// The recorded streams of every family.
 pub(crate) fn recordings() -> Vec<(Family, String, Vec<u8>)> {
@@ -175,6 +175,50 @@ fn a_done_marker_after_the_end_changes_nothing() {
         assert_eq!(read(&bytes).unwrap(), whole, "{family} {name}");
     }
     assert!(n_read >= 25, "{n_read}");
+}
+
+#[test]
+fn two_answers_in_one_stream_are_an_error() {
+    let mut n_read = 0;
+    for (family, name, bytes) in recordings() {
+        let read = |chunks: &[&[u8]]| {
+            let mut decoder = StreamDecoder::new(family, NameMap::default());
+            let pushed = chunks.iter().try_for_each(|chunk| decoder.push(chunk).map(drop));
+            pushed.and_then(|()| decoder.finish())
+        };
+        if read(&[&bytes]).is_err() {
+            continue;
+        }
+        // Gemini has no event that begins or ends an answer: only its id tells.
+        let other = String::from_utf8_lossy(&bytes)
+            .replace("\"responseId\": \"", "\"responseId\": \"other-");
+        let other = if family == Family::Gemini { other.as_bytes() } else { &bytes };
+        if family == Family::Gemini && other == bytes {
+            continue;
+        }
+        n_read += 1;
+        let error = read(&[&bytes, b"\n\n", other]).map(drop);
+        let error =
+            if family == Family::Bedrock { read(&[&bytes, other]).map(drop) } else { error };
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Corrupt, "{family} {name}");
+    }
+    assert!(n_read >= 20, "{n_read}");
+}
+
+#[test]
+fn a_stream_that_ended_with_a_reason_and_begins_anew_under_another_id_is_an_error() {
+    let chunk = |id: &str| {
+        format!(
+            "data: {{\"id\":\"{id}\",\"choices\":[{{\"delta\":{{\"content\":\"4\"}},\"finish_reason\":\"stop\"}}]}}\n\n"
+        )
+    };
+    let read =
+        |chunks: String| decode_stream(Family::OpenaiChat, chunks.as_bytes(), &NameMap::default());
+    assert_eq!(read(chunk("a") + &chunk("b")).unwrap_err().kind(), ErrorKind::Corrupt);
+    // Some servers repeat the reason in every piece.
+    assert_eq!(read(chunk("a") + &chunk("a")).unwrap().message.text(), "44");
+    let usage = "data: {\"id\":\"b\",\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
+    assert_eq!(read(chunk("a") + usage).unwrap().usage.unwrap().prompt, 1);
 }
 
 #[test]

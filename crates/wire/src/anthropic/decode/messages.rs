@@ -1,6 +1,5 @@
 //! Messages, one by one.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use interleaf_model::{
@@ -14,10 +13,16 @@ use super::{extra, extra_of, object, read_each};
 use crate::anthropic::OWNER;
 use crate::anthropic::encode::IN_MESSAGE;
 use crate::error::Fault;
+use crate::open_calls::OpenCalls;
 use crate::raw::{Fields, ObjectText, is_text, text};
+use crate::{Family, misplaced};
 
-/// The names of the calls so far, for their results.
-pub(super) type Calls<'a> = HashMap<Cow<'a, str>, ToolName>;
+/// The calls so far, for their results.
+#[derive(Default)]
+pub(super) struct Calls {
+    names: HashMap<CallId, ToolName>,
+    open: OpenCalls,
+}
 
 pub(super) fn system_parts(raw: &RawValue) -> Result<Vec<SystemPart>, Fault<'_>> {
     if is_text(raw) {
@@ -31,7 +36,7 @@ pub(super) fn system_parts(raw: &RawValue) -> Result<Vec<SystemPart>, Fault<'_>>
 /// A message, or the several that it stands for.
 pub(super) fn read_message<'a>(
     raw: &'a RawValue,
-    calls: &mut Calls<'a>,
+    calls: &mut Calls,
 ) -> Result<Vec<Message>, Fault<'a>> {
     let mut fields = Fields::read(raw)?;
     let Some(role) = fields.take("role") else {
@@ -39,6 +44,7 @@ pub(super) fn read_message<'a>(
     };
     let speaker = text(role).map_err(|fault| fault.under("role"))?;
     let content = fields.take("content");
+    misplaced::message(Family::Anthropic, &fields, content.is_some())?;
     match &*speaker {
         "system" => {
             let parts = content.map(system_parts).transpose();
@@ -51,15 +57,14 @@ pub(super) fn read_message<'a>(
         "user" => read_user(content, &fields, calls),
         "assistant" => {
             let parts = assistant_parts(content)?;
-            for part in &parts {
-                if let AssistantPart::Call(call) = part {
-                    calls.insert(Cow::Owned(call.id.as_str().to_owned()), call.name.clone());
-                }
-            }
             let empty = || Parts::one(AssistantPart::Text(Text::new("")));
             let parts = Parts::new(parts).unwrap_or_else(|_| empty());
             let extra = extra(&fields)?;
-            Ok(vec![Message { extra, ..Message::from(Body::Assistant(parts)) }])
+            let message = Message { extra, ..Message::from(Body::Assistant(parts)) };
+            let names = message.calls().map(|call| (call.id.clone(), call.name.clone()));
+            calls.names.extend(names);
+            calls.open.open(message.calls());
+            Ok(vec![message])
         }
         _ => {
             let rule = format!("unknown role {speaker:?}: it must be user, assistant or system");
@@ -83,7 +88,7 @@ fn assistant_parts(content: Option<&RawValue>) -> Result<Vec<AssistantPart>, Fau
 fn read_user<'a>(
     content: Option<&'a RawValue>,
     fields: &Fields<'a>,
-    calls: &Calls<'a>,
+    calls: &mut Calls,
 ) -> Result<Vec<Message>, Fault<'a>> {
     let mut messages: Vec<Message> = Vec::new();
     let mut said = Vec::new();
@@ -139,19 +144,16 @@ fn attach(messages: &mut [Message], fields: &Fields<'_>) -> Result<(), interleaf
     Ok(())
 }
 
-fn read_result<'a>(raw: &'a RawValue, calls: &Calls<'a>) -> Result<Message, Fault<'a>> {
+fn read_result<'a>(raw: &'a RawValue, calls: &mut Calls) -> Result<Message, Fault<'a>> {
     const RULE: &str = "a result needs `tool_use_id`, the id of the call that it answers";
     let mut fields = Fields::read(raw)?;
     fields.take("type");
     let at = fields.peek("tool_use_id");
-    let id = fields.take_text("tool_use_id")?;
-    let id = match (id, at) {
-        (Some(id), Some(at)) if id.trim().is_empty() => {
-            return Err(Fault::rule(at, RULE).under("tool_use_id"));
-        }
-        (Some(id), _) => id,
-        (None, _) => return Err(fields.incomplete(RULE)),
-    };
+    let named = fields.take_text("tool_use_id")?;
+    let call = calls.open.answer(named.as_deref()).ok_or_else(|| match at {
+        Some(at) => Fault::rule(at, RULE).under("tool_use_id"),
+        None => fields.incomplete(RULE),
+    })?;
     let parts = match fields.take("content") {
         None => Vec::new(),
         Some(raw) if is_text(raw) => {
@@ -162,7 +164,7 @@ fn read_result<'a>(raw: &'a RawValue, calls: &Calls<'a>) -> Result<Message, Faul
     };
     let status = if parts::flag(&mut fields, "is_error")? { Status::Error } else { Status::Ok };
     let parts = Parts::new(parts).unwrap_or_else(|_| Parts::one(ContentPart::Text(Text::new(""))));
-    let name = calls.get(&id).cloned();
-    let result = ToolResult { call: CallId::new(&id)?, name, status, parts };
+    let name = calls.names.get(&call).cloned();
+    let result = ToolResult { call, name, status, parts };
     Ok(Message { extra: extra(&fields)?, ..Message::from(Body::Tool(result)) })
 }

@@ -17,6 +17,7 @@ use crate::arguments;
 use crate::base64;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text, wrong_type};
+use crate::{Family, misplaced, source};
 
 /// The `type` of a block.
 pub(super) fn kind_of(raw: &RawValue) -> Result<Cow<'_, str>, Fault<'_>> {
@@ -39,7 +40,7 @@ pub(super) fn flag<'a>(fields: &mut Fields<'a>, name: &str) -> Result<bool, Faul
 pub(super) fn system_part(raw: &RawValue) -> Result<SystemPart, Fault<'_>> {
     Ok(match &*kind_of(raw)? {
         "text" => SystemPart::Text(text_part(raw)?),
-        _ => SystemPart::Opaque(opaque(raw)),
+        _ => SystemPart::Opaque(opaque(raw)?),
     })
 }
 
@@ -50,15 +51,15 @@ pub(super) fn content_part(raw: &RawValue) -> Result<ContentPart, Fault<'_>> {
             Some((source, media_type, _, extra)) => {
                 ContentPart::Image(Image { source, media_type, extra })
             }
-            None => ContentPart::Opaque(opaque(raw)),
+            None => ContentPart::Opaque(opaque(raw)?),
         },
         "document" => match media(raw)? {
             Some((source, media_type, name, extra)) => {
                 ContentPart::File(File { source, media_type, name, extra })
             }
-            None => ContentPart::Opaque(opaque(raw)),
+            None => ContentPart::Opaque(opaque(raw)?),
         },
-        _ => ContentPart::Opaque(opaque(raw)),
+        _ => ContentPart::Opaque(opaque(raw)?),
     })
 }
 
@@ -76,8 +77,9 @@ pub(super) fn assistant_part(raw: &RawValue) -> Result<AssistantPart, Fault<'_>>
     })
 }
 
-fn opaque(raw: &RawValue) -> Opaque {
-    Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) }
+fn opaque(raw: &RawValue) -> Result<Opaque, Fault<'_>> {
+    misplaced::part(Family::Anthropic, raw, &Fields::read(raw)?)?;
+    Ok(Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) })
 }
 
 fn text_part(raw: &RawValue) -> Result<Text, Fault<'_>> {
@@ -175,6 +177,7 @@ fn media(raw: &RawValue) -> Result<Option<Media>, Fault<'_>> {
     let Some(found) = found else {
         return Err(source.incomplete("a source needs its bytes, its address or its id"));
     };
+    source::check(&found, raw)?;
     let media_type = source.take_text("media_type")?.map(SmolStr::new);
     let media_type = media_type.or(default_type.map(SmolStr::new_static));
     let mut own = ObjectText::default();

@@ -13,7 +13,7 @@ use crate::anthropic::{MARK, OWNER, is_blank};
 use crate::base64;
 use crate::encode::Context;
 use crate::raw::text;
-use crate::{Options, arguments, names, thinking};
+use crate::{Family, Options, arguments, misplaced, names, thinking};
 
 /// Where a part stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,7 +179,8 @@ fn is_asked(kind: &str) -> bool {
 /// Blocks that we have parts for are never opaque, and some belong to one side.
 fn may_stand(kind: &str, side: Side) -> bool {
     let is_ours =
-        matches!(kind, "" | "text" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result");
+        matches!(kind, "" | "text" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result")
+            || misplaced::is_foreign_type(Family::Anthropic, kind);
     let is_asked = is_asked(kind);
     let is_served = kind.ends_with("_tool_use") || kind.ends_with("_tool_result");
     !is_ours

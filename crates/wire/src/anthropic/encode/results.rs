@@ -5,9 +5,9 @@ use interleaf_model::{Body, Message, Status};
 use super::parts::{IN_MESSAGE, Side, content_block, plain};
 use super::rest;
 use crate::adjustment::AdjustmentKind;
-use crate::anthropic::PLACEHOLDER;
 use crate::anthropic::wire::{Block, Content, ResultBlock};
 use crate::encode::Context;
+use crate::failed::FAILED;
 use crate::names;
 
 /// The result of a call.
@@ -26,7 +26,7 @@ pub(super) fn result_block<'a>(cx: &mut Context<'_>, message: &'a Message) -> Op
     if is_error && content.is_empty() {
         // A failure must be told in words.
         cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "a failed result needs a text");
-        content.push(plain(PLACEHOLDER));
+        content.push(plain(FAILED));
     }
     let written = ["type", "tool_use_id", "content", "is_error", IN_MESSAGE];
     Some(Block::Result(ResultBlock {

@@ -165,4 +165,7 @@ rule_table! { "anthropic"
     MARK_ORDER "cache-mark-order"
         "A cache mark that lives for 1h does not follow one that lives for 5m."
         "";
+    OTHER_FORM "foreign-form"
+        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "messages.0.content.0: Input tag 'image_url' found using 'type' does not match any of the expected tags";
 }

@@ -1,7 +1,7 @@
 //! Messages, one by one.
 
 use interleaf_model::{
-    AssistantPart, Body, CallId, ContentPart, Message, Parts, Status, SystemPart, Text, ToolResult,
+    AssistantPart, Body, ContentPart, Message, Parts, Status, SystemPart, Text, ToolResult,
 };
 use serde_json::value::RawValue;
 
@@ -9,10 +9,15 @@ use super::parts::{Block, BlockForm, read_block};
 use super::{assistant_part, content_part, each, own, plain, result_part, system_part};
 use crate::bedrock::wire::{AFTER_RESULT, AROUND_RESULT, OWNER};
 use crate::error::Fault;
+use crate::open_calls::OpenCalls;
 use crate::raw::{Fields, ObjectText, text};
+use crate::{Family, misplaced};
 
 /// One message of the API is one of ours, or several where it holds results.
-pub(super) fn read_message(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
+pub(super) fn read_message<'a>(
+    raw: &'a RawValue,
+    calls: &mut OpenCalls,
+) -> Result<Vec<Message>, Fault<'a>> {
     let mut fields = Fields::read(raw)?;
     let Some(role) = fields.take("role") else {
         return Err(fields.incomplete("a message needs `role`"));
@@ -21,11 +26,12 @@ pub(super) fn read_message(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
     let Some(content) = fields.take("content") else {
         return Err(fields.incomplete("a message needs `content`"));
     };
+    misplaced::message(Family::Bedrock, &fields, true)?;
     let said = plain(content).map_err(|fault| fault.under("content"))?;
     let mut messages: Vec<Message> = match &*spoken {
         "user" => match said {
             Some(said) => vec![Body::User(Parts::one(ContentPart::Text(said))).into()],
-            None => user_messages(each(content, "content", read_block)?)?,
+            None => user_messages(each(content, "content", read_block)?, calls)?,
         },
         "assistant" => {
             let parts = match said {
@@ -34,7 +40,9 @@ pub(super) fn read_message(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
             };
             let parts = Parts::new(parts);
             let blank = |_| Parts::one(AssistantPart::Text(Text::new("")));
-            vec![Body::Assistant(parts.unwrap_or_else(blank)).into()]
+            let message = Message::from(Body::Assistant(parts.unwrap_or_else(blank)));
+            calls.open(message.calls());
+            vec![message]
         }
         "system" => {
             let parts = match said {
@@ -69,7 +77,10 @@ fn attach(message: &mut Message, mut rest: ObjectText) -> Result<(), interleaf_m
     Ok(())
 }
 
-fn user_messages<'a>(blocks: Vec<Block<'a>>) -> Result<Vec<Message>, Fault<'a>> {
+fn user_messages<'a>(
+    blocks: Vec<Block<'a>>,
+    calls: &mut OpenCalls,
+) -> Result<Vec<Message>, Fault<'a>> {
     let mut messages: Vec<Message> = Vec::new();
     let mut said: Vec<ContentPart> = Vec::new();
     for (i, block) in blocks.into_iter().enumerate() {
@@ -77,7 +88,7 @@ fn user_messages<'a>(blocks: Vec<Block<'a>>) -> Result<Vec<Message>, Fault<'a>> 
             BlockForm::ToolResult(_) => {
                 flush(&mut said, &mut messages);
                 let inside = |fault: Fault<'a>| fault.under(&format!("content[{i}]"));
-                messages.push(tool_message(block).map_err(inside)?);
+                messages.push(tool_message(block, calls).map_err(inside)?);
             }
             // A breakpoint after a result belongs to the result; as a message of its own
             // it would be something that the user said.
@@ -111,14 +122,14 @@ fn flush(said: &mut Vec<ContentPart>, messages: &mut Vec<Message>) {
     }
 }
 
-fn tool_message(block: Block<'_>) -> Result<Message, Fault<'_>> {
+fn tool_message<'a>(block: Block<'a>, calls: &mut OpenCalls) -> Result<Message, Fault<'a>> {
     let BlockForm::ToolResult(mut result) = block.form else {
         return Ok(Message::user(""));
     };
-    let call = match result.take_text("toolUseId")? {
-        Some(id) => CallId::new(id)?,
-        None => return Err(result.incomplete("a result needs `toolUseId`")),
-    };
+    let named = result.take_text("toolUseId")?;
+    let call = calls
+        .answer(named.as_deref())
+        .ok_or_else(|| result.incomplete("a result needs `toolUseId`"))?;
     let status = match result.take_text("status")?.as_deref() {
         Some("error") => Status::Error,
         _ => Status::Ok,

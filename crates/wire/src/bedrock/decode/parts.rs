@@ -13,6 +13,7 @@ use crate::bedrock::media::{Format, MediaKind};
 use crate::bedrock::wire::KINDS;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, text, wrong_type};
+use crate::{Family, misplaced, source};
 
 /// A content block.
 pub(super) struct Block<'a> {
@@ -45,11 +46,21 @@ pub(super) fn read_block(raw: &RawValue) -> Result<Block<'_>, Fault<'_>> {
     let mut fields = Fields::read(raw)?;
     let mut kinds = KINDS.iter().filter(|kind| fields.peek(kind).is_some());
     let (kind, second) = (kinds.next().copied(), kinds.next());
+    // The other families' word for what the key says here.
+    if kind.is_some() && fields.peek("type").is_some_and(is_text) {
+        fields.take("type");
+    }
     let mut inner_rest = ObjectText::default();
     let form = match (kind, second) {
         (Some(kind), None) => read_form(kind, &mut fields, &mut inner_rest)?,
-        _ => BlockForm::Other,
+        _ => {
+            misplaced::part(Family::Bedrock, raw, &fields)?;
+            BlockForm::Other
+        }
     };
+    if let BlockForm::Image(Image { source, .. }) | BlockForm::File(File { source, .. }) = &form {
+        source::check(source, raw)?;
+    }
     let mut rest = inner_rest;
     rest.push_all(&fields);
     Ok(Block { raw, form, rest })

@@ -14,6 +14,7 @@ use crate::bedrock::wire::{
     self, AFTER_RESULT, AROUND_RESULT, Block, KINDS, Kind, Known, Rest, ToolResult, own_field,
 };
 use crate::encode::Context;
+use crate::failed::FAILED;
 
 /// The result of one call, and after all results what cannot stand in one.
 pub(super) fn result_block<'a>(
@@ -51,12 +52,8 @@ pub(super) fn result_block<'a>(
     }
     let is_error = result.status == Status::Error;
     if is_error && content.is_empty() {
-        content.push(Block::text("error"));
-        cx.adjustments.add(
-            AdjustmentKind::BlankText,
-            &message.id,
-            "a failed result must say something",
-        );
+        content.push(Block::text(FAILED));
+        cx.adjustments.add(AdjustmentKind::BlankText, &message.id, "a failed result needs a text");
     }
     let id = call_id(cx, &result.call, &message.id);
     let written = &["toolUseId", "content", "status"];

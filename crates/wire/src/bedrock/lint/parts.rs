@@ -11,6 +11,7 @@ use super::{Place, Report};
 use crate::bedrock::media::{MediaKind, is_base64, is_document_name};
 use crate::bedrock::wire::KINDS;
 use crate::names::Alphabet;
+use crate::{Family, misplaced};
 
 /// The ids that the API takes. Those of Anthropic's models are narrower.
 const CALL_ID: Alphabet = Alphabet::new("_.:-", 64);
@@ -39,6 +40,7 @@ pub(super) fn is_for(block: &Value, place: Place) -> bool {
         kind.is_some_and(|kind| kind != "tool_use")
     };
     is_object
+        && !misplaced::is_foreign(Family::Bedrock, block)
         && match (kind(block), place) {
             (None, _) => true,
             (Some(name @ ("toolUse" | "toolResult")), Place::Assistant) => is_hosted(name),

@@ -120,4 +120,7 @@ rule_table! { "bedrock"
     OUTPUT_FORMAT "output-format"
         "The schema of `outputConfig.textFormat` is a string that holds a JSON object."
         "";
+    OTHER_FORM "foreign-form"
+        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "";
 }

@@ -13,6 +13,7 @@ use crate::arguments;
 use crate::error::Fault;
 use crate::gemini::GOOGLE;
 use crate::raw::{Fields, ObjectText, is_object, list, text};
+use crate::{Family, misplaced};
 
 /// Adds the messages of the contents.
 pub(super) fn read<'a>(raw: &'a RawValue, messages: &mut Vec<Message>) -> Result<(), Fault<'a>> {
@@ -55,7 +56,9 @@ fn content<'a>(
     let mut fields = Fields::read(raw)?;
     let role_at = fields.peek("role").unwrap_or(raw);
     let role = fields.take_text("role")?;
+    let has_parts = fields.peek("parts").is_some();
     let parts = read_parts(&mut fields)?;
+    misplaced::message(Family::Gemini, &fields, has_parts)?;
     let start = messages.len();
     match role.as_deref().unwrap_or("user") {
         // Older clients answer in roles of their own.

@@ -12,6 +12,7 @@ use crate::error::Fault;
 use crate::gemini::GOOGLE;
 use crate::gemini::wire::{peek, take};
 use crate::raw::{Fields, ObjectText, text, wrong_type};
+use crate::{Family, misplaced, source};
 
 /// A part, taken apart.
 pub(in crate::gemini) struct Part<'a> {
@@ -72,7 +73,7 @@ pub(in crate::gemini) fn read_part(raw: &RawValue) -> Result<Part<'_>, Fault<'_>
         Some((raw, _)) => return Err(wrong_type(raw, "true or false").under("thought")),
     };
     let signature = take(&mut rest, "thoughtSignature");
-    let form = match read_form(&mut rest)? {
+    let form = match read_form(raw, &mut rest)? {
         Form::Text(text) if is_thought => Form::Thought(text),
         // Only a text can be a thought of ours.
         _ if is_thought => Form::Other,
@@ -81,7 +82,7 @@ pub(in crate::gemini) fn read_part(raw: &RawValue) -> Result<Part<'_>, Fault<'_>
     Ok(Part { raw, form, signature, rest })
 }
 
-fn read_form<'a>(part: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
+fn read_form<'a>(raw: &'a RawValue, part: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
     if let Some(raw) = take(part, "functionCall") {
         return read_call(raw).map_err(|fault| fault.under("functionCall"));
     }
@@ -95,11 +96,19 @@ fn read_form<'a>(part: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
         return read_file(raw).map_err(|fault| fault.under("fileData"));
     }
     if let Some(said) = part.take_text("text")? {
+        // The other families' word for what the key says here.
+        if part.peek("type").is_some_and(|kind| kind.get() == r#""text""#) {
+            part.take("type");
+        }
         return Ok(Form::Text(said));
     }
     // A part that holds nothing says nothing.
     let is_empty = part.iter().next().is_none();
-    Ok(if is_empty { Form::Text(Cow::Borrowed("")) } else { Form::Other })
+    if is_empty {
+        return Ok(Form::Text(Cow::Borrowed("")));
+    }
+    misplaced::part(Family::Gemini, raw, part)?;
+    Ok(Form::Other)
 }
 
 fn read_call(raw: &RawValue) -> Result<Form<'_>, Fault<'_>> {
@@ -136,7 +145,9 @@ fn read_inline(raw: &RawValue) -> Result<Form<'_>, Fault<'_>> {
     let Some(data) = rest.take_text("data")? else {
         return Err(rest.incomplete("inline data needs `data`"));
     };
-    media("inlineData", Source::Base64(data.into()), rest)
+    let source = Source::Base64(data.into());
+    source::check(&source, raw)?;
+    media("inlineData", source, rest)
 }
 
 fn read_file(raw: &RawValue) -> Result<Form<'_>, Fault<'_>> {

@@ -9,6 +9,7 @@ use super::fields;
 use super::media::media_part;
 use super::parts::{Writing, kept, split};
 use crate::adjustment::AdjustmentKind;
+use crate::failed::FAILED;
 use crate::gemini::wire::{Data, Element, FunctionResponse, Part, Response, Said, rest_without};
 use crate::raw::Fields;
 
@@ -43,6 +44,11 @@ impl<'a> Writing<'a, '_, '_> {
             },
             (Status::Ok, Some(r#""result""#)) => Response::Said(Said::Result(text)),
             (Status::Ok, _) => Response::Said(Said::Output(text)),
+            (Status::Error, _) if text.trim().is_empty() && parts.is_empty() => {
+                let detail = "a failed result needs a text";
+                self.cx.adjustments.add(AdjustmentKind::BlankText, &message.id, detail);
+                Response::Said(Said::Error(Cow::Borrowed(FAILED)))
+            }
             (Status::Error, _) => Response::Said(Said::Error(text)),
         };
         let known = &["id", "name", "response", "parts"];

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::rules::*;
 use super::{Field, is_misspelled};
-use crate::Vendor;
 use crate::gemini::wire::{DATA, SIBLINGS, is_name};
 use crate::lint::{Faults, Rule};
+use crate::{Family, Vendor, misplaced};
 
 /// A rule that a part breaks, where, and the particulars.
 type Found = (&'static Rule, String, String);
@@ -18,6 +18,7 @@ pub(in crate::gemini) fn is_sound_part(part: &Value, vendor: &Vendor) -> bool {
     field.get("functionCall").is_none()
         && field.get("functionResponse").is_none()
         && found(&field).is_empty()
+        && !misplaced::is_foreign(Family::Gemini, part)
         && !(vendor.quirks.vertex && is_misspelled(&field))
 }
 

@@ -120,4 +120,7 @@ rule_table! { "gemini"
     THINKING_CONFIG "thinking-config"
         "`thinkingBudget` is -1 or more, `thinkingLevel` is MINIMAL, LOW, MEDIUM or HIGH, and only one of them is set."
         "";
+    OTHER_FORM "foreign-form"
+        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Invalid JSON payload received. Unknown name \"type\" at 'contents[0].parts[0]': Cannot find field.";
 }

@@ -10,6 +10,7 @@ use super::attached::Attached;
 use super::{CALLS, Piece};
 use crate::Delta;
 use crate::error::Fault;
+use crate::openai_chat::called::Called;
 use crate::raw::{Fields, ObjectText, is_text};
 use crate::reply_builder::ReplyBuilder;
 
@@ -41,14 +42,14 @@ impl Calls {
         let mut fields = Fields::read(raw)?;
         let index = fields.take("index").and_then(|index| index.get().parse().ok());
         let id = fields.take_text("id")?.unwrap_or_default();
+        let called = Called::of(&mut fields);
         let kind = fields.take("type").filter(|kind| is_text(kind));
-        let (place, input) = match fields.peek("custom") {
-            Some(_) => ("custom", "input"),
-            None => ("function", "arguments"),
-        };
+        let place = called.place();
         let mut inner = fields.take_object(place)?;
         let (name, input) = match &mut inner {
-            Some(inner) => (inner.take_text("name")?.unwrap_or_default(), inner.take(input)),
+            Some(inner) => {
+                (inner.take_text("name")?.unwrap_or_default(), inner.take(called.input()))
+            }
             None => ("".into(), None),
         };
         let at = match piece {
@@ -60,8 +61,10 @@ impl Calls {
             self.0.len() - 1
         });
         let Some(slot) = self.0.get_mut(at) else { return Ok(()) };
-        if let Some(kind) = kind.filter(|kind| kind.get() != r#""function""#) {
-            slot.attached.set("type", kind.get());
+        match (called, kind.map(RawValue::get)) {
+            (Called::Custom, _) => slot.attached.set("type", r#""custom""#),
+            (Called::Function, None | Some(r#""function""#)) => {}
+            (Called::Function, Some(kind)) => slot.attached.set("type", kind),
         }
         for (name, value) in fields.into_list() {
             slot.attached.add(&name, value);

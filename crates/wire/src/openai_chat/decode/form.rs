@@ -10,7 +10,9 @@ use interleaf_model::Timestamp;
 
 use self::parts::read_content;
 use crate::error::Fault;
+use crate::openai_chat::called::{Called, says_nothing};
 use crate::raw::{Fields, is_object, is_text, text, wrong_type};
+use crate::{Family, misplaced};
 
 pub(super) use self::parts::{Content, FileSource, Part, PartForm};
 
@@ -30,8 +32,14 @@ pub(super) enum Speaker<'a> {
     Developer,
     User,
     Assistant(Box<Turn<'a>>),
-    Tool { call_id: Cow<'a, str>, name: Option<Cow<'a, str>>, is_error: bool },
+    Tool { call_id: Named<'a>, name: Option<Cow<'a, str>>, is_error: bool },
     Function { name: Cow<'a, str> },
+}
+
+/// The call that a result names, if it names one, and where it does.
+pub(super) struct Named<'a> {
+    pub(super) at: Option<&'a RawValue>,
+    pub(super) id: Option<Cow<'a, str>>,
 }
 
 /// What an assistant message has beside its content.
@@ -90,7 +98,9 @@ const PROVIDER_FIELDS: &str = "provider_specific_fields";
 pub(super) fn read_message(raw: &RawValue) -> Result<Message<'_>, Fault<'_>> {
     let mut rest = Fields::read(raw)?;
     let speaker = read_speaker(&mut rest)?;
+    let has_content = rest.peek("content").is_some();
     let content = read_content(&mut rest)?;
+    misplaced::message(Family::OpenaiChat, &rest, has_content)?;
     let id = match rest.peek("id") {
         Some(id) if is_text(id) => rest.take_text("id")?,
         _ => None,
@@ -114,7 +124,10 @@ fn read_speaker<'a>(fields: &mut Fields<'a>) -> Result<Speaker<'a>, Fault<'a>> {
         "user" => Speaker::User,
         "assistant" => Speaker::Assistant(Box::new(read_turn(fields)?)),
         "tool" => Speaker::Tool {
-            call_id: read_call_id(fields)?,
+            call_id: Named {
+                at: fields.peek("tool_call_id"),
+                id: fields.take_text("tool_call_id")?,
+            },
             name: fields.take_text("name")?,
             is_error: fields.take_flag("is_error")?.unwrap_or_default(),
         },
@@ -133,16 +146,6 @@ fn read_speaker<'a>(fields: &mut Fields<'a>) -> Result<Speaker<'a>, Fault<'a>> {
     })
 }
 
-fn read_call_id<'a>(fields: &mut Fields<'a>) -> Result<Cow<'a, str>, Fault<'a>> {
-    const RULE: &str = "a tool message needs `tool_call_id`, the id of the call that it answers";
-    let raw = fields.peek("tool_call_id");
-    match (fields.take_text("tool_call_id")?, raw) {
-        (Some(id), Some(raw)) if is_blank(&id) => Err(Fault::rule(raw, RULE).under("tool_call_id")),
-        (Some(id), _) => Ok(id),
-        (None, _) => Err(fields.incomplete(RULE)),
-    }
-}
-
 fn read_turn<'a>(fields: &mut Fields<'a>) -> Result<Turn<'a>, Fault<'a>> {
     let thinking_blocks =
         read_each(fields.take_list("thinking_blocks")?, "thinking_blocks", read_thinking_block)?;
@@ -155,13 +158,14 @@ fn read_turn<'a>(fields: &mut Fields<'a>) -> Result<Turn<'a>, Fault<'a>> {
         _ => fields.take("refusal"),
     };
     let tool_calls = read_each(fields.take_list("tool_calls")?, "tool_calls", read_call)?;
+    let is_empty = fields.peek("function_call").is_some_and(says_nothing);
     let function_call = match fields.take_object("function_call")? {
-        Some(mut function) => {
+        Some(mut function) if !is_empty => {
             let (name, input) = read_function(&mut function)?;
             let inner = ("function", function);
             Some(Call { id: None, name, input, signature: None, inner, rest: None })
         }
-        None => None,
+        Some(_) | None => None,
     };
     Ok(Turn { thinking_blocks, reasoning, refusal, tool_calls, function_call })
 }
@@ -202,21 +206,25 @@ fn read_thinking_block(raw: &RawValue) -> Result<ThinkingBlock<'_>, Fault<'_>> {
 fn read_call(raw: &RawValue) -> Result<Call<'_>, Fault<'_>> {
     let mut rest = Fields::read(raw)?;
     let id = rest.take_text("id")?.filter(|id| !is_blank(id));
-    let (name, input, inner) = if let Some(mut function) = rest.take_object("function")? {
-        // Any other type is kept, so that it can be given back.
-        if rest.peek("type").is_some_and(|kind| kind.get() == r#""function""#) {
-            rest.take("type");
-        }
-        let (name, input) = read_function(&mut function)?;
-        (name, input, ("function", function))
-    } else if let Some(mut custom) = rest.take_object("custom")? {
-        rest.take("type");
-        let name = read_name(&mut custom)?;
-        let input = custom.take_text("input")?.unwrap_or_default();
-        (name, Input::Custom(input), ("custom", custom))
-    } else {
+    let called = Called::of(&mut rest);
+    let Some(mut inner) = rest.take_object(called.place())? else {
         return Err(rest.incomplete("a call needs `function` or `custom`, what it wants to run"));
     };
+    let (name, input) = match called {
+        Called::Function => {
+            // Any other type is kept, so that it can be given back.
+            if rest.peek("type").is_some_and(|kind| kind.get() == r#""function""#) {
+                rest.take("type");
+            }
+            read_function(&mut inner)?
+        }
+        Called::Custom => {
+            rest.take("type");
+            let name = read_name(&mut inner)?;
+            (name, Input::Custom(inner.take_text("input")?.unwrap_or_default()))
+        }
+    };
+    let inner = (called.place(), inner);
     let signature = read_signature(&mut rest)?;
     Ok(Call { id, name, input, signature, inner, rest: Some(rest) })
 }

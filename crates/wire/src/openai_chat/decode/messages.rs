@@ -16,19 +16,27 @@ use super::form::{self, Call, Content, Input, Speaker, ThinkingBlock, Turn};
 use super::parts::{assistant_part, content_parts, system_parts};
 use crate::arguments::from_object;
 use crate::error::Fault;
+use crate::open_calls::OpenCalls;
 use crate::openai_chat::OPENAI;
-use crate::raw::{ObjectText, is_object, list};
+use crate::raw::{Fields, ObjectText, is_object, list};
 
 /// The latest call of each function in the deprecated form, which has no ids.
 type FunctionCalls<'a> = HashMap<Cow<'a, str>, CallId>;
+
+/// The calls so far.
+#[derive(Default)]
+struct Calls<'a> {
+    functions: FunctionCalls<'a>,
+    open: OpenCalls,
+}
 
 const ANTHROPIC: &str = "anthropic";
 const GOOGLE: &str = "google";
 
 pub(super) fn read_messages(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
-    let mut functions = FunctionCalls::new();
+    let mut calls = Calls::default();
     let read = |(i, raw)| {
-        let message = form::read_message(raw).and_then(|form| message(form, i, &mut functions));
+        let message = form::read_message(raw).and_then(|form| message(form, i, &mut calls));
         message.map_err(|fault| fault.under(&format!("messages[{i}]")))
     };
     list(raw).map_err(|fault| fault.under("messages"))?.into_iter().enumerate().map(read).collect()
@@ -37,7 +45,7 @@ pub(super) fn read_messages(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
 fn message<'a>(
     form: form::Message<'a>,
     message_idx: usize,
-    functions: &mut FunctionCalls<'a>,
+    calls: &mut Calls<'a>,
 ) -> Result<Message, Fault<'a>> {
     let mut own = ObjectText::default();
     let body = match form.speaker {
@@ -48,16 +56,19 @@ fn message<'a>(
         }
         Speaker::User => Body::User(content_parts(form.content)?),
         Speaker::Assistant(turn) => {
-            Body::Assistant(assistant_parts(turn, form.content, message_idx, functions)?)
+            Body::Assistant(assistant_parts(turn, form.content, message_idx, &mut calls.functions)?)
         }
         Speaker::Tool { call_id, name, is_error } => Body::Tool(ToolResult {
-            call: CallId::new(call_id)?,
+            call: match calls.open.answer(call_id.id.as_deref()) {
+                Some(call) => call,
+                None => return Err(unnamed(call_id.at, &form.rest)),
+            },
             name: name.map(ToolName::new),
             status: if is_error { Status::Error } else { Status::Ok },
             parts: content_parts(form.content)?,
         }),
         Speaker::Function { name } => {
-            let call = match functions.get(&name) {
+            let call = match calls.functions.get(&name) {
                 Some(call) => call.clone(),
                 None => made_id(message_idx, 0)?,
             };
@@ -68,7 +79,18 @@ fn message<'a>(
     };
     own.push_all(&form.rest);
     let id = form.id.map(MessageId::new).unwrap_or_default();
-    Ok(Message { id, at: form.at, extra: extra([(OPENAI, own)])?, ..Message::from(body) })
+    let extra = extra([(OPENAI, own)])?;
+    let message = Message { id, at: form.at, extra, ..Message::from(body) };
+    calls.open.open(message.calls());
+    Ok(message)
+}
+
+fn unnamed<'a>(at: Option<&'a RawValue>, message: &Fields<'a>) -> Fault<'a> {
+    const RULE: &str = "a tool message needs `tool_call_id`, the id of the call that it answers";
+    match at {
+        Some(at) => Fault::rule(at, RULE).under("tool_call_id"),
+        None => message.incomplete(RULE),
+    }
 }
 
 /// Thinking, then what was said, then the calls: the order in which models work.
@@ -184,8 +206,10 @@ fn arguments(input: &Input<'_>) -> Arguments {
         },
         Input::Value(raw) if is_object(raw) => from_object(Json::from(*raw)),
         Input::Value(raw) => Arguments::Invalid(raw.get().into()),
-        // An empty text is no arguments for a function, but it is this tool's input.
-        Input::Custom(text) if text.trim().is_empty() => Arguments::Invalid(Arc::from(&**text)),
+        // These are no arguments for a function, but they are this tool's input.
+        Input::Custom(text) if matches!(text.trim(), "" | "null") => {
+            Arguments::Invalid(Arc::from(&**text))
+        }
         Input::Custom(text) => Arguments::from_text(text),
     }
 }

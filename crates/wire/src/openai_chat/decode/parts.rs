@@ -13,6 +13,7 @@ use super::form::{Content, FileSource, Part, PartForm};
 use super::{OPENAI, extra};
 use crate::error::Fault;
 use crate::raw::ObjectText;
+use crate::source;
 
 pub(super) fn system_parts(content: Content<'_>) -> Result<Parts<SystemPart>, Fault<'_>> {
     let parts = match content {
@@ -57,19 +58,20 @@ fn content_part(part: Part<'_>) -> Result<ContentPart, Fault<'_>> {
             ContentPart::Text(Text { text: Arc::from(&**text), extra: part_extra(&part)? })
         }
         PartForm::ImageUrl { url, .. } => {
-            let (source, media_type) = source_of_url(url);
+            let (source, media_type) = source::of_url(url);
+            source::check(&source, part.raw)?;
             ContentPart::Image(Image { source, media_type, extra: part_extra(&part)? })
         }
         PartForm::File { source, filename } => {
             let (source, media_type) = match source {
-                FileSource::Data(data) if is_data_url(data) => source_of_url(data),
-                FileSource::Data(data) => (Source::Base64(Arc::from(&**data)), None),
-                FileSource::Url(url) => source_of_url(url),
+                FileSource::Data(data) => source::of_data(data),
+                FileSource::Url(url) => source::of_url(url),
                 FileSource::Id(id) => {
                     let owner = VendorName::new(OPENAI);
                     (Source::Id { owner, id: Arc::from(&**id) }, None)
                 }
             };
+            source::check(&source, part.raw)?;
             let name = filename.as_deref().map(SmolStr::new);
             ContentPart::File(File { source, media_type, name, extra: part_extra(&part)? })
         }
@@ -79,6 +81,7 @@ fn content_part(part: Part<'_>) -> Result<ContentPart, Fault<'_>> {
                 _ => format_smolstr!("audio/{format}"),
             });
             let source = Source::Base64(Arc::from(&**data));
+            source::check(&source, part.raw)?;
             ContentPart::File(File { source, media_type, name: None, extra: part_extra(&part)? })
         }
         PartForm::Other => {
@@ -100,24 +103,4 @@ fn part_extra(part: &Part<'_>) -> Result<Extra, interleaf_model::Error> {
         own.push_object(name, inner);
     }
     extra([(OPENAI, own)])
-}
-
-/// `data:image/png;base64,AAAA` is inline; everything else is an address.
-pub(in crate::openai_chat) fn source_of_url(url: &str) -> (Source, Option<SmolStr>) {
-    let inline = url
-        .get("data:".len()..)
-        .filter(|_| is_data_url(url))
-        .and_then(|rest| rest.split_once(','))
-        .and_then(|(head, data)| Some((head.strip_suffix(";base64")?, data)));
-    match inline {
-        Some((media_type, data)) => {
-            let media_type = Some(media_type).filter(|m| !m.is_empty()).map(SmolStr::new);
-            (Source::Base64(Arc::from(data)), media_type)
-        }
-        None => (Source::Url(Arc::from(url)), None),
-    }
-}
-
-fn is_data_url(url: &str) -> bool {
-    url.get(.."data:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }

@@ -4,13 +4,13 @@ use interleaf_model::{ContentPart, Extra, Message, Opaque, Text};
 use serde_json::value::RawValue;
 
 use super::media;
-use crate::Quirks;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{Content, Part, Rest};
 use crate::raw::{Fields, is_text, text};
 use crate::vendor::Reasoning;
+use crate::{Family, Quirks, misplaced};
 
 /// What is said where something must stand.
 pub(super) const PLACEHOLDER: &str = ".";
@@ -127,6 +127,9 @@ pub(super) fn opaque_part<'a>(
         Ok(kind) if KNOWN_PARTS.contains(&&*kind) => Some("it is not allowed here"),
         Ok(kind) if kind == "thinking" && quirks.reasoning != Reasoning::Part => {
             Some("only another vendor takes it")
+        }
+        Ok(kind) if misplaced::is_foreign_type(Family::OpenaiChat, &kind) => {
+            Some("it is in the form of another API")
         }
         Ok(_) if quirks.plain_content => Some("the content must be a plain string"),
         Ok(_) => None,

@@ -8,6 +8,7 @@ use super::media;
 use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, text_part};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
+use crate::failed::stated;
 use crate::names::call_id;
 use crate::openai_chat::wire::{self, Content, Part};
 
@@ -90,14 +91,11 @@ fn mark_failed(cx: &mut Context<'_>, message: &Message, parts: &mut Vec<Part<'_>
         _ => None,
     });
     match said {
-        Some(text) if says_error(text) => return,
-        Some(text) => *text = Cow::Owned(format!("Error: {text}")),
-        None => parts.insert(0, Part::text("Error: the tool failed")),
+        Some(text) => match stated(text) {
+            Cow::Borrowed(_) => return,
+            Cow::Owned(told) => *text = Cow::Owned(told),
+        },
+        None => parts.insert(0, Part::text(stated("").into_owned())),
     }
     cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
-}
-
-fn says_error(text: &str) -> bool {
-    let start = text.trim_start().get(.."error".len());
-    start.is_some_and(|start| start.eq_ignore_ascii_case("error"))
 }

@@ -156,4 +156,7 @@ rule_table! { "openai-chat"
     DEFINITIONS "inline-definitions"
         "The definitions of a tool's schema are written out where they are used."
         "";
+    OTHER_FORM "foreign-form"
+        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Invalid value: 'file'. Supported values are: 'text', 'refusal', 'image_url', and 'input_audio'.";
 }

@@ -13,8 +13,10 @@ use interleaf_model::{
 use super::parts::{assistant_item, content_parts, system_parts};
 use super::{extra, rest};
 use crate::error::Fault;
+use crate::open_calls::OpenCalls;
 use crate::openai_responses::{OWNER, is_made_by_model};
 use crate::raw::{Fields, ObjectText, is_text, text};
+use crate::{Family, misplaced};
 
 /// Puts the items together into messages.
 #[derive(Default)]
@@ -24,6 +26,7 @@ pub(super) struct Reader {
     /// The ids of items so far, and those of calls.
     ids: HashSet<String>,
     calls: HashSet<String>,
+    open: OpenCalls,
     messages: Vec<Message>,
     /// What the assistant has said since someone else did.
     run: Vec<AssistantPart>,
@@ -78,18 +81,24 @@ impl Reader {
             }
             "function_call_output" | "custom_tool_call_output" => {
                 fields.take("type");
-                let message = result(&kind, i, fields)?;
+                let message = result(&kind, i, fields, &mut self.open)?;
                 self.push(message);
                 Ok(())
             }
             "reasoning" | "function_call" | "custom_tool_call" | "image_generation_call" => {
                 self.after_message = false;
                 self.calls.extend(call.map(Cow::into_owned));
-                self.run.extend(assistant_item(i, raw)?);
+                let parts = assistant_item(i, raw)?;
+                self.open.open(parts.iter().filter_map(|part| match part {
+                    AssistantPart::Call(call) => Some(call),
+                    _ => None,
+                }));
+                self.run.extend(parts);
                 Ok(())
             }
             // What compaction left belongs to the run in which it stands, if any.
             kind => {
+                misplaced::part(Family::OpenaiResponses, raw, &fields)?;
                 let opaque = Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) };
                 if is_made_by_model(kind) || (kind == "compaction" && !self.run.is_empty()) {
                     self.after_message = false;
@@ -127,7 +136,9 @@ impl Reader {
                 self.after_message = true;
             }
             "user" => {
+                let has_content = fields.peek("content").is_some();
                 let parts = content_parts(&mut fields, "content")?;
+                misplaced::message(Family::OpenaiResponses, &fields, has_content)?;
                 self.push(Message { extra: rest(&fields)?, ..Body::User(parts).into() });
             }
             "system" | "developer" => {
@@ -201,11 +212,19 @@ pub(super) fn item_type<'a>(fields: &Fields<'a>) -> Result<Cow<'a, str>, Fault<'
     }
 }
 
-/// What a tool answered. Without the id of its call it answers none: then its place
-/// names it, and repair leaves it out.
-fn result<'a>(kind: &str, i: usize, mut fields: Fields<'a>) -> Result<Message, Fault<'a>> {
-    let call = fields.take_text("call_id")?.unwrap_or_default();
-    let call = CallId::new(call).or_else(|_| CallId::new(format!("output_{i}")))?;
+/// What a tool answered. Without the id of its call it answers the only one that waits;
+/// where there is none such, its place names it, and repair leaves it out.
+fn result<'a>(
+    kind: &str,
+    i: usize,
+    mut fields: Fields<'a>,
+    open: &mut OpenCalls,
+) -> Result<Message, Fault<'a>> {
+    let named = fields.take_text("call_id")?;
+    let call = match open.answer(named.as_deref()) {
+        Some(call) => call,
+        None => CallId::new(format!("output_{i}"))?,
+    };
     let name = match fields.peek("name") {
         Some(name) if is_text(name) => text(name).ok().map(ToolName::new),
         _ => None,

@@ -19,6 +19,7 @@ use crate::openai_responses::{
     CHAT_OWNER, OWNER, UNKNOWN_MEDIA, UNNAMED_FILE, WRAPPED_PART, is_part_type,
 };
 use crate::raw::{Fields, ObjectText, is_list, is_text, list, text};
+use crate::{Family, misplaced, source};
 
 /// What an item of the assistant's is made of: one part, but for messages.
 pub(in crate::openai_responses) fn assistant_item(
@@ -47,7 +48,9 @@ fn opaque(raw: &RawValue) -> AssistantPart {
 /// first; where there is no text to keep it with, the whole item is opaque.
 fn message<'a>(raw: &'a RawValue, mut fields: Fields<'a>) -> Result<Vec<AssistantPart>, Fault<'a>> {
     fields.take("role");
+    let has_content = fields.peek("content").is_some();
     let parts = read_content(&mut fields, "content")?;
+    misplaced::message(Family::OpenaiResponses, &fields, has_content)?;
     let mut item = ObjectText::default();
     item.push_object("item", &fields);
     let first = match parts.first() {
@@ -253,8 +256,14 @@ fn read_part(raw: &RawValue) -> Result<Part<'_>, Fault<'_>> {
         }
         "input_image" => read_image(&mut fields)?,
         "input_file" => read_file(&mut fields)?,
-        _ => Form::Other,
+        _ => {
+            misplaced::part(Family::OpenaiResponses, raw, &fields)?;
+            Form::Other
+        }
     };
+    if let Form::Image(source, _) | Form::File(source, ..) = &form {
+        source::check(source, raw)?;
+    }
     // What is written anew in any case need not be kept.
     let usual = match form {
         Form::Text(_) => Some(("annotations", "[]")),
@@ -275,7 +284,7 @@ fn read_part(raw: &RawValue) -> Result<Part<'_>, Fault<'_>> {
 fn read_image<'a>(fields: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
     if fields.peek("image_url").is_some() {
         let url = fields.take_text("image_url")?.unwrap_or_default();
-        let (source, media_type) = source_of_url(&url);
+        let (source, media_type) = source::of_url(&url);
         return Ok(Form::Image(source, media_type));
     }
     match fields.take_text("file_id")? {
@@ -286,10 +295,8 @@ fn read_image<'a>(fields: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
 
 fn read_file<'a>(fields: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
     let (source, media_type) = if let Some(data) = fields.take_text("file_data")? {
-        match source_of_url(&data) {
-            (Source::Url(_), _) => (Source::Base64(Arc::from(&*data)), None),
-            (source, media_type) => (source, media_type.filter(|kind| kind != UNKNOWN_MEDIA)),
-        }
+        let (source, media_type) = source::of_data(&data);
+        (source, media_type.filter(|kind| kind != UNKNOWN_MEDIA))
     } else if let Some(url) = fields.take_text("file_url")? {
         (Source::Url(Arc::from(&*url)), None)
     } else if let Some(id) = fields.take_text("file_id")? {
@@ -303,22 +310,6 @@ fn read_file<'a>(fields: &mut Fields<'a>) -> Result<Form<'a>, Fault<'a>> {
 
 fn source_of_id(id: &str) -> Source {
     Source::Id { owner: VendorName::new(CHAT_OWNER), id: Arc::from(id) }
-}
-
-/// `data:image/png;base64,AAAA` is inline; everything else is an address.
-fn source_of_url(url: &str) -> (Source, Option<SmolStr>) {
-    let inline = url
-        .get(.."data:".len())
-        .filter(|scheme| scheme.eq_ignore_ascii_case("data:"))
-        .and_then(|scheme| url[scheme.len()..].split_once(','))
-        .and_then(|(head, data)| Some((head.strip_suffix(";base64")?, data)));
-    match inline {
-        Some((media_type, data)) => {
-            let media_type = Some(media_type).filter(|kind| !kind.is_empty()).map(SmolStr::new);
-            (Source::Base64(Arc::from(data)), media_type)
-        }
-        None => (Source::Url(Arc::from(url)), None),
-    }
 }
 
 fn content_part<'a>(part: &Part<'a>) -> Result<ContentPart, Fault<'a>> {

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{ContentPart, Message, PartRef, Status, ToolResult};
+use interleaf_model::{ContentPart, Message, Status, ToolResult};
 
 use super::content;
 use super::own::Own;
 use super::parts::content_part;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
+use crate::failed::stated;
 use crate::names::call_id;
 use crate::openai_responses::OWNER;
 use crate::openai_responses::wire::{Content, Output, Part};
@@ -55,42 +56,39 @@ fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) 
     if let [ContentPart::Text(text)] = &*result.parts
         && Own::of(&text.extra, OWNER).rest(&[]).is_empty()
     {
-        if failed && !says_error(&text.text) {
+        let said = if failed { stated(&text.text) } else { Cow::Borrowed(&*text.text) };
+        if matches!(said, Cow::Owned(_)) {
             cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
-            return Content::Text(Cow::Owned(format!("Error: {}", text.text)));
         }
-        return Content::Text(Cow::Borrowed(&text.text));
+        return Content::Text(said);
     }
     let mut parts: Vec<Part<'_>> = result
         .parts
         .iter()
         .filter_map(|part| content_part(part, &message.id, &mut cx.adjustments))
         .collect();
-    if failed {
-        let first = message.parts().find_map(|part| match part {
-            PartRef::Text(text) if !text.is_blank() => Some(&*text.text),
-            _ => None,
-        });
-        if !first.is_some_and(says_error) {
-            cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
-            mark_error(&mut parts);
-        }
+    if failed && mark_error(&mut parts) {
+        cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
     }
     if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { content(parts) }
 }
 
-fn says_error(text: &str) -> bool {
-    let start = text.trim_start().get(.."error".len());
-    start.is_some_and(|start| start.eq_ignore_ascii_case("error"))
-}
-
-/// Puts the word before the first text, or in front of everything.
-fn mark_error(parts: &mut Vec<Part<'_>>) {
-    for part in parts.iter_mut() {
-        if let Part::Text(text) = part {
-            text.text = Cow::Owned(format!("Error: {}", text.text));
-            return;
+/// Puts the word before the first text, or in front of everything, and says whether that was
+/// needed.
+fn mark_error(parts: &mut Vec<Part<'_>>) -> bool {
+    let said = parts.iter_mut().find_map(|part| match part {
+        Part::Text(text) => Some(&mut text.text),
+        _ => None,
+    });
+    match said {
+        Some(text) => match stated(text) {
+            Cow::Borrowed(_) => return false,
+            Cow::Owned(told) => *text = Cow::Owned(told),
+        },
+        None => {
+            let note = super::Note(stated("").into_owned());
+            parts.insert(0, super::parts::note_part(note, "input_text"));
         }
     }
-    parts.insert(0, super::parts::note_part(super::Note("Error:".to_owned()), "input_text"));
+    true
 }

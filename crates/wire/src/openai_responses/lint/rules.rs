@@ -103,4 +103,7 @@ rule_table! { "openai-responses"
     TOOL_CHOICE "tool-choice"
         "`tool_choice` is none, auto, required or an object with a `type`; what it forces is among the tools."
         "";
+    OTHER_FORM "foreign-form"
+        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "";
 }

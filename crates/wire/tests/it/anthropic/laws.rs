@@ -65,7 +65,7 @@ fn normal(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
             Body::Tool(result) => {
                 let mut texts: Vec<&str> = message.texts().filter(said).collect();
                 if texts.is_empty() && result.status == Status::Error {
-                    texts.push(".");
+                    texts.push("the tool failed");
                 }
                 (Role::User, vec![format!("{} {:?} {texts:?}", result.call, result.status)])
             }

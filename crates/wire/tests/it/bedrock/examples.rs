@@ -236,7 +236,7 @@ fn a_failed_result_is_never_empty_and_a_good_one_may_be() {
     let (body, _) = body(&prompt(all, vec![tool("ls")]), &Options::default());
     let results = &body["messages"][2]["content"];
     assert_eq!(results[0]["toolResult"]["content"], json!([]));
-    assert_eq!(results[1]["toolResult"]["content"], json!([{"text": "error"}]));
+    assert_eq!(results[1]["toolResult"]["content"], json!([{"text": "the tool failed"}]));
 }
 
 #[test]

@@ -95,7 +95,10 @@ fn told(messages: &[Message], model: &str) -> Vec<Told> {
             Body::Tool(result) => told.push(Told::Result {
                 call: calls.iter().position(|id| *id == result.call).unwrap(),
                 status: result.status,
-                text: message.text().into_owned(),
+                text: match (&*message.text(), result.status) {
+                    (said, Status::Error) if said.trim().is_empty() => "the tool failed".to_owned(),
+                    (said, _) => said.to_owned(),
+                },
             }),
             Body::Assistant(parts) => {
                 for part in parts.iter() {

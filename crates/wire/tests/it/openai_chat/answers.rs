@@ -232,3 +232,52 @@ fn usage_is_counted_alike_for_all() {
     assert_eq!(usage(apart), Some(expected));
     assert_eq!(usage("null"), None);
 }
+
+#[test]
+fn an_empty_call_of_another_form_beside_the_real_one_is_no_call() {
+    let none = r#"{"name":"","arguments":""}"#;
+    let empty = r#"{"name":"","input":""}"#;
+    let table = [
+        (format!(r#""content":"4","function_call":{none}"#), vec![]),
+        (format!(r#""content":"4","function_call":{{}},"tool_calls":[]"#), vec![]),
+        (
+            format!(
+                r#""tool_calls":[{{"index":0,"id":"a","type":"function","function":{{"name":"ls","arguments":"{{}}"}},"custom":{empty}}}],"function_call":{none}"#
+            ),
+            vec![("a", "ls", "{}")],
+        ),
+        (
+            format!(
+                r#""tool_calls":[{{"index":0,"id":"a","function":{{"name":"ls","arguments":"{{}}"}},"custom":{empty}}}]"#
+            ),
+            vec![("a", "ls", "{}")],
+        ),
+        (
+            format!(
+                r#""tool_calls":[{{"index":0,"id":"a","type":"custom","function":{none},"custom":{{"name":"sql","input":"SELECT 1"}}}}]"#
+            ),
+            vec![("a", "sql", "SELECT 1")],
+        ),
+    ];
+    for (fields, expected) in table {
+        let choice = |place: &str| {
+            format!(
+                r#"{{"choices":[{{"index":0,"{place}":{{"role":"assistant",{fields}}},"finish_reason":"stop"}}]}}"#
+            )
+        };
+        let whole =
+            decode_response(Family::OpenaiChat, &choice("message"), &NameMap::default()).unwrap();
+        let in_pieces = streamed(format!("data: {}\n\n", choice("delta")).as_bytes()).unwrap();
+        let body = format!(r#"{{"messages":[{{"role":"assistant",{fields}}}]}}"#);
+        let sent = interleaf_wire::decode_request(Family::OpenaiChat, &body).unwrap();
+        for message in [&whole.message, &in_pieces.message, &sent.messages[0]] {
+            let calls: Vec<_> = message
+                .calls()
+                .map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.as_str()))
+                .collect();
+            assert_eq!(calls, expected, "{fields}");
+            let kept = serde_json::to_string(message).unwrap();
+            assert!(!kept.contains(r#"name":"""#), "{kept}");
+        }
+    }
+}

@@ -293,14 +293,6 @@ fn null_is_the_same_as_absent_for_fields_with_a_meaning() {
 }
 
 #[test]
-fn of_two_fields_of_one_name_the_last_counts() {
-    check(
-        r#"{"role":"user","content":"a","content":"b"}"#,
-        r#"{"role":"user","parts":[{"type":"text","text":"b"}]}"#,
-    );
-}
-
-#[test]
 fn a_request_keeps_its_other_fields_in_order() {
     let request = decode_request(
         r#"{"seed":7, "model":"m", "messages":[{"role":"user","content":"hi"}], "metadata" : { "a": 1.0 }, "n":null}"#,

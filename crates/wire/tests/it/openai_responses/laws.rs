@@ -225,6 +225,8 @@ fn normal(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
                     .is_some_and(|start| start.eq_ignore_ascii_case("error"));
                 let failed = result.status == Status::Error && !says_error;
                 let mark = if failed { "Error: " } else { "" };
+                let silent = failed && text.trim().is_empty();
+                let text = if silent { "the tool failed" } else { &text };
                 parts.push(format!("result {} {mark}{text}", result.call));
             }
         }

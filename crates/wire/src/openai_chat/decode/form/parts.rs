@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::read_each;
 use crate::error::Fault;
 use crate::raw::{Fields, is_list, is_text, list, text, wrong_type};
+use crate::{Family, misplaced};
 
 /// `content`; absent and `null` are an empty list.
 pub(in crate::openai_chat::decode) enum Content<'a> {
@@ -79,7 +80,10 @@ fn read_part(raw: &RawValue) -> Result<Part<'_>, Fault<'_>> {
             let format = audio.take_text("format")?;
             (PartForm::InputAudio { data, format }, Some(("input_audio", audio)))
         }
-        _ => (PartForm::Other, None),
+        _ => {
+            misplaced::part(Family::OpenaiChat, raw, &Fields::read(raw)?)?;
+            (PartForm::Other, None)
+        }
     };
     Ok(Part { raw, form, inner, rest })
 }
