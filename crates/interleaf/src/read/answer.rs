@@ -9,7 +9,7 @@
 //! | bytes that are no text, or base64 of such | a binary stream of Bedrock's |
 
 use interleaf_model::Reply;
-use interleaf_wire::{Decoder, Family, NameMap, detect};
+use interleaf_wire::{Decoder, ErrorKind, Family, NameMap, detect};
 use serde_json::value::RawValue;
 
 use super::Fields;
@@ -68,14 +68,11 @@ impl Answer {
             Recorded::Events(text) => decoder.recorded(text.as_bytes()),
             Recorded::Frames(bytes) => decoder.recorded(bytes),
         };
-        Ok(reply.map_err(|e| {
-            let fault = InputFault::wire(&e);
-            match self.family() {
-                Some(seen) if seen != family => {
-                    fault.with_hint(format!("it looks like an answer of {seen}, not of {family}"))
-                }
-                _ => fault,
+        Ok(reply.map_err(|e| match self.family() {
+            Some(seen) if seen != family && e.kind() != ErrorKind::Api => {
+                InputFault::new(format!("this is an answer of {seen}, not of {family}"))
             }
+            _ => InputFault::wire(&e),
         })?)
     }
 }

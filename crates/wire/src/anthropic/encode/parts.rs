@@ -179,11 +179,12 @@ fn is_asked(kind: &str) -> bool {
 /// Blocks that we have parts for are never opaque, and some belong to one side.
 fn may_stand(kind: &str, side: Side) -> bool {
     let is_ours =
-        matches!(kind, "" | "text" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result")
-            || misplaced::is_foreign_type(Family::Anthropic, kind);
+        matches!(kind, "" | "text" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result");
+    let is_foreign = misplaced::is_foreign_type(Family::Anthropic, kind);
     let is_asked = is_asked(kind);
     let is_served = kind.ends_with("_tool_use") || kind.ends_with("_tool_result");
     !is_ours
+        && !is_foreign
         && match side {
             Side::User => !is_served,
             Side::Result => is_asked || matches!(kind, "tool_reference" | "browser_state"),

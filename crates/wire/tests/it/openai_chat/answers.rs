@@ -239,7 +239,7 @@ fn an_empty_call_of_another_form_beside_the_real_one_is_no_call() {
     let empty = r#"{"name":"","input":""}"#;
     let table = [
         (format!(r#""content":"4","function_call":{none}"#), vec![]),
-        (format!(r#""content":"4","function_call":{{}},"tool_calls":[]"#), vec![]),
+        (r#""content":"4","function_call":{},"tool_calls":[]"#.to_owned(), vec![]),
         (
             format!(
                 r#""tool_calls":[{{"index":0,"id":"a","type":"function","function":{{"name":"ls","arguments":"{{}}"}},"custom":{empty}}}],"function_call":{none}"#
