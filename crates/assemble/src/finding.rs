@@ -142,6 +142,8 @@ pub enum Cause {
     RoleAsSystem,
     /// It is longer than a single result may be.
     LongResult,
+    /// The request does not fit the window, and the call is old.
+    LongArguments,
     /// The request does not fit the window.
     Budget,
 }
@@ -194,6 +196,9 @@ impl fmt::Display for Cause {
                 "there is no system prompt: the role definition is the system message"
             }
             Self::LongResult => "it is longer than a single tool result may be",
+            Self::LongArguments => {
+                "the request would not fit the window, and its arguments are long and old"
+            }
             Self::Budget => "the request would not fit the window",
         })
     }

@@ -35,6 +35,7 @@ mod only_objects;
 mod time;
 mod write;
 
+mod abridge;
 mod message;
 mod part;
 mod usage;

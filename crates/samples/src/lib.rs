@@ -5,6 +5,7 @@
 //!   [`strategy::conversation`] is a valid agent conversation,
 //!   [`strategy::broken_conversation`] is one with everything wrong at once.
 //! - [`generate`] makes the same conversation every time, for benches.
+//! - [`shape`] makes sessions that mostly consist of one thing, such as giant results.
 //!
 //! ```
 //! use interleaf_samples::generate::agent_session;
@@ -14,4 +15,5 @@
 //! ```
 
 pub mod generate;
+pub mod shape;
 pub mod strategy;

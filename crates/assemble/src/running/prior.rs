@@ -9,8 +9,9 @@ use super::shown::{Shown, ShownLink};
 use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::steps::fit::loss::{End, History, Kind, Loss, Replay, Terms};
-use crate::steps::fit::{held_places, shorten_results};
+use crate::steps::fit::{
+    End, History, Kind, Loss, Replay, Terms, cost, held_places, shorten_results,
+};
 use crate::steps::{filter, repair};
 use crate::{Error, Step};
 
@@ -51,8 +52,8 @@ pub(super) struct Stretch {
     filtered: Findings,
     repaired: Findings,
     shortened: Findings,
-    /// Its turns with the results before a place cleared, as they were shown last.
-    pub(super) cleared: Option<(usize, ShownLink)>,
+    /// Its turns with what gave way before these places, as they were shown last.
+    pub(super) altered: Option<((usize, usize), ShownLink)>,
 }
 
 /// The sums over all stretches.
@@ -210,16 +211,15 @@ impl Prior {
         used: Option<HashMap<CallId, usize>>,
         source: &[Entry],
     ) {
-        let counting = brief.counting.as_ref();
         let held = held_places(brief, &made.turns, false);
         let before = self.history.end();
         let start = self.history.len();
         let mut tokens = (0, 0);
         for (place, entry) in made.turns.iter().enumerate() {
-            let cost = counting.map_or(0, |counting| counting.message(&entry.message));
+            let cost = cost(brief, &entry.message);
             match entry.provenance {
-                Provenance::Summary => tokens.1 += cost,
-                _ => tokens.0 += cost,
+                Provenance::Summary => tokens.1 += cost.whole,
+                _ => tokens.0 += cost.whole,
             }
             self.history.push(Kind::of(entry, held.contains(&place)), cost);
         }
@@ -254,7 +254,7 @@ impl Prior {
             filtered: made.filtered,
             repaired: made.repaired,
             shortened: made.shortened,
-            cleared: None,
+            altered: None,
         };
         self.totals.add(&stretch);
         self.stretches.push(stretch);
@@ -318,7 +318,7 @@ impl Stretched {
         }
         let mut shortened = Findings::default();
         if let (Some(budget), Some(counting)) = (&brief.recipe.budget, &brief.counting) {
-            shorten_results(&mut turns, budget, counting, &mut shortened);
+            shorten_results(brief, &mut turns, budget, counting, &mut shortened);
         }
         Ok(Self { turns, systems, n_filtered, n_repaired, filtered, repaired, shortened })
     }

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{Entry, Link, Provenance, Settled};
+use interleaf_model::{Entry, Link, MessageId, Settled};
 
 use super::prior::{Prior, Stretch};
+use crate::StablePrefix;
 use crate::brief::Brief;
-use crate::draft::entry;
-use crate::finding::Findings;
-use crate::steps::fit::loss::{Fate, History, Loss, Terms};
-use crate::steps::fit::{cleared_message, notice, put_notice};
-use crate::{Cause, FindingKind, StablePrefix};
+use crate::steps::fit::{Fate, Given, History, Loss, Terms, notice, put_notice};
 
 /// What of the settled turns a request shows. It grows with them; only when more gives
 /// way is it made anew, and then of the links that there are.
@@ -21,11 +18,8 @@ pub(crate) struct Shown {
     /// How many stretches it has taken in.
     n_stretches: usize,
     pub(super) links: Vec<(ShownLink, Arc<Settled>)>,
-    /// Which results were cleared.
-    pub(crate) cleared: Findings,
-    /// Which messages were left out, and how many.
-    pub(crate) left_out: Findings,
-    pub(crate) n_left_out: usize,
+    /// What gave way, and how it is told.
+    pub(crate) given: Given,
     /// What stays of the turns that were left out, until a link takes it up.
     pub(crate) stays: Vec<Entry>,
     /// What the notice costs, if a link holds it.
@@ -42,7 +36,7 @@ pub(super) struct ShownLink {
     pub(super) link: Arc<Link>,
     /// What its messages cost.
     pub(super) tokens: u64,
-    cleared: Findings,
+    given: Given,
 }
 
 impl Shown {
@@ -105,29 +99,19 @@ impl Shown {
         let left_out_before = history.left_out_before(loss);
         for stretch in &mut prior.stretches[self.n_stretches..] {
             let end = stretch.start + stretch.link.entries().len();
-            let link = if stretch.start < left_out_before {
-                let mut rest = self.leave_out(stretch, history, terms.as_ref());
-                if end <= left_out_before {
-                    self.stays.append(&mut rest.0);
-                    self.n_stretches += 1;
-                    continue;
+            // What is shown first takes up what stays of the stretches before it.
+            let is_first = left_out_before > 0 && self.links.is_empty();
+            let link = match &terms {
+                Some(terms) if is_first => {
+                    let stays = self.leave_out(stretch, history, loss, terms);
+                    if end <= left_out_before {
+                        self.stays.extend(stays.0);
+                        self.n_stretches += 1;
+                        continue;
+                    }
+                    self.first_link(brief, &first, stays, history.cuts_turn(loss))
                 }
-                let made = (self.n_left_out > 0).then(|| notice(brief, &first, self.n_left_out));
-                let cost = |entry: &Entry| {
-                    brief.counting.as_ref().map_or(0, |counting| counting.message(&entry.message))
-                };
-                self.notice_cost = made.as_ref().map(cost);
-                let mut entries = std::mem::take(&mut self.stays);
-                entries.append(&mut rest.0);
-                put_notice(brief, made, &mut entries, 0);
-                let tokens = entries.iter().map(cost).sum();
-                Link::check(brief.requires, entries).ok().map(|link| ShownLink {
-                    link,
-                    tokens,
-                    cleared: rest.1,
-                })
-            } else {
-                shown_link(stretch, brief, history, loss, terms.as_ref())
+                terms => shown_link(stretch, brief, history, loss, terms.as_ref()),
             };
             let chain = link.and_then(|link| {
                 let chain = Settled::after(self.chain().cloned(), link.link.clone()).ok()?;
@@ -137,42 +121,59 @@ impl Shown {
                 self.is_broken = true;
                 return;
             };
-            self.cleared.extend(&link.cleared);
+            self.given.extend(&link.given);
             self.links.push((link, chain));
             self.n_stretches += 1;
         }
     }
 
-    /// What stays of a stretch that is left out, wholly or in part, and what of that
-    /// was cleared.
+    /// What stays of a stretch that is left out, wholly or in part, and how much of it
+    /// stands before the gap.
     fn leave_out(
         &mut self,
         stretch: &Stretch,
         history: &History,
-        terms: Option<&Terms>,
-    ) -> (Vec<Entry>, Findings) {
-        let mut stays = Vec::new();
-        let mut cleared = Findings::default();
+        loss: Loss,
+        terms: &Terms,
+    ) -> (Vec<Entry>, usize) {
+        let (mut stays, mut n_before) = (Vec::new(), 0);
         for (at, old) in stretch.link.entries().iter().enumerate() {
             let place = stretch.start + at;
-            match terms.map_or(Fate::Stays, |terms| history.fate(place, self.loss.0, terms)) {
-                Fate::Stays => stays.push(old.clone()),
-                Fate::Cleared => {
-                    stays.push(clear(old));
-                    let tokens = (history.cost_of(place), self.loss.1);
-                    cleared.add_tokens(&old.message.id, Cause::Budget, tokens);
-                }
-                Fate::LeftOut => {
-                    self.left_out.add(FindingKind::Dropped, &old.message.id, Cause::Budget);
-                    self.n_left_out += 1;
-                }
+            if let Some(entry) = self.given.give(old, history, (place, loss), terms) {
+                n_before += usize::from(place < history.left_out_before(loss));
+                stays.push(entry);
             }
         }
-        (stays, cleared)
+        (stays, n_before)
+    }
+
+    /// The first link that is shown: what stays of all that is left out, the notice, and the
+    /// rest of a stretch.
+    fn first_link(
+        &mut self,
+        brief: &Brief<'_>,
+        first: &MessageId,
+        (mut rest, n_before): (Vec<Entry>, usize),
+        cuts_turn: bool,
+    ) -> Option<ShownLink> {
+        let n_left_out = self.given.n_left_out;
+        let made = (n_left_out > 0).then(|| notice(brief, first, n_left_out));
+        let cost = |entry: &Entry| {
+            brief.counting.as_ref().map_or(0, |counting| counting.message(&entry.message))
+        };
+        self.notice_cost = made.as_ref().map(cost);
+        let mut entries = std::mem::take(&mut self.stays);
+        let gap = cuts_turn.then_some(entries.len() + n_before);
+        entries.append(&mut rest);
+        put_notice(brief, made, &mut entries, 0, gap);
+        let tokens = entries.iter().map(cost).sum();
+        let link = Link::check(brief.requires, entries).ok()?;
+        // What gave way in it is told already.
+        Some(ShownLink { link, tokens, given: Given::default() })
     }
 }
 
-/// A stretch of which nothing is left out, its old results cleared.
+/// A stretch of which nothing is left out, as what gave way leaves it.
 fn shown_link(
     stretch: &mut Stretch,
     brief: &Brief<'_>,
@@ -181,35 +182,29 @@ fn shown_link(
     terms: Option<&Terms>,
 ) -> Option<ShownLink> {
     let tokens = stretch.tokens.0 + stretch.tokens.1;
-    let plain = ShownLink { link: stretch.link.clone(), tokens, cleared: Findings::default() };
+    let plain = ShownLink { link: stretch.link.clone(), tokens, given: Given::default() };
     let Some(terms) = terms else { return Some(plain) };
     let entries = stretch.link.entries();
-    let end = stretch.start + entries.len();
-    let cleared_before = history.cleared_before(loss).min(end);
-    let is_cleared = |place: usize| history.fate(place, loss, terms) == Fate::Cleared;
-    if !(stretch.start..cleared_before).any(is_cleared) {
+    let (start, end) = (stretch.start, stretch.start + entries.len());
+    let cleared = terms.cleared_cost();
+    let (cleared_before, abridged_before) = history.altered_before(loss);
+    let altered_before = (cleared_before.min(end), abridged_before.min(end));
+    let is_altered = |place: usize| history.fate(place, loss, cleared) != Fate::Stays;
+    if !(start..altered_before.0.max(altered_before.1)).any(is_altered) {
         return Some(plain);
     }
-    if let Some((before, shown)) = &stretch.cleared
-        && *before == cleared_before
+    if let Some((before, shown)) = &stretch.altered
+        && *before == altered_before
     {
         return Some(shown.clone());
     }
-    let mut tokens = tokens;
-    let mut cleared = Findings::default();
-    let mut shown = entries.to_vec();
-    for (at, old) in shown.iter_mut().enumerate().filter(|(at, _)| is_cleared(stretch.start + at)) {
-        let cost = history.cost_of(stretch.start + at);
-        tokens = tokens - cost + terms.cleared_cost();
-        cleared.add_tokens(&old.message.id, Cause::Budget, (cost, terms.cleared_cost()));
-        *old = clear(old);
-    }
-    let link = Link::check(brief.requires, shown).ok()?;
-    let shown = ShownLink { link, tokens, cleared };
-    stretch.cleared = Some((cleared_before, shown.clone()));
+    let mut given = Given::default();
+    let places = (start..).zip(entries);
+    let shown = places.filter_map(|(place, old)| given.give(old, history, (place, loss), terms));
+    let link = Link::check(brief.requires, shown.collect()).ok()?;
+    let saved = |place| history.cost_of(place) - history.cost(place, loss, cleared);
+    let tokens = tokens - (start..end).map(saved).sum::<u64>();
+    let shown = ShownLink { link, tokens, given };
+    stretch.altered = Some((altered_before, shown.clone()));
     Some(shown)
-}
-
-fn clear(old: &Entry) -> Entry {
-    entry(cleared_message(&old.message), Provenance::Altered)
 }

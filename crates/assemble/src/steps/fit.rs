@@ -9,24 +9,32 @@
 //! |---|---|
 //! | shorten | any single tool result over its limit: head and tail stay (always) |
 //! | clear | the oldest tool results, but not the newest few: a placeholder stays |
-//! | leave out | the oldest whole turns: one notice stands for them |
+//! | abridge | the long arguments of calls whose results are old: their form stays |
+//! | leave out | the oldest turns, and of the first that stays its oldest steps: the user's words stay with what is left of their turn, and one notice stands for all |
 //! | shorten more | the results that the model has not seen yet: head and tail stay |
 //! | refuse | nothing |
 //!
-//! The latest turn's messages, a sub-agent's task, pinned messages with their blocks, the
-//! system message, the summary and the context block are never left out.
+//! The user's latest words, the last step with results that the model has not seen, a
+//! sub-agent's task, pinned messages with their blocks, the system message, the summary and
+//! the context block are never left out.
 
-pub(crate) mod loss;
+mod given;
+mod history;
+mod replay;
 mod shorten;
 
-use hashbrown::HashSet;
+pub(crate) use self::given::Given;
+pub(crate) use self::history::{End, Fate, History, Kind, Loss};
+pub(crate) use self::replay::{Replay, Terms};
+
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use interleaf_model::{
     Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
 };
 
-use self::loss::{Fate, History, Kind, Replay, Terms};
+use self::history::Cost;
 use super::place;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
@@ -72,7 +80,7 @@ pub(super) fn run(
     if let Some(prior) = &draft.prior {
         findings.extend(prior.shortened());
     }
-    shorten_results(&mut draft.entries, &budget, counting, findings);
+    shorten_results(brief, &mut draft.entries, &budget, counting, findings);
     let mut tokens = by_part(draft, tools, counting);
     let limit = budget.limit();
     if tokens.total() > limit {
@@ -83,7 +91,7 @@ pub(super) fn run(
     }
     if tokens.total() > limit {
         let excess = tokens.total() - limit;
-        tokens.history -= shorten_unseen(&mut draft.entries, excess, counting, findings);
+        tokens.history -= shorten_unseen(brief, &mut draft.entries, excess, counting, findings);
     }
     if tokens.total() > limit {
         return Err(Error::too_large(limit, tokens));
@@ -92,7 +100,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Clears results and leaves out turns as the replay says; what the history takes then.
+/// Takes away what the replay says; what the history takes then.
 fn give_way(
     brief: &Brief<'_>,
     draft: &mut Draft,
@@ -107,48 +115,62 @@ fn give_way(
     };
     let (base, before) = (history.len(), history.end());
     for (place, entry) in draft.entries.iter().enumerate() {
-        let cost = counting.message(&entry.message);
-        history.push(Kind::of(entry, held.contains(&place)), cost);
+        history.push(Kind::of(entry, held.contains(&place)), cost(brief, &entry.message));
     }
     replay.play(&history, base, terms);
     let loss = replay.request(&history, terms);
-    let fates: Vec<Fate> =
-        (base..history.len()).map(|place| history.fate(place, loss, terms)).collect();
-    let mut taken = replay.history(terms);
     let first = match &draft.prior {
         Some(prior) => prior.first_id(),
         None => first_id(&draft.entries),
     };
-    let mut left_out = Findings::default();
-    let mut n_left_out = 0;
+    let mut taken = replay.history(terms);
+    let mut given = Given::default();
     let mut stays = Vec::new();
     let mut has_notice = false;
-    if let Some(mut prior) = draft.prior.take() {
+    if let Some(prior) = &mut draft.prior {
         let shown = prior.show(brief, &history, loss, terms);
-        findings.extend(&shown.cleared);
-        left_out = shown.left_out.clone();
-        (n_left_out, stays) = (shown.n_left_out, shown.stays.clone());
+        given = shown.given.clone();
+        stays.clone_from(&shown.stays);
         taken += shown.notice_cost.unwrap_or(0);
         has_notice = shown.notice_cost.is_some();
+    }
+    let n_system = head_len(&draft.entries);
+    let mut gap = stays.len();
+    let mut rest = Vec::with_capacity(draft.entries.len());
+    for (at, old) in std::mem::take(&mut draft.entries).iter().enumerate() {
+        let place = base + at;
+        if let Some(entry) = given.give(old, &history, (place, loss), terms) {
+            gap += usize::from(place < history.left_out_before(loss));
+            rest.push(entry);
+        }
+    }
+    let gap = history.cuts_turn(loss).then_some(gap);
+    if let Some(prior) = &mut draft.prior {
         history.cut_back(before);
         prior.keep(history);
-        draft.prior = Some(prior);
     }
-    clear(&mut draft.entries, &fates, counting, findings);
-    n_left_out += leave_out(&mut draft.entries, &fates, &mut left_out);
+    given.tell(findings);
     let mut made = None;
-    if n_left_out > 0 {
-        let notice = notice(brief, &first, n_left_out);
-        findings.extend(&left_out);
+    if given.n_left_out > 0 {
+        let notice = notice(brief, &first, given.n_left_out);
         findings.add(FindingKind::Made, &notice.message.id, Cause::Budget);
         made = Some(notice).filter(|_| !has_notice);
     }
     taken += made.as_ref().map_or(0, |notice| counting.message(&notice.message));
-    let head = head_len(&draft.entries);
-    draft.entries.splice(head..head, stays);
-    put_notice(brief, made, &mut draft.entries, head);
+    rest.splice(n_system..n_system, stays);
+    put_notice(brief, made, &mut rest, n_system, gap);
+    draft.entries = rest;
     place::again(brief, draft, findings)?;
     Ok(taken)
+}
+
+/// What a message takes, whole and with its long arguments abridged.
+pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
+    let Some(counting) = &brief.counting else { return Cost::default() };
+    let whole = counting.message(message);
+    let short = brief.recipe.budget.and_then(|_| shorten::arguments(message));
+    let abridged = short.map(|short| counting.message(&short)).filter(|&short| short < whole);
+    Cost { whole, abridged }
 }
 
 fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
@@ -180,6 +202,7 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
         limit,
         low: limit - freed,
         enough: limit - freed / 2,
+        least: limit - 2 * freed,
         fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
         newest_results: budget.newest_results,
         cleared: made(Message::user(fence::CLEARED)),
@@ -188,14 +211,19 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
     }
 }
 
+/// Shortens each result that is longer than a single one may be, unless it is pinned.
 pub(crate) fn shorten_results(
+    brief: &Brief<'_>,
     entries: &mut [Entry],
     budget: &Budget,
     counting: &Counting<'_>,
     findings: &mut Findings,
 ) {
-    for old in entries.iter_mut().filter(|e| e.message.role() == Role::Tool) {
-        shorten_to(old, budget.longest_result, Cause::LongResult, counting, findings);
+    let held = held_places(brief, entries, false);
+    for (place, old) in entries.iter_mut().enumerate() {
+        if old.message.role() == Role::Tool && !held.contains(&place) {
+            shorten_to(old, budget.longest_result, Cause::LongResult, counting, findings);
+        }
     }
 }
 
@@ -203,16 +231,19 @@ pub(crate) fn shorten_results(
 /// `excess` tokens are free or nothing worth showing would be left of them; what that
 /// saved.
 fn shorten_unseen(
+    brief: &Brief<'_>,
     entries: &mut [Entry],
     excess: u64,
     counting: &Counting<'_>,
     findings: &mut Findings,
 ) -> u64 {
     let answered = entries.iter().rposition(|entry| entry.message.role() == Role::Assistant);
-    let unseen = answered.map_or(0, |at| at + 1);
-    let unseen = entries[unseen..].iter_mut().filter(|e| e.message.role() == Role::Tool);
+    let from = answered.map_or(0, |at| at + 1);
+    let held = held_places(brief, entries, false);
+    let unseen = entries.iter_mut().enumerate().skip(from);
+    let unseen = unseen.filter(|(at, e)| e.message.role() == Role::Tool && !held.contains(at));
     let mut unseen: Vec<(u64, &mut Entry)> =
-        unseen.map(|entry| (counting.message(&entry.message), entry)).collect();
+        unseen.map(|(_, entry)| (counting.message(&entry.message), entry)).collect();
     unseen.sort_by_key(|(tokens, _)| *tokens);
     // Short results stay whole; what they leave of the room goes to the long ones.
     let total: u64 = unseen.iter().map(|(tokens, _)| tokens).sum();
@@ -245,15 +276,6 @@ fn shorten_to(
     }
 }
 
-fn clear(entries: &mut [Entry], fates: &[Fate], counting: &Counting<'_>, findings: &mut Findings) {
-    for (old, _) in entries.iter_mut().zip(fates).filter(|(_, fate)| **fate == Fate::Cleared) {
-        let cleared = cleared_message(&old.message);
-        let (before, after) = (counting.message(&old.message), counting.message(&cleared));
-        findings.add_tokens(&old.message.id, Cause::Budget, (before, after));
-        *old = entry(cleared, Provenance::Altered);
-    }
-}
-
 /// A result that says only that it was there.
 pub(crate) fn cleared_message(message: &Message) -> Arc<Message> {
     let mut message = message.clone();
@@ -261,20 +283,6 @@ pub(crate) fn cleared_message(message: &Message) -> Arc<Message> {
         result.parts = Parts::one(ContentPart::Text(Text::new(fence::CLEARED)));
     }
     Arc::new(message)
-}
-
-/// Takes out what is left out, and says how many.
-fn leave_out(entries: &mut Vec<Entry>, fates: &[Fate], findings: &mut Findings) -> usize {
-    let before = entries.len();
-    let mut fates = fates.iter();
-    entries.retain(|entry| {
-        let stays = fates.next() != Some(&Fate::LeftOut);
-        if !stays {
-            findings.add(FindingKind::Dropped, &entry.message.id, Cause::Budget);
-        }
-        stays
-    });
-    before - entries.len()
 }
 
 fn head_len(entries: &[Entry]) -> usize {
@@ -294,16 +302,21 @@ pub(crate) fn notice(brief: &Brief<'_>, first: &MessageId, n: usize) -> Entry {
     entry(message, Provenance::Notice)
 }
 
-/// Puts the notice where the conversation begins, after a sub-agent's task.
+/// Puts the notice where the conversation begins, after a sub-agent's task, or into the gap
+/// inside a turn, if the user's words come before it.
 pub(crate) fn put_notice(
     brief: &Brief<'_>,
     notice: Option<Entry>,
     entries: &mut Vec<Entry>,
     head: usize,
+    gap: Option<usize>,
 ) {
     let Some(notice) = notice else { return };
-    let is_task = entries.get(head).is_some_and(|entry| brief.is_task(&entry.message));
-    entries.insert(head + usize::from(is_task), notice);
+    let first = entries.get(head).map(|entry| &entry.message);
+    let opens_with_user = first.is_some_and(|message| message.role() == Role::User);
+    let is_task = first.is_some_and(|message| brief.is_task(message));
+    let at = gap.filter(|_| opens_with_user).unwrap_or(head + usize::from(is_task));
+    entries.insert(at, notice);
 }
 
 /// The places of what is never touched: a sub-agent's task, pinned messages with the tool

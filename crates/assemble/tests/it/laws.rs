@@ -130,6 +130,15 @@ proptest! {
     }
 
     #[test]
+    fn b10_what_may_not_give_way_stands_as_it_was_said(case in tight_case()) {
+        let mut case = case;
+        case.recipe.summary = None;
+        if let Some((prompt, _)) = ready(&case.input(&words())) {
+            check_untouched(&case, prompt.entries());
+        }
+    }
+
+    #[test]
     fn its_own_result_is_left_as_it_is(case in tight_case(), with_budget in any::<bool>()) {
         let mut case = case;
         case.recipe.budget = case.recipe.budget.filter(|_| with_budget);
@@ -314,6 +323,33 @@ fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
     }
     at_most_once.sort_unstable();
     assert!(at_most_once.windows(2).all(|pair| pair[0] != pair[1]), "{at_most_once:?}");
+}
+
+/// Pinned messages, the user's latest words, and results after the last answer are shown,
+/// the last at least in part.
+fn check_untouched(case: &Case, entries: &[Entry]) {
+    // What other steps drop, this one is not given.
+    let mut free = case.clone();
+    free.recipe.budget = None;
+    let Some((whole, _)) = ready(&free.input(&words())) else { return };
+    let is_history = |entry: &&Entry| {
+        let provenance = &entry.provenance;
+        matches!(provenance, Provenance::Original | Provenance::Altered | Provenance::Made)
+    };
+    let history: Vec<&Entry> = whole.entries().iter().filter(is_history).collect();
+    let find = |id: &MessageId| entries.iter().find(|entry| entry.message.id == *id);
+    let latest = history.iter().rev().find(|entry| entry.message.role() == Role::User);
+    for entry in history.iter().filter(|e| case.pinned.contains(&e.message.id)).chain(latest) {
+        let shown = find(&entry.message.id);
+        let is_same = shown.is_some_and(|shown| shown.message == entry.message);
+        assert!(is_same, "{} in\n{}", entry.message.id, lines(entries));
+    }
+    let unseen = history.iter().rev().take_while(|e| e.message.role() != Role::Assistant);
+    for entry in unseen.filter(|e| e.message.role() == Role::Tool) {
+        let shown = find(&entry.message.id).map(|shown| shown.message.text());
+        let is_shown = shown.is_some_and(|text| !text.contains("was cleared"));
+        assert!(is_shown, "{} in\n{}", entry.message.id, lines(entries));
+    }
 }
 
 /// A finished request, taken for a conversation, gives the same request again: with

@@ -12,6 +12,7 @@ use interleaf_model::{
     notation,
 };
 use interleaf_samples::generate::agent_session;
+use interleaf_samples::shape::Shape;
 use interleaf_samples::strategy::{broken_conversation, conversation};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -255,6 +256,23 @@ proptest! {
         let mut recipe = recipe(&todo);
         recipe.budget = Some(Budget { window, reserve: 0, longest_result: 60, newest_results });
         play(&named(messages), vec![Event::Pinned(pinned)], &mut recipe);
+    }
+}
+
+#[test]
+fn a_running_session_of_every_shape_gives_the_requests_of_the_whole_in_a_small_window() {
+    for shape in Shape::ALL {
+        for (window, pinned) in [(3_000, vec![]), (9_000, vec!["m1", "m30"])] {
+            let mut recipe = recipe("one thing");
+            recipe.budget = Some(Budget::of_window(window));
+            let mut pair = Pair::new();
+            pair.view.pinned = pinned.iter().map(|id| MessageId::new(*id)).collect();
+            pair.running.set_pinned(pair.view.pinned.clone());
+            for round in shape.rounds(45) {
+                round.into_iter().for_each(|message| pair.append(&Arc::new(message)));
+                pair.check(&recipe, Requirements::STRICT, true);
+            }
+        }
     }
 }
 

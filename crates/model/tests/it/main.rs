@@ -1,6 +1,7 @@
 //! What the model promises, in one binary.
 //!
 //! - `laws`: what holds for every message and every transcript
+//! - `abridge`: what stays of long arguments
 //! - `bytes`: what stays byte for byte
 //! - `bad_transcripts`: what is refused, where and in which words
 //! - `bad_notation`: the same for lines of notation
@@ -9,6 +10,7 @@
 //! - `types`: facts about the types themselves
 //! - `writing`: our writer of JSON against that of `serde_json`
 
+mod abridge;
 mod bad_notation;
 mod bad_transcripts;
 mod bytes;

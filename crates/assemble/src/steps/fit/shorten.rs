@@ -1,33 +1,42 @@
-//! A tool result shown head and tail.
+//! Messages shown in part.
 
 use std::sync::Arc;
 
-use interleaf_model::{Body, ContentPart, Message, Parts, Text};
+use interleaf_model::{
+    AssistantPart, Body, ContentPart, Message, Parts, Text, ToolCall, ToolResult,
+};
 
 use crate::fence;
 use crate::tokens::Counting;
 
-/// The result in at most `limit` tokens, or nothing if its texts are not what makes
-/// it long.
+/// The result in at most `limit` tokens, its texts head and tail; nothing, if its texts are
+/// not what makes it long.
 pub(super) fn result(
     message: &Arc<Message>,
     limit: u64,
     counting: &Counting<'_>,
 ) -> Option<Arc<Message>> {
     let Body::Tool(result) = &message.body else { return None };
-    let length = |part: &ContentPart| part.as_text().map_or(0, |text| text.text.len());
-    let longest = result.parts.iter().enumerate().max_by_key(|(_, part)| length(part))?.0;
-    let text = &result.parts.get(longest)?.as_text()?.text;
+    let lengths = result.parts.iter().filter_map(ContentPart::as_text).map(|text| text.text.len());
+    let mut lengths: Vec<usize> = lengths.collect();
+    lengths.sort_unstable();
+    let length: usize = lengths.iter().sum();
     let whole = counting.message(message);
-    // The first guess keeps as much of the text as of the tokens; what else is in the
+    // The first guess keeps as much of the texts as of the tokens; what else is in the
     // result, or a denser head or tail, may ask for less.
-    let mut keep = (text.len() as u128 * u128::from(limit) / u128::from(whole.max(1))) as usize;
+    let mut keep = (length as u128 * u128::from(limit) / u128::from(whole.max(1))) as usize;
     loop {
-        let mut parts = result.parts.to_vec();
-        parts[longest] = ContentPart::Text(Text::new(head_and_tail(text, keep)));
-        let shorter =
-            interleaf_model::ToolResult { parts: Parts::new(parts).ok()?, ..result.clone() };
-        let shorter = Arc::new(Message { body: Body::Tool(shorter), ..Message::clone(message) });
+        let longest = longest(&lengths, keep);
+        let part = |part: &ContentPart| match part.as_text() {
+            Some(text) if text.text.len() > longest => {
+                let short = head_and_tail(&text.text, longest);
+                ContentPart::Text(Text { text: short.into(), extra: text.extra.clone() })
+            }
+            _ => part.clone(),
+        };
+        let parts = Parts::new(result.parts.iter().map(part).collect()).ok()?;
+        let body = Body::Tool(ToolResult { parts, ..result.clone() });
+        let shorter = Arc::new(Message { body, ..Message::clone(message) });
         if counting.message(&shorter) <= limit {
             return Some(shorter);
         }
@@ -38,6 +47,19 @@ pub(super) fn result(
     }
 }
 
+/// How long a text may be so that all of them, the longer ones cut, have this length
+/// together. Short texts stay whole; what they leave of the room goes to the long ones.
+fn longest(ascending: &[usize], mut room: usize) -> usize {
+    for (at, &length) in ascending.iter().enumerate() {
+        let share = room / (ascending.len() - at);
+        if length > share {
+            return share;
+        }
+        room -= length;
+    }
+    usize::MAX
+}
+
 /// About `keep` bytes of a longer text, half from its head and half from its tail,
 /// with a note of what is missing.
 fn head_and_tail(text: &str, keep: usize) -> String {
@@ -45,4 +67,32 @@ fn head_and_tail(text: &str, keep: usize) -> String {
     let tail = text.ceil_char_boundary(text.len() - keep / 2);
     let left_out = text[head..tail].chars().count();
     format!("{}\n{}\n{}", &text[..head], fence::shortened(left_out), &text[tail..])
+}
+
+/// The message with the long arguments of its calls abridged; nothing, if none is long.
+pub(crate) fn arguments(message: &Message) -> Option<Arc<Message>> {
+    let Body::Assistant(parts) = &message.body else { return None };
+    let abridged = |part: &AssistantPart| match part {
+        AssistantPart::Call(call) => {
+            let arguments = call.arguments.abridged()?;
+            Some(AssistantPart::Call(ToolCall { arguments, ..call.clone() }))
+        }
+        AssistantPart::Text(_)
+        | AssistantPart::Thinking(_)
+        | AssistantPart::Image(_)
+        | AssistantPart::File(_)
+        | AssistantPart::Opaque(_) => None,
+    };
+    let mut is_abridged = false;
+    let part = |part: &AssistantPart| {
+        let short = abridged(part);
+        is_abridged |= short.is_some();
+        short.unwrap_or_else(|| part.clone())
+    };
+    let parts: Vec<AssistantPart> = parts.iter().map(part).collect();
+    if !is_abridged {
+        return None;
+    }
+    let body = Body::Assistant(Parts::new(parts).ok()?);
+    Some(Arc::new(Message { body, ..message.clone() }))
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{Budget, ErrorKind, Ledger, OpenBlock, Outcome, Previous};
-use interleaf_model::MessageId;
+use interleaf_model::{Body, ContentPart, Message, MessageId, Parts, Role, Text};
+use interleaf_samples::shape::Shape;
 
 use crate::scene::{Scene, four_texts, input, ready, refused, show, view, words};
 
@@ -279,4 +280,154 @@ fn a_growing_session_keeps_its_prefix_for_many_requests() {
     assert!(shortened > 300, "{shortened}");
     println!("of {shortened} shortened requests, {changed} did not begin with the one before");
     assert!(changed * 5 <= shortened, "{changed} of {shortened}");
+}
+
+/// A step with a call whose arguments have `n` words, and a short result.
+fn write(n: usize, words: usize) -> String {
+    format!("a [call c{n} write {{\"path\":\"f{n}\",\"text\":\"{}\"}}]\nt c{n}= ok\n", say(words))
+}
+
+#[test]
+fn b10_long_arguments_of_old_calls_give_way_before_turns_do_and_stay_objects() {
+    let ledger = words();
+    let steps: String = (1..=6).map(|n| write(n, 300)).collect();
+    let mut input = session(&format!("u write them\n{steps}"), 1_500, &ledger);
+    input.budget.as_mut().unwrap().newest_results = 2;
+    let (prompt, report) = ready(&input);
+    let shown: Vec<String> =
+        prompt.messages().flat_map(|m| m.calls()).map(|c| c.arguments.as_str().into()).collect();
+    assert!(shown[0].starts_with(r#"{"path":"f1","text":"w0 w1 "#), "{}", shown[0]);
+    assert!(shown[0].ends_with(r#" characters left out …]"}"#), "{}", shown[0]);
+    assert_eq!(
+        shown[4..],
+        ["5", "6"].map(|n| format!(r#"{{"path":"f{n}","text":"{}"}}"#, say(300)))
+    );
+    assert_eq!(prompt.entries().len(), 13, "nothing is left out");
+    let told: Vec<String> = report.findings().map(|(_, f)| f.cause.to_string()).collect();
+    assert_eq!(told, ["the request would not fit the window, and its arguments are long and old"]);
+    let whole = input.view.messages[1].calls().next().unwrap().arguments.as_str().len();
+    assert!(whole > 1_000, "the log keeps it whole");
+}
+
+#[test]
+fn b10_inside_a_running_turn_the_oldest_steps_give_way_with_one_notice_after_the_question() {
+    let ledger = words();
+    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let input = session(&format!("s rules\nu old\na fine\nu list them all\n{steps}"), 120, &ledger);
+    insta::assert_snapshot!(show(&input), @r"
+      s rules
+      u list them all
+    + u \[12 earlier messages left out to fit the context window.\]
+      a [call c6 ls]
+      t c6= src
+      a [call c7 ls]
+      t c7= src
+      a [call c8 ls]
+      t c8= src
+      a [call c9 ls]
+      t c9= src
+    > fit dropped m1, m2, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13: the request would not fit the window
+    > fit made m1:left-out: the request would not fit the window
+    ");
+}
+
+#[test]
+fn b10_a_turn_that_does_not_fit_whole_keeps_its_question_and_its_newest_steps() {
+    let ledger = words();
+    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let input = session(&format!("u list them all\n{steps}a done\nu thanks"), 120, &ledger);
+    insta::assert_snapshot!(show(&input), @r"
+      u list them all
+    + u \[12 earlier messages left out to fit the context window.\]
+      a [call c7 ls]
+      t c7= src
+      a [call c8 ls]
+      t c8= src
+      a [call c9 ls]
+      t c9= src
+      a done
+      u thanks
+    > fit dropped m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12: the request would not fit the window
+    > fit made m0:left-out: the request would not fit the window
+    ");
+}
+
+#[test]
+fn b10_the_notice_opens_the_conversation_if_a_pinned_answer_would() {
+    let ledger = words();
+    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let mut input = session(&format!("u old\na keep this\nu list them all\n{steps}"), 120, &ledger);
+    input.view.pinned.insert(MessageId::new("m1"));
+    insta::assert_snapshot!(show(&input), @r"
+    + u \[11 earlier messages left out to fit the context window.\]
+      a keep this
+      u list them all
+      a [call c6 ls]
+      t c6= src
+      a [call c7 ls]
+      t c7= src
+      a [call c8 ls]
+      t c8= src
+      a [call c9 ls]
+      t c9= src
+    > fit dropped m0, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12: the request would not fit the window
+    > fit made m0:left-out: the request would not fit the window
+    ");
+}
+
+#[test]
+fn b10_every_text_of_a_result_is_counted_and_shortened() {
+    let ledger = words();
+    let mut input = session(&turn(1, 100), 10_000, &ledger);
+    input.budget = Some(Budget { longest_result: 80, ..Budget::of_window(10_000) });
+    let mut result = Message::clone(&input.view.messages[2]);
+    let Body::Tool(tool) = &mut result.body else { panic!() };
+    let texts = [say(3), say(100), say(100)].map(|text| ContentPart::Text(Text::new(text)));
+    tool.parts = Parts::new(texts.to_vec()).unwrap();
+    input.view.messages[2] = result.into();
+    let (prompt, _) = ready(&input);
+    let shown = &prompt.entries()[2].message;
+    assert!((60..=80).contains(&ledger.message(shown)), "{}", ledger.message(shown));
+    let parts = &shown.as_result().unwrap().parts;
+    assert_eq!(parts[0], texts[0]);
+    assert!(parts[1..].iter().all(|part| part.as_text().unwrap().text.contains("left out here")));
+    // Pinned, it is never touched.
+    input.view.pinned.insert(MessageId::new("m2"));
+    assert!(ready(&input).0.messages().eq(&input.view.messages));
+    input.budget.as_mut().unwrap().window = 150;
+    assert_eq!(refused(&input).kind(), ErrorKind::TooLarge);
+}
+
+#[test]
+fn b10_every_request_of_every_shape_of_session_fits_and_fills_the_window() {
+    for shape in Shape::ALL {
+        for window in [4_000, 12_000] {
+            let ledger = words();
+            let budget = Budget::of_window(window);
+            let mut input = session("", window, &ledger);
+            input.budget = Some(budget);
+            let (mut whole, mut smallest, mut largest_round) = (0, u64::MAX, 0);
+            for round in shape.rounds(60) {
+                let before = whole;
+                for message in round.into_iter().map(Arc::new) {
+                    // A single result never takes more than its share.
+                    whole += ledger.message(&message).min(budget.longest_result);
+                    input.view.messages.push(message);
+                }
+                largest_round = largest_round.max(whole - before);
+                let (prompt, report) = ready(&input);
+                let total = report.tokens.unwrap().total();
+                assert!(total <= budget.limit());
+                let question = prompt.messages().find(|m| m.role() == Role::User).unwrap();
+                let is_run = matches!(shape, Shape::LongRun | Shape::GiantArguments);
+                assert!(!is_run || question.id.as_str() == "m0", "{}", shape.name());
+                if whole > budget.limit() {
+                    smallest = smallest.min(total);
+                }
+            }
+            // A fifth is made free for the next requests, and what gives way is whole.
+            let least = (budget.limit() * 4 / 5).saturating_sub(largest_round);
+            assert!(smallest >= least, "{} at {window}: {smallest} of {least}", shape.name());
+        }
+    }
 }

@@ -1,0 +1,221 @@
+//! Long arguments, cut down to their form.
+
+use std::borrow::Cow;
+
+use crate::{Arguments, Json};
+
+/// Arguments of fewer bytes are short.
+const LONG: usize = 1_000;
+/// A string of more bytes is cut, and this is what stays of it.
+const STRING: usize = 120;
+/// Where this much has been written, further members are left out.
+const WRITTEN: usize = 700;
+
+impl Arguments {
+    /// The same arguments with what makes them long left out; none, if they are not long.
+    ///
+    /// What was an object stays one, with its first members and the types of their values:
+    /// long strings end in a note of what is missing, and so do long lists.
+    ///
+    /// ```
+    /// use interleaf_model::Arguments;
+    ///
+    /// let text = format!(r#"{{"path": "a.rs", "lines": 3, "text": "{}"}}"#, "x".repeat(2_000));
+    /// let short = Arguments::from_text(&text).abridged().unwrap();
+    /// assert!(short.as_str().starts_with(r#"{"path":"a.rs","lines":3,"text":"xxx"#));
+    /// assert!(short.as_str().ends_with(r#"xxx[… 1880 characters left out …]"}"#));
+    /// assert_eq!(Arguments::from_text("{}").abridged(), None);
+    /// ```
+    pub fn abridged(&self) -> Option<Self> {
+        let text = self.as_str();
+        if text.len() < LONG {
+            return None;
+        }
+        let short = match self {
+            Self::Object(_) => {
+                let mut reader = Reader { rest: text, out: String::new() };
+                reader.value();
+                Self::from_json(Json::parse(reader.out).ok()?)
+            }
+            Self::Invalid(text) => {
+                let head = &text[..text.floor_char_boundary(STRING)];
+                Self::Invalid(format!("{head}{}", note(&text[head.len()..])).into())
+            }
+        };
+        (short.as_str().len() < text.len()).then_some(short)
+    }
+}
+
+fn note(missing: &str) -> String {
+    format!("[… {} characters left out …]", missing.chars().count())
+}
+
+/// Reads JSON that is known to be sound, and writes it shorter.
+struct Reader<'a> {
+    rest: &'a str,
+    out: String,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self) {
+        match self.next() {
+            Some('{') => self.members('}'),
+            Some('[') => self.members(']'),
+            Some('"') => {
+                let string = self.string();
+                let string = shortened(string);
+                self.out.extend(["\"", &*string, "\""]);
+            }
+            _ => {
+                let plain = self.plain();
+                self.out.push_str(plain);
+            }
+        }
+    }
+
+    /// The members of a list or an object, up to its end.
+    fn members(&mut self, end: char) {
+        let open = if end == '}' { '{' } else { '[' };
+        self.take();
+        self.out.push(open);
+        let (mut n_shown, mut n_left_out) = (0_usize, 0_usize);
+        while let Some(next) = self.next() {
+            match next {
+                ',' => self.take(),
+                _ if next == end => break,
+                _ if self.out.len() > WRITTEN || self.has_long_key(end) => {
+                    self.skip_member(end);
+                    n_left_out += 1;
+                }
+                _ => {
+                    if n_shown > 0 {
+                        self.out.push(',');
+                    }
+                    if end == '}' {
+                        let key = self.string();
+                        self.out.extend(["\"", key, "\":"]);
+                        self.next();
+                        self.take();
+                    }
+                    self.value();
+                    n_shown += 1;
+                }
+            }
+        }
+        self.take();
+        if n_left_out > 0 {
+            if n_shown > 0 {
+                self.out.push(',');
+            }
+            let key = if end == '}' { "\"…\":" } else { "" };
+            self.out.push_str(&format!("{key}\"[… {n_left_out} more left out …]\""));
+        }
+        self.out.push(end);
+    }
+
+    /// Whether an object's next member has a name as long as a text.
+    fn has_long_key(&self, end: char) -> bool {
+        end == '}' && Self { rest: self.rest, out: String::new() }.string().len() > STRING
+    }
+
+    fn skip_member(&mut self, end: char) {
+        let mut aside = Reader { rest: self.rest, out: String::new() };
+        if end == '}' {
+            aside.string();
+            aside.next();
+            aside.take();
+        }
+        aside.skip_value();
+        self.rest = aside.rest;
+    }
+
+    /// Passes over a value without recursion.
+    fn skip_value(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(next) = self.next() {
+            match next {
+                '"' => drop(self.string()),
+                '{' | '[' => {
+                    depth += 1;
+                    self.take();
+                    continue;
+                }
+                '}' | ']' => {
+                    depth -= 1;
+                    self.take();
+                }
+                ',' | ':' => {
+                    self.take();
+                    continue;
+                }
+                _ => drop(self.plain()),
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The next character that is no white space; it is not taken.
+    fn next(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    /// Takes a character of one byte.
+    fn take(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+
+    /// What stands between the quotes of the next string, as it is written.
+    fn string(&mut self) -> &'a str {
+        let inner = self.rest.get(1..).unwrap_or_default();
+        let mut is_escaped = false;
+        let end = inner.bytes().position(|byte| {
+            let ends = byte == b'"' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            ends
+        });
+        let end = end.unwrap_or(inner.len());
+        self.rest = inner.get(end + 1..).unwrap_or_default();
+        &inner[..end]
+    }
+
+    /// A number or a word.
+    fn plain(&mut self) -> &'a str {
+        let is_end = |c: char| matches!(c, ',' | '}' | ']') || c.is_whitespace();
+        let end = self.rest.find(is_end).unwrap_or(self.rest.len());
+        let (plain, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        plain
+    }
+}
+
+/// The head of a string that is written in JSON, cut where no escape is cut.
+fn shortened(string: &str) -> Cow<'_, str> {
+    if string.len() <= STRING {
+        return Cow::Borrowed(string);
+    }
+    let mut end = 0;
+    while let Some(next) = string[end..].chars().next() {
+        let len = match next {
+            '\\' if string[end..].starts_with("\\u") => pair_len(&string[end..]),
+            '\\' => 2,
+            _ => next.len_utf8(),
+        };
+        if end + len > STRING {
+            break;
+        }
+        end += len;
+    }
+    Cow::Owned(format!("{}{}", &string[..end], note(&string[end..])))
+}
+
+/// The length of `\uXXXX`, with the other half of a pair if it is one.
+fn pair_len(escape: &str) -> usize {
+    let is_high = escape.get(2..4).is_some_and(|high| {
+        let high = high.to_ascii_lowercase();
+        matches!(high.as_str(), "d8" | "d9" | "da" | "db")
+    });
+    if is_high && escape[6..].starts_with("\\u") { 12 } else { 6 }
+}
