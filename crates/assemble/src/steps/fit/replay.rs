@@ -6,8 +6,6 @@
 //! loss stays as it was, until the room is used up again. The replay can be taken up again
 //! where it stopped.
 
-use std::ops::Range;
-
 use interleaf_model::Role;
 
 use super::history::{History, Loss};
@@ -108,7 +106,7 @@ impl Replay {
         while self.total > terms.low && self.loss.results < n_old {
             let Some(answer) = history.result(self.loss.results) else { return };
             let loss = Loss { results: self.loss.results + 1, ..self.loss };
-            self.lose(history, loss, [answer.place..answer.place + 1], terms);
+            self.lose(history, loss, [answer.place], terms);
         }
     }
 
@@ -123,7 +121,7 @@ impl Replay {
             && let Some(place) = history.call(self.loss.calls).filter(|&place| place < end)
         {
             let loss = Loss { calls: self.loss.calls + 1, ..self.loss };
-            self.lose(history, loss, [place..place + 1], terms);
+            self.lose(history, loss, [place], terms);
         }
     }
 
@@ -144,7 +142,7 @@ impl Replay {
             // The question of a turn goes with its last step.
             let (start, end) = unit.question;
             let question = if next.question == unit.question { start..start } else { start..end };
-            self.lose(history, loss, [question, unit.start..next.start], terms);
+            self.lose(history, loss, question.chain(unit.start..next.start), terms);
             if before.total <= terms.limit && self.total < terms.least {
                 *self = before;
                 return;
@@ -153,14 +151,14 @@ impl Replay {
     }
 
     /// Loses more, which changes what these places take.
-    fn lose<const N: usize>(
+    fn lose(
         &mut self,
         history: &History,
         loss: Loss,
-        places: [Range<usize>; N],
+        places: impl IntoIterator<Item = usize>,
         terms: &Terms,
     ) {
-        for place in places.into_iter().flatten() {
+        for place in places {
             if history.kind(place).role().is_some() {
                 self.total -= history.cost(place, self.loss, terms.cleared);
                 self.total += history.cost(place, loss, terms.cleared);
