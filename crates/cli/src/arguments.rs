@@ -29,7 +29,9 @@ FILE is a transcript ({\"interleaf\": 1, …}), a list of messages in any API's
 form, or the body of a request; the content shows which.
 `-` is standard input.
 
-EXIT CODES  0 fine · 1 findings, or no request yet · 2 bad input or bad usage"
+EXIT CODES  0 fine · 1 findings, or no request yet · 2 bad input or bad usage
+A store: 3 conflict · 4 busy · 5 disk full · 6 unavailable
+7 standard output failed, what was asked is done · 10 the plan goes on"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

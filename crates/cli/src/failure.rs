@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::panic::PanicHookInfo;
 
 use anstyle::{AnsiColor, Style};
-use interleaf::model::Place;
+use interleaf::model::{Place, shown, shown_lines};
 use interleaf::store::hide_passwords;
 
 /// How a command that ran to its end ended.
@@ -27,9 +27,27 @@ pub(crate) enum Stop {
     PipeClosed,
 }
 
-/// Bad input or bad usage, said in one line: `error: FILE: place: rule`.
+/// What the exit code tells of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// What we were given is bad, or was asked for in a bad way.
+    Input = 2,
+    /// Another writer was first.
+    Conflict = 3,
+    /// Another program holds the store.
+    Busy = 4,
+    /// No room is left on the disk.
+    Full = 5,
+    /// The store cannot be reached, or fell silent.
+    Unavailable = 6,
+    /// All is done, but standard output does not take what there is to say.
+    Output = 7,
+}
+
+/// What went wrong, said in one line: `error: FILE: place: rule`.
 #[derive(Debug)]
 pub(crate) struct Failure {
+    pub(crate) fault: Fault,
     subject: String,
     place: String,
     rule: String,
@@ -39,12 +57,19 @@ pub(crate) struct Failure {
 impl Failure {
     /// A rule that `subject`, a file or an argument, breaks.
     pub(crate) fn new(subject: impl Into<String>, rule: impl Into<String>) -> Self {
-        Self { subject: subject.into(), place: String::new(), rule: rule.into(), hint: None }
+        let (subject, rule) = (subject.into(), rule.into());
+        Self { fault: Fault::Input, subject, place: String::new(), rule, hint: None }
     }
 
     /// Where in the subject.
     pub(crate) fn at(mut self, place: impl Into<String>) -> Self {
         self.place = place.into();
+        self
+    }
+
+    /// What the exit code is to tell.
+    pub(crate) fn of(mut self, fault: Fault) -> Self {
+        self.fault = fault;
         self
     }
 
@@ -63,7 +88,8 @@ impl Failure {
             ErrorKind::NotADirectory => "a part of the path is not a directory".to_owned(),
             _ => error.to_string(),
         };
-        Self::new(subject, rule)
+        let is_full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        Self::new(subject, rule).of(if is_full { Fault::Full } else { Fault::Input })
     }
 
     /// A fault that a wire format found.
@@ -116,7 +142,7 @@ impl Failure {
         let _ = writeln!(stderr, "{red}error:{red:#} {text}");
         if let Some(hint) = &self.hint {
             let bold = Style::new().bold();
-            let _ = writeln!(stderr, "{bold}hint:{bold:#} {}", printable(hint));
+            let _ = writeln!(stderr, "{bold}hint:{bold:#} {}", hide_passwords(&printable(hint)));
         }
     }
 }
@@ -132,9 +158,23 @@ impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             ErrorKind::BrokenPipe => Self::PipeClosed,
-            _ => Failure::io("standard output", &error).into(),
+            _ => {
+                let kept = "what the command changed is kept; only its output is missing";
+                Failure::io("standard output", &error).of(Fault::Output).hint(kept).into()
+            }
         }
     }
+}
+
+/// Says what is wrong with the arguments, or helps, and ends the program.
+pub(crate) fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().ansi().to_string();
+    match error.use_stderr() {
+        // The arguments may hold the address of a store, or anything else.
+        true => drop(write!(anstream::stderr(), "{}", hide_passwords(&shown_lines(&text)))),
+        false => drop(error.print()),
+    }
+    std::process::exit(error.exit_code())
 }
 
 /// Says that we, and not the user, did something wrong.
@@ -147,28 +187,13 @@ pub(crate) fn print_bug(bug: &PanicHookInfo<'_>) {
     );
 }
 
-/// A text from outside that cannot move the cursor or flood the screen.
+/// A text from outside that does nothing to the screen, and does not flood it.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    escaped(text, 600)
-}
-
-/// A text from outside, cut to this length, that cannot move the cursor.
-pub(crate) fn escaped(text: &str, longest: usize) -> Cow<'_, str> {
-    if !text.contains(char::is_control) && text.len() <= longest {
-        return Cow::Borrowed(text);
+    const LONGEST: usize = 600;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => Cow::Owned(format!("{}…", shown(&text[..end]))),
+        None => shown(text),
     }
-    let mut out = String::new();
-    for (n, c) in text.chars().enumerate() {
-        match c {
-            _ if n == longest => {
-                out.push('…');
-                break;
-            }
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    Cow::Owned(out)
 }
 
 fn place_text(place: &Place) -> String {

@@ -4,11 +4,11 @@
 //!   FILE or - ──▶ input ──▶ Conversation ──▶ commands/* ──▶ output ──▶ lines or JSON
 //!                   │            └──▶ assembly ──▶ target ──▶ neutral · api ─┤
 //!                   │                     └──▶ report_table ────────────────┘
-//!                   └───────────────────────────┴──▶ Failure ──▶ stderr, exit code 2
+//!                   └───────────────────────────┴──▶ Failure ──▶ stderr, exit code
 //! ```
 //!
-//! Exit codes: 0 fine; 1 there are findings, or nothing to send yet; 2 bad input or bad usage; 70 a bug of
-//! this program.
+//! Exit codes: 0 fine; 1 there are findings, or nothing to send yet; 2 to 7 a [`failure::Fault`];
+//! 10 a plan goes on; 70 a bug of this program.
 
 mod arguments;
 mod commands;
@@ -40,13 +40,12 @@ use crate::failure::{Stop, Verdict};
 use crate::output::Output;
 
 const FINDINGS: u8 = 1;
-const BAD_INPUT: u8 = 2;
 const UNFINISHED: u8 = 10;
 const BUG: u8 = 70;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(failure::print_bug));
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| failure::refuse(&error));
     arguments.color.choose();
     let run = || {
         let mut output = Output::stdout();
@@ -60,7 +59,7 @@ fn main() -> ExitCode {
         Ok(Ok(Verdict::Unfinished)) => ExitCode::from(UNFINISHED),
         Ok(Err(Stop::Failure(failure))) => {
             failure.print();
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(failure.fault as u8)
         }
         Err(_) => ExitCode::from(BUG),
     }

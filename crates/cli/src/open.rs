@@ -10,22 +10,18 @@ mod request;
 
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use clap::Args;
+use interleaf::Session;
 use interleaf::assemble::Recipe;
 use interleaf::conversation::Conversation;
 use interleaf::store::{self, SessionId, Store};
 use interleaf::wire::Options;
-use interleaf::{Session, copy};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::Failure;
 use crate::input::Loaded;
-
-/// The number of sessions named to a user who has to choose.
-const NAMED: usize = 4;
 
 /// Which store is used when the user names none.
 const STORE_VARIABLE: &str = "INTERLEAF_STORE";
@@ -85,7 +81,7 @@ impl OpenStore {
 
     /// Opens the store at a URL, and says who named it if it cannot be.
     pub(crate) fn open_as(subject: &str, url: &str, missing: Missing) -> Result<Self, Failure> {
-        let none = file(url).filter(|path| !path.exists());
+        let none = store::file_of(url).filter(|path| !path.exists());
         if let (Missing::Refuse, Some(path)) = (missing, none) {
             let rule = "there is no store here";
             return Err(Failure::new(path.display().to_string(), rule)
@@ -119,33 +115,13 @@ impl OpenStore {
 
     /// The session of this id, or the only one whose id begins so.
     pub(crate) fn find(&self, asked: &str) -> Result<SessionId, Failure> {
-        if let Ok(id) = asked.parse() {
-            return Ok(id);
-        }
-        let digits = |text: &str| text.replace('-', "").to_ascii_lowercase();
-        let wanted = digits(asked);
-        if wanted.is_empty() || !wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let rule = "this is not a session: give an id, or the start of one";
-            return Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"));
-        }
-        let ids = self.asked(copy::all(&*self.store))?.into_iter().map(|head| head.id);
-        let fits = |id: &SessionId| digits(&id.to_string()).starts_with(&wanted);
-        let found: Vec<SessionId> = ids.filter(fits).collect();
-        match found.as_slice() {
-            [id] => Ok(*id),
-            [] => {
-                let rule = "no session has an id that begins like this";
-                Err(Failure::new(asked, rule).hint("`interleaf sessions ls` lists them"))
+        self.wait(Session::find(&*self.store, asked)).map_err(|e| {
+            let failure = Failure::session(asked, &e);
+            match e.input_fault().is_some_and(|fault| fault.hint().is_none()) {
+                true => failure.hint("`interleaf sessions ls` lists them"),
+                false => failure,
             }
-            [..] => {
-                let mut names: Vec<_> = found.iter().map(SessionId::to_string).collect();
-                names.sort();
-                names.truncate(NAMED);
-                let more = if found.len() > NAMED { " and more" } else { "" };
-                let rule = "more than one session has an id that begins like this";
-                Err(Failure::new(asked, rule).hint(format!("{}{more}", names.join(", "))))
-            }
-        }
+        })
     }
 
     /// Opens a session.
@@ -219,14 +195,5 @@ fn address(url: Option<&str>) -> Result<(&'static str, String), Failure> {
             Ok((STORE_VARIABLE, url))
         }
         None => Ok(("", store::default_url().map_err(|e| Failure::store("--store", &e))?)),
-    }
-}
-
-/// The file of a store that is one.
-fn file(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("sqlite:")?;
-    match path.strip_prefix("//").unwrap_or(path) {
-        "" => store::default_url().ok()?.strip_prefix("sqlite:").map(PathBuf::from),
-        path => Some(PathBuf::from(path)),
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use interleaf::model::Role;
+use interleaf::model::{Role, shown_lines};
 use serde::Serialize;
 
 /// The width of a line where no terminal says another.
@@ -82,17 +82,22 @@ impl Output {
 
     /// One line.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        writeln!(self.out, "{text}")
+        self.text(&format!("{text}\n"))
+    }
+
+    /// Lines for people. What somebody put into them does nothing to the screen.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(shown_lines(text).as_bytes())
     }
 
     /// A line about the messages, not of them. It starts with `#`, which whoever
     /// reads the notation passes over.
     pub(crate) fn remark(&mut self, text: impl fmt::Display) -> io::Result<()> {
         let heading = self.palette.heading;
-        writeln!(self.out, "{heading}# {text}{heading:#}")
+        self.line(format_args!("{heading}# {text}{heading:#}"))
     }
 
-    /// Bytes as they are.
+    /// Bytes as they are, for programs.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)
     }
@@ -176,5 +181,5 @@ impl JsonObject<'_> {
 /// Tells the user something beside the output.
 pub(crate) fn say(text: impl fmt::Display) {
     // A closed standard error is no reason to stop.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", shown_lines(&text.to_string()));
 }

@@ -1,5 +1,6 @@
 //! What is wrong with something that was handed in.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use interleaf_model::Place;
@@ -16,7 +17,7 @@ use interleaf_model::Place;
 pub struct InputFault {
     place: String,
     rule: String,
-    hint: Option<&'static str>,
+    hint: Option<Cow<'static, str>>,
 }
 
 impl InputFault {
@@ -36,8 +37,8 @@ impl InputFault {
         self
     }
 
-    pub(crate) fn with_hint(mut self, hint: &'static str) -> Self {
-        self.hint = Some(hint);
+    pub(crate) fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.hint = Some(hint.into());
         self
     }
 
@@ -76,8 +77,8 @@ impl InputFault {
     }
 
     /// What a person could do.
-    pub fn hint(&self) -> Option<&'static str> {
-        self.hint
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
     }
 }
 

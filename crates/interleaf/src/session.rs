@@ -17,6 +17,7 @@
 mod agent;
 mod counters;
 mod draft;
+mod find;
 mod information;
 mod lane;
 mod load;

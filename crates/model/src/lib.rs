@@ -52,6 +52,7 @@ mod reply;
 mod requirements;
 mod secret;
 mod settled;
+mod shown;
 mod tool;
 
 pub mod notation;
@@ -75,6 +76,7 @@ pub use reply::{Finish, Reply};
 pub use requirements::Requirements;
 pub use secret::Secret;
 pub use settled::{Link, Settled};
+pub use shown::{is_hidden, shown, shown_lines};
 pub use time::Timestamp;
 pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};

@@ -85,7 +85,7 @@ pub use request::{NewRequest, RequestUsage, SentRequest};
 pub use search::{Found, Search};
 pub use session::{ForkPoint, Head, ListSessions, NewSession, SessionId};
 pub use store::{Log, Sessions, Store, StoreFuture};
-pub use url::default_url;
+pub use url::{default_url, file_of};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -21,6 +21,14 @@ pub fn default_url() -> Result<String, Error> {
     Ok(format!("sqlite:{}", default_path()?.display()))
 }
 
+/// The file of the store at this address, if it is one in a file.
+pub fn file_of(url: &str) -> Option<PathBuf> {
+    match Address::parse(url) {
+        Ok(Address::Sqlite(path)) => Some(path),
+        Ok(Address::Memory | Address::Postgres(_)) | Err(_) => None,
+    }
+}
+
 impl Address {
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let Some((scheme, rest)) = url.split_once(':') else { return Err(unknown(url)) };

@@ -21,7 +21,7 @@ mod write;
 use std::fmt;
 use std::time::Duration;
 
-use interleaf_model::Timestamp;
+use interleaf_model::{Timestamp, shown};
 use smol_str::SmolStr;
 
 use self::headers::Headers;
@@ -32,7 +32,6 @@ pub(crate) use self::wait::seconds;
 pub(crate) use self::write::Wording;
 pub use self::write::{WrittenError, write_error};
 use crate::Family;
-use crate::printed::Printed;
 
 /// An error of the API's: what it means, and the API's own words for it.
 ///
@@ -245,9 +244,9 @@ impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code() {
             Some(code) if !self.message().contains(code) => {
-                write!(f, "{}: {}", Printed(code), Printed(self.message()))
+                write!(f, "{}: {}", shown(code), shown(self.message()))
             }
-            _ => write!(f, "{}", Printed(self.message())),
+            _ => write!(f, "{}", shown(self.message())),
         }
     }
 }

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use interleaf_model::Place;
+use interleaf_model::{Place, shown};
 use serde_json::value::RawValue;
 
 use crate::api_error::Mask;
-use crate::printed::Printed;
 use crate::{ApiError, Family, doubles};
 
 /// Why a text was refused.
@@ -109,7 +108,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr { place, rule, .. } = &*self.0;
-        let (path, rule) = (Printed(&place.path), Printed(rule));
+        let (path, rule) = (shown(&place.path), shown(rule));
         match (place.path.is_empty(), place.line_column) {
             (true, None) => write!(f, "{rule}"),
             (true, Some((line, column))) => write!(f, "line {line} column {column}: {rule}"),

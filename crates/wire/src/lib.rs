@@ -54,7 +54,6 @@ mod event_stream;
 mod family;
 mod http;
 mod options;
-mod printed;
 mod vendor;
 
 mod adjustment;

@@ -65,7 +65,8 @@ pub(crate) fn run(
         return answer_all(&arguments.file, limit, "", answer, output);
     }
     let (name, bytes) = read_bytes(&arguments.file, limit)?;
-    output.line(decode(arguments, &name, bytes)?)?;
+    let decoded = decode(arguments, &name, bytes)?;
+    output.bytes(format!("{decoded}\n").as_bytes())?;
     Ok(Verdict::Fine)
 }
 

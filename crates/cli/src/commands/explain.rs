@@ -53,8 +53,8 @@ pub(crate) fn run(
         output.remark(format_args!("{name} · {counts}"))?;
         let width = output.width(arguments.form.width);
         let table = ReportTable { made: &made, palette: output.palette, width };
-        output.bytes(table.summary().as_bytes())?;
-        output.bytes(table.messages().as_bytes())?;
+        output.text(&table.summary())?;
+        output.text(&table.messages())?;
     }
     Ok(match made.preview.assembly.outcome {
         Outcome::Ready(_) => Verdict::Fine,

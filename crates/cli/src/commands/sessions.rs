@@ -24,7 +24,7 @@ use clap::{Args, Subcommand};
 use interleaf::model::Timestamp;
 
 use crate::arguments::ByteCount;
-use crate::failure::{Failure, Stop};
+use crate::failure::{Failure, Fault, Stop};
 use crate::open::{Missing, OpenSession, OpenStore};
 use crate::output::Output;
 
@@ -120,7 +120,7 @@ impl Expected {
         match self.expect {
             Some(expected) if expected != current => {
                 let rule = format!("--expect is {expected}, but the next event is {current}");
-                let failure = Failure::new(session.name(), rule);
+                let failure = Failure::new(session.name(), rule).of(Fault::Conflict);
                 Err(failure.hint("nothing was written; look at the session and try again"))
             }
             _ => Ok(()),

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use interleaf::store::{self, ErrorKind};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Fault};
 
 impl Failure {
     /// What a store refused.
@@ -18,8 +18,8 @@ impl Failure {
         if let Some(cause) = error.source().filter(|_| told) {
             rule = format!("{rule} ({})", innermost(cause));
         }
-        let failure = Self::new(subject, rule);
-        match hint(error.kind()) {
+        let failure = Self::new(subject, rule).of(fault(error.kind()));
+        match hint(error) {
             Some(hint) => failure.hint(hint),
             None => failure,
         }
@@ -55,9 +55,22 @@ fn innermost(error: &dyn std::error::Error) -> String {
     error.to_string()
 }
 
-/// What the user could do.
-fn hint(kind: ErrorKind) -> Option<&'static str> {
+fn fault(kind: ErrorKind) -> Fault {
     match kind {
+        ErrorKind::Conflict => Fault::Conflict,
+        ErrorKind::Busy => Fault::Busy,
+        ErrorKind::Full => Fault::Full,
+        ErrorKind::Unavailable => Fault::Unavailable,
+        _ => Fault::Input,
+    }
+}
+
+/// What the user could do.
+fn hint(error: &store::Error) -> Option<&'static str> {
+    match error.kind() {
+        ErrorKind::Unavailable if error.may_be_written() => {
+            Some("look at the session before you try again")
+        }
         ErrorKind::Conflict => Some("nothing was written; look at the session and try again"),
         ErrorKind::HasForks => Some("remove the forks first"),
         ErrorKind::Busy => Some("nothing was written; try again"),

@@ -2,6 +2,7 @@
 
 mod copies;
 mod records;
+mod stores;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -175,7 +176,7 @@ fn of_writers_who_expect_the_same_one_wins() {
     let won = ended.iter().filter(|output| output.status.success()).count();
     assert_eq!(won, 1);
     for output in ended.iter().filter(|output| !output.status.success()) {
-        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(output.status.code(), Some(3));
         assert!(text(&output.stderr).contains("nothing was written"), "{}", text(&output.stderr));
     }
     assert!(place.run(&["show", &id]).contains("· 1 message"));
@@ -275,7 +276,7 @@ fn a_store_that_cannot_be_used_is_left_as_it_is() {
     assert_eq!(fs::read(&other).unwrap(), b"this is no database, but somebody's letter");
 
     let output = run_with(&["sessions", "ls", "--store", "postgres://u:secret@127.0.0.1:1/d"], b"");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(6));
     assert!(!text(&output.stderr).contains("secret"), "{}", text(&output.stderr));
     // A store that is not there is not made by those who only read it.
     let output = run_with(&["sessions", "import", "--from", &place.url("typo.db")], b"");

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use smol_str::SmolStr;
 
 use crate::form::write_part;
-use crate::{Arguments, Message, Origin, PartRef, Role, Source, Status, ToolCall};
+use crate::{
+    Arguments, Message, Origin, PartRef, Role, Source, Status, ToolCall, is_hidden, shown,
+};
 
 /// The line of a message with nothing left out: parsing it gives the message back.
 pub fn print_whole(message: &Message) -> String {
@@ -29,7 +31,7 @@ pub fn print_line(message: &Message, width: usize) -> String {
         line.push_str(&piece);
     }
     // Raw JSON may hold characters that a terminal obeys.
-    cut(line, width).replace(char::is_control, " ")
+    cut(shown(&line.replace(char::is_control, " ")).into_owned(), width)
 }
 
 /// How much is printed.
@@ -206,8 +208,7 @@ fn one_line(json: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str) -> Cow<'_, str> {
-    let special =
-        |c: char| c.is_control() || matches!(c, '\\' | '[' | ']' | '\u{2028}' | '\u{2029}');
+    let special = |c: char| is_hidden(c) || matches!(c, '\\' | '[' | ']');
     if !text.contains(special) {
         return Cow::Borrowed(text);
     }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use interleaf::{Error, FolderNote, Information, Session, TodoStatus};
 
 use crate::arguments::ByteCount;
-use crate::failure::{Failure, Stop, escaped, printable};
+use crate::failure::{Failure, Stop, printable};
 use crate::input::Input;
 use crate::open::OpenSession;
 use crate::output::Output;
@@ -129,7 +129,7 @@ pub(crate) fn run(
             }
             let active = opened.asked(session.active_summary())?;
             let text = active.as_ref().map_or("", |active| active.text.trim_end());
-            Ok(text.lines().map(|line| escaped(line, usize::MAX).into_owned()).collect())
+            Ok(text.lines().map(str::to_owned).collect())
         }
     };
     shown?.iter().try_for_each(|line| Ok(output.line(line)?))
