@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::input::{self, Loaded};
 use crate::open::{OpenSession, SessionArguments};
 
-const CONTEXT: &str = "Context block (TEXT, or @PATH for what is in a file)";
+const CONTEXT: &str = "Context block";
 const BUDGET: &str = "Budget";
 const REPAIR: &str = "History";
 
@@ -34,14 +34,17 @@ pub(crate) struct AssemblyArguments {
 
     /// Repair and validate only: no context block, no summary, no shortening
     #[arg(long, conflicts_with_all = [
-        "role", "role_file", "todo", "info", "notes", "context", "place",
-        "summary", "summary_role", "window", "reserve",
+        "role", "role_file", "todo", "todo_file", "info", "info_file", "notes", "notes_file",
+        "context", "context_file", "place", "summary", "summary_role", "window", "reserve",
     ])]
     pub(crate) plain: bool,
 
     /// A system prompt; may be repeated
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     system: Vec<String>,
+    /// A file with a system prompt, which comes after those given as text; may be repeated
+    #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = CONTEXT)]
+    system_file: Vec<PathBuf>,
     /// The agent's role definition
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     role: Option<String>,
@@ -52,15 +55,30 @@ pub(crate) struct AssemblyArguments {
     /// The TODO list
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     todo: Option<String>,
+    /// A file with the TODO list
+    #[arg(long, value_name = "PATH", value_hint = FilePath, conflicts_with = "todo")]
+    #[arg(help_heading = CONTEXT)]
+    todo_file: Option<PathBuf>,
     /// Useful information
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     info: Option<String>,
+    /// A file with useful information
+    #[arg(long, value_name = "PATH", value_hint = FilePath, conflicts_with = "info")]
+    #[arg(help_heading = CONTEXT)]
+    info_file: Option<PathBuf>,
     /// Folder notes
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = CONTEXT)]
     notes: Option<String>,
+    /// A file with folder notes
+    #[arg(long, value_name = "PATH", value_hint = FilePath, conflicts_with = "notes")]
+    #[arg(help_heading = CONTEXT)]
+    notes_file: Option<PathBuf>,
     /// A further source; may be repeated
     #[arg(long, value_name = "NAME=TEXT", value_parser = parse_source, help_heading = CONTEXT)]
     context: Vec<(String, String)>,
+    /// A further source in a file; may be repeated
+    #[arg(long, value_name = "NAME=PATH", value_parser = parse_source, help_heading = CONTEXT)]
+    context_file: Vec<(String, String)>,
     /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N),
     /// after_system or tail [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
@@ -176,20 +194,24 @@ impl AssemblyArguments {
     }
 
     fn contexts(&self, limit: ByteCount) -> Result<Vec<ContextText>, Failure> {
-        let mut contexts = Vec::new();
-        let role_file = self.role_file.as_ref().map(|path| format!("@{}", path.display()));
         let own = [
-            (ContextKind::Role, self.role.as_ref().or(role_file.as_ref())),
-            (ContextKind::Todo, self.todo.as_ref()),
-            (ContextKind::Info, self.info.as_ref()),
-            (ContextKind::Notes, self.notes.as_ref()),
+            (ContextKind::Role, &self.role, &self.role_file),
+            (ContextKind::Todo, &self.todo, &self.todo_file),
+            (ContextKind::Info, &self.info, &self.info_file),
+            (ContextKind::Notes, &self.notes, &self.notes_file),
         ];
-        for (kind, text) in own {
-            if let Some(text) = text {
-                contexts.push(ContextText::new(kind, read_text(text, limit)?));
+        let mut contexts = Vec::new();
+        for (kind, text, file) in own {
+            let file = file.as_ref().map(|path| read_text(path, limit)).transpose()?;
+            if let Some(text) = text.as_deref().map(Arc::from).or(file) {
+                contexts.push(ContextText::new(kind, text));
             }
         }
-        for (name, text) in &self.context {
+        let texts = self.context.iter().map(|(name, text)| Ok((name, Arc::from(text.as_str()))));
+        let files = self.context_file.iter();
+        let files = files.map(|(name, path)| Ok((name, read_text(Path::new(path), limit)?)));
+        for source in texts.chain(files) {
+            let (name, text) = source?;
             let kind = neutral::context_kind(name);
             if !matches!(kind, ContextKind::Other(_)) {
                 let rule = format!("`{name}` has a flag of its own, --{name}");
@@ -198,7 +220,7 @@ impl AssemblyArguments {
             if contexts.iter().any(|context| context.kind == kind) {
                 return Err(Failure::new("--context", format!("`{name}` appears twice")));
             }
-            contexts.push(ContextText::new(kind, read_text(text, limit)?));
+            contexts.push(ContextText::new(kind, text));
         }
         Ok(contexts)
     }
@@ -214,8 +236,9 @@ impl AssemblyArguments {
             return Err(Failure::new("--reserve", rule));
         }
         let mut request = assemble::Recipe::new();
-        let system = self.system.iter().map(|text| read_text(text, limit));
-        request.system = system.collect::<Result<_, _>>()?;
+        let system = self.system.iter().map(|text| Ok(Arc::from(text.as_str())));
+        let files = self.system_file.iter().map(|path| read_text(path, limit));
+        request.system = system.chain(files).collect::<Result<_, _>>()?;
         request.context = self.contexts(limit)?;
         if let Some(name) = &self.agent {
             request.agent = Agent::Sub(AgentName::new(name));
@@ -274,12 +297,9 @@ impl Recipe {
     }
 }
 
-/// The text of an argument, or of the file that it names with `@`.
-fn read_text(argument: &str, limit: ByteCount) -> Result<Arc<str>, Failure> {
-    match argument.strip_prefix('@') {
-        Some(path) => Ok(input::Input::read(Path::new(path), limit)?.text.into()),
-        None => Ok(argument.into()),
-    }
+/// The text of a file. Only a flag for a path names one: a text is never taken for a path.
+fn read_text(path: &Path, limit: ByteCount) -> Result<Arc<str>, Failure> {
+    Ok(input::Input::read(path, limit)?.text.into())
 }
 
 fn read_previous(path: &Path, limit: ByteCount) -> Result<Previous, Failure> {
@@ -299,5 +319,5 @@ fn read_summary(path: &Path, limit: ByteCount) -> Result<(String, SummaryForm), 
 fn parse_source(text: &str) -> Result<(String, String), String> {
     let source = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
     let source = source.map(|(name, text)| (name.trim().to_owned(), text.to_owned()));
-    source.ok_or_else(|| "a source is written NAME=TEXT, such as weather=@weather.txt".into())
+    source.ok_or_else(|| "a source is written NAME=TEXT, or NAME=PATH for a file".into())
 }

@@ -34,6 +34,8 @@ pub(crate) struct Loaded {
     pub(crate) tools: Arc<[Tool]>,
     /// The settings of a request body.
     pub(crate) options: Options,
+    /// The API whose body it was.
+    pub(crate) family: Option<Family>,
     /// The names of a request body's fields that are no part of the conversation.
     pub(crate) rest: Vec<String>,
 }
@@ -72,9 +74,9 @@ impl Input {
 
 impl Loaded {
     fn of(name: String, reading: Reading) -> Self {
-        let Reading { conversation, tools, options, left_out, renamed, .. } = reading;
+        let Reading { conversation, tools, options, family, left_out, renamed, .. } = reading;
         say_renamed(&renamed);
-        Self { name, conversation, tools, options, rest: left_out }
+        Self { name, conversation, tools, options, family, rest: left_out }
     }
 
     /// Gives it these tools in place of its own, if there are any.

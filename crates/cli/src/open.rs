@@ -174,6 +174,7 @@ impl OpenSession {
             conversation,
             tools: [].into(),
             options: Options::default(),
+            family: None,
             rest: Vec::new(),
         }
     }

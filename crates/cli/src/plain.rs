@@ -6,8 +6,8 @@ use interleaf::wire::{Family, Options, Vendor};
 
 use crate::assembly::{Made, Recipe};
 use crate::failure::Failure;
-use crate::input::Input;
-use crate::report_table::waiting_text;
+use crate::input::{Input, Loaded};
+use crate::report_table::{say_changes, say_model, waiting_text};
 
 /// How bodies are written again.
 pub(crate) struct Plain {
@@ -19,7 +19,8 @@ pub(crate) struct Plain {
 /// A body that was written.
 pub(crate) struct Body {
     /// What it was made of.
-    pub(crate) name: String,
+    loaded: Loaded,
+    target: Target,
     /// The text, with a line break at its end.
     pub(crate) text: String,
     /// What was mended, and what the API could not take unchanged.
@@ -40,6 +41,18 @@ impl Plain {
         let made = Recipe::plain().make(&loaded, Some(&target), false)?;
         let text = made.text(&loaded.name)?;
         let text = text.ok_or_else(|| Failure::new(&loaded.name, waiting_text(&made.preview)))?;
-        Ok(Body { name: loaded.name, text, made })
+        Ok(Body { loaded, target, text, made })
+    }
+}
+
+impl Body {
+    pub(crate) fn name(&self) -> &str {
+        &self.loaded.name
+    }
+
+    /// Tells on standard error what was changed, and what should be known of its model.
+    pub(crate) fn say_changes(&self, model: Option<&str>) {
+        say_changes(&self.made.preview);
+        say_model(&self.target, &self.loaded, model);
     }
 }

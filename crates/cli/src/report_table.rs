@@ -23,13 +23,14 @@ use interleaf::assemble::{
     Finding, FindingKind, Outcome, Placement, Report, StablePrefix, Step, Tokens,
 };
 use interleaf::model::{Entry, Provenance, Status, notation};
-use interleaf::{Preview, neutral};
+use interleaf::{Preview, Target, neutral};
 
 use crate::api;
 use crate::assembly::Made;
 use crate::failure::{Failure, printable};
+use crate::input::Loaded;
 use crate::lines::plural;
-use crate::output::Palette;
+use crate::output::{Palette, say};
 
 /// How wide the bar of all tokens is.
 const BAR: usize = 20;
@@ -47,6 +48,26 @@ pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
             Err(Failure::new("--report -", rule))
         }
         _ => Ok(()),
+    }
+}
+
+/// Tells on standard error what was changed, each change on a line.
+pub(crate) fn say_changes(preview: &Preview) {
+    for change in preview.changes() {
+        say(format_args!("changed: {}", api::change_text(change)));
+    }
+    for (step, finding) in preview.assembly.report.findings() {
+        let (messages, cause) = (ids_text(finding), finding.cause);
+        say(format_args!("{}: {messages}: {cause} ({step})", finding.kind));
+    }
+}
+
+/// Tells what should be known of the model that a body names; one that was asked for is not
+/// the body's own.
+pub(crate) fn say_model(target: &Target, loaded: &Loaded, asked: Option<&str>) {
+    let read_from = loaded.family.filter(|_| asked.is_none());
+    if let Some(remark) = target.model_remark(read_from) {
+        say(format_args!("note: {}; --model names another", printable(&remark)));
     }
 }
 
@@ -293,7 +314,7 @@ fn group_lines(findings: &[&Finding]) -> Vec<String> {
 }
 
 /// The messages of a finding: each by its id, or the ends of a long run.
-pub(crate) fn ids_text(finding: &Finding) -> String {
+fn ids_text(finding: &Finding) -> String {
     let ids: Vec<String> =
         finding.messages().map(|id| printable(id.as_str()).into_owned()).collect();
     match ids.as_slice() {

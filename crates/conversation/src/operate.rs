@@ -6,6 +6,7 @@ use std::fmt;
 use interleaf_model::{Blocks, CallId, Message, MessageId, Ranges, Role};
 
 use crate::conversation::{PINNED, check_message};
+use crate::query::says_one_of;
 use crate::{
     Conversation, Error, ErrorKind, Event, Filter, Insert, Operation, Others, Replace, Span,
     Truncate,
@@ -47,6 +48,19 @@ pub enum Reason {
     BlockHidden,
     /// These were to go inside a tool block and went before it.
     MovedBeforeBlock,
+}
+
+impl Reason {
+    /// The reason in a word, for programs.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::System => "system",
+            Self::BlockKept => "block_kept",
+            Self::BlockHidden => "block_hidden",
+            Self::MovedBeforeBlock => "moved_before_block",
+        }
+    }
 }
 
 impl fmt::Display for Reason {
@@ -324,13 +338,10 @@ fn filtered(conversation: &Conversation, filter: &Filter) -> Result<Vec<bool>, E
             return Err(Error::settings(format!("filter.{field}"), rule));
         }
     }
-    let found = |message: &Message, texts: &[String]| {
-        message.texts().any(|text| texts.iter().any(|wanted| text.contains(wanted.as_str())))
-    };
     let matches = |message: &Message| {
         filter.roles.as_ref().is_none_or(|roles| roles.contains(&message.role()))
-            && filter.contains.as_ref().is_none_or(|texts| found(message, texts))
-            && filter.excludes.as_ref().is_none_or(|texts| !found(message, texts))
+            && filter.contains.as_ref().is_none_or(|texts| says_one_of(message, texts))
+            && filter.excludes.as_ref().is_none_or(|texts| !says_one_of(message, texts))
     };
     Ok(conversation.visible().map(|message| matches(message)).collect())
 }
@@ -363,8 +374,10 @@ fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Effect, E
     let added: Vec<u32> = (log_len as u32..).take(insert.messages.len()).collect();
     let mut notes = Vec::new();
     let mut position = insert.position;
+    let blocks = Blocks::find(conversation.visible());
     if !insert.split_blocks
-        && let Some(start) = Blocks::find(conversation.visible()).cut_at(position)
+        && let Some(start) = blocks.cut_at(position)
+        && !completes(conversation, &blocks, start, &insert.messages)
     {
         position = start;
         notes.push(Note { indices: added.clone(), reason: Reason::MovedBeforeBlock });
@@ -372,6 +385,26 @@ fn inserted(conversation: &Conversation, mut insert: Insert) -> Result<Effect, E
     let mut view: Vec<u32> = conversation.view().collect();
     view.splice(position..position, added.iter().copied());
     Ok(Effect { operation: Operation::Insert(insert), view, hidden: Vec::new(), added, notes })
+}
+
+/// Whether all of these messages are results that the block at `start` still lacks: they
+/// belong inside it.
+fn completes(
+    conversation: &Conversation,
+    blocks: &Blocks,
+    start: usize,
+    messages: &[Message],
+) -> bool {
+    let block = blocks.of(start);
+    let members = blocks.members().filter(|&(_, of)| Some(of) == block);
+    let said = members.filter_map(|(position, _)| conversation.visible_at(position));
+    let (mut lacking, mut answered) = (HashSet::new(), HashSet::new());
+    for message in said {
+        lacking.extend(message.calls().map(|call| &call.id));
+        answered.extend(message.as_result().map(|result| &result.call));
+    }
+    lacking.retain(|id| !answered.contains(id));
+    messages.iter().all(|new| new.as_result().is_some_and(|result| lacking.remove(&result.call)))
 }
 
 fn replaced(conversation: &Conversation, mut replace: Replace) -> Result<Effect, Error> {

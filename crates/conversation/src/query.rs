@@ -27,6 +27,8 @@ pub struct Query {
     pub marks: Vec<String>,
     /// Calling one of these tools, or a result of such a call; any, if the list is empty.
     pub tools: Vec<ToolName>,
+    /// Whose text contains one of these; any, if the list is empty.
+    pub contains: Vec<String>,
     /// In these turns of the scope. A turn is a user message and all that follows, up to
     /// the next; what comes before the first user message is in none.
     pub turns: Pick,
@@ -112,6 +114,12 @@ impl Query {
         self
     }
 
+    /// Of these, only those whose text contains this.
+    pub fn containing(mut self, text: &str) -> Self {
+        self.contains.push(text.to_owned());
+        self
+    }
+
     /// Of these, only what was said in these turns.
     pub fn turns(self, turns: Pick) -> Self {
         Self { turns, ..self }
@@ -129,6 +137,7 @@ impl Query {
             && self.until.is_none()
             && self.marks.is_empty()
             && self.tools.is_empty()
+            && self.contains.is_empty()
     }
 }
 
@@ -211,6 +220,11 @@ fn concerns(message: &Message, tools: &[ToolName], calls: &HashSet<&CallId>) -> 
     }
 }
 
+/// Whether the text of a message contains one of these.
+pub(crate) fn says_one_of(message: &Message, texts: &[String]) -> bool {
+    message.texts().any(|text| texts.iter().any(|wanted| text.contains(wanted.as_str())))
+}
+
 /// The places that carry the rarest of the marks asked for, in the order of the
 /// scope; `None` if no mark is asked for.
 fn marked_places(conversation: &Conversation, query: &Query) -> Option<Vec<u32>> {
@@ -263,7 +277,8 @@ fn pick_matching<'a>(
             query.since.is_none_or(|since| at >= since)
                 && query.until.is_none_or(|until| at < until)
         });
-        in_time && roles.contains(&hit.message.role()) && of_tool(hit.message)
+        let says = || query.contains.is_empty() || says_one_of(hit.message, &query.contains);
+        in_time && roles.contains(&hit.message.role()) && of_tool(hit.message) && says()
     };
     let hits = hits.filter(matches);
     Ok(match query.pick {

@@ -1,13 +1,13 @@
 //! Appending what comes from outside: ids that are taken give way, and so does a writer
 //! who is second.
 
-use std::collections::HashSet;
+mod fitting;
+
 use std::ops::Range;
-use std::sync::Arc;
 
-use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId, Reply};
+use interleaf_model::Reply;
 
+use self::fitting::fitting;
 use crate::read::{Renamed, Said};
 use crate::{Error, Session};
 
@@ -79,32 +79,4 @@ async fn append(session: &mut Session, said: &Said) -> Result<AppendedSaid, Erro
         *now = message.map(|message| message.id.clone()).unwrap_or_default();
     }
     Ok(AppendedSaid { indices: first..session.conversation().log_len() as u32, renamed })
-}
-
-/// The messages, each with an id that is free or with none; the conversation then gives it
-/// one.
-fn fitting(
-    mut messages: Vec<Arc<Message>>,
-    conversation: &Conversation,
-    renamed: &mut Vec<Renamed>,
-) -> Vec<Arc<Message>> {
-    let several = messages.len() > 1;
-    let mut claimed: HashSet<MessageId> = HashSet::new();
-    for (i, message) in messages.iter_mut().enumerate() {
-        // A reader names messages by their place in the file, which is not this one.
-        if message.id == MessageId::of_index(i) {
-            Arc::make_mut(message).id = MessageId::default();
-        }
-        let place = conversation.log_len() + i;
-        let is_taken = claimed.contains(&message.id) || conversation.find(&message.id).is_some();
-        if several && is_taken {
-            let was = std::mem::take(&mut Arc::make_mut(message).id);
-            renamed.push(Renamed { index: place as u32, was, now: MessageId::default() });
-        }
-        claimed.insert(match message.id.is_unassigned() {
-            true => MessageId::of_index(place),
-            false => message.id.clone(),
-        });
-    }
-    messages
 }

@@ -49,7 +49,9 @@
 //! ```
 
 mod append;
+mod edit;
 mod error;
+mod hearing;
 mod input_fault;
 mod past;
 mod preview;
@@ -72,6 +74,7 @@ pub use interleaf_store as store;
 pub use interleaf_wire as wire;
 
 pub use append::{AppendedSaid, OnConflict, append_said};
+pub use edit::{Edit, Edited, edit};
 pub use error::{Error, ErrorKind};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};

@@ -4,15 +4,13 @@ mod told;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use interleaf_assemble::{
-    Agent, Assembly, Ledger, Outcome, Previous, Recipe, View, assemble_or_draft,
-};
+use interleaf_assemble::{Assembly, Ledger, Outcome, Previous, Recipe, View, assemble_or_draft};
 use interleaf_conversation::{Conversation, PINNED};
-use interleaf_model::{Entry, Message, MessageId, Requirements};
+use interleaf_model::{Entry, MessageId, Requirements};
 use interleaf_wire::{Encoded, encode};
 
+use crate::hearing::heard;
 use crate::{Error, Target};
 
 /// What a single request is made from: any conversation, be it read from a file or a
@@ -104,8 +102,8 @@ impl<'a> Single<'a> {
             }
             pinned.insert(pin.clone());
         }
-        let own = |message: &&Arc<Message>| is_in_view(&self.recipe.agent, message);
-        Ok(View { messages: self.conversation.visible().filter(own).cloned().collect(), pinned })
+        let (messages, _) = heard(self.conversation, &self.recipe.agent);
+        Ok(View { messages, pinned })
     }
 
     /// The index from which on it differs from the previous request, unless that is
@@ -124,12 +122,6 @@ impl Preview {
             Outcome::Waiting(_) => &self.draft,
         }
     }
-}
-
-/// Whether a message is part of an agent's view. What the main agent leaves out is told in
-/// the report of its requests; a sub-agent's view is its own conversation.
-pub(crate) fn is_in_view(agent: &Agent, message: &Message) -> bool {
-    *agent == Agent::Main || agent.hears(message)
 }
 
 /// The messages that are marked as pinned.

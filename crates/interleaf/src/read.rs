@@ -36,7 +36,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{Message, Tool, Transcript};
+use interleaf_model::{Tool, Transcript};
 use interleaf_wire::{Family, Options, Request, decode_request, detect};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -65,6 +65,8 @@ pub struct Reading {
     pub tools: Arc<[Tool]>,
     /// The settings of a request body.
     pub options: Options,
+    /// The API whose messages or body it was.
+    pub family: Option<Family>,
     /// The names of a request body's fields that are no part of the conversation.
     pub left_out: Vec<String>,
     /// The messages that had the id of another.
@@ -79,7 +81,11 @@ pub fn conversation(text: &str) -> Result<Reading, Error> {
     let text = unmarked(text);
     match text.trim_start().as_bytes().first() {
         None => Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into()),
-        Some(b'[') => Reading::of(&Transcript::named(list(text)?), Request::default(), Vec::new()),
+        Some(b'[') => {
+            let family = detect::request(text).unwrap_or(Family::OpenaiChat);
+            let request = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
+            Reading::of_request(family, request, &Fields(Vec::new()))
+        }
         Some(b'{') => object(text),
         Some(_) => {
             let rule = "this is not a conversation: it is neither a JSON object nor a JSON array";
@@ -111,18 +117,11 @@ pub fn request_family(text: &str) -> Option<Family> {
     detect::request(unmarked(text))
 }
 
-/// The messages of a bare list, in the form of whichever API it shows the signs of.
-fn list(text: &str) -> Result<Vec<Message>, InputFault> {
-    let family = detect::request(text).unwrap_or(Family::OpenaiChat);
-    let request = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
-    Ok(request.messages)
-}
-
 fn object(text: &str) -> Result<Reading, Error> {
     let fields = fields(text)?;
     if fields.has("interleaf") {
         let transcript = Transcript::read(text).map_err(|e| InputFault::model(&e))?;
-        return Reading::of(&transcript, Request::default(), Vec::new());
+        return Reading::of(&transcript, Request::default(), None);
     }
     if fields.has("interleaf_prompt") {
         let rule = "this is a request in neutral form, not a conversation";
@@ -137,12 +136,17 @@ fn object(text: &str) -> Result<Reading, Error> {
 }
 
 impl Reading {
-    fn of(transcript: &Transcript, request: Request, left_out: Vec<String>) -> Result<Self, Error> {
+    fn of(
+        transcript: &Transcript,
+        request: Request,
+        family: Option<Family>,
+    ) -> Result<Self, Error> {
         let conversation =
             Conversation::from_transcript(transcript).map_err(|e| InputFault::conversation(&e))?;
         let renamed = renamed::between(&transcript.messages, &conversation);
         let Request { tools, options, .. } = request;
-        Ok(Self { conversation, tools: tools.into(), options, left_out, renamed })
+        let (tools, left_out) = (tools.into(), Vec::new());
+        Ok(Self { conversation, tools, options, family, left_out, renamed })
     }
 
     fn of_request(
@@ -154,7 +158,7 @@ impl Reading {
         let names = fields.0.iter().map(|(name, _)| name.clone());
         let told = detect::conversation_fields(family);
         let left_out = names.filter(|name| !told.contains(&name.as_str())).collect();
-        Self::of(&transcript, request, left_out)
+        Ok(Self { left_out, ..Self::of(&transcript, request, Some(family))? })
     }
 }
 

@@ -71,6 +71,34 @@ impl Target {
         demanded
     }
 
+    /// What should be known of the model that is asked: that none is named, where the body
+    /// must name one, or that it still has the name that it had in a body of another API.
+    ///
+    /// ```
+    /// use interleaf::Target;
+    /// use interleaf::wire::Family;
+    ///
+    /// let target = Target::new("anthropic", "gpt-4.1")?;
+    /// let remark = target.model_remark(Some(Family::OpenaiChat)).unwrap();
+    /// assert_eq!(remark, "the model is still \"gpt-4.1\", its name in the openai-chat body");
+    /// assert_eq!(target.model_remark(None), None);
+    /// # Ok::<(), interleaf::Error>(())
+    /// ```
+    pub fn model_remark(&self, read_from: Option<Family>) -> Option<String> {
+        let (model, family) = (&self.options.model, self.vendor.family);
+        match read_from.filter(|from| *from != family) {
+            _ if model.is_empty() => {
+                let is_told = self.vendor.family.names_model_in_address();
+                (!is_told).then(|| format!("the body names no model, and {family} asks for one"))
+            }
+            Some(from) => Some(format!(
+                "the model is still {:?}, its name in the {from} body",
+                model.as_str()
+            )),
+            None => None,
+        }
+    }
+
     /// The usual budget of the vendor's models.
     ///
     /// ```

@@ -31,8 +31,12 @@ impl Ranges {
     /// Checks that this is a view of a log of `len` messages.
     ///
     /// # Errors
-    /// If an index lies outside the log, or appears twice.
+    /// If an index lies outside the log or appears twice, or a run ends before it begins.
     pub fn check_view_of(&self, len: usize) -> Result<(), Error> {
+        if let Some((start, end)) = self.0.iter().find(|(start, end)| start > end) {
+            let rule = format!("the run [{start}, {end}] ends before it begins");
+            return Err(Error::rule(rule));
+        }
         // A run may claim four thousand million indices: look at its end before walking it.
         let ends = self.0.iter().filter(|&&(start, end)| start < end).map(|&(_, end)| end - 1);
         if let Some(index) = ends.max().filter(|&index| index as usize >= len) {

@@ -49,6 +49,11 @@ impl Family {
             Self::Bedrock => "bedrock",
         }
     }
+
+    /// Whether the address of a request names the model, and not its body.
+    pub fn names_model_in_address(self) -> bool {
+        self.codec().route.names_model
+    }
 }
 
 impl fmt::Display for Family {

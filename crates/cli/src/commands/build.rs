@@ -15,7 +15,7 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::open::OpenSession;
 use crate::output::{Output, Palette, say};
-use crate::report_table::{self, ReportTable, waiting_text};
+use crate::report_table::{self, ReportTable, say_model, waiting_text};
 use crate::save::save;
 
 /// Print the request to send to a model API
@@ -62,6 +62,10 @@ pub(crate) struct BuildArguments {
     /// Write what was done, and why, here as JSON
     #[arg(long, value_name = "OUT", value_hint = FilePath)]
     report: Option<PathBuf>,
+
+    /// Do not say on standard error what was changed
+    #[arg(long)]
+    quiet: bool,
 }
 
 pub(crate) fn run(
@@ -94,6 +98,14 @@ pub(crate) fn run(
         let palette = Palette::of(&io::stderr());
         let table = ReportTable { made: &made, palette, width: output.width(None) };
         say(table.summary().trim_end());
+    }
+    if !arguments.quiet && text.is_some() {
+        if let Some(line) = made.preview.changes_line().filter(|_| !arguments.explain) {
+            say(format_args!("changed: {line} (`interleaf explain` says why)"));
+        }
+        if let Some(target) = &goes_to {
+            say_model(target, &loaded, arguments.assembly.model.as_deref());
+        }
     }
     if let (Some(session), Some(text)) = (&mut session, &text) {
         if arguments.record {

@@ -6,14 +6,14 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::wire::Family;
 
-use crate::api::{ApiArguments, ApiParser, change_text, family_of};
+use crate::api::{ApiArguments, ApiParser, family_of};
 use crate::arguments::ByteCount;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
-use crate::output::{Output, say};
+use crate::output::Output;
 use crate::plain::{Body, Plain};
-use crate::report_table::{self, ids_text};
+use crate::report_table;
 use crate::save::save;
 
 /// Turn the request body of one API into that of another
@@ -54,6 +54,10 @@ pub(crate) struct ConvertArguments {
     /// Write what was changed, and why, here as JSON
     #[arg(long, value_name = "OUT", value_hint = FilePath)]
     report: Option<PathBuf>,
+
+    /// Do not say on standard error what was changed
+    #[arg(long)]
+    quiet: bool,
 }
 
 pub(crate) fn run(
@@ -73,7 +77,7 @@ pub(crate) fn run(
     if arguments.batch {
         let answer = |input| {
             let body = convert(input)?;
-            one_line(&body.name, &body.text)
+            one_line(body.name(), &body.text)
         };
         return answer_all(&arguments.file, limit, "body", answer, output);
     }
@@ -81,12 +85,8 @@ pub(crate) fn run(
     if let Some(path) = &arguments.report {
         save(path, &body.made.preview.report_json())?;
     }
-    for change in body.made.preview.changes() {
-        say(format_args!("changed: {}", change_text(change)));
-    }
-    for (step, finding) in body.made.preview.assembly.report.findings() {
-        let (messages, cause) = (ids_text(finding), finding.cause);
-        say(format_args!("{}: {messages}: {cause} ({step})", finding.kind));
+    if !arguments.quiet {
+        body.say_changes(arguments.model.as_deref());
     }
     output.bytes(body.text.as_bytes())?;
     Ok(Verdict::Fine)

@@ -15,7 +15,9 @@ use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::input::Input;
 use crate::lines::plural;
 use crate::output::{Output, say};
-use crate::plain::Plain;
+use crate::plain::{Body, Plain};
+use crate::report_table;
+use crate::save::save;
 
 /// Find what an API will refuse in a request body
 #[derive(Debug, Args)]
@@ -27,7 +29,7 @@ EXAMPLES
 
 A finding is a place in the body (a JSON pointer), the rule, what must hold, and
 how the API refuses it. The exit code is 1 if there are findings. --fix prints a body
-without them.")]
+without them, and says on standard error what it changed.")]
 pub(crate) struct LintArguments {
     /// The body; `-` is standard input
     #[arg(default_value = "-", value_hint = FilePath)]
@@ -45,6 +47,15 @@ pub(crate) struct LintArguments {
     #[arg(long)]
     fix: bool,
 
+    /// With --fix: write what was changed, and why, here as JSON
+    #[arg(long, value_name = "OUT", value_hint = FilePath, requires = "fix")]
+    #[arg(conflicts_with = "batch")]
+    report: Option<PathBuf>,
+
+    /// With --fix: do not say on standard error what was changed
+    #[arg(long, requires = "fix")]
+    quiet: bool,
+
     /// Read one body per line, print {"findings": […]}, with --fix {"body": …}, or {"error": "…"}
     #[arg(long)]
     batch: bool,
@@ -59,13 +70,14 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    report_table::check_path(arguments.report.as_deref())?;
     if arguments.batch {
         let field = if arguments.fix { "body" } else { "findings" };
         let answer = |input: Input| {
             let vendor = vendor(arguments, &input)?;
             let name = input.name.clone();
             if arguments.fix {
-                return one_line(&name, &fixed(vendor, input)?);
+                return one_line(&name, &fixed(vendor, input)?.text);
             }
             let faults = serde_json::to_string(&faults(vendor, &name, &input.text)?);
             one_line(&name, &faults.map_err(|e| Failure::json(&name, &e))?)
@@ -77,8 +89,14 @@ pub(crate) fn run(
     let name = input.name.clone();
     if arguments.fix {
         let body = fixed(vendor, input)?;
-        output.bytes(body.as_bytes())?;
-        let left = faults(vendor, &name, &body)?;
+        if let Some(path) = &arguments.report {
+            save(path, &body.made.preview.report_json())?;
+        }
+        if !arguments.quiet {
+            body.say_changes(None);
+        }
+        output.bytes(body.text.as_bytes())?;
+        let left = faults(vendor, &name, &body.text)?;
         for fault in &left {
             say(format_args!("not mended: {}: {}", fault.pointer, fault.rule.id));
         }
@@ -105,9 +123,9 @@ fn faults(vendor: &Vendor, name: &str, text: &str) -> Result<Vec<Fault>, Failure
     lint::lint(vendor, text).map_err(|e| Failure::wire(name, &e))
 }
 
-fn fixed(vendor: &'static Vendor, input: Input) -> Result<String, Failure> {
+fn fixed(vendor: &'static Vendor, input: Input) -> Result<Body, Failure> {
     let plain = Plain { vendor, tools: None };
-    Ok(plain.body(input, vendor.family, Options::clone)?.text)
+    plain.body(input, vendor.family, Options::clone)
 }
 
 fn verdict(faults: &[Fault]) -> Verdict {

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use interleaf::conversation::{Conversation, Event, Note, Reason};
+use interleaf::conversation::{Conversation, Reason};
+use interleaf::{Edit, Edited};
 use serde::Serialize;
 
-use self::changes::{Changes, Edit};
+use self::changes::Changes;
 use crate::arguments::{ByteCount, Form};
 use crate::failure::{Failure, Stop, printable};
 use crate::input::{Loaded, load};
@@ -51,14 +52,8 @@ pub(crate) struct OpArguments {
 /// What a list of changes did.
 pub(crate) struct Outcome {
     /// What the changes are called.
-    names: Vec<String>,
-    /// What happened, for whoever keeps it.
-    pub(crate) events: Vec<Event>,
-    /// Visible before and not now, in the old order.
-    hidden: Vec<u32>,
-    /// Visible now and not before, in the new order.
-    added: Vec<u32>,
-    notes: Vec<Note>,
+    names: String,
+    pub(crate) edited: Edited,
 }
 
 #[derive(Serialize)]
@@ -118,40 +113,28 @@ pub(crate) fn print(
     output: &mut Output,
 ) -> Result<(), Stop> {
     let lines = Lines::new(&loaded.conversation, output.width(form.width));
-    let lines = lines.with_fresh(&outcome.added);
+    let lines = lines.with_fresh(&outcome.edited.added);
     if form.json {
-        return print_json(&loaded.conversation, outcome, &lines, next_seq, output);
+        return print_json(&loaded.conversation, &outcome.edited, &lines, next_seq, output);
     }
-    let names = outcome.names.join(", ");
+    let names = printable(&outcome.names);
     output.remark(format_args!("{} · {names}", printable(&loaded.name)))?;
     output.remark(counts_text(&loaded.conversation))?;
     lines.print(&loaded.conversation.view().collect::<Vec<_>>(), output)?;
-    print_reasons(outcome, &lines, output)
+    print_reasons(&outcome.edited, &lines, output)
 }
 
 /// Applies the changes in order.
 pub(crate) fn apply(loaded: &mut Loaded, changes: Vec<Edit>) -> Result<Outcome, Failure> {
-    let before: Vec<u32> = loaded.conversation.view().collect();
-    let names = changes.iter().map(Edit::text).collect();
-    let (mut events, mut notes) = (Vec::new(), Vec::new());
-    for change in changes {
-        let applied = change.apply(&mut loaded.conversation);
-        let (made, more) = applied.map_err(|e| Failure::conversation(&loaded.name, &e))?;
-        events.extend(made);
-        notes.extend(more);
-    }
-    let after: Vec<u32> = loaded.conversation.view().collect();
-    let missing = |list: &[u32], from: &[u32]| {
-        let from: HashSet<u32> = from.iter().copied().collect();
-        list.iter().copied().filter(|index| !from.contains(index)).collect()
-    };
-    let (hidden, added) = (missing(&before, &after), missing(&after, &before));
-    Ok(Outcome { names, events, hidden, added, notes })
+    let names = changes.iter().map(Edit::to_string).collect::<Vec<_>>().join(", ");
+    let edited = interleaf::edit(&mut loaded.conversation, changes);
+    let edited = edited.map_err(|e| Failure::conversation(&loaded.name, &e))?;
+    Ok(Outcome { names, edited })
 }
 
 /// Says what was hidden, and where the outcome differs from the letter, and why.
-fn print_reasons(outcome: &Outcome, lines: &Lines<'_>, output: &mut Output) -> Result<(), Stop> {
-    if outcome.hidden.is_empty() && outcome.added.is_empty() && outcome.notes.is_empty() {
+fn print_reasons(outcome: &Edited, lines: &Lines<'_>, output: &mut Output) -> Result<(), Stop> {
+    if outcome.is_nothing() {
         return Ok(output.remark("the view stays as it was")?);
     }
     let noted = |reason: &Reason| matches!(reason, Reason::BlockHidden);
@@ -170,7 +153,7 @@ fn print_reasons(outcome: &Outcome, lines: &Lines<'_>, output: &mut Output) -> R
         output.remark(Reason::BlockHidden)?;
         lines.print_more(&by_block, output)?;
     }
-    for (reason, indices) in merged(&outcome.notes) {
+    for (reason, indices) in outcome.reasons() {
         if !noted(&reason) {
             output.remark(format_args!("{reason} ({})", indices_text(&indices)))?;
         }
@@ -178,28 +161,16 @@ fn print_reasons(outcome: &Outcome, lines: &Lines<'_>, output: &mut Output) -> R
     Ok(())
 }
 
-/// The notes with one entry per reason.
-fn merged(notes: &[Note]) -> Vec<(Reason, Vec<u32>)> {
-    let mut merged: Vec<(Reason, Vec<u32>)> = Vec::new();
-    for note in notes {
-        match merged.iter_mut().find(|(reason, _)| *reason == note.reason) {
-            Some((_, indices)) => indices.extend(&note.indices),
-            None => merged.push((note.reason, note.indices.clone())),
-        }
-    }
-    merged
-}
-
 fn print_json(
     conversation: &Conversation,
-    outcome: &Outcome,
+    outcome: &Edited,
     lines: &Lines<'_>,
     next_seq: Option<u64>,
     output: &mut Output,
 ) -> Result<(), Stop> {
     let notes = outcome.notes.iter().map(|note| NoteEntry {
         indices: &note.indices,
-        kind: kind(note.reason),
+        kind: note.reason.as_str(),
         reason: note.reason.to_string(),
     });
     let mut object = output.json_object();
@@ -212,17 +183,6 @@ fn print_json(
         object.field("next_seq", next_seq)?;
     }
     Ok(object.end()?)
-}
-
-fn kind(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Pinned => "pinned",
-        Reason::System => "system",
-        Reason::BlockKept => "block_kept",
-        Reason::BlockHidden => "block_hidden",
-        Reason::MovedBeforeBlock => "moved_before_block",
-        _ => "other",
-    }
 }
 
 /// A request body has fields that a transcript has no place for.

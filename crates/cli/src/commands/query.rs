@@ -13,7 +13,7 @@ use crate::input::{Loaded, load};
 use crate::lines::{Lines, plural};
 use crate::output::Output;
 
-/// Find messages by role, number, turn, tool, time and mark
+/// Find messages by role, number, turn, tool, text, time and mark
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
@@ -66,6 +66,10 @@ pub(crate) struct Criteria {
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
 
+    /// Messages whose text contains this; may be repeated; one must match
+    #[arg(long, value_name = "TEXT")]
+    contains: Vec<String>,
+
     /// Messages of this turn, counted from 0: a user message and everything up to the next
     #[arg(long, value_name = "N")]
     turn: Option<usize>,
@@ -105,6 +109,7 @@ pub(crate) fn print(loaded: &Loaded, criteria: Criteria, output: &mut Output) ->
         until: criteria.until,
         marks: criteria.mark,
         tools: criteria.tool.into_iter().map(ToolName::new).collect(),
+        contains: criteria.contains,
         turns: criteria.turn.map_or(Pick::All, |n| Pick::Range(n, n.saturating_add(1))),
         pick,
     };

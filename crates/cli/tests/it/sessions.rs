@@ -246,6 +246,25 @@ fn appended_messages_get_ids_of_their_own() {
 }
 
 #[test]
+fn calls_without_an_id_get_ids_of_their_own_in_every_turn() {
+    let place = Place::new();
+    let id = place.new_session();
+    let turn = r#"[{"role": "assistant", "content": null, "tool_calls": [
+            {"type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "call_0_0", "content": "src"}]"#;
+    for _ in 0..3 {
+        place.run(&["append", &id, turn]);
+    }
+    let transcript: Value = serde_json::from_str(&place.run(&["export", &id])).unwrap();
+    let messages = transcript["messages"].as_array().unwrap();
+    let calls: Vec<&str> =
+        messages.iter().filter_map(|message| message["parts"][0]["id"].as_str()).collect();
+    let results: Vec<&str> = messages.iter().filter_map(|m| m["call"].as_str()).collect();
+    assert_eq!(calls, ["call_0_0", "call_2_0", "call_4_0"]);
+    assert_eq!(calls, results);
+}
+
+#[test]
 fn a_list_of_three_messages_is_three_messages() {
     let place = Place::new();
     let id = place.new_session();

@@ -223,9 +223,11 @@ pub(crate) fn question() -> impl Strategy<Value = Question> {
         1 => (0..4_usize, 0..9_usize).prop_map(|(start, end)| Pick::Range(start, end)),
     ];
     let tools = option::weighted(0.3, select(&["ls", "cat", "read_file", "none"][..]));
-    let narrowed = (turns, tools);
+    let contains =
+        prop_oneof![3 => Just(vec![]), 1 => vec(select(&["red", "e", "none"][..]), 1..3)];
+    let narrowed = (turns, tools, contains);
     (scope, vec(role(), 0..5), time(), time(), marks, pick, places, narrowed).prop_map(
-        |(scope, roles, since, until, marks, pick, places, (turns, tools))| Question {
+        |(scope, roles, since, until, marks, pick, places, (turns, tools, contains))| Question {
             query: Query {
                 scope,
                 roles,
@@ -233,6 +235,7 @@ pub(crate) fn question() -> impl Strategy<Value = Question> {
                 until,
                 marks: marks.into_iter().map(str::to_owned).collect(),
                 tools: tools.into_iter().map(ToolName::new).collect(),
+                contains: contains.into_iter().map(str::to_owned).collect(),
                 turns,
                 pick,
             },

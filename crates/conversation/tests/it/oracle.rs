@@ -232,6 +232,11 @@ impl Oracle {
         if !query.tools.is_empty() {
             found.retain(|&(i, _)| self.concerns(i, &query.tools));
         }
+        if !query.contains.is_empty() {
+            let says =
+                |i: usize, text: &str| self.log[i].texts().any(|own| own.find(text).is_some());
+            found.retain(|&(i, _)| query.contains.iter().any(|text| says(i, text)));
+        }
         let wanted = picked(self.turn_starts(query.scope), query.turns)?;
         if query.turns != Pick::All {
             let place = |(i, position): (usize, Option<usize>)| position.unwrap_or(i);
@@ -428,7 +433,8 @@ impl Oracle {
         let joined = |left: usize, right: usize| {
             blocks.iter().any(|block| block.contains(&left) && block.contains(&right))
         };
-        while !insert.split_blocks && position > 0 && joined(position - 1, position) {
+        let split = insert.split_blocks || self.completes_a_block(position, &insert.messages);
+        while !split && position > 0 && joined(position - 1, position) {
             position -= 1;
         }
         let mut new = self.view.clone();
@@ -451,6 +457,25 @@ impl Oracle {
             outcome.moved = outcome.added.clone();
         }
         Ok(new)
+    }
+
+    /// Whether each of these is the result of another call that the block around this
+    /// position has no result for.
+    fn completes_a_block(&self, position: usize, messages: &[Message]) -> bool {
+        let visible: Vec<&Message> = self.visible().collect();
+        let blocks = self.blocks();
+        let Some(block) = blocks.iter().find(|block| block.contains(&position)) else {
+            return false;
+        };
+        let answers = |message: &Message, call| message.as_result().map(|r| &r.call) == Some(call);
+        messages.iter().enumerate().all(|(i, message)| {
+            let calls = visible[block[0]].calls().map(|call| &call.id);
+            let mut own = calls.filter(|call| answers(message, call));
+            own.next().is_some_and(|call| {
+                let is_there = block[1..].iter().any(|&p| answers(visible[p], call));
+                !is_there && !messages[..i].iter().any(|before| answers(before, call))
+            })
+        })
     }
 
     fn replaced(

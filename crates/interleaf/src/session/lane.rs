@@ -7,13 +7,14 @@ use interleaf_assemble::{
     Agent, Assembly, Ledger, OpenCall, Outcome, Placement, Recipe, Running, View,
 };
 use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId};
+use interleaf_model::MessageId;
 use interleaf_store::SentRequest;
 use interleaf_wire::{Encoded, SessionEncoder};
 use serde::Deserialize;
 
 use super::counters::Counted;
-use crate::preview::{is_in_view, pinned};
+use crate::hearing::{Hearing, heard};
+use crate::preview::pinned;
 use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own: a
@@ -23,6 +24,7 @@ pub(super) struct Lane {
     running: Running,
     encoder: SessionEncoder,
     pinned: BTreeSet<MessageId>,
+    hearing: Hearing,
     /// The batch whose view is known, and how many positions of it.
     seen: Option<(u32, usize)>,
     /// The number of the last request that is known here.
@@ -96,19 +98,20 @@ impl Lane {
 
     /// Takes in what is new in the conversation.
     fn follow(&mut self, conversation: &Conversation, agent: &Agent) {
-        let own = |message: &&Arc<Message>| is_in_view(agent, message);
         let (batch, len) = (conversation.current_batch(), conversation.view_len());
         let pinned = pinned(conversation);
         match self.seen {
             Some((seen, n)) if seen == batch && n <= len => {
                 let new = (n..len).filter_map(|position| conversation.visible_at(position));
-                new.filter(own).cloned().for_each(|message| self.running.append(message));
+                let new = new.filter_map(|message| self.hearing.hear(agent, message));
+                new.for_each(|message| self.running.append(message));
                 if pinned != self.pinned {
                     self.running.set_pinned(pinned.clone());
                 }
             }
             _ => {
-                let messages = conversation.visible().filter(own).cloned().collect();
+                let (messages, hearing) = heard(conversation, agent);
+                self.hearing = hearing;
                 self.running.replace_view(View { messages, pinned: pinned.clone() });
             }
         }

@@ -9,10 +9,11 @@ use interleaf_store::{Commit, NewEvent, Record, RecordChange};
 use super::records::Records;
 use super::{Session, now};
 use crate::Error;
+use crate::hearing::with_caller;
 
 impl Session {
     /// Says a message, and gives its log index. One that does not say when it was said
-    /// was said now.
+    /// was said now; a result that names no agent is that of the agent whose call it answers.
     ///
     /// # Errors
     /// If the message may not be appended, or another writer was first. Nothing is
@@ -32,7 +33,8 @@ impl Session {
         let first = self.conversation.log_len() as u32;
         let mut conversation = self.conversation.clone();
         let mut events = vec![];
-        for mut message in messages {
+        for message in messages {
+            let mut message = with_caller(message, &conversation);
             if message.at.is_none() {
                 Arc::make_mut(&mut message).at = Some(now()?);
             }

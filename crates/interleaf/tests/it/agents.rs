@@ -4,11 +4,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use interleaf::assemble::{Recipe, Summary};
-use interleaf::conversation::{Clear, Conversation, Operation, PINNED, Replace, Truncate};
-use interleaf::model::{AgentName, ContextKind, Finish, Message, Reply, Usage};
+use interleaf::assemble::{Agent, Recipe, Summary};
+use interleaf::conversation::{Clear, Conversation, Event, Operation, PINNED, Replace, Truncate};
+use interleaf::model::{AgentName, ContextKind, Finish, Message, Origin, Reply, Usage, notation};
 use interleaf::store::Store;
-use interleaf::{Session, SummaryState, Target, TodoStatus};
+use interleaf::{Session, Single, SummaryState, Target, TodoStatus};
 
 use crate::{block_on, memory, pinned};
 
@@ -68,6 +68,39 @@ fn a12_a_sub_agent_has_its_own_view_requests_and_usage() {
         assert!(!text.contains("look for it") && !text.contains("found"), "{text}");
         let opened = Session::open(store, session.id()).await.unwrap();
         assert_eq!(opened.conversation(), session.conversation());
+    });
+}
+
+#[test]
+fn c9_a_result_that_names_no_agent_is_heard_by_the_one_whose_call_it_answers() {
+    let scouts = |line: &str| {
+        let message = notation::parse(line).unwrap().remove(0);
+        message.with_origin(Origin::SubAgent(AgentName::new("scout")))
+    };
+    let result = || notation::parse("t c1= in the bell\n").unwrap().remove(0);
+    let read = |body: &str| {
+        assert!(body.contains("in the bell") && !body.contains("No result"), "{body}");
+    };
+    block_on(async {
+        let (store, mut session) = with_messages(1).await;
+        session.append(scouts("u look for it")).await.unwrap();
+        session.append(scouts("a [call c1 look]")).await.unwrap();
+        session.append(result()).await.unwrap();
+        let mut scout = session.sub_agent("scout");
+        assert_eq!(scout.open_calls(), []);
+        let request = scout.request(&role(), &target()).await.unwrap().request().unwrap();
+        read(&String::from_utf8(request.body.to_bytes()).unwrap());
+
+        // A history that was written elsewhere has the result as it came.
+        let mut elsewhere = Session::create(store, "").await.unwrap();
+        let said = [scouts("u look for it"), scouts("a [call c1 look]"), result()];
+        let appended = |message: Message| Event::Appended { message: Arc::new(message) };
+        elsewhere.apply(&said.map(appended)).await.unwrap();
+        let recipe = role().with_agent(Agent::Sub(AgentName::new("scout")));
+        read(&body(&mut elsewhere, &recipe).await);
+        let single = Single::of(elsewhere.conversation(), &recipe);
+        let preview = single.preview(Some(&target())).unwrap();
+        read(&String::from_utf8(preview.body.unwrap().to_bytes()).unwrap());
     });
 }
 

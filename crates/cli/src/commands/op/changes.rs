@@ -1,17 +1,16 @@
 //! From flags to changes of a conversation.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
-use interleaf::conversation::{
-    Clear, Conversation, Error, Event, Filter, Insert, Note, Operation, Others, Replace, Scope,
-    Span, Truncate,
-};
-use interleaf::model::Role;
+use clap::ValueHint::FilePath;
+use interleaf::Edit;
+use interleaf::conversation::{Clear, Filter, Insert, Operation, Others, Replace, Span, Truncate};
+use interleaf::model::{Message, Role};
 use interleaf::read;
 
 use crate::arguments::{ByteCount, Positions, role_parser};
-use crate::failure::{Failure, printable};
+use crate::failure::Failure;
 use crate::input::Input;
 
 const TRUNCATE: &str = "Hide by position (truncate)";
@@ -21,8 +20,11 @@ const OTHER: &str = "Other changes";
 /// The changes as the user wrote them.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
-    /// The operation as JSON, such as '{"truncate":{"keep_last":5}}'; @PATH reads it from a file
+    /// The operation as JSON, such as '{"truncate":{"keep_last":5}}'
     operation: Option<String>,
+    /// A file with the operation
+    #[arg(long, value_name = "PATH", value_hint = FilePath, conflicts_with = "operation")]
+    operation_file: Option<PathBuf>,
 
     /// Keep this many at the start
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = TRUNCATE)]
@@ -69,9 +71,12 @@ pub(crate) struct Changes {
     #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
     replace: Option<usize>,
     /// A new message as in a transcript or as a chat message, for --insert (may be repeated)
-    /// or --replace; @PATH reads it from a file
+    /// or --replace
     #[arg(long, value_name = "JSON", help_heading = OTHER)]
     message: Vec<String>,
+    /// A file with a new message, which comes after those given as JSON; may be repeated
+    #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = OTHER)]
+    message_file: Vec<PathBuf>,
     /// Allow part of a tool block to stay visible
     #[arg(long, help_heading = OTHER)]
     split_blocks: bool,
@@ -84,58 +89,6 @@ pub(crate) struct Changes {
     /// Take the view back to the end of this batch (`show` lists them)
     #[arg(long, value_name = "BATCH", allow_negative_numbers = true, help_heading = OTHER)]
     roll_back: Option<u32>,
-}
-
-/// One change of a conversation.
-#[derive(Debug)]
-pub(crate) enum Edit {
-    Mark(u32, String),
-    Unmark(u32, String),
-    RollBack(u32),
-    Operate(Operation),
-    /// A truncation up to the last message, however many there are.
-    KeepFrom(usize, Truncate),
-}
-
-impl Edit {
-    /// What it is called.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Mark(index, mark) => format!("mark {index}={}", printable(mark)),
-            Self::Unmark(index, mark) => format!("unmark {index}={}", printable(mark)),
-            Self::RollBack(batch) => format!("roll back to batch {batch}"),
-            Self::Operate(operation) => operation.name().to_owned(),
-            Self::KeepFrom(..) => "truncate".to_owned(),
-        }
-    }
-
-    /// Makes the change, and gives the events that say so, if anything changed, and
-    /// where the outcome differs from the letter.
-    pub(crate) fn apply(
-        self,
-        conversation: &mut Conversation,
-    ) -> Result<(Vec<Event>, Vec<Note>), Error> {
-        let plain = |events| (events, vec![]);
-        let one = |event| (vec![event], vec![]);
-        let operation = match self {
-            Self::Mark(index, mark) => {
-                return conversation.mark(index, &mark).map(one);
-            }
-            Self::Unmark(index, mark) => {
-                return conversation.unmark(index, &mark).map(one);
-            }
-            Self::RollBack(batch) => return conversation.roll_back(batch).map(plain),
-            Self::Operate(operation) => operation,
-            Self::KeepFrom(start, truncate) => {
-                let count = |role| conversation.count(Scope::View, role);
-                let end = truncate.role.map_or(conversation.view_len(), count);
-                Operation::Truncate(Truncate { range: Some(Span { start, end }), ..truncate })
-            }
-        };
-        conversation
-            .operate(operation)
-            .map(|operated| (operated.event.into_iter().collect(), operated.notes))
-    }
 }
 
 impl Changes {
@@ -159,7 +112,12 @@ impl Changes {
         let operation = match kind {
             None => return Ok(None),
             Some(Kind::RollBack(batch)) => return Ok(Some(Edit::RollBack(batch))),
-            Some(Kind::Json(text)) => read_json("OPERATION", &text, limit, read::operation)?,
+            Some(Kind::Json) => {
+                let file = self.operation_file.as_ref().map(|path| Input::read(path, limit));
+                let json = || argument("OPERATION", self.operation.as_deref().unwrap_or_default());
+                let input = file.unwrap_or_else(|| Ok(json()))?;
+                read::operation(&input.text).map_err(|e| input.fault(&e))?
+            }
             Some(Kind::Truncate) => return Ok(Some(self.truncation())),
             Some(Kind::Filter) => {
                 let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
@@ -172,22 +130,29 @@ impl Changes {
             }
             Some(Kind::Clear) => Operation::Clear(Clear { keep_system: !self.drop_system }),
             Some(Kind::Insert(position)) => {
-                let read = |text: &String| read_json("--message", text, limit, read::message);
-                let messages = self.message.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+                let messages = self.messages(limit)?;
                 Operation::Insert(Insert { position, messages, split_blocks })
             }
-            Some(Kind::Replace(index)) => match self.message.as_slice() {
-                [message] => {
-                    let message = read_json("--message", message, limit, read::message)?;
-                    Operation::Replace(Replace { index, message, split_blocks })
-                }
-                messages => {
+            Some(Kind::Replace(index)) => match <[Message; 1]>::try_from(self.messages(limit)?) {
+                Ok([message]) => Operation::Replace(Replace { index, message, split_blocks }),
+                Err(messages) => {
                     let rule = format!("it needs one --message, not {}", messages.len());
                     return Err(Failure::new("--replace", rule));
                 }
             },
         };
         Ok(Some(Edit::Operate(operation)))
+    }
+
+    /// The new messages.
+    fn messages(&self, limit: ByteCount) -> Result<Vec<Message>, Failure> {
+        let given = self.message.iter().map(|json| Ok(argument("--message", json)));
+        let files = self.message_file.iter().map(|path| Input::read(path, limit));
+        let read = |input: Result<Input, Failure>| {
+            let input = input?;
+            read::message(&input.text).map_err(|e| input.fault(&e))
+        };
+        given.chain(files).map(read).collect()
     }
 
     fn truncation(self) -> Edit {
@@ -235,7 +200,8 @@ impl Changes {
             flags.iter().find(|(_, given)| *given).map(|&(flag, _)| flag)
         };
         let kinds = [
-            self.operation.clone().map(|text| ("OPERATION", Kind::Json(text))),
+            self.operation.is_some().then_some(("OPERATION", Kind::Json)),
+            self.operation_file.is_some().then_some(("--operation-file", Kind::Json)),
             given(&truncate).map(|flag| (flag, Kind::Truncate)),
             given(&filter).map(|flag| (flag, Kind::Filter)),
             self.clear.then_some(("--clear", Kind::Clear)),
@@ -250,13 +216,14 @@ impl Changes {
             return Err(Failure::new(second, rule));
         }
         let kind = kind.map(|(_, kind)| kind);
-        if !self.message.is_empty() && !matches!(kind, Some(Kind::Insert(_) | Kind::Replace(_))) {
+        let has_messages = !self.message.is_empty() || !self.message_file.is_empty();
+        if has_messages && !matches!(kind, Some(Kind::Insert(_) | Kind::Replace(_))) {
             return Err(Failure::new("--message", "it belongs to --insert or --replace"));
         }
         if self.drop_system && !matches!(kind, Some(Kind::Clear | Kind::Truncate)) {
             return Err(Failure::new("--drop-system", "it belongs to --clear or a truncation"));
         }
-        let whole = matches!(kind, None | Some(Kind::Json(_) | Kind::Clear | Kind::RollBack(_)));
+        let whole = matches!(kind, None | Some(Kind::Json | Kind::Clear | Kind::RollBack(_)));
         if self.split_blocks && whole {
             let rule = "it belongs to the flags of truncate and filter, --insert and --replace";
             return Err(Failure::new("--split-blocks", rule));
@@ -267,7 +234,7 @@ impl Changes {
 
 /// The kinds of operation; one at a time.
 enum Kind {
-    Json(String),
+    Json,
     Truncate,
     Filter,
     Clear,
@@ -276,18 +243,8 @@ enum Kind {
     RollBack(u32),
 }
 
-/// Reads the JSON of an argument, or of the file that it names with `@`.
-fn read_json<T>(
-    argument: &str,
-    text: &str,
-    limit: ByteCount,
-    read: impl Fn(&str) -> Result<T, interleaf::Error>,
-) -> Result<T, Failure> {
-    let input = match text.strip_prefix('@') {
-        Some(path) => Input::read(Path::new(path), limit)?,
-        None => Input { name: argument.to_owned(), text: text.to_owned() },
-    };
-    read(&input.text).map_err(|e| input.fault(&e))
+fn argument(name: &str, text: &str) -> Input {
+    Input { name: name.to_owned(), text: text.to_owned() }
 }
 
 /// Reads `INDEX=NAME`.

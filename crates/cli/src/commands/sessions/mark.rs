@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
+use interleaf::Edit;
 
 use super::{Expected, op};
 use crate::arguments::Form;
-use crate::commands::op::changes::{Edit, parse_mark};
-use crate::failure::Stop;
+use crate::commands::op::changes::parse_mark;
+use crate::failure::{Stop, printable};
 use crate::lines::Lines;
 use crate::open::OpenSession;
 use crate::output::Output;
@@ -52,7 +53,7 @@ pub(crate) fn run(
         false => Edit::Mark(index, mark),
     };
     let changes: Vec<Edit> = arguments.marks.iter().cloned().map(change).collect();
-    let names: Vec<String> = changes.iter().map(Edit::text).collect();
+    let names: Vec<String> = changes.iter().map(Edit::to_string).collect();
     let mut loaded = session.loaded();
     op::write(&mut session, &mut loaded, changes)?;
     let lines = Lines::new(&loaded.conversation, output.width(arguments.form.width));
@@ -60,6 +61,6 @@ pub(crate) fn run(
         return Ok(output.json_list(lines.entries(indices.into_iter()))?);
     }
     let (names, next) = (names.join(", "), session.session.seq());
-    output.remark(format_args!("{} · {names}, event {next} is next", loaded.name))?;
+    output.remark(format_args!("{} · {}, event {next} is next", loaded.name, printable(&names)))?;
     Ok(lines.print(&indices.into_iter().collect::<Vec<_>>(), output)?)
 }

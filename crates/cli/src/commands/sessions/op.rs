@@ -1,10 +1,11 @@
 //! `interleaf sessions op`.
 
 use clap::Args;
+use interleaf::Edit;
 
 use super::Expected;
 use crate::arguments::{ByteCount, Form};
-use crate::commands::op::changes::{Changes, Edit};
+use crate::commands::op::changes::Changes;
 use crate::commands::op::{Outcome, apply, print};
 use crate::failure::{Failure, Stop};
 use crate::input::Loaded;
@@ -69,7 +70,7 @@ pub(super) fn write(
 ) -> Result<Outcome, Failure> {
     let outcome = apply(loaded, changes)?;
     let OpenSession { session, opened } = session;
-    let written = opened.wait(session.apply(&outcome.events));
+    let written = opened.wait(session.apply(&outcome.edited.events));
     written.map_err(|e| Failure::session(&loaded.name, &e))?;
     Ok(outcome)
 }

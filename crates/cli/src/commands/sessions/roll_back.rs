@@ -1,10 +1,10 @@
 //! `interleaf sessions roll-back`.
 
 use clap::Args;
+use interleaf::Edit;
 
 use super::{Expected, op};
 use crate::arguments::Form;
-use crate::commands::op::changes::Edit;
 use crate::failure::Stop;
 use crate::open::OpenSession;
 use crate::output::Output;

@@ -278,6 +278,14 @@ fn a6_a_mark_needs_a_message_and_a_name() {
 }
 
 #[test]
+fn a5_messages_are_found_by_what_they_say() {
+    let conversation = conversation("u red\na green\nu red and blue\na Red\n");
+    assert_eq!(found(&conversation, Query::all().containing("red")), ["red", "red and blue"]);
+    let either = Query::all().containing("green").containing("blue").last(1);
+    assert_eq!(found(&conversation, either), ["red and blue"]);
+}
+
+#[test]
 fn a5_a_turn_is_a_question_and_all_that_follows_it() {
     let conversation =
         conversation("s be kind\nu one\na 1\nu two\na [call c1 ls]\nt c1= src\na 2\n");

@@ -272,6 +272,24 @@ fn a9_an_insert_inside_a_block_goes_before_it() {
 }
 
 #[test]
+fn a9_a_missing_result_is_inserted_at_its_place_inside_the_block() {
+    let half = || self::conversation("u go\na [call c1 ls] [call c2 pwd]\nt c2= /work\nu and?\n");
+    let insert = |line: &str| {
+        let messages = vec![parsed(line)];
+        Operation::Insert(Insert { position: 2, messages, split_blocks: false })
+    };
+    let mut conversation = half();
+    let operated = conversation.operate(insert("t c1= src")).unwrap();
+    assert_eq!(view(&conversation), [0, 1, 4, 2, 3]);
+    assert_eq!(operated.notes, []);
+    for other in ["t c2= /work", "t c3= ?", "u wait"] {
+        let mut conversation = half();
+        conversation.operate(insert(other)).unwrap();
+        assert_eq!(view(&conversation), [0, 4, 1, 2, 3], "{other}");
+    }
+}
+
+#[test]
 fn a9_a_replacement_must_keep_the_call_ids_of_its_block() {
     let replace = |index, line: &str, split_blocks| {
         Operation::Replace(Replace { index, message: parsed(line), split_blocks })
