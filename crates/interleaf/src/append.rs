@@ -12,7 +12,7 @@ use crate::read::{Renamed, Said};
 use crate::{Error, Session};
 
 /// Number of further attempts when others write at the same time.
-const RETRIES: usize = 63;
+pub(crate) const RETRIES: usize = 63;
 
 /// What happens if another writer was first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use interleaf_store::{Page, RequestUsage, SentRequest};
 
 use super::lane::Asked;
 use super::{Session, now};
-use crate::Error;
+use crate::append::RETRIES;
+use crate::{Error, ErrorKind};
 
 /// How many requests are looked at at once to find the last one of an agent.
 const PAGE: usize = 32;
@@ -85,10 +86,12 @@ impl Session {
     }
 
     /// Answers open calls, all in one transaction, and gives the log index of the first
-    /// result. [`ToolCall::result`] and [`ToolCall::failure`] make them.
+    /// result. [`ToolCall::result`] and [`ToolCall::failure`] make them. If another
+    /// writer was first, such as a sub-agent, they come after what that one wrote, as long as
+    /// the calls are open then.
     ///
     /// # Errors
-    /// If one is not the result of an open call, or another writer was first.
+    /// If one is not the result of an open call, or another writer was first time and again.
     pub async fn results(
         &mut self,
         results: impl IntoIterator<Item = Message>,
@@ -101,6 +104,18 @@ impl Session {
         agent: &Agent,
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
+        let results: Vec<Message> = results.into_iter().collect();
+        // Not by `retrying`: a loop that borrows in a closure may not move between threads.
+        for _ in 0..RETRIES {
+            match self.answer_calls(agent, &results).await {
+                Err(error) if error.kind() == ErrorKind::Conflict => self.refresh().await?,
+                done => return done,
+            };
+        }
+        self.answer_calls(agent, &results).await
+    }
+
+    async fn answer_calls(&mut self, agent: &Agent, results: &[Message]) -> Result<u32, Error> {
         let mut open = self.open_calls_of(agent);
         let mut messages = Vec::new();
         for message in results {
@@ -113,7 +128,7 @@ impl Session {
                 return Err(Error::rule(rule));
             };
             open.remove(at);
-            messages.push(Arc::new(message.with_origin(origin_of(agent.name()))));
+            messages.push(Arc::new(message.clone().with_origin(origin_of(agent.name()))));
         }
         self.append_all(messages).await
     }

@@ -213,6 +213,28 @@ fn a_result_that_answers_no_open_call_is_refused() {
 }
 
 #[test]
+fn results_are_not_lost_to_what_another_writes_while_the_tools_run() {
+    fn is_send<T: Send>(future: T) -> T {
+        future
+    }
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("hello")).await.unwrap();
+        let decoder = Decoder::new(Family::Anthropic, NameMap::default());
+        let reply = decoder.whole(200, [], answer(Family::Anthropic).1.as_bytes()).unwrap();
+        let call = session.take(reply).await.unwrap().calls().next().unwrap().clone();
+        let mut elsewhere = Session::open(session.store().clone(), session.id()).await.unwrap();
+        elsewhere.mark(0, "decision").await.unwrap();
+        // An agent's loop may run on any thread.
+        assert_eq!(is_send(session.results([call.result("src")])).await.unwrap(), 2);
+        // Who ran the same tool is told that its call has its result.
+        let error = elsewhere.results([call.result("src")]).await.unwrap_err();
+        assert_eq!(error.to_string(), "the result for c1 answers no open call");
+        assert_eq!(elsewhere.conversation().log_len(), 3);
+    });
+}
+
+#[test]
 fn estimates_of_tokens_learn_from_what_the_api_reports() {
     block_on(async {
         let mut session = Session::create(memory().await, "").await.unwrap();

@@ -158,11 +158,15 @@ pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Fou
             (event_id(no, 0)?, event_id(no, SEQS - 1)?)
         }
     };
+    // A session that was copied here has a higher number than younger ones, so that only
+    // its id tells its age. What is found is put in order before any body is read.
     let mut statement = connection.prepare_cached(
         "SELECT e.id, e.at, e.version, e.body, s.id
-         FROM event_words w JOIN events e ON e.id = w.rowid JOIN sessions s ON s.no = e.id >> 32
-         WHERE event_words MATCH ?1 AND w.rowid BETWEEN ?2 AND ?3
-         ORDER BY w.rowid DESC LIMIT ?4",
+         FROM (SELECT w.rowid AS event FROM event_words w JOIN sessions s ON s.no = w.rowid >> 32
+               WHERE event_words MATCH ?1 AND w.rowid BETWEEN ?2 AND ?3
+               ORDER BY s.id DESC, w.rowid DESC LIMIT ?4)
+         JOIN events e ON e.id = event JOIN sessions s ON s.no = event >> 32
+         ORDER BY s.id DESC, event DESC",
     )?;
     let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
     let params = params![terms.fts5(), from, upto, limit];

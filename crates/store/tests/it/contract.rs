@@ -52,6 +52,7 @@ on_every_store! {
     usage_is_noted_on_the_request_that_it_belongs_to
     what_was_said_is_found_hidden_or_not
     what_was_said_alone_together_or_in_a_fork_is_found_once
+    the_youngest_session_is_found_first_in_whatever_order_they_came
     a_change_is_told_to_those_who_watch
     writers_in_one_process_lose_nothing_and_double_nothing
     what_is_not_there_is_said_not_to_be_there
@@ -256,6 +257,21 @@ async fn what_was_said_alone_together_or_in_a_fork_is_found_once(store: &dyn Sto
     assert_eq!(seqs("lark").await, [(fork, 604), (session, 1)]);
     store.remove(fork).await.unwrap();
     assert_eq!(seqs("lark").await, [(session, 1)]);
+}
+
+async fn the_youngest_session_is_found_first_in_whatever_order_they_came(store: &dyn Store) {
+    // Made one after the other, but stored as a copy may store them.
+    let new: Vec<NewSession> = (0..4).map(|_| NewSession::new("a copy", at(0))).collect();
+    for place in [2, 0, 3, 1] {
+        store.create(new[place].clone()).await.unwrap();
+        say(store, new[place].id, 0, &["a heron", "and a heron"]).await;
+    }
+    let mut ids: Vec<SessionId> = new.iter().map(|new| new.id).collect();
+    ids.sort();
+    let found = store.search(Search { limit: 7, ..Search::new("heron") }).await.unwrap();
+    let found: Vec<_> = found.iter().map(|found| (found.session, found.seq)).collect();
+    let expected = ids.iter().rev().flat_map(|&id| [(id, 1), (id, 0)]).take(7);
+    assert_eq!(found, expected.collect::<Vec<_>>());
 }
 
 /// Letters that tables of Unicode of different ages and folds treat differently.
