@@ -8,6 +8,7 @@
 
 mod escape;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use interleaf_model::{Body, ContentPart, ContextKind, Message, Parts, Text};
@@ -49,9 +50,11 @@ pub(crate) fn left_out(n: usize) -> String {
     format!("[{n} earlier {messages} left out to fit the context window.]")
 }
 
-/// The note that stands for `n` characters of a tool result.
-pub(crate) fn shortened(n: usize) -> String {
-    format!("[… {n} characters of this tool result are left out here …]")
+/// The head and the tail of a tool result, and a note that stands for the `n` characters
+/// between them. What stood in the middle of a line begins one now.
+pub(crate) fn shortened(head: &str, n: usize, tail: &str) -> String {
+    let tail = escaped(tail).map_or(Cow::Borrowed(tail), Cow::Owned);
+    format!("{head}\n[… {n} characters of this tool result are left out here …]\n{tail}")
 }
 
 /// The message without lines that pass for the engine's; none, if it has no such line.

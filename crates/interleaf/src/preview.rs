@@ -76,6 +76,9 @@ impl<'a> Single<'a> {
             let ledger = Ledger::for_model(&target.options.model);
             recipe.to_mut().ledger = Some(ledger.into());
         }
+        if let Some(target) = target {
+            target.keep_room(&mut recipe);
+        }
         let requires = target.map_or(Requirements::STRICT, Target::requirements);
         let made = assemble_or_draft(&view, &recipe, requires, self.previous);
         let (assembly, draft) = made.map_err(Error::assemble)?;

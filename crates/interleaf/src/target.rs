@@ -1,6 +1,8 @@
 //! Whom a request is made for.
 
-use interleaf_assemble::Budget;
+use std::borrow::Cow;
+
+use interleaf_assemble::{Budget, Recipe};
 use interleaf_model::{Requirements, Secret};
 use interleaf_wire::{Family, Options, Vendor};
 
@@ -110,6 +112,15 @@ impl Target {
     /// ```
     pub fn budget(&self) -> Budget {
         Budget::of_window(self.vendor.window)
+    }
+
+    /// Keeps as much of a recipe's window free as the answer may take. An API refuses a
+    /// request that leaves less.
+    pub(crate) fn keep_room(&self, recipe: &mut Cow<'_, Recipe>) {
+        let (Some(budget), Some(most)) = (recipe.budget, self.options.max_tokens) else { return };
+        if budget.reserve < most {
+            recipe.to_mut().budget = Some(Budget { reserve: most, ..budget });
+        }
     }
 
     /// The same target, with a key.

@@ -39,15 +39,15 @@ impl Arguments {
             }
             Self::Invalid(text) => {
                 let head = &text[..text.floor_char_boundary(STRING)];
-                Self::Invalid(format!("{head}{}", note(&text[head.len()..])).into())
+                Self::Invalid(format!("{head}{}", note(text[head.len()..].chars().count())).into())
             }
         };
         (short.as_str().len() < text.len()).then_some(short)
     }
 }
 
-fn note(missing: &str) -> String {
-    format!("[… {} characters left out …]", missing.chars().count())
+fn note(n_characters: usize) -> String {
+    format!("[… {n_characters} characters left out …]")
 }
 
 /// Reads JSON that is known to be sound, and writes it shorter.
@@ -196,19 +196,28 @@ fn shortened(string: &str) -> Cow<'_, str> {
     if string.len() <= STRING {
         return Cow::Borrowed(string);
     }
-    let mut end = 0;
-    while let Some(next) = string[end..].chars().next() {
-        let len = match next {
-            '\\' if string[end..].starts_with("\\u") => pair_len(&string[end..]),
-            '\\' => 2,
-            _ => next.len_utf8(),
-        };
-        if end + len > STRING {
-            break;
-        }
-        end += len;
+    let mut rest = string;
+    while let Some(len) =
+        character_len(rest).filter(|len| string.len() - rest.len() + len <= STRING)
+    {
+        rest = &rest[len..];
     }
-    Cow::Owned(format!("{}{}", &string[..end], note(&string[end..])))
+    let head = &string[..string.len() - rest.len()];
+    let mut n_missing = 0;
+    while let Some(len) = character_len(rest) {
+        n_missing += 1;
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    Cow::Owned(format!("{head}{}", note(n_missing)))
+}
+
+/// The length of the first character of a string that is written in JSON, as it is written.
+fn character_len(string: &str) -> Option<usize> {
+    Some(match string.chars().next()? {
+        '\\' if string.starts_with("\\u") => pair_len(string),
+        '\\' => 2,
+        next => next.len_utf8(),
+    })
 }
 
 /// The length of `\uXXXX`, with the other half of a pair if it is one.

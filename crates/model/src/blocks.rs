@@ -3,12 +3,14 @@
 use hashbrown::HashMap;
 use std::borrow::Borrow;
 
-use crate::{AssistantPart, Body, CallId, Message};
+use crate::{AssistantPart, Body, CallId, Message, Origin};
 
 /// The tool blocks of a list of messages, by position.
 ///
 /// A result belongs to the nearest assistant message before it that made its call,
-/// also when a broken history has set the two apart.
+/// also when a broken history has set the two apart. Agents name their calls by
+/// themselves, so the message of another agent counts only if its own agent made no such
+/// call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
     /// For each position the number of its block, if it is in one.
@@ -24,9 +26,9 @@ impl Blocks {
         for message in messages {
             let message: &Message = message.borrow();
             of.push(match &message.body {
-                Body::Tool(result) => callers.nearest(&result.call),
+                Body::Tool(result) => callers.nearest(&message.origin, &result.call),
                 Body::Assistant(parts) if calls(parts).next().is_some() => {
-                    Some(callers.push(parts))
+                    Some(callers.push(&message.origin, parts))
                 }
                 Body::System(_) | Body::User(_) | Body::Assistant(_) => None,
             });
@@ -70,29 +72,31 @@ impl Blocks {
 /// What the messages that made calls say; the number of one is that of its block.
 #[derive(Default)]
 struct Callers<'a> {
-    said: Vec<&'a [AssistantPart]>,
-    /// Who last made each call, among the first `n_indexed` of them.
+    said: Vec<(&'a Origin, &'a [AssistantPart])>,
+    /// Who last made each call, among the first `n_indexed` of them: of an agent, and of all.
+    by_agent: HashMap<(&'a Origin, &'a CallId), u32>,
     by_call: HashMap<&'a CallId, u32>,
     n_indexed: usize,
 }
 
 impl<'a> Callers<'a> {
-    fn push(&mut self, parts: &'a [AssistantPart]) -> u32 {
-        self.said.push(parts);
+    fn push(&mut self, origin: &'a Origin, parts: &'a [AssistantPart]) -> u32 {
+        self.said.push((origin, parts));
         self.said.len() as u32 - 1
     }
 
-    /// Nearly always the last one; only a broken history has to be indexed.
-    fn nearest(&mut self, call: &CallId) -> Option<u32> {
-        let last = self.said.last()?;
-        if calls(last).any(|id| id == call) {
+    /// Nearly always the last one; only what was set apart has to be indexed.
+    fn nearest(&mut self, origin: &Origin, call: &CallId) -> Option<u32> {
+        let (last_origin, last) = self.said.last()?;
+        if *last_origin == origin && calls(last).any(|id| id == call) {
             return Some(self.said.len() as u32 - 1);
         }
-        for (number, parts) in self.said.iter().enumerate().skip(self.n_indexed) {
+        for (number, (origin, parts)) in self.said.iter().enumerate().skip(self.n_indexed) {
+            self.by_agent.extend(calls(parts).map(|id| ((*origin, id), number as u32)));
             self.by_call.extend(calls(parts).map(|id| (id, number as u32)));
         }
         self.n_indexed = self.said.len();
-        self.by_call.get(call).copied()
+        self.by_agent.get(&(origin, call)).or_else(|| self.by_call.get(call)).copied()
     }
 }
 

@@ -73,7 +73,7 @@ pub enum Status {
 }
 
 /// Whose conversation a message belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Origin {
     /// The main agent's.
     #[default]

@@ -59,6 +59,8 @@ pub(crate) struct Sse {
     has_data: bool,
     /// The last byte was a carriage return: a newline that follows belongs to it.
     after_return: bool,
+    /// A line has ended. Only the first may begin with a byte order mark.
+    has_begun: bool,
 }
 
 impl Sse {
@@ -107,7 +109,10 @@ impl Sse {
             let shown = String::from_utf8_lossy(e.as_bytes()).into_owned();
             Error::new(ErrorKind::Corrupt, format!("a line of the stream is not UTF-8: {shown:?}"))
         })?;
-        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let mark = if is_first { "\u{feff}" } else { "" };
+        let line = line.strip_prefix(mark).unwrap_or(&line);
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "data" => {

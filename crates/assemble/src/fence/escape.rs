@@ -52,13 +52,13 @@ pub(super) fn breaks(c: char) -> bool {
 
 fn is_heading(text: &str, at: usize) -> bool {
     begins_line(text, at) && {
-        let title = text[at..].trim_start_matches('#').trim_start();
+        let title = text[at..].trim_start_matches('#').trim_start_matches(is_unseen);
         TITLES.iter().any(|known| starts_with(title, known))
     }
 }
 
 fn is_notice(text: &str, at: usize) -> bool {
-    let is_number = |c: char| c == '…' || c == '.' || c.is_whitespace() || c.is_numeric();
+    let is_number = |c: char| c == '…' || c == '.' || is_unseen(c) || c.is_numeric();
     begins_line(text, at) && {
         let notice = text[at + 1..].trim_start_matches(is_number);
         NOTICES.iter().any(|known| starts_with(notice, known))
@@ -67,18 +67,24 @@ fn is_notice(text: &str, at: usize) -> bool {
 
 /// Whether nothing but what cannot be seen stands before a place in its line.
 fn begins_line(text: &str, at: usize) -> bool {
-    let is_unseen = |c: char| {
-        !breaks(c)
-            && (c.is_whitespace()
-                || c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'))
-    };
-    let before = text[..at].trim_end_matches(is_unseen);
+    let before = text[..at].trim_end_matches(|c| is_unseen(c) && !breaks(c));
     before.is_empty() || before.ends_with(breaks)
 }
 
+/// Whether a text begins with this one, to the eye of a reader.
 fn starts_with(text: &str, known: &str) -> bool {
-    text.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known))
+    let mut seen = text.chars().filter(|&c| c.is_whitespace() || !is_unseen(c));
+    let is_same = |known: char, c: char| match known {
+        ' ' => c.is_whitespace(),
+        _ => c.eq_ignore_ascii_case(&known),
+    };
+    known.chars().all(|known| seen.next().is_some_and(|c| is_same(known, c)))
+}
+
+fn is_unseen(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 fn with_backslashes(text: &str, places: &[usize]) -> String {

@@ -29,7 +29,7 @@ pub(crate) use self::replay::{Replay, Terms};
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use interleaf_model::{
     Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
 };
@@ -80,7 +80,7 @@ pub(super) fn run(
     if let Some(prior) = &draft.prior {
         findings.extend(prior.shortened());
     }
-    shorten_results(brief, &mut draft.entries, &budget, counting, findings);
+    let whole = shorten_results(brief, &mut draft.entries, &budget, counting, findings);
     let mut tokens = by_part(draft, tools, counting);
     let limit = budget.limit();
     if tokens.total() > limit {
@@ -91,7 +91,8 @@ pub(super) fn run(
     }
     if tokens.total() > limit {
         let excess = tokens.total() - limit;
-        tokens.history -= shorten_unseen(brief, &mut draft.entries, excess, counting, findings);
+        let entries = &mut draft.entries;
+        tokens.history -= shorten_unseen(brief, entries, &whole, excess, counting, findings);
     }
     if tokens.total() > limit {
         return Err(Error::too_large(limit, tokens));
@@ -211,6 +212,9 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
     }
 }
 
+/// The results that were shortened, as they were before.
+type Whole = HashMap<MessageId, Arc<Message>>;
+
 /// Shortens each result that is longer than a single one may be, unless it is pinned.
 pub(crate) fn shorten_results(
     brief: &Brief<'_>,
@@ -218,13 +222,19 @@ pub(crate) fn shorten_results(
     budget: &Budget,
     counting: &Counting<'_>,
     findings: &mut Findings,
-) {
+) -> Whole {
     let held = held_places(brief, entries, false);
+    let mut shortened = Whole::new();
     for (place, old) in entries.iter_mut().enumerate() {
         if old.message.role() == Role::Tool && !held.contains(&place) {
-            shorten_to(old, budget.longest_result, Cause::LongResult, counting, findings);
+            let whole = old.message.clone();
+            let most = budget.longest_result;
+            if shorten_to(old, &whole, most, Cause::LongResult, counting, findings) {
+                shortened.insert(whole.id.clone(), whole);
+            }
         }
     }
+    shortened
 }
 
 /// Shortens the results that the model has not seen yet, the longest first, until
@@ -233,6 +243,7 @@ pub(crate) fn shorten_results(
 fn shorten_unseen(
     brief: &Brief<'_>,
     entries: &mut [Entry],
+    shortened: &Whole,
     excess: u64,
     counting: &Counting<'_>,
     findings: &mut Findings,
@@ -252,7 +263,9 @@ fn shorten_unseen(
     let mut saved = 0;
     for (tokens, old) in unseen {
         let share = (room / left).max(LEAST_SHOWN);
-        shorten_to(old, share, Cause::Budget, counting, findings);
+        // What was cut already is cut anew, so that its note tells all that is missing.
+        let whole = shortened.get(&old.message.id).unwrap_or(&old.message).clone();
+        shorten_to(old, &whole, share, Cause::Budget, counting, findings);
         saved += tokens - counting.message(&old.message);
         room = room.saturating_sub(tokens.min(share));
         left -= 1;
@@ -260,20 +273,23 @@ fn shorten_unseen(
     saved
 }
 
+/// Shortens what is left of a whole result, if it is longer than `most`.
 fn shorten_to(
     old: &mut Entry,
+    whole: &Arc<Message>,
     most: u64,
     cause: Cause,
     counting: &Counting<'_>,
     findings: &mut Findings,
-) {
+) -> bool {
     let tokens = counting.message(&old.message);
-    if tokens > most
-        && let Some(shorter) = shorten::result(&old.message, most, counting)
-    {
+    let shorter = if tokens > most { shorten::result(whole, most, counting) } else { None };
+    let is_shorter = shorter.is_some();
+    if let Some(shorter) = shorter {
         findings.add_tokens(&old.message.id, cause, (tokens, counting.message(&shorter)));
         *old = entry(shorter, Provenance::Altered);
     }
+    is_shorter
 }
 
 /// A result that says only that it was there.

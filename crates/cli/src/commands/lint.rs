@@ -1,5 +1,6 @@
 //! `interleaf lint`.
 
+use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
 
@@ -73,16 +74,20 @@ pub(crate) fn run(
     report_table::check_path(arguments.report.as_deref())?;
     if arguments.batch {
         let field = if arguments.fix { "body" } else { "findings" };
+        let is_clean = Cell::new(true);
         let answer = |input: Input| {
             let vendor = vendor(arguments, &input)?;
             let name = input.name.clone();
             if arguments.fix {
                 return one_line(&name, &fixed(vendor, input)?.text);
             }
-            let faults = serde_json::to_string(&faults(vendor, &name, &input.text)?);
+            let faults = faults(vendor, &name, &input.text)?;
+            is_clean.set(is_clean.get() && faults.is_empty());
+            let faults = serde_json::to_string(&faults);
             one_line(&name, &faults.map_err(|e| Failure::json(&name, &e))?)
         };
-        return answer_all(&arguments.file, limit, field, answer, output);
+        let answered = answer_all(&arguments.file, limit, field, answer, output)?;
+        return Ok(if is_clean.get() { answered } else { Verdict::Findings });
     }
     let input = Input::read(&arguments.file, limit)?;
     let vendor = vendor(arguments, &input)?;

@@ -286,7 +286,9 @@ impl Oracle {
         let visible: Vec<&Message> = self.visible().collect();
         let owner = |position: usize| {
             let id = &visible[position].as_result()?.call;
-            (0..position).rev().find(|&p| visible[p].calls().any(|call| call.id == *id))
+            let made = |&p: &usize| visible[p].calls().any(|call| call.id == *id);
+            let own = |p: &usize| made(p) && visible[*p].origin == visible[position].origin;
+            (0..position).rev().find(own).or_else(|| (0..position).rev().find(made))
         };
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         for (position, message) in visible.iter().enumerate() {

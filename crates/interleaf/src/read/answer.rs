@@ -12,7 +12,7 @@ use interleaf_model::Reply;
 use interleaf_wire::{Decoder, ErrorKind, Family, NameMap, detect};
 use serde_json::value::RawValue;
 
-use super::Fields;
+use super::{Fields, unmarked};
 use crate::{Error, InputFault};
 
 /// An answer, whole or streamed.
@@ -81,7 +81,7 @@ impl Recorded {
     fn of(bytes: Vec<u8>) -> Result<Self, Error> {
         let text = match String::from_utf8(bytes) {
             // Lengths are big-endian, and no frame is larger than 16 MiB.
-            Ok(text) if !text.starts_with('\0') => text,
+            Ok(text) if !text.starts_with('\0') => unmarked(&text).to_owned(),
             Ok(text) => return Ok(Self::Frames(text.into_bytes())),
             Err(e) => return Ok(Self::Frames(e.into_bytes())),
         };

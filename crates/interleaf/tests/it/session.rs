@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{OpenBlock, Outcome, Recipe, Summary, View, assemble};
+use interleaf::assemble::{Budget, OpenBlock, Outcome, Recipe, Summary, View, assemble};
 use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Replace, Truncate};
 use interleaf::model::{ContextKind, Json, Message, Role, Usage};
 use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
 use interleaf::wire::{Family, Vendor, encode};
-use interleaf::{ErrorKind, Next, Session, SummaryState, Target};
+use interleaf::{ErrorKind, Next, Session, Single, SummaryState, Target};
 use interleaf_samples::generate::agent_session;
 
 use crate::target_of;
@@ -238,4 +238,27 @@ fn recipe(n: usize) -> Recipe {
         .with_context(ContextKind::Todo, format!("{n} things to do"));
     recipe.open_block = OpenBlock::Mend;
     recipe
+}
+
+#[tokio::test]
+async fn what_the_answer_may_take_is_kept_free_of_the_window() {
+    let store = store::open("memory:").await.unwrap();
+    let mut session = Session::create(store, "").await.unwrap();
+    session.append_all(agent_session(200).into_iter().map(Arc::new)).await.unwrap();
+    let mut recipe = Recipe::new().with_budget(Budget::of_window(20_000));
+    recipe.open_block = OpenBlock::Mend;
+    let mut target = Target::new("openai", "gpt-4o").unwrap().with_key("k");
+    for most in [1_000, 12_000] {
+        target.options.max_tokens = Some(most);
+        let whole = Single::of(session.conversation(), &recipe).preview(Some(&target)).unwrap();
+        let Next::Send(request) = session.request(&recipe, &target).await.unwrap() else {
+            panic!("nothing is open")
+        };
+        for report in [&whole.assembly.report, &request.report] {
+            let used = report.tokens.as_ref().unwrap().total();
+            assert!(used + most <= 20_000, "{used} and {most}");
+        }
+    }
+    target.options.max_tokens = Some(20_000);
+    assert!(session.request(&recipe, &target).await.is_err());
 }

@@ -75,3 +75,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_note_counts_the_characters_of_the_text_and_not_of_its_json() {
+    for character in ["\n", "é", "\u{1}", "🙂"] {
+        let text = character.repeat(2_000);
+        let json = serde_json::to_string(&json!({ "text": text })).unwrap();
+        for json in [json.replace('é', "\\u00e9").replace('🙂', "\\ud83d\\ude42"), json] {
+            let short = Arguments::from_text(&json).abridged().unwrap();
+            let short: Value = serde_json::from_str(short.as_str()).unwrap();
+            let short = short["text"].as_str().unwrap();
+            let (head, note) = short.split_once("[… ").unwrap();
+            let n: usize = note.split(' ').next().unwrap().parse().unwrap();
+            assert_eq!(head.chars().count() + n, 2_000, "{json:.40}");
+        }
+    }
+}

@@ -1,7 +1,8 @@
 use std::mem::size_of;
 
 use interleaf_model::{
-    CallId, Error, Extra, Json, Message, MessageId, Parts, Role, Text, Timestamp, Transcript, Usage,
+    Blocks, CallId, Error, Extra, Json, Message, MessageId, Parts, Role, Text, Timestamp,
+    Transcript, Usage, notation,
 };
 
 fn shared<T: Clone + Send + Sync + std::fmt::Debug + 'static>() {}
@@ -77,4 +78,23 @@ fn thinking_and_white_space_say_nothing() {
     assert!(!line("a [call c1 ls]").is_blank());
     assert!(!line("u [{\"type\":\"image\",\"url\":\"https://example.org/a.png\"}]").is_blank());
     assert_eq!(line("a one [think x] two [+] three").text(), "one\ntwo\nthree");
+}
+
+#[test]
+fn agents_that_name_their_calls_alike_have_blocks_of_their_own() {
+    let messages = notation::parse(
+        "u go\n\
+         a [call c1 scout]\n\
+         a{agent=scout} [call c1 look]\n\
+         t{agent=scout} c1= a tower\n\
+         t c1= the scout saw a tower\n",
+    )
+    .unwrap();
+    assert_eq!(Blocks::find(messages.iter()).positions(), [vec![1, 4], vec![2, 3]]);
+}
+
+#[test]
+fn a_result_that_names_no_agent_belongs_to_the_only_message_that_made_its_call() {
+    let messages = notation::parse("u go\na{agent=scout} [call c7 look]\nt c7= a tower\n").unwrap();
+    assert_eq!(Blocks::find(messages.iter()).positions(), [vec![1, 2]]);
 }

@@ -159,6 +159,21 @@ fn an_empty_stream_is_an_error() {
 }
 
 #[test]
+fn a_byte_order_mark_before_a_stream_changes_nothing() {
+    let said = |text: &str, finish: &str| {
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}{finish}}}]}}\n\n")
+    };
+    let stream = said("Hello ", "") + &said("world", ",\"finish_reason\":\"stop\"");
+    let read = |stream: &str| {
+        let mut decoder = StreamDecoder::new(Family::OpenaiChat, NameMap::default());
+        let reply = decoder.push(stream.as_bytes()).and_then(|_| decoder.finish());
+        reply.unwrap().message.text().into_owned()
+    };
+    assert_eq!(read(&stream), "Hello world");
+    assert_eq!(read(&format!("\u{feff}{stream}")), "Hello world");
+}
+
+#[test]
 fn a_done_marker_after_the_end_changes_nothing() {
     let mut n_read = 0;
     for (family, name, mut bytes) in recordings() {

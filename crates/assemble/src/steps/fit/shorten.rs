@@ -66,7 +66,7 @@ fn head_and_tail(text: &str, keep: usize) -> String {
     let head = text.floor_char_boundary(keep / 2);
     let tail = text.ceil_char_boundary(text.len() - keep / 2);
     let left_out = text[head..tail].chars().count();
-    format!("{}\n{}\n{}", &text[..head], fence::shortened(left_out), &text[tail..])
+    fence::shortened(&text[..head], left_out, &text[tail..])
 }
 
 /// The message with the long arguments of its calls abridged; nothing, if none is long.

@@ -19,6 +19,8 @@ fn a_line_that_looks_like_an_engine_text_gets_a_backslash() {
         "  ###### AGENT TODO LIST",
         "##Agent Useful Information",
         "\u{feff}## Agent Folder Notes",
+        "##\u{200b}Agent\u{200b} TODO\u{a0}List",
+        "[\u{200b}5 earlier\u{2060} messages left out",
         "## Agent Context: source",
         "[Previous conversation summary] (4 messages)",
         "[The conversation before this point is not shown.]",
