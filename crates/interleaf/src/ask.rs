@@ -51,27 +51,30 @@ pub fn write(request: &StepRequest) -> String {
 }
 
 /// Writes how a job ended, on a line: `{"done": …}` or `{"failed": …}`; nothing of one
-/// that goes on.
+/// that goes on. The arguments stand there as the model wrote them, digit for digit.
 pub fn write_end(state: &JobState) -> String {
     match state {
         JobState::Ask(_) => String::new(),
-        JobState::Done(found) => json!({"done": done(found)}).to_string() + "\n",
-        JobState::Failed(refused) => json!({"failed": failed(refused)}).to_string() + "\n",
+        JobState::Done(found) => format!("{{\"done\":{}}}\n", done(found)),
+        JobState::Failed(refused) => format!("{{\"failed\":{}}}\n", failed(refused)),
     }
 }
 
-fn done(found: &StepArguments) -> Value {
+fn done(found: &StepArguments) -> String {
     let repairs = found.repairs.iter();
     let repairs = repairs.map(|repair| json!({"path": repair.path, "what": repair.kind.as_str()}));
     let notes = found.notes.iter().map(|note| Value::from(note.as_str()));
-    json!({
-        "arguments": found.arguments,
-        "repairs": repairs.collect::<Vec<_>>(),
-        "notes": notes.collect::<Vec<_>>(),
-        "way": found.way.as_str(),
-        "fell_back": found.fell_back,
-        "replies": found.n_replies,
-    })
+    let (repairs, notes): (Vec<Value>, Vec<Value>) = (repairs.collect(), notes.collect());
+    format!(
+        "{{\"arguments\":{},\"repairs\":{},\"notes\":{},\"way\":\"{}\",\"fell_back\":{},\"replies\":{}}}",
+        // A line break in JSON always stands between tokens.
+        found.arguments.as_str().replace(['\n', '\r'], " "),
+        Value::Array(repairs),
+        Value::Array(notes),
+        found.way.as_str(),
+        found.fell_back,
+        found.n_replies,
+    )
 }
 
 fn failed(refused: &StepFailure) -> Value {

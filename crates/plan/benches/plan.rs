@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use interleaf_model::{Extra, Json, Tool};
-use interleaf_plan::xml::{Call, Protocol};
+use interleaf_plan::calls::{Call, TextTools};
 use interleaf_plan::{Job, Mode, Plan, PlanSettings, Results, Schema, StepResult, Templates};
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
@@ -45,28 +45,29 @@ fn arguments() -> Map<String, Value> {
 }
 
 fn reading(c: &mut Criterion) {
-    let protocol = Protocol::new([&tool()]);
+    let text_tools = TextTools::new([&tool()]);
     let call = Call::new("render", arguments());
-    let escaped = protocol.write(std::slice::from_ref(&call));
-    let html = call.arguments["html"].as_str().unwrap();
-    let rows = call.arguments["rows"].to_string();
+    let escaped = text_tools.write(std::slice::from_ref(&call));
+    let given = call.arguments.to_value();
+    let html = given["html"].as_str().unwrap();
+    let rows = given["rows"].to_string();
     // As models write it: with nothing escaped.
     let raw = format!(
         "Here it is:\n```xml\n<tools><invoke name=\"render\"><parameter name=\"html\">{html}</parameter>\
          <parameter name=\"rows\">{rows}</parameter></invoke></tools>\n```"
     );
-    let as_json = serde_json::to_string(&call.arguments).unwrap();
+    let as_json = call.arguments.as_str().to_owned();
     assert!([&escaped, &raw, &as_json].iter().all(|text| text.len() > 98_000));
-    assert_eq!(protocol.read(&escaped).calls, std::slice::from_ref(&call));
-    assert_eq!(protocol.read(&raw).calls[0].arguments["rows"], call.arguments["rows"]);
+    assert_eq!(text_tools.read(&escaped).calls, std::slice::from_ref(&call));
+    assert_eq!(text_tools.read(&raw).calls[0].arguments.to_value()["rows"], given["rows"]);
     let schema = Schema::of_tool(&tool()).unwrap();
     let mut group = c.benchmark_group("100 KB reply");
-    group.bench_function("read, escaped", |b| b.iter(|| protocol.read(black_box(&escaped))));
-    group.bench_function("read, raw", |b| b.iter(|| protocol.read(black_box(&raw))));
+    group.bench_function("read, escaped", |b| b.iter(|| text_tools.read(black_box(&escaped))));
+    group.bench_function("read, raw", |b| b.iter(|| text_tools.read(black_box(&raw))));
     group.bench_function("serde_json alone", |b| {
         b.iter(|| serde_json::from_str::<Value>(black_box(&as_json)).unwrap());
     });
-    let value = Value::Object(call.arguments);
+    let value = call.arguments.to_value();
     group
         .bench_function("check against the schema", |b| b.iter(|| schema.check(black_box(&value))));
     group.finish();
@@ -84,6 +85,7 @@ fn building(c: &mut Criterion) {
     for step in 0..50 {
         let arguments = Map::from_iter([("html".to_owned(), json!("<p>page</p>".repeat(10)))]);
         let data = json!({"path": format!("/pages/{step}.png"), "size": [800, 600]});
+        let (arguments, data) = (Value::Object(arguments).into(), data.into());
         results.insert(step, StepResult { success: true, arguments, data });
     }
     let templates = Templates::built_in().unwrap();
@@ -101,8 +103,8 @@ fn building(c: &mut Criterion) {
     let pairs: Vec<(Value, Value)> = results
         .iter()
         .map(|(_, result)| {
-            let arguments = Value::Object(result.arguments.clone()).to_string();
-            let given = json!({"arguments": arguments, "result": result.data.to_string()});
+            let (arguments, data) = (result.arguments.as_str(), result.data.as_str());
+            let given = json!({"arguments": arguments, "result": data});
             (json!({"tool": "render", "reason": "page"}), given)
         })
         .collect();
@@ -121,7 +123,7 @@ fn building(c: &mut Criterion) {
         });
     });
     let steps: Vec<Value> =
-        results.iter().map(|(_, r)| json!({"arguments": r.arguments, "result": r.data})).collect();
+        results.iter().map(|(_, r)| json!([r.arguments.to_value(), r.data.to_value()])).collect();
     group.bench_function("serde_json alone", |b| {
         b.iter(|| serde_json::to_string_pretty(black_box(&steps)).unwrap());
     });

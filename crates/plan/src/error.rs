@@ -45,7 +45,7 @@ impl Error {
     }
 
     /// Puts `outer` in front of the place, as the error travels outward.
-    pub(crate) fn under(mut self, outer: &str) -> Self {
+    pub fn under(mut self, outer: &str) -> Self {
         let place = &mut self.0.place;
         *place = match place.as_str() {
             "" => outer.to_owned(),

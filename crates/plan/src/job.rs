@@ -20,13 +20,12 @@ mod messages;
 mod request;
 mod shown;
 
-use interleaf_model::{Message, Reply};
-use serde_json::{Map, Value};
+use interleaf_model::{Json, Message, Reply};
 
 pub use self::judge::{Attempt, Objection};
 pub use self::messages::merge_adjacent;
 pub use self::request::StepRequest;
-use crate::xml::{Note, Protocol};
+use crate::calls::{Note, TextTools};
 use crate::{Error, ErrorKind, Language, Plan, PlanStep, PlanTool, Repair, Results, Templates};
 
 /// How a model is asked for a call (E2).
@@ -112,8 +111,8 @@ pub enum JobState {
 /// Arguments that keep to the schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepArguments {
-    /// The arguments.
-    pub arguments: Map<String, Value>,
+    /// The arguments, an object. What was not mended is as the model wrote it.
+    pub arguments: Json,
     /// What was mended in them.
     pub repairs: Vec<Repair>,
     /// What was passed over when the text was read.
@@ -145,7 +144,7 @@ pub struct Job {
     results: Results,
     settings: PlanSettings,
     templates: Templates,
-    protocol: Protocol,
+    text_tools: TextTools,
     way: Way,
     fell_back: bool,
     attempts: Vec<Attempt>,
@@ -183,7 +182,7 @@ impl Job {
             results: results.clone(),
             settings: settings.clone(),
             templates: templates.clone(),
-            protocol: Protocol::new([&plan.tools()[tool_index].tool]),
+            text_tools: TextTools::new([&plan.tools()[tool_index].tool]),
             way: match settings.mode {
                 Mode::Xml => Way::Xml,
                 Mode::Native | Mode::Auto => Way::Native,

@@ -3,15 +3,15 @@
 //! A [`Plan`] is an objective and steps that wait for each other; a [`Schedule`] says
 //! which of them may run now. For one step a [`Job`] says what to send to a model, is
 //! given the reply, and ends with arguments that keep to the tool's [`Schema`], or with
-//! an explicit failure. The call travels as text in the [`xml`] protocol or as the API's
-//! own tool call, with one meaning.
+//! an explicit failure. The call travels as text in an XML protocol or as the API's
+//! own tool call, with one meaning. [`calls`] reads calls out of text, and needs no plan.
 //!
 //! ```text
 //!   JSON ──▶ Plan ──▶ Schedule ──▶ a step that is ready
 //!                                     │
 //!              Templates ──▶ Job ──▶ StepRequest ──▶ (a model) ──▶ Reply
 //!                             ▲                                  │
-//!                             └── xml::Protocol · Schema::mend ◀─┘
+//!                             └── TextTools::read · Schema::mend ◀─┘
 //! ```
 //!
 //! Nothing here does I/O, asks a clock or draws a random number.
@@ -40,8 +40,11 @@ mod plan;
 mod results;
 mod schedule;
 
+mod exact;
 mod schema;
-pub mod xml;
+
+pub mod calls;
+mod xml;
 
 mod job;
 mod templates;

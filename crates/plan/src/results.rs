@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use interleaf_model::Json;
+use serde_json::Value;
 
-use crate::{Error, ErrorKind, Plan};
+use crate::{Error, ErrorKind, Plan, exact};
 
 /// The results of steps, by the place of the step. A clone shares them.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,10 +17,10 @@ pub struct Results(Arc<BTreeMap<usize, StepResult>>);
 pub struct StepResult {
     /// Whether the tool did its work.
     pub success: bool,
-    /// The arguments that it was called with.
-    pub arguments: Map<String, Value>,
+    /// The arguments that it was called with, an object.
+    pub arguments: Json,
     /// What it answered.
-    pub data: Value,
+    pub data: Json,
 }
 
 impl Results {
@@ -29,18 +30,25 @@ impl Results {
     /// # Errors
     /// The first result of an unknown step or of another shape.
     pub fn read(text: &str, plan: &Plan) -> Result<Self, Error> {
-        let syntax = |e: serde_json::Error| {
+        let all: Json = serde_json::from_str(text).map_err(|e| {
             let place = format!("line {} column {}", e.line(), e.column());
             Error::new(ErrorKind::Syntax, place, "an object with the results by step is expected")
+        })?;
+        let Some(all) = exact::fields(&all) else {
+            let rule = "an object with the results by step is expected";
+            return Err(Error::new(ErrorKind::Form, "", rule));
         };
-        let object: Map<String, Value> = serde_json::from_str(text).map_err(syntax)?;
         let mut results = Self::default();
-        for (name, value) in object {
+        for (name, value) in all {
             let Some(step) = plan.find(&name) else {
                 let rule = "the plan has no step of this name";
                 return Err(Error::new(ErrorKind::UnknownStep, name, rule));
             };
-            results.insert(step, result_of(value).map_err(|e| e.under(&name))?);
+            if results.get(step).is_some() {
+                let rule = "a step has one result, and this one has two";
+                return Err(Error::new(ErrorKind::Form, name, rule));
+            }
+            results.insert(step, result_of(&value).map_err(|e| e.under(&name))?);
         }
         Ok(results)
     }
@@ -49,11 +57,12 @@ impl Results {
     pub fn write(&self, plan: &Plan) -> String {
         let entry = |(&step, result): (&usize, &StepResult)| {
             let StepResult { success, arguments, data } = result;
-            let value = json!({"arguments": arguments, "success": success, "data": data});
-            Some((plan.steps().get(step)?.id.to_string(), value))
+            let success = Json::from(Value::Bool(*success));
+            let fields = [("arguments", arguments), ("success", &success), ("data", data)];
+            Some((plan.steps().get(step)?.id.to_string(), exact::object(fields)))
         };
-        let object: Map<String, Value> = self.0.iter().filter_map(entry).collect();
-        Value::Object(object).to_string()
+        let all: Vec<(String, Json)> = self.0.iter().filter_map(entry).collect();
+        exact::object(all.iter().map(|(id, value)| (id.as_str(), value))).as_str().to_owned()
     }
 
     /// Stores a result, in place of an earlier one.
@@ -72,24 +81,25 @@ impl Results {
     }
 }
 
-fn result_of(value: Value) -> Result<StepResult, Error> {
+fn result_of(value: &Json) -> Result<StepResult, Error> {
     let fault = |place: &str, rule: &str| Error::new(ErrorKind::Form, place, rule);
-    let Value::Object(mut fields) = value else {
+    let Some(fields) = exact::fields(value) else {
         return Err(fault("", "a result is a JSON object"));
     };
-    let success = match fields.remove("success") {
-        None => true,
-        Some(Value::Bool(success)) => success,
-        Some(_) => return Err(fault("success", "true or false is expected")),
-    };
-    let arguments = match fields.remove("arguments") {
-        None => Map::new(),
-        Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err(fault("arguments", "a JSON object is expected")),
-    };
-    let data = fields.remove("data").unwrap_or(Value::Null);
-    match fields.keys().next() {
-        None => Ok(StepResult { success, arguments, data }),
-        Some(name) => Err(fault(name, "it must be one of arguments, data, success")),
+    let null = Json::from(Value::Null);
+    let mut result = StepResult { success: true, arguments: exact::empty(), data: null };
+    for (name, value) in fields {
+        match name.as_str() {
+            "success" => {
+                let own: Result<bool, _> = serde_json::from_str(value.as_str());
+                result.success = own.map_err(|_| fault("success", "true or false is expected"))?;
+            }
+            "arguments" if value.is_object() && value.is_readable() => result.arguments = value,
+            "arguments" => return Err(fault("arguments", "a JSON object is expected")),
+            "data" if value.is_readable() => result.data = value,
+            "data" => return Err(fault("data", "this JSON cannot be read")),
+            other => return Err(fault(other, "it must be one of arguments, data, success")),
+        }
     }
+    Ok(result)
 }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use interleaf_model::{Arguments, Finish, Reply};
+use interleaf_model::{Arguments, Finish, Json, Reply};
 use serde_json::{Value, json};
 
 use super::{Job, StepArguments, Way};
-use crate::xml::{Call, Note, RefusalReason};
-use crate::{Mended, SchemaFault};
+use crate::calls::{Call, Note, RefusalReason};
+use crate::exact;
+use crate::{Mended, Repair, SchemaFault};
 
 /// A reply that was refused.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +99,7 @@ impl fmt::Display for Objection {
 #[derive(Default)]
 struct Found {
     /// The arguments of each call, and the call as it is shown to the model again.
-    calls: Vec<(Value, String)>,
+    calls: Vec<(Json, String)>,
     /// The calls of other tools, as they are shown.
     others: Vec<String>,
     objections: Vec<Objection>,
@@ -116,7 +117,7 @@ impl Job {
         let refused = |call: Option<String>, objections| {
             Err(Attempt { way: self.way, call: call.unwrap_or_else(said), objections })
         };
-        calls.dedup_by(|a, b| a.0 == b.0);
+        calls.dedup_by(|a, b| exact::is_equal(&a.0, &b.0));
         let all_calls =
             || calls.iter().map(|(_, shown)| shown.as_str()).collect::<Vec<_>>().join("\n");
         if calls.len() > 1 {
@@ -137,8 +138,8 @@ impl Job {
         if !objections.is_empty() {
             return refused(Some(shortened(&shown)), objections);
         }
-        match self.tool().schema.mend(value) {
-            Ok(Mended { value: Value::Object(arguments), repairs }) => Ok(StepArguments {
+        match self.mend(&value) {
+            Ok((arguments, repairs)) => Ok(StepArguments {
                 arguments,
                 repairs,
                 notes,
@@ -146,12 +147,24 @@ impl Job {
                 fell_back: self.fell_back,
                 n_replies: self.attempts.len() + 1,
             }),
-            // A schema that does not ask for an object may let something else pass.
-            Ok(_) => {
-                let objection = Objection::NotJson("an object is wanted".to_owned());
-                refused(Some(shortened(&shown)), vec![objection])
-            }
-            Err(faults) => refused(Some(shortened(&shown)), Objection::rules(faults)),
+            Err(objections) => refused(Some(shortened(&shown)), objections),
+        }
+    }
+
+    /// Arguments that keep to the schema, and what was mended in them.
+    fn mend(&self, given: &Json) -> Result<(Json, Vec<Repair>), Vec<Objection>> {
+        let Mended { value, repairs } =
+            self.tool().schema.mend(given.to_value()).map_err(Objection::rules)?;
+        // A schema that does not ask for an object may let something else pass.
+        if !value.is_object() {
+            return Err(vec![Objection::NotJson("an object is wanted".to_owned())]);
+        }
+        if repairs.is_empty() {
+            return Ok((given.clone(), repairs));
+        }
+        match exact::restored(&value, given) {
+            Some(exact) => Ok((exact, repairs)),
+            None => Err(vec![Objection::NotJson("its integers are too long".to_owned())]),
         }
     }
 
@@ -166,16 +179,17 @@ impl Job {
                 continue;
             }
             let parsed = match &call.arguments {
-                Arguments::Object(json) => Ok(json.to_value()),
+                Arguments::Object(json) => Ok(json.clone()),
                 Arguments::Invalid(text) => serde_json::from_str(text),
             };
+            let null = || Json::from(Value::Null);
             match parsed {
-                Ok(value @ (Value::Object(_) | Value::String(_))) => {
-                    found.calls.push((value, shown))
+                Ok(value) if value.as_str().starts_with(['{', '"']) => {
+                    found.calls.push((value, shown));
                 }
                 Ok(_) => {
+                    found.calls.push((null(), shown));
                     let why = "an object is wanted".to_owned();
-                    found.calls.push((Value::Null, shown));
                     found.objections.push(Objection::NotJson(why));
                 }
                 Err(e) => {
@@ -183,7 +197,7 @@ impl Job {
                         Finish::Length => Objection::CutOff,
                         _ => Objection::NotJson(e.to_string()),
                     };
-                    found.calls.push((Value::Null, shown));
+                    found.calls.push((null(), shown));
                     found.objections.push(objection);
                 }
             }
@@ -192,13 +206,16 @@ impl Job {
     }
 
     fn calls_in_text(&self, reply: &Reply) -> Found {
-        let reading = self.protocol.read(&reply.message.text());
+        let reading = self.text_tools.read(&reply.message.text());
         let mut found = Found { notes: reading.notes, ..Found::default() };
         let is_cut = reply.finish == Finish::Length && found.notes.contains(&Note::MissingEnd);
         for refusal in reading.refusals {
             found.objections.push(match refusal.reason {
                 RefusalReason::OtherTool => Objection::OtherTool(refusal.tool),
                 RefusalReason::CutOff => Objection::CutOff,
+                RefusalReason::Unreadable => {
+                    Objection::NotJson(RefusalReason::Unreadable.as_str().to_owned())
+                }
             });
         }
         if is_cut {
@@ -208,9 +225,9 @@ impl Job {
             found.objections.push(Objection::Repeated);
         }
         for call in reading.calls {
-            let shown = self.protocol.write(std::slice::from_ref(&call));
+            let shown = self.text_tools.write(std::slice::from_ref(&call));
             let Call { arguments, .. } = call;
-            found.calls.push((Value::Object(arguments), shown));
+            found.calls.push((arguments, shown));
         }
         found
     }

@@ -246,7 +246,7 @@ impl Job {
     }
 }
 
-pub(super) fn pretty(value: &Value) -> String {
+fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 

@@ -3,14 +3,14 @@
 //! A result or an argument over the limit is shown head and tail, with a note that says
 //! how much is left out and where the whole is.
 
-use interleaf_model::Message;
-use serde_json::{Map, Value, json};
+use interleaf_model::{Json, Message};
+use serde_json::{Value, json};
 
-use super::request::pretty;
 use super::{Job, Way};
+use crate::calls::{Call, TextTools};
 use crate::templates::Text;
-use crate::xml::{Call, Protocol, write_result};
-use crate::{Error, PlanStep, StepId, StepResult};
+use crate::xml::write_result;
+use crate::{Error, PlanStep, StepId, StepResult, exact};
 
 /// An earlier step as it is shown.
 pub(super) struct Shown<'j> {
@@ -43,10 +43,14 @@ impl Job {
             let step = &self.plan.steps()[at];
             let Some(result) = self.results.get(at) else { continue };
             let mut cut = Cut { job: self, step: step.id.as_str(), limit, is_used: false };
-            let mut arguments = Map::new();
-            for (name, value) in &result.arguments {
-                arguments.insert(name.clone(), cut.value(value, "arguments")?);
+            let mut arguments = Vec::new();
+            for (name, value) in exact::fields(&result.arguments).unwrap_or_default() {
+                arguments.push((name, cut.value(&value, "arguments")?));
             }
+            let arguments = match cut.is_used {
+                true => exact::object(arguments.iter().map(|(name, own)| (name.as_str(), own))),
+                false => result.arguments.clone(),
+            };
             let data = cut.value(&result.data, "result")?;
             let is_shortened = cut.is_used;
             let result = StepResult { success: result.success, arguments, data };
@@ -57,11 +61,11 @@ impl Job {
 
     /// The calls and results of the chain, in one assistant message.
     pub(super) fn xml_history(&self, shown: &[Shown<'_>]) -> Vec<Message> {
-        let protocol = Protocol::new(self.plan.tools().iter().map(|own| &own.tool));
+        let text_tools = TextTools::new(self.plan.tools().iter().map(|own| &own.tool));
         let mut pieces = Vec::new();
         for own in shown {
             let (tool, arguments) = (own.step.tool.clone(), own.result.arguments.clone());
-            pieces.push(protocol.write(&[Call { tool, arguments }]));
+            pieces.push(text_tools.write(&[Call { tool, arguments }]));
             pieces.push(own.to_xml());
         }
         match pieces.is_empty() {
@@ -76,12 +80,13 @@ impl Job {
         for Shown { step, result, .. } in shown {
             let given = json!({"tool": step.tool.as_str(), "reason": step.reason.trim()});
             messages.push(Message::user(&self.render(Text::HistoryUser, &given)?));
-            let arguments = Value::Object(result.arguments.clone()).to_string();
+            let failed = Json::from(Value::Bool(false));
             let outcome = match result.success {
-                true => result.data.to_string(),
-                false => json!({"success": false, "data": result.data}).to_string(),
+                true => result.data.clone(),
+                false => exact::object([("success", &failed), ("data", &result.data)]),
             };
-            let given = json!({"arguments": arguments, "result": outcome});
+            let arguments = exact::compact(&result.arguments);
+            let given = json!({"arguments": arguments, "result": exact::compact(&outcome)});
             messages.push(Message::assistant(&self.render(Text::HistoryAssistant, &given)?));
         }
         Ok(messages)
@@ -99,15 +104,16 @@ impl Job {
             Way::Xml => direct.iter().map(|own| own.to_xml()).collect::<Vec<_>>().join("\n\n"),
             Way::Native => {
                 let write = |Shown { step, result, .. }: &&Shown<'_>| {
-                    json!({
-                        "step": step.id.as_str(),
-                        "tool": step.tool.as_str(),
-                        "success": result.success,
-                        "arguments": result.arguments,
-                        "result": result.data,
-                    })
+                    let (id, tool) = (exact::string(step.id.as_str()), &step.tool);
+                    exact::object([
+                        ("step", &id),
+                        ("tool", &exact::string(tool.as_str())),
+                        ("success", &Json::from(Value::Bool(result.success))),
+                        ("arguments", &result.arguments),
+                        ("result", &result.data),
+                    ])
                 };
-                pretty(&Value::Array(direct.iter().map(write).collect()))
+                exact::pretty(&exact::array(&direct.iter().map(write).collect::<Vec<_>>()))
             }
         };
         self.render(Text::Dependencies(self.folder()), &json!({"results": results})).map(Some)
@@ -124,21 +130,18 @@ struct Cut<'j> {
 
 impl Cut<'_> {
     /// A value, or the head and the tail of its text.
-    fn value(&mut self, value: &Value, what: &str) -> Result<Value, Error> {
-        let text = match value {
-            Value::String(text) if text.len() <= self.limit => return Ok(value.clone()),
-            Value::String(text) => text.clone(),
-            other => match other.to_string() {
-                text if text.len() <= self.limit => return Ok(value.clone()),
-                text => text,
-            },
-        };
+    fn value(&mut self, value: &Json, what: &str) -> Result<Json, Error> {
+        if value.as_str().len() <= self.limit {
+            return Ok(value.clone());
+        }
+        let text = exact::text(value).unwrap_or_else(|| value.as_str().to_owned());
         self.is_used = true;
-        let head = text.floor_char_boundary(self.limit / 2);
-        let tail = text.ceil_char_boundary(text.len() - self.limit / 2);
+        let half = (self.limit / 2).min(text.len() / 2);
+        let head = text.floor_char_boundary(half);
+        let tail = text.ceil_char_boundary(text.len() - half);
         let (left_out, total) = (tail - head, text.len());
         let given = json!({"left_out": left_out, "total": total, "step": self.step, "what": what});
         let note = self.job.render(Text::Cut, &given)?;
-        Ok(Value::String(format!("{}\n{note}\n{}", &text[..head], &text[tail..])))
+        Ok(exact::string(&format!("{}\n{note}\n{}", &text[..head], &text[tail..])))
     }
 }

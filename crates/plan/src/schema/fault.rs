@@ -77,14 +77,14 @@ impl SchemaFault {
             "maxLength" => format!("{value} is longer than {limit} {}", characters(limit)),
             "pattern" => format!("{value} does not match the pattern {limit}"),
             "format" => format!("{value} is not a {limit}"),
-            "minItems" => format!("{value} has less than {limit} {}", items(limit)),
+            "minItems" => format!("{value} has fewer than {limit} {}", items(limit)),
             "maxItems" | "additionalItems" => {
                 format!("{value} has more than {limit} {}", items(limit))
             }
             "uniqueItems" => format!("{value} has items that are equal"),
             "contains" => format!("{value} has no item of the kind that must be in it"),
             "unevaluatedItems" => format!("{value} has items that are not allowed"),
-            "minProperties" => format!("{value} has less than {limit} {}", properties(limit)),
+            "minProperties" => format!("{value} has fewer than {limit} {}", properties(limit)),
             "maxProperties" => format!("{value} has more than {limit} {}", properties(limit)),
             "not" => format!("{value} is what the schema excludes: {limit}"),
             "anyOf" | "oneOf" if self.alternatives.is_empty() && self.n_unlisted > 0 => {

@@ -2,30 +2,29 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
-
 use super::elements::{Patience, close_of};
-use super::read::{CALL_TAGS, is_wrapper, opening};
-use super::tag::{Tag, TagKind, next_tag, tag_at};
-use super::text::{CDATA, CDATA_END, plain};
-use super::{Shape, value};
-use crate::schema::{Kinds, resolve};
+use super::parameters::{Parameter, of_attributes};
+use super::tag::{Tag, TagKind, Tags, tag_at};
+use super::text::plain;
+use crate::calls::{CALL_TAGS, Shape, Tools, is_wrapper, opening};
+use crate::schema::Kinds;
 
-const PARAMETER_TAGS: [&str; 4] = ["parameter", "param", "argument", "arg"];
+/// Elements around the parameters that mean nothing by themselves.
+const CONTAINERS: [&str; 5] = ["parameters", "arguments", "args", "params", "input"];
 
 /// The body of a call.
-pub(super) struct Body<'t> {
-    pub(super) parameters: Vec<Parameter<'t>>,
-    pub(super) ended: Ended,
+pub(crate) struct Body<'t> {
+    pub(crate) parameters: Vec<Parameter<'t>>,
+    pub(crate) ended: Ended,
     /// Where the last of the body stands.
-    pub(super) inner_end: usize,
+    pub(crate) inner_end: usize,
     /// Where the call ends.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
 /// How a body ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// With its end tag.
     Tag,
     /// Without, but something else shows that it is whole.
@@ -34,18 +33,12 @@ pub(super) enum Ended {
     Cut,
 }
 
-/// A parameter as it is written.
-pub(super) struct Parameter<'t> {
-    name: Cow<'t, str>,
-    raw: Cow<'t, str>,
-    kind: Option<String>,
-}
-
 /// What a body knows of the text around it.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'t> {
-    pub(super) tools: &'t [Shape],
-    pub(super) patience: &'t Patience,
+pub(crate) struct Around<'t> {
+    pub(crate) tags: &'t Tags<'t>,
+    pub(crate) tools: &'t Tools,
+    pub(crate) patience: &'t Patience,
 }
 
 struct Walk<'t> {
@@ -59,16 +52,19 @@ struct Walk<'t> {
     key: Option<String>,
 }
 
-/// Reads the body of a call whose start tag is named `opener`.
-pub(super) fn read<'t>(
-    text: &'t str,
+/// Reads the body of a call, which begins at `from`, after its start tag.
+pub(crate) fn read<'t>(
+    tag: &Tag<'t>,
     from: usize,
-    opener: &'t str,
     shape: &'t Shape,
     around: Around<'t>,
 ) -> Body<'t> {
-    let parameters = Vec::new();
+    let (text, opener, parameters) = (around.tags.text, tag.name, of_attributes(tag, shape));
     let mut walk = Walk { text, opener, shape, around, parameters, missing: false, key: None };
+    if tag.kind == TagKind::Empty {
+        let end = tag.span.end;
+        return Body { parameters: walk.parameters, ended: Ended::Tag, inner_end: end, end };
+    }
     let (ended, inner_end, end) = walk.run(from);
     let ended = if walk.missing && ended == Ended::Tag { Ended::Missing } else { ended };
     Body { parameters: walk.parameters, ended, inner_end, end }
@@ -79,11 +75,11 @@ impl<'t> Walk<'t> {
         let text = self.text;
         let mut at = from;
         loop {
-            if let Some(after) = comment_before_tag(text, at) {
+            if let Some(after) = self.around.tags.comment_before_tag(at) {
                 at = after;
                 continue;
             }
-            let Some(tag) = next_tag(text, at) else { return self.at_end(from, at) };
+            let Some(tag) = self.around.tags.next(at) else { return self.at_end(from, at) };
             at = tag.span.end;
             if self.closes_call(&tag) {
                 return (Ended::Tag, tag.span.start, tag.span.end);
@@ -93,13 +89,11 @@ impl<'t> Walk<'t> {
             if closes_wrapper || (!is_parameter && self.opens_call(&tag)) {
                 return (Ended::Missing, tag.span.start, tag.span.start);
             }
-            if tag.is("arg_key") && tag.kind == TagKind::Open {
-                let Some((end, after)) = close_of(text, at, tag.name, self.around.patience) else {
-                    continue;
-                };
+            if is_key(&tag) && tag.kind == TagKind::Open {
+                let Some((end, after)) = self.close_of(at, tag.name) else { continue };
                 self.key = Some(plain(&text[at..end]));
                 at = after;
-            } else if is_parameter {
+            } else if is_parameter || self.is_stranger(&tag) {
                 match self.parameter(&tag) {
                     Some(after) => at = after,
                     None => return (Ended::Cut, text.len(), text.len()),
@@ -108,18 +102,22 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The text is over and the end tag has not come.
+    /// The text is over and the end tag has not come. What was read may be half of the
+    /// call, unless a fence closes after it or its body is one JSON object.
     fn at_end(&self, from: usize, at: usize) -> (Ended, usize, usize) {
-        let rest = self.text[at..].trim_end();
-        let in_tag = rest.rfind('<').is_some_and(|start| !rest[start..].contains('>'));
         let body = self.text[from..].trim();
-        let has_json = body.starts_with('{') && body.trim_end_matches(['`', '\n']).ends_with('}');
-        let whole = !in_tag && (!self.parameters.is_empty() || has_json);
+        let is_json = body.starts_with('{') && body.trim_end_matches(['`', '\n']).ends_with('}');
+        let is_fenced = !self.parameters.is_empty() && self.text[at..].trim() == "```";
+        let whole = is_json || is_fenced;
         (if whole { Ended::Missing } else { Ended::Cut }, self.text.len(), self.text.len())
     }
 
+    fn close_of(&self, from: usize, name: &str) -> Option<(usize, usize)> {
+        close_of(self.around.tags, from, name, self.around.patience)
+    }
+
     fn opens_call(&self, tag: &Tag<'_>) -> bool {
-        opening(self.text, tag, self.around.tools, self.around.patience).is_some()
+        opening(self.around.tags, tag, self.around.tools, self.around.patience).is_some()
     }
 
     fn closes_call(&self, tag: &Tag<'_>) -> bool {
@@ -132,21 +130,31 @@ impl<'t> Walk<'t> {
         if tag.kind == TagKind::Close {
             return false;
         }
-        let named = tag.is_one_of(&PARAMETER_TAGS) && subject(tag).is_some();
-        named
-            || (tag.is("arg_value") && self.key.is_some())
+        tag.parameter().is_some()
+            || (is_value(tag) && self.key.is_some())
             || (tag.value.is_none() && self.shape.property(tag.name).is_some())
+    }
+
+    /// Whether a tag begins an element that no one declares. It is kept as an argument:
+    /// the schema says whether it may be one.
+    fn is_stranger(&self, tag: &Tag<'_>) -> bool {
+        tag.kind != TagKind::Close
+            && tag.value.is_none()
+            && !tag.is_one_of(&CONTAINERS)
+            && !tag.is_one_of(&CALL_TAGS)
+            && !is_wrapper(tag.name)
+            && (tag.kind == TagKind::Empty || self.close_of(tag.span.end, tag.name).is_some())
     }
 
     /// Takes a parameter, and says what is after it; none if the text ends in it.
     fn parameter(&mut self, tag: &Tag<'t>) -> Option<usize> {
-        let named = tag.is_one_of(&PARAMETER_TAGS) && subject(tag).is_some();
-        let name = match (named, tag.is("arg_value")) {
-            (true, _) => subject(tag).map(|name| Cow::Owned(name.to_owned())),
-            (false, true) => self.key.take().map(Cow::Owned),
-            (false, false) => Some(Cow::Borrowed(tag.name)),
+        let named = tag.parameter().map(|name| Cow::Owned(name.to_owned()));
+        let is_named = named.is_some();
+        let name = match named {
+            Some(name) => name,
+            None if is_value(tag) && self.key.is_some() => Cow::Owned(self.key.take()?),
+            None => Cow::Borrowed(tag.name),
         };
-        let name = name?;
         let kind = match tag.attribute(&["string"]) {
             Some("true") => Some("string".to_owned()),
             Some("false") => Some("json".to_owned()),
@@ -157,8 +165,8 @@ impl<'t> Walk<'t> {
             // It was decoded with the tag; a value is decoded when it is read.
             (Cow::Owned(raw.replace('&', "&amp;")), tag.span.end)
         } else {
-            let (end, after) = match named {
-                true => self.end_of_named(tag)?,
+            let (end, after) = match is_named {
+                true => self.end_of_named(tag, &name)?,
                 false => self.end_of_element(tag)?,
             };
             self.missing |= after == end;
@@ -173,13 +181,15 @@ impl<'t> Walk<'t> {
     /// The value may hold code that looks like the protocol, and an end tag may be
     /// missing. So an end tag counts at once if what follows it belongs to the protocol;
     /// otherwise it counts if nothing better comes.
-    fn end_of_named(&self, tag: &Tag<'_>) -> Option<(usize, usize)> {
-        let text = self.text;
+    fn end_of_named(&self, tag: &Tag<'_>, name: &str) -> Option<(usize, usize)> {
+        if let Some(found) = self.end_of_nested(tag, name) {
+            return Some(found);
+        }
         let mut maybe: Option<(usize, usize)> = None;
         let mut first_close: Option<(usize, usize)> = None;
         let mut depth = 0_usize;
         let mut at = tag.span.end;
-        while let Some(next) = next_tag_outside_cdata(text, at) {
+        while let Some(next) = self.around.tags.next_outside_cdata(at) {
             if !self.around.patience.look() {
                 break;
             }
@@ -192,8 +202,7 @@ impl<'t> Walk<'t> {
                     0 => _ = maybe.get_or_insert((start, end)),
                     _ => depth -= 1,
                 }
-            } else if next.is_one_of(&PARAMETER_TAGS) && next.kind != TagKind::Close {
-                let Some(name) = subject(&next) else { continue };
+            } else if let Some(name) = next.parameter() {
                 let is_own = self.shape.properties().is_none_or(|own| own.is_empty())
                     || self.shape.property(name).is_some();
                 match (is_own, next.kind) {
@@ -213,17 +222,29 @@ impl<'t> Walk<'t> {
         maybe.or(first_close)
     }
 
+    /// Where a value ends that consists of parameters: an object, written as such.
+    fn end_of_nested(&self, tag: &Tag<'_>, name: &str) -> Option<(usize, usize)> {
+        let kinds = Kinds::allowed(self.shape.property_schema(name), &self.shape.schema);
+        let may_nest = kinds.contains(Kinds::OBJECT) || kinds.contains(Kinds::ARRAY);
+        let rest = self.text[tag.span.end..].trim_start();
+        let child = tag_at_start(self.text, self.text.len() - rest.len())?;
+        if !may_nest || child.parameter().is_none() {
+            return None;
+        }
+        self.close_of(tag.span.end, tag.name).filter(|&(_, after)| self.belongs(after))
+    }
+
     /// Where the value of an element such as `<city>` ends, and what is after it.
     fn end_of_element(&self, tag: &Tag<'_>) -> Option<(usize, usize)> {
-        if let Some(found) = close_of(self.text, tag.span.end, tag.name, self.around.patience) {
+        if let Some(found) = self.close_of(tag.span.end, tag.name) {
             return Some(found);
         }
         let mut at = tag.span.end;
         loop {
-            let next = next_tag(self.text, at)?;
+            let next = self.around.tags.next(at)?;
             let ends = self.closes_call(&next)
                 || self.is_parameter(&next)
-                || next.is("arg_key")
+                || is_key(&next)
                 || (next.kind == TagKind::Close && is_wrapper(next.name));
             if ends {
                 return Some((next.span.start, next.span.start));
@@ -239,9 +260,8 @@ impl<'t> Walk<'t> {
             return true;
         }
         let Some(tag) = tag_at_start(self.text, self.text.len() - rest.len()) else { return false };
-        let closes_outer = tag.kind == TagKind::Close
-            && (is_wrapper(tag.name)
-                || tag.is_one_of(&["parameters", "arguments", "args", "params", "input"]));
+        let closes_outer =
+            tag.kind == TagKind::Close && (is_wrapper(tag.name) || tag.is_one_of(&CONTAINERS));
         closes_outer || self.closes_call(&tag) || self.is_parameter(&tag)
     }
 
@@ -258,90 +278,14 @@ impl<'t> Walk<'t> {
     }
 }
 
-fn subject<'a>(tag: &'a Tag<'_>) -> Option<&'a str> {
-    tag.subject().or_else(|| tag.attribute(&["key"])).filter(|name| !name.trim().is_empty())
+fn is_key(tag: &Tag<'_>) -> bool {
+    tag.is_one_of(&["arg_key", "longcat_arg_key"])
+}
+
+fn is_value(tag: &Tag<'_>) -> bool {
+    tag.is_one_of(&["arg_value", "longcat_arg_value"])
 }
 
 fn tag_at_start(text: &str, at: usize) -> Option<Tag<'_>> {
     text[at..].starts_with('<').then(|| tag_at(text, at)).flatten()
-}
-
-/// What follows a comment that comes before the next tag.
-fn comment_before_tag(text: &str, at: usize) -> Option<usize> {
-    let start = at + text[at..].find('<')?;
-    let inner = text[start..].strip_prefix("<!--")?;
-    Some(text.len() - inner.len() + inner.find("-->")? + 3)
-}
-
-fn next_tag_outside_cdata(text: &str, from: usize) -> Option<Tag<'_>> {
-    let mut at = from;
-    loop {
-        at += text.get(at..)?.find('<')?;
-        if let Some(inner) = text[at..].strip_prefix(CDATA)
-            && let Some(end) = inner.find(CDATA_END)
-        {
-            at += CDATA.len() + end + CDATA_END.len();
-        } else if let Some(tag) = tag_at(text, at) {
-            return Some(tag);
-        } else {
-            at += 1;
-        }
-    }
-}
-
-/// The arguments that parameters make, and whether one came twice with different values.
-pub(super) fn arguments(parameters: &[Parameter<'_>], shape: &Shape) -> (Map<String, Value>, bool) {
-    let mut groups: Vec<(&str, Vec<&Parameter<'_>>)> = Vec::new();
-    for parameter in parameters {
-        let written = parameter.name.trim();
-        let name = shape.property(written).unwrap_or(written);
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, group)) => group.push(parameter),
-            None => groups.push((name, vec![parameter])),
-        }
-    }
-    let mut repeated = false;
-    let value = |(name, group): (&str, Vec<&Parameter<'_>>)| {
-        (name.to_owned(), value_of(&group, shape.property_schema(name), shape, &mut repeated))
-    };
-    let arguments = groups.into_iter().map(value).collect();
-    (arguments, repeated)
-}
-
-fn value_of(group: &[&Parameter<'_>], schema: &Value, shape: &Shape, repeated: &mut bool) -> Value {
-    let root = &shape.schema;
-    let read = |parameter: &Parameter<'_>, schema| {
-        value::read(&parameter.raw, schema, root, parameter.kind.as_deref())
-    };
-    if let [only] = group {
-        return read(only, schema);
-    }
-    let kinds = Kinds::allowed(schema, root);
-    if kinds.contains(Kinds::ARRAY) && kinds != Kinds::ANY {
-        let whole: Vec<Value> = group.iter().map(|parameter| read(parameter, schema)).collect();
-        if whole.iter().all(Value::is_array) {
-            let items = whole.into_iter().flat_map(|value| match value {
-                Value::Array(items) => items,
-                other => vec![other],
-            });
-            return Value::Array(items.collect());
-        }
-        let items = resolve(schema, root).get("items").unwrap_or(&Value::Bool(true));
-        return Value::Array(group.iter().map(|parameter| read(parameter, items)).collect());
-    }
-    let mut values: Vec<Value> = group.iter().map(|parameter| read(parameter, schema)).collect();
-    *repeated |= values.windows(2).any(|pair| pair[0] != pair[1]);
-    values.pop().unwrap_or(Value::Null)
-}
-
-/// The arguments of a call without a body: its attributes, as far as they are declared.
-pub(super) fn of_attributes(tag: &Tag<'_>, shape: &Shape) -> Map<String, Value> {
-    let declared = tag.attributes.iter().filter_map(|(name, raw)| {
-        let is_name = tag.is_one_of(&CALL_TAGS) && name.eq_ignore_ascii_case("name");
-        let name = shape.property(name).filter(|_| !is_name)?;
-        // It was decoded with the tag; a value is decoded when it is read.
-        let raw = raw.replace('&', "&amp;");
-        Some((name.to_owned(), value::read(&raw, shape.property_schema(name), &shape.schema, None)))
-    });
-    declared.collect()
 }

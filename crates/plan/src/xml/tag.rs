@@ -3,65 +3,116 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::text::decode;
+use super::text::{CDATA, CDATA_END, decode};
 
 /// A tag in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tag<'t> {
+pub(crate) struct Tag<'t> {
     /// Its name as it is written, without a prefix such as `x:` or `｜x｜`.
-    pub(super) name: &'t str,
-    pub(super) kind: TagKind,
+    pub(crate) name: &'t str,
+    pub(crate) kind: TagKind,
     /// What stands after the name in `<function=NAME>`.
-    pub(super) value: Option<&'t str>,
-    pub(super) attributes: Vec<(&'t str, Cow<'t, str>)>,
-    pub(super) span: Range<usize>,
+    pub(crate) value: Option<&'t str>,
+    pub(crate) attributes: Vec<(&'t str, Cow<'t, str>)>,
+    pub(crate) span: Range<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TagKind {
+pub(crate) enum TagKind {
     Open,
     Close,
     Empty,
 }
 
 impl Tag<'_> {
-    pub(super) fn is(&self, name: &str) -> bool {
+    pub(crate) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    pub(super) fn is_one_of(&self, names: &[&str]) -> bool {
+    pub(crate) fn is_one_of(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.is(name))
     }
 
-    pub(super) fn attribute(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn attribute(&self, names: &[&str]) -> Option<&str> {
         let wanted = |own: &str| names.iter().any(|name| own.eq_ignore_ascii_case(name));
         self.attributes.iter().find(|(own, _)| wanted(own)).map(|(_, value)| &**value)
     }
 
+    /// The name of the parameter that it begins, if it begins one.
+    pub(crate) fn parameter(&self) -> Option<&str> {
+        let named = self.subject().or_else(|| self.attribute(&["key"]));
+        let is_one = self.kind != TagKind::Close && self.is_one_of(&PARAMETER_TAGS);
+        named.filter(|name| is_one && !name.trim().is_empty())
+    }
+
     /// What the tag is about: `name="…"`, or what stands after its name.
-    pub(super) fn subject(&self) -> Option<&str> {
+    pub(crate) fn subject(&self) -> Option<&str> {
         self.value.or_else(|| self.attribute(&["name", "tool", "tool_name", "function"]))
     }
 }
 
+const PARAMETER_TAGS: [&str; 4] = ["parameter", "param", "argument", "arg"];
+
 /// The longest tag that is taken for one, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// The next tag at or after `from`, whatever its name.
-pub(super) fn next_tag(text: &str, from: usize) -> Option<Tag<'_>> {
-    let mut at = from;
-    loop {
-        at += text.get(at..)?.find('<')?;
-        match tag_at(text, at) {
-            Some(tag) => return Some(tag),
-            None => at += 1,
+/// The tags of a text, found once. Looking for the next of something takes a step or two,
+/// however often it is done.
+pub(crate) struct Tags<'t> {
+    pub(crate) text: &'t str,
+    starts: Vec<usize>,
+    sections: Vec<usize>,
+    section_ends: Vec<usize>,
+    comment_ends: Vec<usize>,
+}
+
+impl<'t> Tags<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let places = |pattern: &str| text.match_indices(pattern).map(|(at, _)| at).collect();
+        let mut starts: Vec<usize> = places("<");
+        starts.retain(|&at| tag_at(text, at).is_some());
+        Self {
+            text,
+            starts,
+            sections: places(CDATA),
+            section_ends: places(CDATA_END),
+            comment_ends: places("-->"),
         }
     }
+
+    /// The next tag at or after `from`, whatever its name.
+    pub(crate) fn next(&self, from: usize) -> Option<Tag<'t>> {
+        tag_at(self.text, at_or_after(&self.starts, from)?)
+    }
+
+    /// The next tag that is in no CDATA section which has an end.
+    pub(crate) fn next_outside_cdata(&self, from: usize) -> Option<Tag<'t>> {
+        let mut at = from;
+        loop {
+            let start = at_or_after(&self.starts, at)?;
+            let section = at_or_after(&self.sections, at).filter(|&section| section < start);
+            match section.and_then(|section| at_or_after(&self.section_ends, section)) {
+                Some(end) => at = end + CDATA_END.len(),
+                None => return tag_at(self.text, start),
+            }
+        }
+    }
+
+    /// What follows a comment that comes before the next tag.
+    pub(crate) fn comment_before_tag(&self, from: usize) -> Option<usize> {
+        let start = from + self.text[from..].find('<')?;
+        let inner = self.text[start..].strip_prefix("<!--")?;
+        Some(at_or_after(&self.comment_ends, self.text.len() - inner.len())? + 3)
+    }
+}
+
+fn at_or_after(places: &[usize], from: usize) -> Option<usize> {
+    places.get(places.partition_point(|&place| place < from)).copied()
 }
 
 /// The tag that begins at `at`, if one does. What looks like code does not: a name must
 /// follow at once, and an end must come before the next `<`.
-pub(super) fn tag_at(text: &str, at: usize) -> Option<Tag<'_>> {
+pub(crate) fn tag_at(text: &str, at: usize) -> Option<Tag<'_>> {
     // What is longer is no tag; without a bound, a text of quotes would be read over and
     // over.
     let text = &text[..text.floor_char_boundary(at.saturating_add(LONGEST))];
@@ -172,8 +223,9 @@ impl<'t> Cursor<'t> {
         };
         let open = self.peek()?;
         self.skip(open);
-        let value = self.take_while(|c| c != close);
-        self.skip(close).then_some(())?;
+        let rest = self.rest();
+        let value = &rest[..rest.find(close)?];
+        self.at += value.len() + close.len_utf8();
         let value = if escaped { value.strip_suffix('\\').unwrap_or(value) } else { value };
         Some((key, decode(value)))
     }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-pub(super) const CDATA: &str = "<![CDATA[";
-pub(super) const CDATA_END: &str = "]]>";
+pub(crate) const CDATA: &str = "<![CDATA[";
+pub(crate) const CDATA_END: &str = "]]>";
 
 /// Text that can stand between tags and in an attribute.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
@@ -12,7 +12,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
 
 /// The text of a parameter as it is written: nothing in it is taken for a tag, and the
 /// white space at its ends is kept.
-pub(super) fn escape_value(text: &str) -> String {
+pub(crate) fn escape_value(text: &str) -> String {
     let inner = text.trim();
     if inner.is_empty() {
         return text.chars().map(reference).collect();
@@ -34,7 +34,7 @@ fn reference(c: char) -> String {
 /// White space that only lays the tags out is no part of it: around a single line all of
 /// it, around several lines the line break after the start tag and the one before the
 /// end tag. CDATA is taken as it is; elsewhere entities are decoded, once.
-pub(super) fn plain(raw: &str) -> String {
+pub(crate) fn plain(raw: &str) -> String {
     let trimmed = raw.trim();
     let is_cdata = trimmed.starts_with(CDATA) && trimmed.ends_with(CDATA_END);
     let laid_out = if is_cdata || !trimmed.contains('\n') { trimmed } else { unframed(raw) };
@@ -82,7 +82,7 @@ fn unframed(raw: &str) -> &str {
 }
 
 /// Decodes entities, once: `&amp;lt;` is `&lt;`. What is no entity stays.
-pub(super) fn decode(text: &str) -> Cow<'_, str> {
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }
@@ -130,7 +130,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
 }
 
 /// What a fence of three backticks holds, if the text is one.
-pub(super) fn unfenced(text: &str) -> &str {
+pub(crate) fn unfenced(text: &str) -> &str {
     let trimmed = text.trim();
     let Some(inner) = trimmed.strip_prefix("```") else { return trimmed };
     let inner = inner.split_once('\n').map_or(inner, |(_, inner)| inner);

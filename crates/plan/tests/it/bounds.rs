@@ -18,7 +18,7 @@ fn plan_with(schema: &Value, reason: &str, data: Value) -> (Plan, Results) {
     });
     let plan = Plan::read(&plan.to_string(), &[]).unwrap();
     let mut results = Results::default();
-    results.insert(0, StepResult { success: true, arguments: Map::new(), data });
+    results.insert(0, StepResult { success: true, arguments: json!({}).into(), data: data.into() });
     (plan, results)
 }
 
@@ -141,7 +141,10 @@ fn a_value_of_native_mode_cannot_add_a_line_of_ours() {
     });
     let plan = Plan::read(&plan.to_string(), &[]).unwrap();
     let mut results = Results::default();
-    results.insert(0, StepResult { success: true, arguments: Map::new(), data: json!(forged) });
+    results.insert(
+        0,
+        StepResult { success: true, arguments: json!({}).into(), data: json!(forged).into() },
+    );
     for language in Language::ALL {
         let settings = PlanSettings { mode: Mode::Native, language, ..PlanSettings::default() };
         let mut job = job(&(plan.clone(), results.clone()), settings);

@@ -57,7 +57,7 @@ pub(crate) fn run(
                 before = Some(*request);
             }
             JobState::Done(answer) => {
-                let arguments = serde_json::to_string_pretty(&answer.arguments).unwrap();
+                let arguments = serde_json::to_string_pretty(&answer.arguments.to_value()).unwrap();
                 let repairs: Vec<String> = answer
                     .repairs
                     .iter()

@@ -1,7 +1,7 @@
 //! What holds for every schema of a family, every value, every text and every path.
 
 use interleaf_model::{Extra, Json, Tool};
-use interleaf_plan::xml::{Call, Protocol};
+use interleaf_plan::calls::{Call, TextTools};
 use interleaf_plan::{Job, JobState, Language, Mode, PlanSettings, Schema, Templates};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::exchange::{calls, check, cut, says};
 use super::logo;
 
 /// Text with everything that could be mistaken for markup, JSON or layout.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("</parameter>".to_owned()),
         Just("<parameter name=\"a\">".to_owned()),
@@ -32,7 +32,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 /// A JSON value of any shape.
-fn any_value() -> impl Strategy<Value = Value> {
+pub(crate) fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
@@ -121,7 +121,7 @@ proptest! {
             fields.map(|(name, (_, value))| (name.clone(), value.clone())).collect();
         let schema = json!({"type": "object", "properties": schemas});
         prop_assert!(Schema::new(schema.clone()).unwrap().is_valid(&Value::Object(arguments.clone())));
-        let protocol = Protocol::new(&[tool("a <tool> & \"more\"", &schema), tool("other", &schema)]);
+        let protocol = TextTools::new(&[tool("a <tool> & \"more\"", &schema), tool("other", &schema)]);
         let written = [
             Call::new("a <tool> & \"more\"", arguments.clone()),
             Call::new("other", arguments),
@@ -139,7 +139,7 @@ proptest! {
 
     #[test]
     fn the_reader_never_panics_and_gives_declared_tools_only(text in text(), more in ".{0,60}") {
-        let protocol = Protocol::new(&[tool("f", &json!({"properties": {"a": {"type": "array"}}}))]);
+        let protocol = TextTools::new(&[tool("f", &json!({"properties": {"a": {"type": "array"}}}))]);
         for text in [
             text.clone(),
             format!("<invoke name=\"f\">{text}{more}"),

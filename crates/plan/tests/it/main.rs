@@ -5,6 +5,7 @@
 mod bounds;
 mod corpus;
 mod exchange;
+mod forms;
 mod laws;
 mod merging;
 mod paths;

@@ -112,16 +112,50 @@ fn another_tools_call_is_not_accepted_in_any_mode() {
 }
 
 #[test]
-fn a_call_that_ends_at_the_output_limit_is_asked_for_again() {
-    let whole_looking =
-        says(&format!("<invoke name=\"{RENDER}\"><parameter name=\"html\">a</parameter>"));
-    let printed = run(&logo(), 1, Mode::Xml, Language::En, &[cut(whole_looking.clone())]);
-    assert!(printed.contains("it ends inside the call"), "{printed}");
-    let printed = run(&logo(), 1, Mode::Xml, Language::En, &[whole_looking]);
-    assert!(printed.contains("=== done"), "{printed}");
+fn a_call_that_ends_with_the_text_is_asked_for_again() {
+    let half = says(&format!("<invoke name=\"{RENDER}\"><parameter name=\"html\">a</parameter>"));
+    for reply in [half.clone(), cut(half)] {
+        let printed = run(&logo(), 1, Mode::Xml, Language::En, &[reply]);
+        assert!(printed.contains("it ends inside the call"), "{printed}");
+    }
     let half = cut(calls(RENDER, r#"{"html":"a"#));
     let printed = run(&logo(), 1, Mode::Native, Language::En, &[half]);
     assert!(printed.contains("it ends inside the call"), "{printed}");
+}
+
+#[test]
+fn an_integer_of_more_than_64_bits_is_kept_exact() {
+    let schema = serde_json::json!({"type": "object", "properties":
+        {"n": {"type": "integer"}, "tags": {"type": "array"}}});
+    let plan = serde_json::json!({"objective": "o", "tools": [{"name": "f", "parameters": schema}],
+        "steps": [{"tool": "f"}]});
+    let plan = interleaf_plan::Plan::read(&plan.to_string(), &[]).unwrap();
+    let (results, templates) = (Results::default(), Templates::built_in().unwrap());
+    let wide = "123456789012345678901234567890";
+    let call = |body: &str| format!("<invoke name=\"f\">{body}</invoke>");
+    for (mode, reply) in [
+        (Mode::Native, calls("f", &format!("{{\"n\":{wide}}}"))),
+        // What is mended keeps its digits too: a string, and a list of one.
+        (Mode::Native, calls("f", &format!("{{\"n\":\"{wide}\"}}"))),
+        (Mode::Native, calls("f", &format!("{{\"n\":[{wide}],\"tags\":\"a\"}}"))),
+        (Mode::Xml, says(&call(&format!("<parameter name=\"n\">{wide}</parameter>")))),
+        (Mode::Xml, says(&call(&format!("{{\"n\": {wide}}}")))),
+    ] {
+        let settings = PlanSettings { mode, ..PlanSettings::default() };
+        let mut job = Job::new(&plan, 0, &results, &settings, &templates).unwrap();
+        job.give(&reply).unwrap();
+        let JobState::Done(found) = job.next().unwrap() else { panic!("{reply:?}") };
+        assert!(
+            found.arguments.as_str().contains(&format!(":{wide}"))
+                || found.arguments.as_str().contains(&format!(": {wide}")),
+            "{:?}",
+            found.arguments
+        );
+    }
+    // A result keeps them on its way to the next step.
+    let text = format!("{{\"0\": {{\"data\": {{\"n\": {wide}}}}}}}");
+    let results = Results::read(&text, &plan).unwrap();
+    assert!(results.write(&plan).contains(wide));
 }
 
 #[test]

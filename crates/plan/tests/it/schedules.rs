@@ -1,10 +1,10 @@
 //! Which steps may run, and when.
 
 use interleaf_plan::{Plan, Results, Schedule, StepResult, StepState};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 fn done() -> StepResult {
-    StepResult { success: true, arguments: Map::new(), data: json!("fine") }
+    StepResult { success: true, arguments: json!({}).into(), data: json!("fine").into() }
 }
 
 fn failed() -> StepResult {

@@ -1,14 +1,15 @@
 //! `interleaf plan xml`: the protocol by itself.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
-use interleaf::model::Tool;
-use interleaf::plan::xml::{Call, Protocol};
+use interleaf::model::Json;
+use interleaf::plan::calls::{Call, TextTools, read_calls};
 use interleaf::plan::{Schema, read_tools};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::failure;
 use crate::arguments::ByteCount;
@@ -63,33 +64,36 @@ pub(crate) fn run(
 }
 
 fn answer(action: Action, input: &Input) -> Result<Box<RawValue>, Failure> {
-    let fields: Map<String, Value> =
+    let fields: HashMap<String, Json> =
         serde_json::from_str(&input.text).map_err(|e| Failure::json(&input.name, &e))?;
     let field = |name: &str| {
         fields.get(name).ok_or_else(|| Failure::new(&input.name, "it is missing").at(name))
     };
+    let value = |name: &str| field(name).map(Json::to_value);
+    let tools = || tools(&input.name, &value("tools")?);
     let answer = match action {
-        Action::Validate => validate(&input.name, field("schema")?, field("instance")?)?,
+        Action::Validate => validate(&input.name, &value("schema")?, &value("instance")?)?,
         Action::Roundtrip => {
-            let protocol = Protocol::new(&tools(&input.name, field("tools")?)?);
-            roundtrip(&protocol, &calls(&input.name, field("calls")?)?)
+            let calls = read_calls(field("calls")?);
+            let calls = calls.map_err(|e| failure(&input.name, &e.under("calls")))?;
+            let (tools, text) = (tools()?, tools()?.write(&calls));
+            let calls = calls_text(&tools.read(&text).calls);
+            format!("{{\"text\":{},\"calls\":{calls}}}", json!(text))
         }
         Action::Parse => {
-            let protocol = Protocol::new(&tools(&input.name, field("tools")?)?);
-            let text = field("text")?.as_str();
-            let text =
-                text.ok_or_else(|| Failure::new(&input.name, "a text is expected").at("text"))?;
-            parse(&protocol, text)
+            let text = value("text")?;
+            let fault = || Failure::new(&input.name, "a text is expected").at("text");
+            parse(&tools()?, text.as_str().ok_or_else(fault)?)
         }
     };
-    one_line(&input.name, &answer.to_string())
+    one_line(&input.name, &answer)
 }
 
-fn validate(name: &str, schema: &Value, instance: &Value) -> Result<Value, Failure> {
+fn validate(name: &str, schema: &Value, instance: &Value) -> Result<String, Failure> {
     let schema = Schema::new(schema.clone()).map_err(|e| failure(name, &e))?;
     let faults = schema.check(instance);
     if faults.is_empty() {
-        return Ok(json!({"valid": true}));
+        return Ok(json!({"valid": true}).to_string());
     }
     let errors = faults.iter().map(|fault| {
         json!({
@@ -99,65 +103,41 @@ fn validate(name: &str, schema: &Value, instance: &Value) -> Result<Value, Failu
             "allowed": fault.allowed,
         })
     });
-    Ok(json!({"valid": false, "errors": errors.collect::<Vec<_>>()}))
+    Ok(json!({"valid": false, "errors": errors.collect::<Vec<_>>()}).to_string())
 }
 
-fn roundtrip(protocol: &Protocol, calls: &[Call]) -> Value {
-    let text = protocol.write(calls);
-    let calls = protocol.read(&text).calls;
-    json!({"text": text, "calls": calls.iter().map(call_json).collect::<Vec<_>>()})
-}
-
-fn parse(protocol: &Protocol, text: &str) -> Value {
-    let reading = protocol.read(text);
-    let calls: Vec<Value> = reading.calls.iter().map(call_json).collect();
-    let content = match reading.content.as_str() {
-        "" => Value::Null,
-        content => content.into(),
-    };
-    let mut answer = json!({"calls": calls, "content": content});
+fn parse(tools: &TextTools, text: &str) -> String {
+    let reading = tools.read(text);
+    let content = Some(reading.content).filter(|content| !content.is_empty());
     let refused = reading
         .refusals
         .iter()
         .map(|refusal| json!({"tool": refusal.tool, "reason": refusal.reason.as_str()}));
     let refused: Vec<Value> = refused.collect();
     let notes: Vec<Value> = reading.notes.iter().map(|note| note.as_str().into()).collect();
+    let calls = calls_text(&reading.calls);
+    let mut answer = format!("{{\"calls\":{calls},\"content\":{}", json!(content));
     for (name, list) in [("refused", refused), ("notes", notes)] {
         if !list.is_empty() {
-            answer[name] = list.into();
+            answer += &format!(",\"{name}\":{}", Value::Array(list));
         }
     }
-    answer
+    answer + "}"
 }
 
-fn call_json(call: &Call) -> Value {
-    json!({"name": call.tool.as_str(), "arguments": call.arguments})
+/// Calls as JSON, their arguments as they were written.
+fn calls_text(calls: &[Call]) -> String {
+    let call = |call: &Call| {
+        let name = json!(call.tool.as_str());
+        format!("{{\"name\":{name},\"arguments\":{}}}", call.arguments.as_str())
+    };
+    format!("[{}]", calls.iter().map(call).collect::<Vec<_>>().join(","))
 }
 
-fn tools(name: &str, list: &Value) -> Result<Vec<Tool>, Failure> {
-    read_tools(list).map_err(|faults| match faults.first() {
+fn tools(name: &str, list: &Value) -> Result<TextTools, Failure> {
+    let tools = read_tools(list).map_err(|faults| match faults.first() {
         Some(fault) => failure(name, fault),
         None => Failure::new(name, "a list of tools is expected").at("tools"),
-    })
-}
-
-/// The calls, in our form or in that of OpenAI.
-fn calls(name: &str, list: &Value) -> Result<Vec<Call>, Failure> {
-    let fault = |at: &str, rule: &str| Failure::new(name, rule).at(at);
-    let list = list.as_array().ok_or_else(|| fault("calls", "a list of calls is expected"))?;
-    let call = |(i, value): (usize, &Value)| {
-        let at = format!("calls[{i}]");
-        let own = value.get("function").filter(|own| own.is_object()).unwrap_or(value);
-        let tool = own.get("name").or_else(|| own.get("tool")).and_then(Value::as_str);
-        let tool = tool.ok_or_else(|| fault(&at, "a call needs a field `name`"))?;
-        let arguments = match own.get("arguments").or_else(|| own.get("input")) {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(arguments)) => arguments.clone(),
-            Some(Value::String(text)) => serde_json::from_str(text)
-                .map_err(|_| fault(&at, "the arguments are not a JSON object"))?,
-            Some(_) => return Err(fault(&at, "the arguments are not a JSON object")),
-        };
-        Ok(Call::new(tool, arguments))
-    };
-    list.iter().enumerate().map(call).collect()
+    });
+    tools.map(|tools| TextTools::new(&tools))
 }

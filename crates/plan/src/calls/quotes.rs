@@ -1,0 +1,113 @@
+//! Parts of a text that quote something: a call in them is not made.
+//!
+//! | | is a quote |
+//! |---|---|
+//! | a line that begins with `>` | always |
+//! | a span between backticks | unless it is all there is |
+//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too |
+
+/// A fence: what it holds, and where it ends.
+pub(super) struct Fence {
+    pub(super) inner: usize,
+    /// Where its last line begins; the end of the text if it is not closed.
+    pub(super) close: usize,
+    pub(super) end: usize,
+    /// Whether its language says that it is a quote.
+    pub(super) is_quote: bool,
+}
+
+/// The lines of a text that can end a fence, by the length of the fence that they end.
+pub(super) struct FenceEnds([Vec<usize>; LONGEST]);
+
+/// Longer fences are taken to be of this length.
+const LONGEST: usize = 8;
+
+/// The languages of a fence that a call may stand in.
+const LANGUAGES: [&str; 16] = [
+    "",
+    "xml",
+    "json",
+    "jsonl",
+    "json5",
+    "tool",
+    "tools",
+    "tool_call",
+    "tool_calls",
+    "tool_use",
+    "tool_code",
+    "function_call",
+    "action",
+    "text",
+    "txt",
+    "plaintext",
+];
+
+impl FenceEnds {
+    pub(super) fn of(text: &str) -> Self {
+        let mut ends: [Vec<usize>; LONGEST] = Default::default();
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let marks = line.trim();
+            if marks.len() >= 3 && marks.bytes().all(|b| b == b'`') {
+                let start = at + line.len() - line.trim_start().len();
+                ends[..marks.len().min(LONGEST)].iter_mut().for_each(|own| own.push(start));
+            }
+            at += line.len();
+        }
+        Self(ends)
+    }
+
+    /// The fence that begins at `at`, if one does.
+    pub(super) fn fence_at(&self, text: &str, at: usize) -> Option<Fence> {
+        let length = text[at..].bytes().take_while(|&b| b == b'`').count();
+        if length < 3 || !is_first_in_line(text, at) {
+            return None;
+        }
+        let rest = &text[at + length..];
+        let (info, inner) = match rest.split_once('\n') {
+            Some((info, _)) => (info, at + length + info.len() + 1),
+            None => (rest, text.len()),
+        };
+        // Backticks on the same line: a span, not a fence.
+        if info.contains('`') {
+            return None;
+        }
+        let ends = &self.0[length.min(LONGEST) - 1];
+        let close = ends.get(ends.partition_point(|&end| end < inner)).copied();
+        let close = close.unwrap_or(text.len());
+        let end = close + text[close..].bytes().take_while(|&b| b == b'`').count();
+        let language = info.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        let is_quote = length > 3 || !LANGUAGES.contains(&language.as_str());
+        Some(Fence { inner, close, end, is_quote })
+    }
+}
+
+/// Where a span of code that begins with the backticks at `at` ends; none if it does not
+/// end in its paragraph.
+pub(super) fn span_end(text: &str, at: usize) -> Option<usize> {
+    const FAR: usize = 8 * 1024;
+    let length = text[at..].bytes().take_while(|&b| b == b'`').count();
+    let end = text.floor_char_boundary((at + FAR).min(text.len()));
+    let rest = &text[at + length..end.max(at + length)];
+    let rest = rest.split("\n\n").next().unwrap_or(rest);
+    let mut from = 0;
+    while let Some(start) = rest[from..].find('`') {
+        let start = from + start;
+        let own = rest[start..].bytes().take_while(|&b| b == b'`').count();
+        from = start + own;
+        if own == length {
+            return Some(at + length + from);
+        }
+    }
+    None
+}
+
+/// Where a quoted line that begins at `at` ends; none if none begins there.
+pub(super) fn quoted_line_end(text: &str, at: usize) -> Option<usize> {
+    is_first_in_line(text, at).then(|| text[at..].find('\n').map_or(text.len(), |end| at + end))
+}
+
+fn is_first_in_line(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    before.is_empty() || before.ends_with('\n')
+}
