@@ -30,11 +30,13 @@
 mod bare;
 mod given;
 mod json;
+mod marked;
 mod marks;
 mod python;
 mod quotes;
 mod reading;
 mod scan;
+mod tagged;
 mod tags;
 mod tools;
 

@@ -164,12 +164,7 @@ pub(super) fn head_at(text: &str, at: usize) -> Option<Head> {
         if let Some(length) = SEPARATORS.into_iter().find_map(|own| length_of(rest, own)) {
             pieces.push(String::new());
             place += length;
-        } else if !rest.starts_with("```")
-            && ENDS.into_iter().any(|end| length_of(rest, end).is_some())
-        {
-            ending = Some(place);
-            break;
-        } else if mark_at(text, place).is_some() {
+        } else if is_end(rest) || mark_at(text, place).is_some() {
             ending = Some(place);
             break;
         } else {
@@ -193,6 +188,10 @@ pub(super) fn head_at(text: &str, at: usize) -> Option<Head> {
     let arguments = text[place..].starts_with('{').then_some(place);
     let is_cut = arguments.is_none() && ending.is_none() && place >= text.len();
     Some(Head { name: name.to_owned(), arguments, end: place, is_cut })
+}
+
+fn is_end(text: &str) -> bool {
+    !text.starts_with("```") && ENDS.into_iter().any(|end| length_of(text, end).is_some())
 }
 
 /// How long a mark is where a text begins with it.

@@ -246,35 +246,35 @@ impl<'t> Cursor<'t> {
     fn escape(&mut self, out: &mut String) -> Option<()> {
         let c = self.rest().chars().next()?;
         self.at += c.len_utf8();
-        let n_digits = match c {
-            'n' => return Some(out.push('\n')),
-            't' => return Some(out.push('\t')),
-            'r' => return Some(out.push('\r')),
-            'b' => return Some(out.push('\u{8}')),
-            'f' => return Some(out.push('\u{c}')),
-            '0' => return Some(out.push('\0')),
-            '\n' => return Some(()),
-            '\\' | '\'' | '"' | '/' => return Some(out.push(c)),
-            'x' => 2,
-            'u' => 4,
-            'U' => 8,
-            other => {
-                out.push('\\');
-                out.push(other);
-                return Some(());
-            }
-        };
+        match c {
+            'n' => out.push('\n'),
+            't' => out.push('\t'),
+            'r' => out.push('\r'),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            '0' => out.push('\0'),
+            '\n' => {}
+            '\\' | '\'' | '"' | '/' => out.push(c),
+            'x' => out.push(self.code(2)?),
+            'u' => out.push(self.code(4)?),
+            'U' => out.push(self.code(8)?),
+            other => out.extend(['\\', other]),
+        }
+        Some(())
+    }
+
+    /// The character whose code these digits are; of two halves, if they are a pair.
+    fn code(&mut self, n_digits: usize) -> Option<char> {
         let code = self.hex(n_digits)?;
-        // Two halves of a character that has no place in 16 bits.
         let code = match code {
             0xd800..0xdc00 if self.rest().starts_with("\\u") => {
                 self.at += 2;
-                let low = self.hex(4)?.checked_sub(0xdc00)?;
+                let low = self.hex(4)?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
                 0x10000 + ((code - 0xd800) << 10) + low
             }
             _ => code,
         };
-        Some(out.push(char::from_u32(code)?))
+        char::from_u32(code)
     }
 
     fn hex(&mut self, n_digits: usize) -> Option<u32> {

@@ -9,20 +9,14 @@
 
 use std::ops::Range;
 
-use interleaf_model::Json;
-
-use super::json::{self, Told};
 use super::marks::{self, Begins};
 use super::quotes::{self, FenceEnds};
-use super::tags::{CALL_TAGS, Opening, is_wrapper, may_hold_json, opening};
-use super::tools::{Shape, Tools};
-use super::{Call, Note, Reading, Refusal, RefusalReason, python};
-use crate::exact;
-use crate::xml::body::{self, Ended};
+use super::tags::{CALL_TAGS, is_wrapper};
+use super::tools::Tools;
+use super::{Call, Note, Reading, Refusal, RefusalReason};
 use crate::xml::elements::{Patience, close_of};
-use crate::xml::parameters;
 use crate::xml::tag::{Tag, TagKind, Tags, tag_at};
-use crate::xml::text::{decode, plain, unfenced};
+use crate::xml::text::decode;
 
 const THOUGHTS: [&str; 7] =
     ["think", "thinking", "thought", "reasoning", "scratchpad", "scratch_pad", "reflection"];
@@ -95,9 +89,9 @@ fn scan(text: &str, tools: &Tools, looks: Looks) -> Reading {
 
 pub(super) struct Scan<'t> {
     pub(super) text: &'t str,
-    tags: &'t Tags<'t>,
+    pub(super) tags: &'t Tags<'t>,
     pub(super) tools: &'t Tools,
-    patience: &'t Patience,
+    pub(super) patience: &'t Patience,
     fences: &'t FenceEnds,
     looks: Looks,
     /// Whether every fence is a quote: calls stand outside fences.
@@ -223,239 +217,6 @@ impl<'t> Scan<'t> {
         (self.prose, self.n_fenced) = (0, 0);
     }
 
-    /// Reads what a mark begins, and says where it ends; none if it begins nothing.
-    fn mark(&mut self, at: usize, begins: Begins, end: usize) -> Option<usize> {
-        let start = marks::skip_fillers(self.text, end);
-        let is_json = self.text[start..].starts_with(['{', '[']);
-        let read = match begins {
-            Begins::Wrapper | Begins::Other(_) => return None,
-            Begins::Values => self.values(at, start),
-            Begins::Both if is_json => self.values(at, start),
-            Begins::Named | Begins::Both => self.named(at, start, begins == Begins::Both),
-        };
-        let read = marks::skip_ends(self.text, read?);
-        self.prose = read;
-        Some(read)
-    }
-
-    /// Reads calls as JSON or Python at `start`, of a form that begins at `at`.
-    fn values(&mut self, at: usize, start: usize) -> Option<usize> {
-        let run = json::run(self.text, start, self.tools);
-        match run {
-            Some(run) if run.broken.is_none() && !(run.told.is_empty() && run.has_other) => {
-                self.reading.notes.extend(&run.notes);
-                let has_other = run.has_other;
-                self.take(run.told, at, run.end);
-                if has_other {
-                    self.refuse(String::new(), RefusalReason::Unreadable, at..run.end);
-                }
-                Some(run.end)
-            }
-            run => {
-                if let Some((calls, end)) = python::calls_at(self.text, start) {
-                    self.take_python(&calls, at, end);
-                    return Some(end);
-                }
-                let run = run?;
-                let reason = run.broken.unwrap_or(RefusalReason::Unreadable);
-                // Of a call that is cut off, the rest of the text is a part.
-                let end = if reason == RefusalReason::CutOff { self.text.len() } else { run.end };
-                self.take(run.told, at, end);
-                self.refuse(String::new(), reason, at..end);
-                Some(end)
-            }
-        }
-    }
-
-    /// Reads a call whose name stands before its arguments; several, if they may follow.
-    fn named(&mut self, at: usize, start: usize, may_follow: bool) -> Option<usize> {
-        let head = marks::head_at(self.text, start)?;
-        let name = json::strip_index(&head.name);
-        // A call in tags stands in the marks.
-        if name.is_empty() || name.starts_with('<') || name.contains(char::is_whitespace) {
-            return None;
-        }
-        let (told, end) = match (head.arguments, self.tools.find(name)) {
-            (None, _) if head.is_cut => {
-                let tool = self.tools.find(name).map_or(name, |shape| shape.name.as_str());
-                self.take(Vec::new(), at, self.text.len());
-                self.refuse(tool.to_owned(), RefusalReason::CutOff, at..self.text.len());
-                return Some(self.text.len());
-            }
-            (None, None) => return None,
-            (None, Some(shape)) => (self.told_of(shape, Some((exact::empty(), false))), head.end),
-            (Some(place), shape) => match json::value_at(self.text, place) {
-                Ok((value, end)) => match shape {
-                    Some(shape) => (self.told_of(shape, json::of_value(&value)), end),
-                    None => (Told::Other(name.to_owned()), end),
-                },
-                Err(json::Broken { reason, .. }) => {
-                    let tool = shape.map_or(name, |shape| shape.name.as_str()).to_owned();
-                    let cut = reason == RefusalReason::CutOff;
-                    let end = if cut { self.text.len() } else { place + 1 };
-                    self.take(Vec::new(), at, end);
-                    self.refuse(tool, reason, at..end);
-                    return Some(end);
-                }
-            },
-        };
-        self.take(vec![told], at, end);
-        let next = end + self.text[end..].len() - self.text[end..].trim_start().len();
-        let next = next + usize::from(self.text[next..].starts_with(','));
-        let is_next = may_follow
-            && marks::mark_at(self.text, next).is_none()
-            && marks::head_at(self.text, next).is_some_and(|head| {
-                head.arguments.is_some() && self.tools.find(&head.name).is_some()
-            });
-        if is_next { self.named(next, next, true).or(Some(end)) } else { Some(end) }
-    }
-
-    fn told_of(&mut self, shape: &Shape, arguments: Option<(Json, bool)>) -> Told {
-        if arguments.as_ref().is_some_and(|(_, repeated)| *repeated) {
-            self.reading.notes.push(Note::Repeated);
-        }
-        let call = arguments.and_then(|(own, _)| Call::exact(&shape.name, own));
-        call.map_or_else(|| Told::Unreadable(shape.name.to_string()), Told::Call)
-    }
-
-    /// Reads calls in JSON, or Python, inside a tag.
-    fn json_in_tag(&mut self, tag: &Tag<'_>) -> Option<usize> {
-        if !may_hold_json(tag) {
-            return None;
-        }
-        let at = tag.span.start;
-        let start = marks::skip_fillers(self.text, tag.span.end);
-        let is_json = self.text[start..].starts_with(['{', '[']);
-        if !is_json && !is_wrapper(tag.name) {
-            return None;
-        }
-        let (n_calls, n_refusals) = (self.reading.calls.len(), self.reading.refusals.len());
-        let end = self.values(at, start)?;
-        let close = close_of(self.tags, end, tag.name, self.patience);
-        let is_broken = self.reading.refusals[n_refusals..]
-            .iter()
-            .any(|refusal| refusal.reason != RefusalReason::OtherTool);
-        let after = marks::skip_ends(self.text, end);
-        let end = match (self.close_at(after).0, close) {
-            (Some(end), _) => end,
-            // Words, or the rest of what is broken, stand before the end tag.
-            (None, Some((_, close))) if is_broken || !self.has_call_before(end, close) => close,
-            (None, _) => {
-                if self.reading.calls.len() > n_calls {
-                    self.reading.notes.push(Note::MissingEnd);
-                }
-                after
-            }
-        };
-        if is_broken && close.is_some() {
-            for refusal in &mut self.reading.refusals[n_refusals..] {
-                if refusal.reason == RefusalReason::CutOff {
-                    refusal.reason = RefusalReason::Unreadable;
-                }
-            }
-        }
-        self.prose = end;
-        Some(end)
-    }
-
-    /// Whether a further call begins between two places.
-    fn has_call_before(&self, from: usize, end: usize) -> bool {
-        let next = self.tags.next(from).filter(|tag| tag.span.start < end);
-        next.is_some_and(|tag| tag.kind == TagKind::Open && tag.is_one_of(&CALL_TAGS))
-    }
-
-    /// Reads the call that a tag begins, if it begins one, and says where it ends.
-    fn call(&mut self, tag: &Tag<'t>) -> Option<usize> {
-        let opening = opening(self.tags, tag, self.tools, self.patience)?;
-        if !(tag.is("invoke") && tag.value.is_none()) {
-            self.reading.notes.push(Note::OtherForm);
-        }
-        self.say(tag.span.start);
-        let Some(shape) = self.tools.find(&opening.name) else {
-            let close = close_of(self.tags, opening.body, tag.name, self.patience);
-            let end = match tag.kind {
-                TagKind::Empty => tag.span.end,
-                _ => close.map_or(self.text.len(), |(_, after)| after),
-            };
-            self.prose = end;
-            self.refuse(opening.name, RefusalReason::OtherTool, tag.span.start..end);
-            return Some(end);
-        };
-        if shape.name.as_str() != opening.name {
-            self.reading.notes.push(Note::OtherName);
-        }
-        let end = self.body(tag, &opening, shape);
-        self.prose = end;
-        Some(end)
-    }
-
-    /// Reads the body of a call, and says where it ends.
-    fn body(&mut self, tag: &Tag<'t>, opening: &Opening, shape: &'t Shape) -> usize {
-        let (start, tool) = (tag.span.start, shape.name.to_string());
-        if let Some(end) = self.json_body(tag, opening, shape) {
-            return end;
-        }
-        let around = body::Around { tags: self.tags, tools: self.tools, patience: self.patience };
-        let body = body::read(tag, opening.body, shape, around);
-        match body.ended {
-            Ended::Cut => {
-                self.refuse(tool, RefusalReason::CutOff, start..body.end);
-                return body.end;
-            }
-            Ended::Missing => self.reading.notes.push(Note::MissingEnd),
-            Ended::Tag => {}
-        }
-        let (mut arguments, repeated) = parameters::arguments(&body.parameters, shape);
-        if repeated {
-            self.reading.notes.push(Note::Repeated);
-        }
-        if body.parameters.is_empty() && body.inner_end > opening.body {
-            match of_body(&self.text[opening.body..body.inner_end]) {
-                Some(own) => arguments = own,
-                None => {
-                    self.refuse(tool, RefusalReason::Unreadable, start..body.end);
-                    return body.end;
-                }
-            }
-        }
-        if let Some(call) = Call::exact(&shape.name, arguments) {
-            self.accept(call, start);
-        }
-        body.end
-    }
-
-    /// Reads a body that is one JSON object: what looks like a tag in its strings is none.
-    fn json_body(&mut self, tag: &Tag<'_>, opening: &Opening, shape: &Shape) -> Option<usize> {
-        let place = marks::skip_fillers(self.text, opening.body);
-        if tag.kind != TagKind::Open || !self.text[place..].starts_with('{') {
-            return None;
-        }
-        let (value, end) = json::value_at(self.text, place).ok()?;
-        let (arguments, repeated) = json::of_value(&value)?;
-        let after = marks::skip_ends(self.text, end);
-        let (close, is_open) = self.close_at(after);
-        if close.is_none() && !is_open {
-            return None;
-        }
-        self.reading.notes.extend(repeated.then_some(Note::Repeated));
-        self.reading.notes.extend(close.is_none().then_some(Note::MissingEnd));
-        self.accept(Call::exact(&shape.name, arguments)?, tag.span.start);
-        Some(close.unwrap_or(after))
-    }
-
-    /// Where the end tag of a call or a wrapper that stands at a place ends; and if none
-    /// stands there, whether the text is over or a further call begins.
-    fn close_at(&self, at: usize) -> (Option<usize>, bool) {
-        let rest = self.text[at..].trim_start();
-        let tag = tag_at(self.text, self.text.len() - rest.len()).filter(|_| rest.starts_with('<'));
-        let is_own = |tag: &Tag<'_>| tag.is_one_of(&CALL_TAGS) || is_wrapper(tag.name);
-        match tag {
-            Some(tag) if tag.kind == TagKind::Close && is_own(&tag) => (Some(tag.span.end), false),
-            Some(tag) => (None, opening(self.tags, &tag, self.tools, self.patience).is_some()),
-            None => (None, rest.is_empty()),
-        }
-    }
-
     /// Takes a call that begins at a place.
     pub(super) fn accept(&mut self, call: Call, at: usize) {
         self.n_fenced += usize::from(at < self.fence_end);
@@ -483,31 +244,6 @@ impl<'t> Scan<'t> {
             self.content.push(prose.to_owned());
         }
     }
-}
-
-/// The arguments of a call whose body has no parameters: one JSON object, or nothing. None
-/// if it is something else.
-fn of_body(body: &str) -> Option<Json> {
-    let raw = unfenced(body);
-    let only_comments = || raw.starts_with("<!--") && raw.ends_with("-->");
-    if raw.is_empty() || only_comments() || is_only_containers(raw) {
-        return Some(exact::empty());
-    }
-    let read = |text: &str| exact::read(text).filter(|value| value.is_object());
-    read(unfenced(&plain(body))).or_else(|| read(raw))
-}
-
-/// Whether a text is tags with nothing in them, such as `<parameters></parameters>`.
-fn is_only_containers(text: &str) -> bool {
-    let mut at = 0;
-    while at < text.len() {
-        match tag_at(text, at).filter(|_| text[at..].starts_with('<')) {
-            Some(tag) => at = tag.span.end,
-            None => return false,
-        }
-        at += text[at..].len() - text[at..].trim_start().len();
-    }
-    true
 }
 
 /// A text without the end of a wrapper, or of a fence, at its start.

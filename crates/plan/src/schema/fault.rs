@@ -40,7 +40,7 @@ impl SchemaFault {
         of_error(error, root, 0)
     }
 
-    /// That a value fits none of so large a number of alternatives that they are not tried.
+    /// That a value fits none of the alternatives, which are too many to try each.
     pub(super) fn unlisted(n_alternatives: u64) -> Self {
         let n_unlisted = usize::try_from(n_alternatives).unwrap_or(usize::MAX);
         Self { rule: "anyOf".to_owned(), n_unlisted, ..Self::default() }
@@ -183,7 +183,7 @@ fn of_error(error: &ValidationError<'_>, root: &Value, depth: usize) -> SchemaFa
         | Kind::MinProperties { limit }
         | Kind::MaxProperties { limit } => limit.to_string(),
         Kind::AdditionalItems { limit } => limit.to_string(),
-        Kind::MultipleOf { multiple_of } => Value::from(*multiple_of).to_string(),
+        Kind::MultipleOf { multiple_of } => multiple_of.to_string(),
         Kind::Pattern { pattern } => short(&Value::from(pattern.as_str())),
         Kind::Format { format } => format.clone(),
         Kind::Not { schema } => short(schema),
