@@ -12,13 +12,17 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
 use interleaf_conversation::{Conversation, Operation, Query, Scope, Truncate};
-use interleaf_model::{Message, MessageId, Role};
-use interleaf_samples::generate::agent_session;
+use interleaf_model::{Message, Role};
+use interleaf_samples::generate::long_session;
 
 const SIZES: [usize; 3] = [1_000, 100_000, 1_000_000];
 
 /// Messages that are made; longer conversations say them again.
 const N_DISTINCT: usize = 10_000;
+
+/// Appended to a fork: as many as surely fill a leaf of the trees, so that each size pays for
+/// the same.
+const N_APPENDED: usize = 100;
 
 /// How long, and at least how often, each way of each row is measured for the table.
 const TABLE_TIME: Duration = Duration::from_millis(100);
@@ -59,23 +63,20 @@ struct Session {
     list: Vec<Arc<Message>>,
     /// The same log with only its last thousand messages visible.
     short: Conversation,
-    next: Arc<Message>,
+    /// What is appended.
+    next: Vec<Arc<Message>>,
 }
 
 impl Session {
     fn new(n_messages: usize) -> Self {
-        let named =
-            |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
-        let distinct: Vec<_> =
-            agent_session(N_DISTINCT).into_iter().enumerate().map(named).collect();
-        let list: Vec<_> = distinct.iter().cycle().take(n_messages).cloned().collect();
+        let mut list = long_session(N_DISTINCT, n_messages + N_APPENDED);
+        let next = list.split_off(n_messages);
         let mut conversation = Conversation::new();
         for message in &list {
             conversation.append(message.clone()).unwrap();
         }
         let mut short = conversation.fork();
         short.operate(keep_last(1_000)).unwrap();
-        let next = Arc::new(Message::user("next").with_id(MessageId::new("next")));
         Self { conversation, list, short, next }
     }
 
@@ -191,19 +192,18 @@ fn fork_by_scan(session: &Session) {
     black_box(session.list.clone());
 }
 
-/// As many as surely fill a leaf of the trees, so that each size pays for the same.
 fn fork_and_append(session: &Session) {
     let mut fork = session.conversation.fork();
-    for _ in 0..100 {
-        fork.append(session.next.clone()).unwrap();
+    for message in &session.next {
+        fork.append(message.clone()).unwrap();
     }
     black_box(fork);
 }
 
 fn fork_and_append_by_scan(session: &Session) {
     let mut copy = session.list.clone();
-    for _ in 0..100 {
-        copy.push(session.next.clone());
+    for message in &session.next {
+        copy.push(message.clone());
     }
     black_box(copy);
 }

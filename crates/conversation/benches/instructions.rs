@@ -11,18 +11,18 @@ use std::sync::Arc;
 
 use gungraun::prelude::*;
 use interleaf_conversation::{Conversation, Query, Scope};
-use interleaf_model::{Message, MessageId, Role};
-use interleaf_samples::generate::agent_session;
+use interleaf_model::{Message, Role};
+use interleaf_samples::generate::long_session;
 
 /// A conversation and the message to be appended to it.
 fn session(n_messages: usize) -> (Conversation, Arc<Message>) {
-    let named = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
-    let distinct: Vec<_> = agent_session(1_000).into_iter().enumerate().map(named).collect();
     let mut conversation = Conversation::new();
-    for message in distinct.iter().cycle().take(n_messages) {
-        conversation.append(message.clone()).unwrap();
+    let mut messages = long_session(1_000, n_messages + 1);
+    let next = messages.split_off(n_messages).remove(0);
+    for message in messages {
+        conversation.append(message).unwrap();
     }
-    (conversation, Arc::new(Message::user("next").with_id(MessageId::new("next"))))
+    (conversation, next)
 }
 
 #[library_benchmark(setup = session)]

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use interleaf_conversation::{Conversation, Insert, Operation, Truncate};
-use interleaf_model::{AssistantPart, ContentPart, Message, MessageId, SystemPart};
-use interleaf_samples::generate::agent_session;
+use interleaf_model::{AssistantPart, ContentPart, Message, SystemPart};
+use interleaf_samples::generate::long_session;
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -27,11 +27,9 @@ const N_OPERATIONS: usize = 100;
 const N_APPENDED: usize = 100;
 
 fn main() {
-    let named = |(i, message): (usize, Message)| Arc::new(message.with_id(MessageId::of_index(i)));
-    let distinct: Vec<_> = agent_session(N_DISTINCT).into_iter().enumerate().map(named).collect();
     println!("bytes of bookkeeping, text aside\n");
     println!("{:<48}{:>14}{:>14}", "", SIZES[0], SIZES[1]);
-    let measured = SIZES.map(|size| measure(&distinct, size));
+    let measured = SIZES.map(|size| measure(&long_session(N_DISTINCT, size + N_APPENDED), size));
     for (row, name) in ROWS.iter().enumerate() {
         println!("{name:<48}{:>14.1}{:>14.1}", measured[0][row], measured[1][row]);
     }
@@ -56,10 +54,10 @@ const ROWS: [&str; 5] = [
 ];
 
 /// The figures of the rows.
-fn measure(distinct: &[Arc<Message>], n_messages: usize) -> [f64; 5] {
+fn measure(messages: &[Arc<Message>], n_messages: usize) -> [f64; 5] {
     let mut conversation = Conversation::new();
     let plain = grown(|| {
-        for message in distinct.iter().cycle().take(n_messages) {
+        for message in &messages[..n_messages] {
             conversation.append(message.clone()).unwrap();
         }
     });
@@ -68,7 +66,9 @@ fn measure(distinct: &[Arc<Message>], n_messages: usize) -> [f64; 5] {
     let fork = fork + size_of::<Conversation>() * N_OPERATIONS;
     let appended = grown(|| {
         for fork in &mut forks {
-            (0..N_APPENDED).for_each(|i| drop(fork.append(distinct[i].clone()).unwrap()));
+            for message in &messages[n_messages..] {
+                fork.append(message.clone()).unwrap();
+            }
         }
     });
     drop(forks);
@@ -80,9 +80,12 @@ fn measure(distinct: &[Arc<Message>], n_messages: usize) -> [f64; 5] {
     });
     drop(reordered);
     let remove = || {
-        let truncate =
-            Truncate { remove_first: Some(1), split_blocks: true, ..Truncate::default() };
-        Operation::Truncate(truncate)
+        Operation::Truncate(Truncate {
+            remove_first: Some(1),
+            keep_system: Some(false),
+            split_blocks: true,
+            ..Truncate::default()
+        })
     };
     let removed = grown(|| {
         for _ in 0..N_OPERATIONS {

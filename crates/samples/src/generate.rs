@@ -1,8 +1,10 @@
 //! Conversations that are the same every time, for benches.
 
+use std::sync::Arc;
+
 use interleaf_model::{
-    Arguments, AssistantPart, Body, CallId, ContentPart, Extra, Message, Parts, Status, Text,
-    Timestamp, ToolCall, ToolName, ToolResult,
+    Arguments, AssistantPart, Body, CallId, ContentPart, Extra, Message, MessageId, Parts, Status,
+    Text, Timestamp, ToolCall, ToolName, ToolResult,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -42,6 +44,14 @@ const WORDS: [&str; 16] = [
     "its",
     "old-name;",
 ];
+
+/// A long session whose messages share the texts of a short one. Each is named by its place.
+pub fn long_session(n_distinct: usize, n_messages: usize) -> Vec<Arc<Message>> {
+    let distinct = agent_session(n_distinct);
+    let messages = distinct.iter().cycle().take(n_messages).cloned().enumerate();
+    let named = |(i, message): (usize, Message)| message.with_id(MessageId::of_index(i));
+    messages.map(named).map(Arc::new).collect()
+}
 
 /// A coding agent's session of exactly `n_messages` messages: a system message,
 /// then user turns, each with several tool blocks and an answer.

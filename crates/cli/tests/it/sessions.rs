@@ -271,6 +271,10 @@ fn a_list_of_three_messages_is_three_messages() {
     let three = r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
                     {"role": "user", "content": "c"}]"#;
     assert!(place.run(&["append", &id, three]).contains("3 messages at 0"));
+    let one = place.path("one.json");
+    fs::write(&one, r#"[{"role": "user", "content": "a"}]"#).unwrap();
+    let imported = place.run(&["import", one.to_str().unwrap()]);
+    assert!(place.run(&["show", imported.trim()]).contains("0 u a"));
     let odd = r#"[null, 1, {"role": "user", "content": "x"}]"#;
     assert!(place.refused(&["append", &id, odd]).contains("messages[0]"));
 }

@@ -18,6 +18,8 @@ pub struct Reader {
     records: VecDeque<RecordItem>,
     requests: VecDeque<SentRequest>,
     next_request: u64,
+    /// Whether the store has no request after these.
+    has_all_requests: bool,
     ended: bool,
 }
 
@@ -87,7 +89,8 @@ impl Reader {
         };
         let records = history.items.into();
         let requests = VecDeque::new();
-        Ok(Self { store, head, next, records, requests, next_request: 0, ended: false })
+        let (next_request, has_all_requests, ended) = (0, false, false);
+        Ok(Self { store, head, next, records, requests, next_request, has_all_requests, ended })
     }
 
     /// The next items; none at the end.
@@ -120,10 +123,11 @@ impl Reader {
             items.push(Item::Record(record));
         }
         loop {
-            if self.requests.is_empty() {
+            if self.requests.is_empty() && !self.has_all_requests {
                 let page = Page::from(self.next_request, 32);
                 let requests = self.store.requests(self.head.id, page).await;
                 self.requests = requests.map_err(Error::store)?.into();
+                self.has_all_requests = self.requests.is_empty();
             }
             let Some(request) = self.requests.pop_front_if(|request| request.seq <= seq) else {
                 return Ok(());
