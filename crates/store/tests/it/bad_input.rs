@@ -12,11 +12,11 @@ use interleaf_store::{
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 
-use crate::fixture::server::node::{PATIENCE, is_root};
-use crate::fixture::{at, child, new_session, postgres, said, say, server, sqlite, texts};
+use crate::fixture::server::node::is_root;
+use crate::fixture::{at, child, new_session, patient, postgres, said, say, server, sqlite, texts};
 
 async fn refusal(url: &str) -> (ErrorKind, String) {
-    let options = OpenOptions::default().patience(PATIENCE).connections(2);
+    let options = patient().connections(2);
     let error = open_with(url, options).await.err().unwrap();
     (error.kind(), error.to_string())
 }
@@ -157,7 +157,7 @@ async fn a_database_that_another_program_holds_is_busy_and_nothing_is_lost() {
 #[tokio::test]
 async fn a_row_that_another_program_holds_is_busy_and_nothing_is_lost() {
     let Some(backend) = postgres().await else { return };
-    let options = OpenOptions::default().patience(Duration::from_millis(200)).connections(2);
+    let options = patient().patience(Duration::from_secs(10)).connections(2);
     let store = open_with(&backend.url, options).await.unwrap();
     let session = new_session(&*store).await.id;
     let (other, connection) = tokio_postgres::connect(&backend.url, NoTls).await.unwrap();

@@ -3,10 +3,10 @@
 use std::io::{BufRead as _, BufReader};
 use std::time::Duration;
 
-use interleaf_store::{Commit, ErrorKind, OpenOptions, Page, SessionId, Store, open, open_with};
+use interleaf_store::{Commit, ErrorKind, Page, SessionId, Store, open, open_with};
 
 use crate::fixture::child::{all_bodies, start};
-use crate::fixture::{at, new_session, postgres, said, server, sqlite};
+use crate::fixture::{at, new_session, patient, postgres, said, server, sqlite};
 
 /// How often a process that appends is killed.
 const KILLS: u64 = 200;
@@ -85,7 +85,7 @@ async fn a_cut_connection_loses_nothing_that_postgres_acknowledged() {
     // Only this user's connections are cut, so that what is there can be read.
     server::execute(&backend.url, "CREATE ROLE appender SUPERUSER LOGIN").await;
     let appender = backend.url.replace("interleaf@", "appender@");
-    let options = OpenOptions::default().connections(2);
+    let options = patient().connections(2);
     let store = open_with(&appender, options).await.unwrap();
     let url = backend.url.clone();
     let cutter = tokio::spawn(async move {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use interleaf_store::{OpenOptions, SessionId, Store, open_with};
+use interleaf_store::{SessionId, Store, open_with};
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls};
 
 use crate::fixture::child::insist;
 use crate::fixture::server::node::{Node, PATIENCE};
-use crate::fixture::{new_session, texts};
+use crate::fixture::{new_session, patient, texts};
 
 const WRITERS: usize = 8;
 
@@ -74,7 +74,7 @@ async fn a_standby_takes_over_and_writers_lose_nothing_and_double_nothing() {
         "postgres://interleaf@127.0.0.1:{},127.0.0.1:{}/postgres?target_session_attrs=read-write",
         primary.port, standby.port
     );
-    let options = OpenOptions::default().patience(PATIENCE).deadline(PATIENCE).connections(8);
+    let options = patient().connections(8);
     let store = open_with(&url, options).await.unwrap();
     let sessions = [new_session(&*store).await.id, new_session(&*store).await.id];
     let acknowledged = Arc::new(AtomicUsize::new(0));
@@ -110,7 +110,7 @@ async fn a_host_that_does_not_answer_is_passed_over() {
     let silent = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let silent = silent.local_addr().unwrap().port();
     let url = format!("postgres://interleaf@127.0.0.1:{silent},127.0.0.1:{}/postgres", node.port);
-    let options = OpenOptions::default().patience(Duration::from_secs(10)).deadline(PATIENCE);
+    let options = patient().patience(Duration::from_secs(10));
     let store = open_with(&url, options.connections(1)).await.unwrap();
     new_session(&*store).await;
 }

@@ -8,14 +8,23 @@ use std::sync::Arc;
 
 use interleaf_conversation::Event;
 use interleaf_model::{Message, Timestamp};
-use interleaf_store::{Commit, Head, NewEvent, NewSession, Page, SessionId, Store, open};
+use interleaf_store::{
+    Commit, Head, NewEvent, NewSession, OpenOptions, Page, SessionId, Store, open, open_with,
+};
 use tempfile::TempDir;
+
+use server::node::PATIENCE;
 
 /// A store, and what must live as long as it does.
 pub(crate) struct Backend {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) url: String,
     _folder: Option<TempDir>,
+}
+
+/// Options of somebody with all the time in the world: no test depends on a quiet machine.
+pub(crate) fn patient() -> OpenOptions {
+    OpenOptions::default().patience(PATIENCE).deadline(PATIENCE)
 }
 
 pub(crate) async fn memory() -> Option<Backend> {
@@ -26,13 +35,15 @@ pub(crate) async fn memory() -> Option<Backend> {
 pub(crate) async fn sqlite() -> Option<Backend> {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("sessions.db").display());
-    Some(Backend { store: open(&url).await.unwrap(), url, _folder: Some(folder) })
+    let store = open_with(&url, patient()).await.unwrap();
+    Some(Backend { store, url, _folder: Some(folder) })
 }
 
 /// None if PostgreSQL is not installed, which is said.
 pub(crate) async fn postgres() -> Option<Backend> {
     let url = server::new_database().await?;
-    Some(Backend { store: open(&url).await.unwrap(), url, _folder: None })
+    let store = open_with(&url, patient()).await.unwrap();
+    Some(Backend { store, url, _folder: None })
 }
 
 /// An instant, this many seconds into a day.

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use interleaf_store::{ErrorKind, OpenOptions, open_with};
+use interleaf_store::{ErrorKind, open_with};
 
-use crate::fixture::server::node::{Node, PATIENCE};
-use crate::fixture::{new_session, server};
+use crate::fixture::server::node::Node;
+use crate::fixture::{new_session, patient, server};
 
 /// Only who encrypts may come in.
 const RULES: &str = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n\
@@ -48,7 +48,7 @@ async fn a_server_is_believed_as_far_as_sslmode_says() {
     let open = async |host: &str, query: &str| {
         let query = query.replace("FOLDER", &folder);
         let url = format!("postgres://interleaf@{host}:{}/postgres{query}", node.port);
-        let options = OpenOptions::default().patience(PATIENCE).connections(1);
+        let options = patient().connections(1);
         open_with(&url, options).await
     };
     for (host, query) in [
@@ -82,7 +82,7 @@ async fn a_server_is_believed_as_far_as_sslmode_says() {
 async fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let Some(url) = server::new_database().await else { return };
     for mode in ["require", "verify-ca&sslrootcert=system"] {
-        let options = OpenOptions::default().patience(PATIENCE).connections(1);
+        let options = patient().connections(1);
         let error = open_with(&format!("{url}?sslmode={mode}"), options).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     }
