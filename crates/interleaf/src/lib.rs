@@ -49,6 +49,7 @@
 //! ```
 
 mod append;
+mod bound;
 mod edit;
 mod error;
 mod hearing;

@@ -11,7 +11,7 @@ use interleaf_model::{Entry, MessageId, Requirements};
 use interleaf_wire::{Encoded, encode};
 
 use crate::hearing::heard;
-use crate::{Error, Target};
+use crate::{Error, Target, bound};
 
 /// What a single request is made from: any conversation, be it read from a file or a
 /// session's past.
@@ -38,7 +38,8 @@ pub struct Single<'a> {
     pub pins: &'a [MessageId],
     /// The request before this one.
     pub previous: Option<&'a Previous>,
-    /// Drop thinking whose prefix changed since the previous request.
+    /// Drop thinking that stands after something else than what it was made after (C15): by
+    /// the hash that a session keeps with an answer, else by the previous request.
     pub bound_thinking: bool,
 }
 
@@ -81,15 +82,20 @@ impl<'a> Single<'a> {
         }
         let requires = target.map_or(Requirements::STRICT, Target::requirements);
         let made = assemble_or_draft(&view, &recipe, requires, self.previous);
-        let (assembly, draft) = made.map_err(Error::assemble)?;
+        let (mut assembly, draft) = made.map_err(Error::assemble)?;
+        let mut unbound = BTreeSet::new();
+        if let (true, Outcome::Ready(prompt)) = (self.bound_thinking, &mut assembly.outcome) {
+            let previous = self.previous.map(|previous| previous.messages.as_slice());
+            unbound = bound::unbound(prompt, previous);
+            if target.is_none() {
+                // The next request is held against this one: what is dropped stays dropped.
+                *prompt = bound::without_thinking(prompt, &unbound);
+            }
+        }
         let body = match (&assembly.outcome, target) {
             (Outcome::Ready(prompt), Some(Target { vendor, options, .. })) => {
                 let mut options = options.clone();
-                if self.bound_thinking {
-                    let from = self.changed_from(&assembly).unwrap_or(usize::MAX);
-                    let changed = prompt.messages().skip(from);
-                    options.unbound_thinking = changed.map(|message| message.id.clone()).collect();
-                }
+                options.unbound_thinking.extend(unbound);
                 Some(encode(prompt, vendor, &options).map_err(Error::wire)?)
             }
             (Outcome::Ready(_) | Outcome::Waiting(_), _) => None,
@@ -107,13 +113,6 @@ impl<'a> Single<'a> {
         }
         let (messages, _) = heard(self.conversation, &self.recipe.agent);
         Ok(View { messages, pinned })
-    }
-
-    /// The index from which on it differs from the previous request, unless that is
-    /// repeated whole.
-    fn changed_from(&self, assembly: &Assembly) -> Option<usize> {
-        let stable = assembly.report.stable_prefix?.messages;
-        (stable < self.previous?.messages.len()).then_some(stable)
     }
 }
 

@@ -28,6 +28,10 @@ pub struct Target {
     pub options: Options,
     /// What a request says to be let in.
     pub key: Option<Secret>,
+    /// Whether thinking goes back only after exactly what it was made after (C15); not said,
+    /// the model decides. A request then tells which thinking was left out. A context block
+    /// that moves costs the thinking after its old place.
+    pub bound_thinking: Option<bool>,
 }
 
 impl Target {
@@ -48,7 +52,7 @@ impl Target {
 
     /// A model of any vendor, and what is asked of it.
     pub fn with_options(vendor: Vendor, options: Options) -> Self {
-        Self { vendor, options, key: None }
+        Self { vendor, options, key: None, bound_thinking: None }
     }
 
     /// Who gets a body of this family: the vendor that is asked for, or who made the API.
@@ -99,6 +103,11 @@ impl Target {
             )),
             None => None,
         }
+    }
+
+    pub(crate) fn binds_thinking(&self) -> bool {
+        let by_model = || self.vendor.binds_thinking(&self.options.model);
+        self.bound_thinking.unwrap_or_else(by_model)
     }
 
     /// The usual budget of the vendor's models.

@@ -26,6 +26,10 @@ pub struct Answered {
     /// The API's name for the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<SmolStr>,
+    /// The hash of what stood before it in the request, if its model binds its thinking to
+    /// that (C15).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<SmolStr>,
     /// Why the model stopped; absent if the answer was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,

@@ -55,7 +55,7 @@ mod stream_writer;
 pub(crate) mod thinking;
 mod wire;
 
-pub(crate) use models::{Model, refuses_prefill};
+pub(crate) use models::{Model, binds_thinking, refuses_prefill};
 
 use crate::codec::Codec;
 use crate::stream::Framing;

@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 
 use self::quirks::SomeQuirks;
 use crate::Family;
+use crate::anthropic::binds_thinking;
 
 pub(crate) use self::address::ShownUrl;
 
@@ -152,6 +153,19 @@ impl Vendor {
     /// What it asks of a request to this model, beyond the laws that hold everywhere.
     pub fn requirements(&self, model: &str) -> Requirements {
         (self.family.codec().requirements)(self, model)
+    }
+
+    /// Whether a model takes thinking back only if all that stands before it is unchanged.
+    ///
+    /// ```
+    /// use interleaf_wire::{Family, Vendor};
+    ///
+    /// let anthropic = Vendor::of(Family::Anthropic);
+    /// assert!(anthropic.binds_thinking("claude-sonnet-5-5"));
+    /// assert!(!anthropic.binds_thinking("claude-sonnet-4-5"));
+    /// ```
+    pub fn binds_thinking(&self, model: &str) -> bool {
+        binds_thinking(model)
     }
 
     /// The vendor of this name.

@@ -10,7 +10,7 @@
 //! | shorten | any single tool result over its limit: head and tail stay (always) |
 //! | clear | the oldest tool results, but not the newest few: a placeholder stays |
 //! | abridge | the long arguments of calls whose results are old: their form stays |
-//! | leave out | the oldest turns, and of the first that stays its oldest steps: the user's words stay with what is left of their turn, and one notice stands for all |
+//! | leave out | the oldest turns, and of the first that stays its oldest steps: the user's words stay with what is left of their turn, and one notice stands for all; a loop that thinks is cut where it thinks again |
 //! | shorten more | the results that the model has not seen yet: head and tail stay |
 //! | refuse | nothing |
 //!
@@ -31,7 +31,8 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use interleaf_model::{
-    Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
+    AssistantPart, Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role,
+    Text,
 };
 
 use self::history::Cost;
@@ -171,7 +172,11 @@ pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
     let whole = counting.message(message);
     let short = brief.recipe.budget.and_then(|_| shorten::arguments(message));
     let abridged = short.map(|short| counting.message(&short)).filter(|&short| short < whole);
-    Cost { whole, abridged }
+    let thinks = match &message.body {
+        Body::Assistant(parts) => matches!(parts.first(), Some(AssistantPart::Thinking(_))),
+        Body::System(_) | Body::User(_) | Body::Tool(_) => false,
+    };
+    Cost { whole, abridged, thinks }
 }
 
 fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {

@@ -1,5 +1,6 @@
 //! What one agent's requests are made from, carried from one to the next.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,8 +12,10 @@ use interleaf_model::MessageId;
 use interleaf_store::SentRequest;
 use interleaf_wire::{Encoded, SessionEncoder};
 use serde::Deserialize;
+use smol_str::SmolStr;
 
 use super::counters::Counted;
+use crate::bound::Bound;
 use crate::hearing::{Hearing, heard};
 use crate::preview::pinned;
 use crate::{Error, Target};
@@ -25,6 +28,7 @@ pub(super) struct Lane {
     encoder: SessionEncoder,
     pinned: BTreeSet<MessageId>,
     hearing: Hearing,
+    bound: Bound,
     /// The batch whose view is known, and how many positions of it.
     seen: Option<(u32, usize)>,
     /// The number of the last request that is known here.
@@ -41,6 +45,7 @@ pub(super) struct Asked {
     pub(super) number: u64,
     pub(super) vendor: String,
     pub(super) model: String,
+    pub(super) prefix: Option<SmolStr>,
     pub(super) counted: Option<Counted>,
 }
 
@@ -56,6 +61,8 @@ pub(super) struct Ready {
     pub(super) body: Encoded,
     /// What counted its tokens.
     pub(super) ledger: Option<Arc<Ledger>>,
+    /// The hash of what its answer is made after, if the model binds its thinking to it.
+    pub(super) prefix: Option<SmolStr>,
 }
 
 impl Lane {
@@ -73,9 +80,17 @@ impl Lane {
             Outcome::Waiting(calls) => return Ok(Made::Waiting(calls.clone())),
             Outcome::Ready(prompt) => prompt,
         };
-        let body = self.encoder.encode(prompt, &target.vendor, &target.options);
+        let mut options = Cow::Borrowed(&target.options);
+        let mut prefix = None;
+        if target.binds_thinking() {
+            let (unbound, made_after) = self.bound.check(prompt);
+            options.to_mut().unbound_thinking.extend(unbound);
+            prefix = Some(made_after.text());
+        }
+        let body = self.encoder.encode(prompt, &target.vendor, &options);
         let body = body.map_err(Error::wire)?;
-        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger: recipe.ledger.clone() })))
+        let ledger = recipe.ledger.clone();
+        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix })))
     }
 
     /// Takes a request for the one before the next.
@@ -119,11 +134,26 @@ impl Lane {
     }
 }
 
-/// Where a request had its context block; none, if its report is of another form.
-fn placement_of(request: &SentRequest) -> Option<Placement> {
-    #[derive(Deserialize)]
-    struct Told {
-        placement: Option<Placement>,
+/// What a report tells to whoever makes the next request or takes the answer.
+#[derive(Deserialize)]
+struct Told {
+    placement: Option<Placement>,
+    prefix: Option<SmolStr>,
+}
+
+impl Told {
+    /// None, if the report is of another form.
+    fn by(request: &SentRequest) -> Option<Self> {
+        serde_json::from_str(request.report.as_str()).ok()
     }
-    serde_json::from_str::<Told>(request.report.as_str()).ok()?.placement
+}
+
+/// Where a request had its context block.
+fn placement_of(request: &SentRequest) -> Option<Placement> {
+    Told::by(request)?.placement
+}
+
+/// The hash of what the answer to a request is made after.
+pub(super) fn prefix_of(request: &SentRequest) -> Option<SmolStr> {
+    Told::by(request)?.prefix
 }

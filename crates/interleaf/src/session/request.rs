@@ -4,11 +4,23 @@ use interleaf_assemble::{Recipe, Report};
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
+use serde::Serialize;
+use smol_str::SmolStr;
 
 use super::Session;
 use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
 use crate::{Error, Next, Request, Target};
+
+/// What is stored of how a request was made.
+#[derive(Serialize)]
+pub(super) struct Told<'a> {
+    #[serde(flatten)]
+    pub(super) report: &'a Report,
+    /// The hash of what the answer is made after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) prefix: Option<&'a SmolStr>,
+}
 
 impl Session {
     /// Makes the next request, and notes it in the store: its exact bytes can be had
@@ -46,7 +58,8 @@ impl Session {
         let (agent, report) = (recipe.agent.name(), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
-        let number = self.note_fragments(agent, (model, vendor), body, report).await?;
+        let told = Told { report, prefix: made.prefix.as_ref() };
+        let number = self.note_fragments(agent, (model, vendor), body, told).await?;
         let is_own = recipe.ledger.is_none();
         let counted = made.ledger.clone().zip(report.tokens.as_ref());
         let counted = counted.map(|(ledger, tokens)| Counted {
@@ -55,7 +68,13 @@ impl Session {
             rate: tokens.rate,
             total: tokens.total(),
         });
-        let asked = Asked { number, vendor: vendor.to_owned(), model: model.to_owned(), counted };
+        let asked = Asked {
+            number,
+            vendor: vendor.to_owned(),
+            model: model.to_owned(),
+            prefix: made.prefix.clone(),
+            counted,
+        };
         self.lane(agent).sent(&made.assembly, asked);
         Ok(next(*made, Some(number), target))
     }
@@ -106,7 +125,7 @@ impl Session {
         agent: Option<&AgentName>,
         (model, vendor): (&str, &str),
         body: impl IntoIterator<Item = impl Into<bytes::Bytes>>,
-        report: &Report,
+        told: Told<'_>,
     ) -> Result<u64, Error> {
         let number = self.head.next_request;
         let last = match self.last_body.take() {
@@ -125,7 +144,7 @@ impl Session {
             model: model.to_owned(),
             vendor: vendor.to_owned(),
             body,
-            report: Json::of(report).map_err(Error::form)?,
+            report: Json::of(&told).map_err(Error::form)?,
         });
         self.send(commit).await?;
         if self.n_requests == number {

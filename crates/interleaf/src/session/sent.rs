@@ -5,6 +5,7 @@ use interleaf_model::Usage;
 use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
 
 use super::Session;
+use super::request::Told;
 use crate::Error;
 
 /// The number of requests read at once when one is looked for.
@@ -31,7 +32,8 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        let number = self.note_fragments(None, (sent.model, sent.vendor), body, sent.report).await;
+        let told = Told { report: sent.report, prefix: None };
+        let number = self.note_fragments(None, (sent.model, sent.vendor), body, told).await;
         self.lane(None).is_current = false;
         number
     }

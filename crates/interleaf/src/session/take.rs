@@ -8,7 +8,7 @@ use interleaf_conversation::Event;
 use interleaf_model::{AgentName, Answered, Message, Origin, Reply, ToolCall};
 use interleaf_store::{Page, RequestUsage, SentRequest};
 
-use super::lane::Asked;
+use super::lane::{Asked, prefix_of};
 use super::{Session, now};
 use crate::append::RETRIES;
 use crate::{Error, ErrorKind};
@@ -57,6 +57,7 @@ impl Session {
         answered.vendor = asked.as_ref().map(|asked| asked.vendor.as_str().into());
         answered.model = model.or_else(|| asked.as_ref().map(|asked| asked.model.as_str().into()));
         answered.response = id;
+        answered.prefix = asked.as_ref().and_then(|asked| asked.prefix.clone());
         answered.finish = Some(finish);
         let mut message = message.with_answered(&answered).map_err(Error::form)?;
         message.origin = origin_of(agent);
@@ -234,8 +235,9 @@ impl Session {
 
 impl Asked {
     fn of(request: SentRequest) -> Self {
+        let prefix = prefix_of(&request);
         let SentRequest { no, vendor, model, .. } = request;
-        Self { number: no, vendor, model, counted: None }
+        Self { number: no, vendor, model, prefix, counted: None }
     }
 }
 

@@ -3,6 +3,7 @@
 //! - `requests`: a session's requests are those made from scratch
 //! - `answers`: what a model said goes back to it in order, and is known later
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
+//! - `bound`: thinking goes back only after what it was made after
 //! - `fence`: no text that was said passes for the engine's own
 //! - `library_page`: the code on the library's page is the code that runs
 //! - `objects`: no type is read from a list of its fields' values
@@ -13,6 +14,7 @@
 
 mod agents;
 mod answers;
+mod bound;
 mod fence;
 mod library_page;
 mod objects;

@@ -167,6 +167,17 @@ impl Model {
     }
 }
 
+/// Whether the model of this name takes thinking back only after exactly what it was made
+/// after, whoever serves it.
+pub(crate) fn binds_thinking(model: &str) -> bool {
+    let model = Model::named(model);
+    match model.line {
+        Some(Line::Fable | Line::Mythos) => model.version >= (5, 1),
+        Some(Line::Opus | Line::Sonnet | Line::Haiku) => model.version >= (5, 5),
+        None => false,
+    }
+}
+
 /// Whether the model of this name refuses a last message of the assistant's, whoever
 /// serves it.
 pub(crate) fn refuses_prefill(model: &str) -> bool {

@@ -49,6 +49,8 @@ pub(crate) struct Cost {
     pub(crate) whole: u64,
     /// With its arguments abridged, if they are long.
     pub(crate) abridged: Option<u64>,
+    /// Whether it begins with thinking.
+    pub(crate) thinks: bool,
 }
 
 /// The place of a tool result, and of the message that it answers.
@@ -66,6 +68,9 @@ pub(super) struct Unit {
     /// What the user said at the beginning of its turn: that stays for as long as a step of
     /// the turn does. Nothing, if the unit begins the turn.
     pub(super) question: (usize, usize),
+    /// Whether what stays of its turn may begin with it: a loop that thinks goes on with
+    /// thinking.
+    pub(super) may_open: bool,
 }
 
 /// The turn that the next message may belong to: a run of user messages and all that
@@ -76,6 +81,7 @@ struct Turn {
     /// Where the run of user messages ended; nothing, while it goes on.
     steps_from: Option<usize>,
     opener: usize,
+    thinks: bool,
 }
 
 /// Where a history ended.
@@ -144,11 +150,13 @@ impl History {
                     None => {}
                     Some(steps_from) => {
                         let question = (self.turn.start, steps_from);
-                        self.units.push(Unit { start: place, question });
+                        let may_open = cost.thinks || !self.turn.thinks;
+                        self.units.push(Unit { start: place, question, may_open });
                     }
                 }
                 self.turn.steps_from.get_or_insert(place);
                 self.turn.opener = place;
+                self.turn.thinks |= cost.thinks;
             }
             Some(Role::Tool) => {
                 self.results.push(Answer { place, opener: self.turn.opener });
@@ -160,8 +168,8 @@ impl History {
     }
 
     fn begin_turn(&mut self, place: usize) {
-        self.turn = Turn { start: place, steps_from: None, opener: place };
-        self.units.push(Unit { start: place, question: (place, place) });
+        self.turn = Turn { start: place, opener: place, ..Turn::default() };
+        self.units.push(Unit { start: place, question: (place, place), may_open: true });
     }
 
     /// Where it ends now.
@@ -246,7 +254,7 @@ impl History {
 
     /// The first unit that is not left out.
     fn cut(&self, loss: Loss) -> Unit {
-        let nothing = Unit { start: 0, question: (0, 0) };
+        let nothing = Unit { start: 0, question: (0, 0), may_open: true };
         if loss.units == 0 { nothing } else { self.units[loss.units] }
     }
 

@@ -126,28 +126,45 @@ impl Replay {
     }
 
     fn leave_out(&mut self, history: &History, terms: &Terms) {
-        let unseen = history.result(self.n_seen).filter(|_| self.n_seen < self.n_results);
-        let seen_until = unseen.map_or(usize::MAX, |answer| answer.opener);
-        while self.total > terms.low && self.loss.units + 1 < self.n_units {
-            let units = (history.unit(self.loss.units), history.unit(self.loss.units + 1));
-            let (Some(unit), Some(next)) = units else { return };
-            if next.start > seen_until {
-                return;
-            }
+        while self.total > terms.low {
             let before = *self;
-            if self.loss.units == 0 {
-                self.total += terms.notice;
+            let is_less = self.leave_out_unit(history, terms);
+            if !is_less || (before.total <= terms.limit && self.total < terms.least) {
+                *self = before;
+                break;
             }
-            let loss = Loss { units: self.loss.units + 1, ..self.loss };
-            // The question of a turn goes with its last step.
-            let (start, end) = unit.question;
-            let question = if next.question == unit.question { start..start } else { start..end };
-            self.lose(history, loss, question.chain(unit.start..next.start), terms);
-            if before.total <= terms.limit && self.total < terms.least {
+        }
+        // A loop that thinks is cut where it thinks again, unless too much would go with it.
+        let before = *self;
+        while history.unit(self.loss.units).is_some_and(|unit| !unit.may_open) {
+            if !self.leave_out_unit(history, terms) || self.total < terms.least {
                 *self = before;
                 return;
             }
         }
+    }
+
+    /// Leaves out the oldest unit that is there. The last stays, and so does what the model
+    /// has not seen yet.
+    fn leave_out_unit(&mut self, history: &History, terms: &Terms) -> bool {
+        if self.loss.units + 1 >= self.n_units {
+            return false;
+        }
+        let units = (history.unit(self.loss.units), history.unit(self.loss.units + 1));
+        let (Some(unit), Some(next)) = units else { return false };
+        let unseen = history.result(self.n_seen).filter(|_| self.n_seen < self.n_results);
+        if unseen.is_some_and(|answer| next.start > answer.opener) {
+            return false;
+        }
+        if self.loss.units == 0 {
+            self.total += terms.notice;
+        }
+        let loss = Loss { units: self.loss.units + 1, ..self.loss };
+        // The question of a turn goes with its last step.
+        let (start, end) = unit.question;
+        let question = if next.question == unit.question { start..start } else { start..end };
+        self.lose(history, loss, question.chain(unit.start..next.start), terms);
+        true
     }
 
     /// Loses more, which changes what these places take.

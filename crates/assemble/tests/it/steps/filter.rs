@@ -1,7 +1,7 @@
 //! B2: what says nothing, or is not for this agent, goes.
 
-use interleaf_assemble::{Agent, ContextText, ErrorKind};
-use interleaf_model::{AgentName, ContextKind, Law};
+use interleaf_assemble::{Agent, ContextText, ErrorKind, Outcome};
+use interleaf_model::{AgentName, ContextKind, Law, Prompt, Requirements};
 
 use crate::scene::{Scene, four_texts, input, ready, refused, show};
 
@@ -102,6 +102,30 @@ fn a_call_whose_result_is_not_for_this_agent_gets_another() {
     > filter dropped m2: it is internal to another agent
     > repair made m1:c1:missing: no result was recorded for the call (c1)
     ");
+}
+
+#[test]
+fn b2_b6_nothing_is_made_up_for_a_target_that_does_not_ask() {
+    let (blank, system, answer) = ("u [empty]", "s rules", "a hello\nu and?");
+    for (text, open, strict) in [
+        (blank, Some("u"), None),
+        (system, Some("s"), None),
+        (answer, Some("au"), Some("uau")),
+        ("u [empty]\nu hi", Some("u"), Some("u")),
+    ] {
+        for (requires, wanted) in [(Requirements::NONE, open), (Requirements::STRICT, strict)] {
+            let mut input = input(text);
+            input.requires = requires;
+            let roles = |prompt: &Prompt| -> String {
+                prompt.messages().map(|m| m.role().as_str()[..1].to_owned()).collect()
+            };
+            let made = input.assemble().ok().map(|assembly| match assembly.outcome {
+                Outcome::Ready(prompt) => roles(&prompt),
+                Outcome::Waiting(calls) => panic!("{calls:?}"),
+            });
+            assert_eq!(made.as_deref(), wanted, "{text:?} for {requires:?}");
+        }
+    }
 }
 
 #[test]

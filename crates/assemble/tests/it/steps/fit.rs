@@ -411,6 +411,27 @@ fn b10_the_notice_opens_the_conversation_if_a_pinned_answer_would() {
 }
 
 #[test]
+fn a_loop_that_thinks_is_cut_where_it_thinks_again() {
+    let ledger = words();
+    let step = |n: usize| {
+        let thought = if n.is_multiple_of(3) { "[think so I look] " } else { "" };
+        format!("a {thought}[call c{n} ls]\nt c{n}= src\n")
+    };
+    for n_steps in 24..32 {
+        let steps: String = (0..n_steps).map(step).collect();
+        let (prompt, _) = ready(&session(&format!("u list them all\n{steps}"), 400, &ledger));
+        let opener = prompt.messages().find(|message| message.has_calls()).unwrap();
+        let number: usize = opener.calls().next().unwrap().id.as_str()[1..].parse().unwrap();
+        assert!(number.is_multiple_of(3), "{n_steps} steps: it begins with {number}");
+    }
+    // Where it does not think again, it is cut all the same.
+    let steps: String = (0..40).map(|n| step(3 * n + usize::from(n > 0))).collect();
+    assert!(
+        ready(&session(&format!("u list them all\n{steps}"), 400, &ledger)).0.entries().len() > 8
+    );
+}
+
+#[test]
 fn b10_every_text_of_a_result_is_counted_and_shortened() {
     let ledger = words();
     let mut input = session(&turn(1, 100), 10_000, &ledger);

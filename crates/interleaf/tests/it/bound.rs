@@ -1,0 +1,147 @@
+//! C15: thinking goes back only after exactly what it was made after.
+
+use interleaf::assemble::Recipe;
+use interleaf::conversation::Conversation;
+use interleaf::model::{
+    AssistantPart, Body, ContextKind, Finish, Message, Parts, Producer, Reply, Seal, Status, Text,
+    Thinking, notation,
+};
+use interleaf::wire::{Adjustment, AdjustmentKind};
+use interleaf::{Session, Single, Target};
+
+use crate::{block_on, memory};
+
+fn target(bound: Option<bool>) -> Target {
+    let mut target = Target::new("anthropic", "claude-sonnet-4-5").unwrap().with_key("k");
+    target.bound_thinking = bound;
+    target
+}
+
+/// An answer that thinks and calls a tool.
+fn answer(n: usize) -> Message {
+    let mut message = notation::parse(&format!("a [call c{n} ls]")).unwrap().remove(0);
+    let Body::Assistant(parts) = &message.body else { panic!() };
+    let thinking = AssistantPart::Thinking(Thinking {
+        text: format!("th{n}!").into(),
+        seal: Some(Seal::Signature("s".into())),
+        producer: Some(Producer { vendor: "anthropic".into(), model: None }),
+        extra: Default::default(),
+    });
+    let text = AssistantPart::Text(Text::new(format!("step {n}")));
+    let parts = [vec![thinking, text], parts.to_vec()].concat();
+    message.body = Body::Assistant(Parts::new(parts).unwrap());
+    message
+}
+
+fn recipe(todo: Option<String>) -> Recipe {
+    let recipe = Recipe::new().with_system("You are careful.");
+    match todo {
+        Some(todo) => recipe.with_context(ContextKind::Todo, todo),
+        None => recipe,
+    }
+}
+
+/// Which of the thoughts are in a body.
+fn thoughts(body: &[u8]) -> Vec<usize> {
+    let body = std::str::from_utf8(body).unwrap();
+    (0..20).filter(|n| body.contains(&format!("\"th{n}!\""))).collect()
+}
+
+/// Runs a loop; the thoughts in each request.
+fn run(
+    target: &Target,
+    todo: impl Fn(usize) -> Option<String>,
+    n_nodes: usize,
+) -> (Vec<Vec<usize>>, usize) {
+    block_on(async {
+        let store = memory().await;
+        let mut first = Session::create(store.clone(), "").await.unwrap();
+        first.append(Message::user("go")).await.unwrap();
+        let mut sent = Vec::new();
+        let mut n_told = 0;
+        for n in 0..10 {
+            // Another node, or the same one started anew, makes each request and takes its answer.
+            let mut anew = Session::open(store.clone(), first.id()).await.unwrap();
+            let session = if n_nodes > 1 { &mut anew } else { &mut first };
+            let request = session.request(&recipe(todo(n)), target).await.unwrap();
+            let request = request.request().unwrap();
+            sent.push(thoughts(&request.body.to_bytes()));
+            let dropped = |a: &&Adjustment| a.kind == AdjustmentKind::ThinkingDropped;
+            n_told += request.adjustments().filter(dropped).count();
+            let mut reply = Reply::new(answer(n), Finish::ToolCalls);
+            reply.request = request.number;
+            if n_nodes > 1 {
+                anew = Session::open(store.clone(), anew.id()).await.unwrap();
+            }
+            let session = if n_nodes > 1 { &mut anew } else { &mut first };
+            let said = session.take(reply).await.unwrap();
+            let call = said.calls().next().unwrap();
+            session.append(Message::tool(call.id.clone(), Status::Ok, "src")).await.unwrap();
+        }
+        (sent, n_told)
+    })
+}
+
+#[test]
+fn thinking_stays_while_nothing_before_it_changes() {
+    let (sent, n_told) = run(&target(Some(true)), |_| None, 1);
+    let all: Vec<Vec<usize>> = (0..10).map(|n| (0..n).collect()).collect();
+    assert_eq!((sent, n_told), (all.clone(), 0));
+    // A model that does not bind its thinking gets all of it.
+    assert_eq!(run(&target(None), |n| Some(format!("{n} done")), 1).0, all);
+}
+
+#[test]
+fn thinking_after_a_block_that_changed_is_dropped_and_stays_dropped() {
+    for n_nodes in [1, 2] {
+        let (sent, n_told) = run(&target(Some(true)), |n| Some(format!("{n} done")), n_nodes);
+        for (n, shown) in sent.iter().enumerate() {
+            // The list is another in every request, and every thought was made after one.
+            assert_eq!(shown, &[] as &[usize], "request {n}");
+        }
+        assert_eq!(n_told, (0..10).sum::<usize>(), "each is told");
+        // While the list stands still before the thoughts, they stay; then it changes.
+        let once = |n: usize| Some(format!("{} done", n / 3));
+        let (sent, _) = run(&target(Some(true)), once, n_nodes);
+        let mut dropped = std::collections::BTreeSet::new();
+        for (n, shown) in sent.iter().enumerate() {
+            assert!(shown.iter().all(|thought| !dropped.contains(thought)), "one came back");
+            dropped.extend((0..n).filter(|thought| !shown.contains(thought)));
+        }
+        assert_eq!(sent[2], [0, 1]);
+        assert_eq!(sent[3], [] as [usize; 0]);
+    }
+}
+
+#[test]
+fn a_model_that_binds_its_thinking_is_known_by_its_name() {
+    let mut target = Target::new("anthropic", "claude-sonnet-5-5").unwrap().with_key("k");
+    let changing = |n: usize| Some(format!("{n} done"));
+    assert!(run(&target, changing, 1).0.iter().all(Vec::is_empty));
+    target.bound_thinking = Some(false);
+    assert!(run(&target, changing, 1).0.iter().skip(1).all(|shown| !shown.is_empty()));
+}
+
+#[test]
+fn single_requests_in_a_chain_keep_dropped_thinking_out() {
+    let mut conversation = Conversation::new();
+    conversation.append(Message::user("go")).unwrap();
+    let (mut previous, mut dropped) = (None, std::collections::BTreeSet::new());
+    for n in 0..8 {
+        let recipe = recipe(Some(format!("{n} done")));
+        let mut single = Single::of(&conversation, &recipe);
+        single.previous = previous.as_ref();
+        single.bound_thinking = true;
+        let body = single.preview(Some(&target(None))).unwrap().body.unwrap().to_bytes();
+        let neutral = single.preview(None).unwrap();
+        let shown = thoughts(&body);
+        assert!(shown.iter().all(|thought| !dropped.contains(thought)), "{shown:?} at {n}");
+        dropped.extend((0..n).filter(|thought| !shown.contains(thought)));
+        let messages = neutral.entries().iter().map(|entry| entry.message.clone());
+        previous = Some(interleaf::assemble::Previous::of(messages));
+        conversation.append(answer(n)).unwrap();
+        let result = notation::parse(&format!("t c{n}= src")).unwrap().remove(0);
+        conversation.append(result).unwrap();
+    }
+    assert!(dropped.len() > 3, "{dropped:?}");
+}
