@@ -184,12 +184,14 @@ impl Running {
         let tail = self.repaired(brief, has_block);
         let source = &self.source.entries[tail.from..];
         let cuts = safe::cuts(brief, has_block, source, &tail.draft.entries);
-        let cuts: Vec<usize> = cuts.into_iter().map(|cut| tail.from + cut).collect();
-        let made = self.finish(brief, tail, previous);
-        if made.as_ref().is_some_and(Result::is_ok) {
-            self.settle(brief, &cuts);
+        if cuts.is_empty() {
+            return self.finish(brief, tail, previous);
         }
-        made
+        let cuts: Vec<usize> = cuts.into_iter().map(|cut| tail.from + cut).collect();
+        self.prior = tail.draft.prior.unwrap_or_default();
+        self.settle(brief, &cuts);
+        let tail = self.repaired(brief, has_block);
+        self.finish(brief, tail, previous)
     }
 
     /// What came since the settled turns, repaired. Turns are given up again until the

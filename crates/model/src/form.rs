@@ -6,6 +6,7 @@
 
 mod length;
 mod quick;
+mod scan;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

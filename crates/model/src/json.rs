@@ -47,6 +47,11 @@ impl Json {
         self.0.get()
     }
 
+    /// The text, known to be JSON.
+    pub fn as_raw(&self) -> &RawValue {
+        &self.0
+    }
+
     /// Whether the value is an object.
     pub fn is_object(&self) -> bool {
         self.as_str().starts_with('{')

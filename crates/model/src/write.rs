@@ -10,6 +10,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
 use self::compound::Compound;
+pub(crate) use self::escape::first_special;
 use self::escape::push_text;
 
 /// Writes a value as compact JSON to the end of a text: what [`serde_json::to_vec`] gives.

@@ -1,5 +1,7 @@
 //! Events as they are stored: raw JSON with the version of its form.
 
+use std::ops::Range;
+
 use interleaf_conversation::Event;
 use interleaf_model::{Message, Timestamp, json_text};
 
@@ -29,6 +31,62 @@ pub struct StoredEvent {
     pub version: u32,
     /// The JSON text, byte for byte as it was written.
     pub body: String,
+}
+
+/// A row of a database, where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventRow<'r> {
+    pub(crate) seq: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) version: u32,
+    pub(crate) body: &'r str,
+}
+
+impl EventRow<'_> {
+    /// The event itself.
+    pub(crate) fn event(&self) -> Result<Event, Error> {
+        read(self.seq, self.version, self.body)
+    }
+
+    /// The row as it is given to others.
+    pub(crate) fn stored(&self) -> StoredEvent {
+        let Self { seq, at, version, body } = *self;
+        StoredEvent { seq, at, version, body: body.to_owned() }
+    }
+}
+
+/// Holds the rows of a page to what a sequence promises, one after the other.
+pub(crate) struct Sequence {
+    session: SessionId,
+    asked: Range<u64>,
+    next: u64,
+}
+
+impl Sequence {
+    pub(crate) fn new(session: SessionId, asked: Range<u64>) -> Self {
+        Self { session, next: asked.start, asked }
+    }
+
+    /// Takes in the next row.
+    pub(crate) fn take(&mut self, seq: u64) -> Result<(), Error> {
+        let (session, next) = (self.session, self.next);
+        if seq != next {
+            let message = format!("session {session} lacks event {next}: {seq} is in its place");
+            return Err(Error::corrupt(message));
+        }
+        self.next += 1;
+        Ok(())
+    }
+
+    /// Whether all came that were asked for.
+    pub(crate) fn end(self) -> Result<(), Error> {
+        let Self { session, asked, next } = self;
+        if next == asked.end {
+            return Ok(());
+        }
+        let message = format!("session {session} lacks event {next} of {asked:?}");
+        Err(Error::corrupt(message))
+    }
 }
 
 impl NewEvent {
@@ -84,22 +142,6 @@ impl StoredEvent {
     pub(crate) fn words(&self) -> Result<String, Error> {
         Ok(index_words(texts(&self.event()?)))
     }
-}
-
-/// Holds a page to what a sequence promises.
-pub(crate) fn check_gap_free(
-    session: SessionId,
-    events: &[StoredEvent],
-    first: u64,
-) -> Result<(), Error> {
-    for (event, seq) in events.iter().zip(first..) {
-        if event.seq != seq {
-            let found = event.seq;
-            let message = format!("session {session} lacks event {seq}: {found} is in its place");
-            return Err(Error::corrupt(message));
-        }
-    }
-    Ok(())
 }
 
 fn read(seq: u64, version: u32, body: &str) -> Result<Event, Error> {

@@ -17,6 +17,7 @@ mod writer;
 
 use std::path::PathBuf;
 
+use interleaf_conversation::Event;
 use rusqlite::Connection;
 
 use crate::notice::Bell;
@@ -99,7 +100,13 @@ impl Log for Sqlite {
     }
 
     fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>> {
-        Box::pin(self.readers.read(move |connection| read::events(connection, session, page)))
+        let read = move |db: &Connection| read::events(db, session, page, |row| Ok(row.stored()));
+        Box::pin(self.readers.read(read))
+    }
+
+    fn replay(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<Event>> {
+        let read = move |db: &Connection| read::events(db, session, page, |row| row.event());
+        Box::pin(self.readers.read(read))
     }
 
     fn records(&self, session: SessionId, which: RecordFilter) -> StoreFuture<'_, Vec<Record>> {

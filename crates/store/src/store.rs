@@ -3,6 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use interleaf_conversation::Event;
+use tokio::task::spawn_blocking;
+
 use crate::{
     Commit, Committed, Error, Found, Head, ListSessions, NewSession, Notices, Page, Record,
     RecordFilter, Search, SentRequest, SessionId, StoredEvent,
@@ -64,6 +67,20 @@ pub trait Log: Sealed + Send + Sync {
     /// # Errors
     /// `NotFound`; `Corrupt` if one is missing.
     fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>>;
+
+    /// A page of the events, read.
+    ///
+    /// # Errors
+    /// As [`events`](Self::events); `Corrupt` if one is damaged, `Newer` if a newer version
+    /// wrote it.
+    fn replay(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<Event>> {
+        let events = self.events(session, page);
+        Box::pin(async move {
+            let events = events.await?;
+            let read = move || events.iter().map(StoredEvent::event).collect();
+            spawn_blocking(read).await.map_err(|_| Error::stopped())?
+        })
+    }
 
     /// The records, by kind and key, those that a fork took over included.
     ///

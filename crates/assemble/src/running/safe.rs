@@ -1,6 +1,7 @@
 //! Where a repaired draft may be cut so that its parts can be repaired one by one.
 
 use hashbrown::{HashMap, HashSet};
+use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, Role};
 
@@ -44,6 +45,17 @@ pub(super) fn cuts(
     if cuts.last().is_none_or(|&last| last < SMALLEST) {
         return Vec::new();
     }
+    if is_unchanged(source, repaired) {
+        let mut last = 0;
+        let is_apart = |cut: &usize| {
+            let is_apart = cut - last >= SMALLEST;
+            if is_apart {
+                last = *cut;
+            }
+            is_apart
+        };
+        return cuts.into_iter().filter(is_apart).collect();
+    }
     let Some(places) = places(source, repaired) else { return Vec::new() };
     let unsafe_until = unsafe_until(source, &places);
     // The furthest place so far, and the nearest from here on.
@@ -66,13 +78,19 @@ pub(super) fn cuts(
     chosen
 }
 
+/// Whether there was nothing to repair, so that every message stands where it came from.
+fn is_unchanged(source: &[Entry], repaired: &[Entry]) -> bool {
+    let is_same = |(a, b): (&Entry, &Entry)| Arc::ptr_eq(&a.message, &b.message);
+    source.len() == repaired.len() && source.iter().zip(repaired).all(is_same)
+}
+
 /// For each repaired message the place in the source that it came from; nothing, if
 /// that cannot be told.
 fn places(source: &[Entry], repaired: &[Entry]) -> Option<Vec<usize>> {
     let mut by_address: HashMap<*const Message, usize> = HashMap::with_capacity(source.len());
     let mut by_id: HashMap<&MessageId, usize> = HashMap::new();
     for (place, entry) in source.iter().enumerate() {
-        if by_address.insert(std::sync::Arc::as_ptr(&entry.message), place).is_some() {
+        if by_address.insert(Arc::as_ptr(&entry.message), place).is_some() {
             return None;
         }
     }
@@ -86,7 +104,7 @@ fn places(source: &[Entry], repaired: &[Entry]) -> Option<Vec<usize>> {
     let mut opener = 0;
     let mut places = Vec::with_capacity(repaired.len());
     for entry in repaired {
-        let place = match by_address.get(&std::sync::Arc::as_ptr(&entry.message)) {
+        let place = match by_address.get(&Arc::as_ptr(&entry.message)) {
             Some(&place) => place,
             // What was made stands with the message that it was made for.
             None if entry.provenance == Provenance::Made => opener,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use interleaf_assemble::{
     Agent, Assembly, Ledger, OpenCall, Outcome, Placement, Recipe, Running, View,
@@ -22,7 +23,6 @@ use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own: a
 /// view changes by appends within a batch, and otherwise begins another batch.
-#[derive(Default)]
 pub(super) struct Lane {
     running: Running,
     encoder: SessionEncoder,
@@ -63,6 +63,22 @@ pub(super) struct Ready {
     pub(super) ledger: Option<Arc<Ledger>>,
     /// The hash of what its answer is made after, if the model binds its thinking to it.
     pub(super) prefix: Option<SmolStr>,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        let n_threads = available_parallelism().map_or(1, |n| n.get());
+        Self {
+            running: Running::new(),
+            encoder: SessionEncoder::on_threads(n_threads),
+            pinned: BTreeSet::new(),
+            seen: None,
+            last: None,
+            is_current: false,
+            hearing: Default::default(),
+            asked: None,
+        }
+    }
 }
 
 impl Lane {

@@ -22,6 +22,13 @@ pub(super) fn push_text(out: &mut Vec<u8>, text: &str) {
 /// What stands before the first byte that cannot stand in a JSON text, that byte, and the
 /// rest.
 fn split(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
+    let (plain, rest) = bytes.split_at(first_special(bytes)?);
+    let (&special, after) = rest.split_first()?;
+    Some((plain, special, after))
+}
+
+/// The place of the first byte that cannot stand in a JSON text.
+pub(crate) fn first_special(bytes: &[u8]) -> Option<usize> {
     let (words, _) = bytes.as_chunks::<8>();
     let mut at = words.len() * 8;
     for (n, word) in words.iter().enumerate() {
@@ -34,8 +41,7 @@ fn split(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
     while at < bytes.len() && !is_special(bytes[at]) {
         at += 1;
     }
-    let (&special, after) = bytes.get(at..)?.split_first()?;
-    Some((&bytes[..at], special, after))
+    (at < bytes.len()).then_some(at)
 }
 
 /// The highest bit of each byte that is special. Above the lowest of them there may be some

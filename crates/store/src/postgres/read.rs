@@ -7,7 +7,7 @@ use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
 use crate::error::Failure;
-use crate::event::check_gap_free;
+use crate::event::Sequence;
 use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
@@ -86,20 +86,20 @@ pub(crate) async fn events(
     let sql = "SELECT seq, at, version, body FROM interleaf.events
                WHERE session = $1 AND seq >= $2 AND seq < $3 ORDER BY seq";
     let mut events = vec![];
+    let mut sequence = Sequence::new(id, seqs.clone());
     for (owner, piece) in lineage.pieces(&seqs) {
         let params: [&(dyn ToSql + Sync); 3] = [&owner, &bigint(piece.start), &bigint(piece.end)];
         for row in query(client, sql, &params).await? {
-            events.push(event_of(&row)?);
+            let event = event_of(&row)?;
+            sequence.take(event.seq)?;
+            events.push(event);
         }
     }
-    if (events.len() as u64) < seqs.end - seqs.start {
+    if let Err(lacks) = sequence.end() {
         // It may have been removed in between.
         head(client, id).await?;
-        let found = events.len();
-        let message = format!("session {id} lacks events: {found} of {seqs:?} are there");
-        return Err(Error::corrupt(message).into());
+        return Err(lacks.into());
     }
-    check_gap_free(id, &events, seqs.start)?;
     Ok(events)
 }
 

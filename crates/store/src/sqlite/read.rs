@@ -7,13 +7,13 @@ use uuid::Uuid;
 
 use super::commit::{SEQS, event_id};
 use crate::error::Failure;
-use crate::event::check_gap_free;
+use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
 use crate::{
     Error, ForkPoint, Found, Head, ListSessions, Page, Record, RecordFilter, Search, SentRequest,
-    SessionId, StoredBody, StoredEvent,
+    SessionId, StoredBody,
 };
 
 type Parsed<T> = Result<T, rusqlite::Error>;
@@ -75,29 +75,30 @@ pub(crate) fn lineage(connection: &Connection, id: SessionId) -> Result<Lineage<
     Ok(Lineage::of(id, first, links)?)
 }
 
-pub(crate) fn events(
+/// The events of a page, each as `take` makes it of its row. A row is looked at where the
+/// database has it.
+pub(crate) fn events<T>(
     connection: &Connection,
     id: SessionId,
     page: Page,
-) -> Result<Vec<StoredEvent>, Failure> {
+    take: impl Fn(&EventRow<'_>) -> Result<T, Error>,
+) -> Result<Vec<T>, Failure> {
     let lineage = lineage(connection, id)?;
     let seqs = page.seqs(lineage.len());
     let mut statement = connection.prepare_cached(
         "SELECT id, at, version, body FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
     )?;
     let mut events = Vec::with_capacity((seqs.end - seqs.start).min(4096) as usize);
+    let mut sequence = Sequence::new(id, seqs.clone());
     for (no, piece) in lineage.pieces(&seqs) {
-        let ids = [event_id(no, piece.start)?, event_id(no, piece.end)?];
-        for event in statement.query_map(ids, event_of)? {
-            events.push(event?);
+        let mut rows = statement.query([event_id(no, piece.start)?, event_id(no, piece.end)?])?;
+        while let Some(row) = rows.next()? {
+            let row = event_row(row)?;
+            sequence.take(row.seq)?;
+            events.push(take(&row)?);
         }
     }
-    if (events.len() as u64) < seqs.end - seqs.start {
-        let found = events.len();
-        let message = format!("session {id} lacks events: {found} of {seqs:?} are there");
-        return Err(Error::corrupt(message).into());
-    }
-    check_gap_free(id, &events, seqs.start)?;
+    sequence.end()?;
     Ok(events)
 }
 
@@ -170,7 +171,7 @@ pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Fou
     )?;
     let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
     let params = params![terms.fts5(), from, upto, limit];
-    let rows = statement.query_map(params, |row| Ok((event_of(row)?, uuid(row, 4)?)))?;
+    let rows = statement.query_map(params, |row| Ok((event_row(row)?.stored(), uuid(row, 4)?)))?;
     let mut found = vec![];
     for row in rows {
         let (event, session) = row?;
@@ -203,9 +204,10 @@ fn head_of(row: &Row<'_>) -> Parsed<Head> {
     })
 }
 
-pub(super) fn event_of(row: &Row<'_>) -> Parsed<StoredEvent> {
+pub(super) fn event_row<'r>(row: &'r Row<'_>) -> Parsed<EventRow<'r>> {
     let id: u64 = row.get(0)?;
-    Ok(StoredEvent { seq: id % SEQS, at: time(row, 1)?, version: row.get(2)?, body: row.get(3)? })
+    let body = row.get_ref(3)?.as_str().map_err(|e| damaged(3, e))?;
+    Ok(EventRow { seq: id % SEQS, at: time(row, 1)?, version: row.get(2)?, body })
 }
 
 fn record_of(row: &Row<'_>) -> Parsed<RecordRow> {

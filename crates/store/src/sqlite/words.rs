@@ -6,7 +6,7 @@ use std::ops::Range;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::commit::{event_id, number};
-use super::read::event_of;
+use super::read::event_row;
 use crate::error::Failure;
 use crate::{ErrorKind, SessionId};
 
@@ -84,7 +84,7 @@ fn index_events(connection: &Connection, no: i64, seqs: Range<u64>) -> Result<()
     let sql = "INSERT OR REPLACE INTO event_words (rowid, words) VALUES (?1, ?2)";
     let mut insert = connection.prepare_cached(sql)?;
     let ids = [event_id(no, seqs.start)?, event_id(no, seqs.end)?];
-    for event in events.query_map(ids, event_of)? {
+    for event in events.query_map(ids, |row| Ok(event_row(row)?.stored()))? {
         let event = event?;
         match event.words() {
             Ok(words) if words.is_empty() => {}

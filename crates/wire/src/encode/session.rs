@@ -17,6 +17,8 @@ use crate::{Adjustment, Error, NameMap, Options, Vendor};
 /// from scratch.
 #[derive(Debug, Default)]
 pub struct SessionEncoder {
+    /// How many threads it may write on; with none, on the caller's.
+    n_threads: usize,
     /// Whom and how the remembered turns were written for.
     written_for: Option<(Vendor, Options)>,
     /// The turns of the last request, by the address of their first message. A turn
@@ -53,6 +55,11 @@ impl SessionEncoder {
         Self::default()
     }
 
+    /// An encoder that writes on up to this number of threads, if there is much to write.
+    pub fn on_threads(n_threads: usize) -> Self {
+        Self { n_threads, ..Self::default() }
+    }
+
     /// Writes the body of a request.
     ///
     /// # Errors
@@ -77,7 +84,7 @@ impl SessionEncoder {
         let mut settled = Vec::new();
         let mut settled_adjustments = Arc::default();
         if let Some(chain) = prompt.settled() {
-            self.settled.update(chain, writer, &context, &self.turns)?;
+            self.settled.update(chain, writer, &context, &self.turns, self.n_threads)?;
             settled = self.settled.pieces();
             settled_adjustments = self.settled.adjustments();
             context.names.extend(self.settled.names());

@@ -1,6 +1,7 @@
 //! Settled turns, written once.
 
 mod pieces;
+mod runs;
 
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use super::{Context, Elements, TurnPlace, Writer};
 use crate::turns::Turns;
 use crate::{Adjustment, Error, NameMap};
 
-use pieces::{Joined, Pieces};
+use pieces::{Joined, Pieces, TOGETHER};
+use runs::{Run, WriteLink, write_run, write_runs};
 
 /// What was written of settled turns so far.
 #[derive(Debug, Default)]
@@ -49,8 +51,12 @@ impl SettledText {
         writer: Writer,
         context: &Context<'_>,
         turns: &WrittenTurns,
+        n_threads: usize,
     ) -> Result<(), Error> {
-        let updated = self.write_new(settled, writer, context, turns);
+        let write = |text: &mut Vec<u8>, link: &Arc<Link>, asked: bool| {
+            write(text, link, asked, writer, context, turns)
+        };
+        let updated = self.write_new(settled, &write, n_threads);
         if updated.is_err() {
             *self = Self::default();
         }
@@ -60,9 +66,8 @@ impl SettledText {
     fn write_new(
         &mut self,
         settled: &Arc<Settled>,
-        writer: Writer,
-        context: &Context<'_>,
-        turns: &WrittenTurns,
+        write: &impl WriteLink,
+        n_threads: usize,
     ) -> Result<(), Error> {
         let is_known =
             |chain: &Arc<Settled>| self.upto.as_ref().is_some_and(|upto| Arc::ptr_eq(upto, chain));
@@ -72,13 +77,13 @@ impl SettledText {
             new.push(next.link());
             chain = next.earlier();
         }
-        if chain.is_none() {
+        new.reverse();
+        if chain.is_none() && !self.written.is_empty() {
             let old = std::mem::take(self);
-            self.rewrite(old, new, |link, asked| write(link, asked, writer, context, turns))?;
+            self.rewrite(old, &new, write)?;
         } else {
-            for link in new.into_iter().rev() {
-                let written = write(link, self.asked(), writer, context, turns)?;
-                self.push(written);
+            for run in write_runs(&new, self.asked(), write, n_threads)? {
+                self.push_run(run);
             }
         }
         self.upto = Some(settled.clone());
@@ -89,10 +94,9 @@ impl SettledText {
     fn rewrite(
         &mut self,
         old: Self,
-        mut new: Vec<&Arc<Link>>,
-        write: impl Fn(&Arc<Link>, bool) -> Result<WrittenLink, Error>,
+        new: &[&Arc<Link>],
+        write: &impl WriteLink,
     ) -> Result<(), Error> {
-        new.reverse();
         let Self { written, pieces, .. } = old;
         let places: HashMap<*const Link, usize> =
             written.iter().enumerate().map(|(place, w)| (Arc::as_ptr(&w.link), place)).collect();
@@ -105,7 +109,7 @@ impl SettledText {
             let is_known =
                 |place: &usize| written[*place].as_ref().is_some_and(|w| w.asked == asked);
             let Some(place) = place.filter(is_known) else {
-                self.push(write(link, asked)?);
+                self.push_run(write_run(&[link], asked, write)?);
                 next += 1;
                 continue;
             };
@@ -136,6 +140,16 @@ impl SettledText {
     /// Whether the user says something at the end of what is written beside results.
     fn asked(&self) -> bool {
         self.written.last().is_some_and(|last| ends_with_user(&last.link))
+    }
+
+    /// Adds links that were just written. A full run is a piece.
+    fn push_run(&mut self, run: Run) {
+        if run.links.len() != TOGETHER {
+            return run.links.into_iter().for_each(|written| self.push(written));
+        }
+        run.links.into_iter().for_each(|written| self.note(written));
+        let joined = self.pieces.push_joined(run.text);
+        self.settle_in(joined);
     }
 
     fn push(&mut self, written: WrittenLink) {
@@ -183,15 +197,15 @@ impl SettledText {
 
 /// Writes a link. A turn that was just written for the same place is copied.
 fn write(
+    text: &mut Vec<u8>,
     link: &Arc<Link>,
     asked: bool,
     writer: Writer,
     context: &Context<'_>,
     known: &WrittenTurns,
-) -> Result<WrittenLink, Error> {
+) -> Result<(Vec<Adjustment>, NameMap), Error> {
     let turns = Turns::of(link.turns());
     let mut own = context.for_prompt(link.turns());
-    let mut text = Vec::new();
     for (number, &turn) in turns.turns.iter().enumerate() {
         let place = place(&turns, number, asked);
         if let Some(written) = known.get(&address(turn)).filter(|known| known.is(turn, place)) {
@@ -203,12 +217,10 @@ fn write(
             own.names.extend(&written.names);
             continue;
         }
-        let mut elements = Elements::after(&mut text, true);
+        let mut elements = Elements::after(text, true);
         writer.write_turn(&mut own, turn, place, &mut elements)?;
     }
-    let Context { adjustments, names, .. } = own;
-    let adjustments = adjustments.0;
-    Ok(WrittenLink { link: link.clone(), asked, text: text.into(), adjustments, names })
+    Ok((own.adjustments.0, own.names))
 }
 
 /// A settled turn is never the last, never in the running loop, and carries no mark. What

@@ -15,10 +15,7 @@ const DEEPEST: usize = 128;
 /// The value, to look at: half a surrogate pair is U+FFFD in it, a number beyond f64 the
 /// largest, and what is nested very deep is null. What is sent are the bytes themselves.
 pub(crate) fn nearest(json: &Json) -> Value {
-    match serde_json::from_str::<&RawValue>(json.as_str()) {
-        Ok(raw) => nearest_raw(raw),
-        Err(_) => Value::Null,
-    }
+    nearest_raw(json.as_raw())
 }
 
 /// The same of a part of a text.

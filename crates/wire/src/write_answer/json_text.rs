@@ -77,8 +77,7 @@ pub(crate) struct Own<'a>(Option<Fields<'a>>);
 impl<'a> Own<'a> {
     /// The fields of an object.
     pub(crate) fn of(json: Option<&'a Json>) -> Self {
-        let raw = json.and_then(|json| serde_json::from_str::<&RawValue>(json.as_str()).ok());
-        Self(raw.and_then(|raw| Fields::read(raw).ok()))
+        Self(json.and_then(|json| Fields::read(json.as_raw()).ok()))
     }
 
     /// Takes out a field.

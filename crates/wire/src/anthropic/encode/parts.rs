@@ -94,12 +94,12 @@ pub(super) fn call_block<'a>(
 }
 
 fn input(arguments: &Arguments) -> Cow<'_, RawValue> {
-    match arguments::as_object(arguments) {
-        Cow::Borrowed(text) => match serde_json::from_str::<&RawValue>(text) {
-            Ok(raw) => Cow::Borrowed(raw),
-            Err(_) => Cow::Owned(Box::default()),
-        },
-        Cow::Owned(text) => Cow::Owned(RawValue::from_string(text).unwrap_or_default()),
+    match arguments {
+        Arguments::Object(json) => Cow::Borrowed(json.as_raw()),
+        Arguments::Invalid(_) => {
+            let text = arguments::as_object(arguments).into_owned();
+            Cow::Owned(RawValue::from_string(text).unwrap_or_default())
+        }
     }
 }
 

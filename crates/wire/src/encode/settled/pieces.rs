@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use bytes::Bytes;
 
 /// This many pieces of one size become one of the next.
-const TOGETHER: usize = 32;
+pub(super) const TOGETHER: usize = 32;
 
 /// No piece is made longer than this.
 const LONGEST: usize = 16 << 20;
@@ -37,6 +37,11 @@ impl Pieces {
     /// Adds the text of one link, and tells if the last ones were joined by that.
     pub(super) fn push(&mut self, text: Bytes) -> Option<Joined> {
         self.push_piece(Piece { size: 0, n_links: 1, text })
+    }
+
+    /// Adds the text of [`TOGETHER`] links.
+    pub(super) fn push_joined(&mut self, text: Bytes) -> Option<Joined> {
+        self.push_piece(Piece { size: 1, n_links: TOGETHER, text })
     }
 
     /// Adds the text of several links.

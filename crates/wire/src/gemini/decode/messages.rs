@@ -298,8 +298,7 @@ fn joined<'a>(before: &Extra, rest: &Fields<'a>) -> Result<Extra, Fault<'a>> {
     let mut own = ObjectText::default();
     own.push_all(rest);
     if let Some(json) = before.get(GOOGLE)
-        && let Ok(raw) = serde_json::from_str::<&RawValue>(json.as_str())
-        && let Ok(fields) = Fields::read(raw)
+        && let Ok(fields) = Fields::read(json.as_raw())
     {
         own.push_all(&fields);
     }

@@ -28,12 +28,12 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
     let mut rest = Rest::default();
     for (name, value) in options.rest.iter() {
         let name = own_name(name).unwrap_or(name);
-        let raw = serde_json::from_str::<&RawValue>(value.as_str()).ok();
-        match (name, raw) {
-            (_, Some(_)) if !options.rest.is_of(Family::Gemini) => drop_option(cx, name),
-            ("toolConfig", Some(raw)) => kept.tool_config = Some(raw),
-            ("generationConfig", Some(raw)) => kept.generation = Fields::read(raw).ok(),
-            (name, Some(raw)) if !WRITTEN.contains(&name) => {
+        let raw = value.as_raw();
+        match name {
+            _ if !options.rest.is_of(Family::Gemini) => drop_option(cx, name),
+            "toolConfig" => kept.tool_config = Some(raw),
+            "generationConfig" => kept.generation = Fields::read(raw).ok(),
+            name if !WRITTEN.contains(&name) => {
                 rest.add(own_name(name).unwrap_or(name).into(), raw)
             }
             _ => drop_option(cx, name),

@@ -185,8 +185,7 @@ fn begin_item(parts: &mut [AssistantPart]) -> Result<(), interleaf_model::Error>
             let mut marked = ObjectText::default();
             marked.push("item", "{}");
             if let Some(others) = own.get(OWNER)
-                && let Ok(raw) = serde_json::from_str::<&RawValue>(others.as_str())
-                && let Ok(fields) = Fields::read(raw)
+                && let Ok(fields) = Fields::read(others.as_raw())
             {
                 marked.push_all(&fields);
             }

@@ -85,12 +85,12 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         let is_second = name == CONTINUED[1] && own_setting(options, CONTINUED[0]).is_some();
         let is_refused =
             MOVED_FIELDS.contains(&name) || is_second || is_null_choice(cx, name, value);
-        match serde_json::from_str::<&RawValue>(value.as_str()) {
+        match value.as_raw() {
             // It is written beside what has a neutral word.
             _ if is_ours && name == "reasoning" && tail.reasoning.is_some() => {}
             // Already written, or nothing is left of it.
             _ if is_ours && name == "text" && (tail.text.is_some() || has_bare_format(value)) => {}
-            Ok(raw) if is_ours && !is_refused && !is_written(name) => {
+            raw if is_ours && !is_refused && !is_written(name) => {
                 tail.rest.push(Cow::Borrowed(name), raw);
             }
             _ => dropped.push(name),

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use interleaf_model::{Json, Opaque};
-use serde_json::value::RawValue;
 
 use super::own::Own;
 use crate::Error;
@@ -71,8 +70,7 @@ fn parameters(tool: &interleaf_model::Tool, adjustments: &mut Adjustments) -> Js
         return schema.clone();
     }
     adjustments.add_general(AdjustmentKind::SchemaChanged, tool.name.as_str());
-    let fields = serde_json::from_str::<&RawValue>(schema.as_str()).ok();
-    let Some(fields) = fields.and_then(|raw| Fields::read(raw).ok()) else { return empty() };
+    let Ok(fields) = Fields::read(schema.as_raw()) else { return empty() };
     let mut mended = ObjectText::default();
     mended.push("type", r#""object""#);
     if value.get("properties").is_none() {
