@@ -137,7 +137,7 @@ fn is_server_id(id: &str) -> bool {
 }
 
 /// Why a sampling setting is refused, if it is.
-fn sampling_fault(
+pub(crate) fn sampling_fault(
     name: &str,
     number: f64,
     model: Model,

@@ -13,15 +13,19 @@ pub use session::SessionEncoder;
 
 pub(crate) use elements::Elements;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::{Prompt, json_text};
+use interleaf_model::{Json, Prompt, ToolName, json_text};
 use serde::Serialize;
 
 use crate::adjustment::{AdjustmentKind, Adjustments};
+use crate::names::WireNames;
 use crate::turns::{Turn, Turns};
-use crate::{Adjustment, CacheMarks, Error, ErrorKind, NameMap, Options, ResponseFormat, Vendor};
+use crate::{
+    Adjustment, CacheMarks, Error, ErrorKind, NameMap, Number, Options, ResponseFormat, Vendor,
+};
 
 /// A request body, in pieces that go to a socket one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +126,8 @@ pub(crate) struct Context<'a> {
     pub(crate) prompt: &'a Prompt,
     pub(crate) vendor: &'a Vendor,
     pub(crate) options: &'a Options,
+    /// What the tools of the request are called, also where the prompt is a part of it.
+    wire_names: Arc<WireNames<'a>>,
     pub(crate) adjustments: Adjustments,
     pub(crate) names: NameMap,
 }
@@ -129,7 +135,18 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     fn new(prompt: &'a Prompt, vendor: &'a Vendor, options: &'a Options) -> Self {
         let (adjustments, names) = (Adjustments::default(), NameMap::default());
-        Self { prompt, vendor, options, adjustments, names }
+        let wire_names = WireNames::new(prompt.tools(), &vendor.quirks.tool_names);
+        Self { prompt, vendor, options, wire_names: wire_names.into(), adjustments, names }
+    }
+
+    /// What the tools of the request are called on the wire.
+    pub(crate) fn wire_names(&self) -> &WireNames<'a> {
+        &self.wire_names
+    }
+
+    /// The name of a tool on the wire.
+    pub(crate) fn tool_name<'n>(&mut self, name: &'n ToolName) -> Cow<'n, str> {
+        self.names.write(name, &self.wire_names)
     }
 
     /// Elements of the list that stand before the turns. There may be no turns; a first one
@@ -153,6 +170,23 @@ impl<'a> Context<'a> {
         "Continue."
     }
 
+    /// A setting that is a number from zero to `most`; what is none is left out, and a
+    /// report says so.
+    pub(crate) fn number(
+        &mut self,
+        name: &str,
+        number: Option<&'a Number>,
+        most: f64,
+    ) -> Option<&'a Json> {
+        let number = number?;
+        if number.within(most).is_none() {
+            let detail = format!("{name} {number}: the API takes 0 to {most}");
+            self.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+            return None;
+        }
+        Some(number.as_json())
+    }
+
     /// The form that the answer must have. A schema that is no object is no schema of an
     /// answer anywhere.
     pub(crate) fn response_format(&mut self) -> Option<&'a ResponseFormat> {
@@ -170,7 +204,8 @@ impl<'a> Context<'a> {
     where
         'a: 'b,
     {
-        Context::new(prompt, self.vendor, self.options)
+        let wire_names = self.wire_names.clone();
+        Context { wire_names, ..Context::new(prompt, self.vendor, self.options) }
     }
 }
 

@@ -1,11 +1,16 @@
 //! Call ids and tool names in the alphabet of an API.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use interleaf_model::{CallId, ToolName};
+use interleaf_model::{CallId, Tool, ToolName};
 use serde::Deserialize;
 use smol_str::SmolStr;
+
+use crate::Vendor;
+
+/// How many digits of a hash tell names apart, after the first.
+const MOST_DIGITS: usize = 21;
 
 /// Which identifiers an API takes: ASCII letters, digits and some punctuation, up to a
 /// length.
@@ -105,8 +110,12 @@ impl Alphabet {
         if self.takes(text) {
             return Cow::Borrowed(text);
         }
+        Cow::Owned(self.hashed(text))
+    }
+
+    /// An identifier made from a hash.
+    fn hashed(&self, text: &str) -> String {
         const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-        const MOST_DIGITS: usize = 21;
         let mut hash = xxhash_rust::xxh3::xxh3_128(text.as_bytes());
         let first = hash % 52;
         hash /= 52;
@@ -116,7 +125,91 @@ impl Alphabet {
             out.push(char::from(DIGITS[(hash % 62) as usize]));
             hash /= 62;
         }
-        Cow::Owned(out)
+        out
+    }
+}
+
+impl Alphabet {
+    /// A readable identifier for a name that is not taken as it is: what is illegal becomes
+    /// an underscore. Where that says nothing, is too long, or is in use already, a few
+    /// digits of a hash follow.
+    fn readable(&self, name: &str, in_use: impl Fn(&str) -> bool) -> SmolStr {
+        let mut stem = String::new();
+        for c in name.chars() {
+            let is_legal =
+                u8::try_from(c).is_ok_and(|c| c.is_ascii() && self.legal & (1 << c) != 0);
+            match is_legal {
+                true => stem.push(c),
+                false if stem.ends_with('_') => {}
+                false => stem.push('_'),
+            }
+        }
+        if self.is_letter_first && !stem.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        {
+            stem.insert(0, '_');
+        }
+        let says_something = stem.bytes().any(|byte| byte.is_ascii_alphanumeric());
+        if says_something && self.takes(&stem) && !in_use(&stem) {
+            return stem.into();
+        }
+        let hash = Self::new("", usize::MAX).hashed(name);
+        let with_digits = |n_digits: usize| {
+            let room = self.longest.saturating_sub(n_digits + 1);
+            let stem = if says_something { stem.trim_end_matches('_') } else { "tool" };
+            let stem = stem.get(..stem.len().min(room)).unwrap_or_default();
+            SmolStr::from(format!("{stem}_{}", hash.get(..n_digits).unwrap_or(&hash)))
+        };
+        let longest = self.longest.saturating_sub(1).min(MOST_DIGITS);
+        let fits = [6, 10, 16].into_iter().filter(|n_digits| *n_digits < longest);
+        let mut candidates = fits.map(with_digits);
+        candidates
+            .find(|name| self.takes(name) && !in_use(name))
+            .unwrap_or_else(|| SmolStr::from(self.hashed(name)))
+    }
+}
+
+/// What the tools of a request are called on the wire.
+#[derive(Debug)]
+pub(crate) struct WireNames<'a> {
+    tools: &'a [Tool],
+    alphabet: &'a Alphabet,
+    /// The names of those that the API does not take as they are.
+    rewritten: HashMap<&'a str, SmolStr>,
+    in_use: HashSet<SmolStr>,
+}
+
+impl<'a> WireNames<'a> {
+    /// Of two tools that would be called the same, the first one is; one that the API takes
+    /// as it is comes before all others.
+    pub(crate) fn new(tools: &'a [Tool], alphabet: &'a Alphabet) -> Self {
+        let mut names = Self { tools, alphabet, rewritten: HashMap::new(), in_use: HashSet::new() };
+        let is_illegal = |tool: &&Tool| !alphabet.takes(tool.name.as_str());
+        if tools.iter().any(|tool| is_illegal(&tool)) {
+            names.in_use.extend(tools.iter().map(|tool| SmolStr::new(tool.name.as_str())));
+        }
+        for tool in tools.iter().filter(is_illegal) {
+            let name = tool.name.as_str();
+            let written = alphabet.readable(name, |written| names.in_use.contains(written));
+            names.in_use.insert(written.clone());
+            names.rewritten.insert(name, written);
+        }
+        names
+    }
+
+    /// The name itself where the API takes it, or a readable one. Names of tools that are
+    /// not declared give way.
+    pub(crate) fn write<'n>(&self, name: &'n ToolName) -> Cow<'n, str> {
+        let name = name.as_str();
+        if self.alphabet.takes(name) {
+            return Cow::Borrowed(name);
+        }
+        if let Some(written) = self.rewritten.get(name) {
+            return Cow::Owned(written.to_string());
+        }
+        let is_declared =
+            |written: &str| self.tools.iter().any(|tool| tool.name.as_str() == written);
+        let in_use = |written: &str| self.in_use.contains(written) || is_declared(written);
+        Cow::Owned(self.alphabet.readable(name, in_use).into())
     }
 }
 
@@ -127,9 +220,29 @@ pub struct NameMap {
 }
 
 impl NameMap {
+    /// The names that a vendor's requests have for these tools.
+    ///
+    /// ```
+    /// use interleaf_wire::{Family, NameMap, Vendor, decode_tools};
+    ///
+    /// let list = r#"[{"type": "function", "function": {"name": "notify.user"}}]"#;
+    /// let (tools, _) = decode_tools(Family::OpenaiChat, list)?;
+    /// let names = NameMap::of(&tools, Vendor::of(Family::OpenaiChat));
+    /// assert_eq!(names.original("notify_user").as_str(), "notify.user");
+    /// # Ok::<(), interleaf_wire::Error>(())
+    /// ```
+    pub fn of(tools: &[Tool], vendor: &Vendor) -> Self {
+        let mut names = Self::default();
+        let written = WireNames::new(tools, &vendor.quirks.tool_names);
+        for tool in tools {
+            names.write(&tool.name, &written);
+        }
+        names
+    }
+
     /// The name on the wire; remembers it if it differs.
-    pub(crate) fn write<'a>(&mut self, name: &'a ToolName, alphabet: &Alphabet) -> Cow<'a, str> {
-        let written = alphabet.write(name.as_str());
+    pub(crate) fn write<'a>(&mut self, name: &'a ToolName, names: &WireNames<'_>) -> Cow<'a, str> {
+        let written = names.write(name);
         if let Cow::Owned(written) = &written {
             self.originals.insert(SmolStr::new(written), name.clone());
         }

@@ -1,6 +1,6 @@
 //! Which thinking goes back, and to whom.
 
-use interleaf_model::{AssistantPart, Body, Message, Parts, Thinking};
+use interleaf_model::{AssistantPart, Body, Message, Parts, Producer, Thinking, VendorName};
 use smol_str::SmolStr;
 
 use crate::Family;
@@ -67,6 +67,34 @@ pub(crate) fn name_producer(messages: &mut [Message], model: &SmolStr) {
         for part in parts.iter_mut().filter(|part| is_unnamed(part)) {
             if let AssistantPart::Thinking(Thinking { producer: Some(producer), .. }) = part {
                 producer.model = Some(model.clone());
+            }
+        }
+        if let Ok(parts) = Parts::new(parts) {
+            message.body = Body::Assistant(parts);
+        }
+    }
+}
+
+/// Says of signed thinking whose maker is not named that it is of the body's model, where
+/// the name of that model tells who makes it.
+pub(crate) fn name_maker(messages: &mut [Message], model: &str) {
+    const MAKERS: [(&str, &str); 2] = [("claude", "anthropic"), ("gemini", "google")];
+    let model = model.to_ascii_lowercase();
+    let Some((_, maker)) = MAKERS.iter().find(|(name, _)| model.contains(name)) else { return };
+    for message in messages {
+        let Body::Assistant(parts) = &message.body else { continue };
+        let is_unnamed = |part: &AssistantPart| {
+            let AssistantPart::Thinking(thinking) = part else { return false };
+            thinking.producer.is_none() && thinking.seal.is_some()
+        };
+        if !parts.iter().any(is_unnamed) {
+            continue;
+        }
+        let mut parts = parts.to_vec();
+        for part in parts.iter_mut().filter(|part| is_unnamed(part)) {
+            if let AssistantPart::Thinking(thinking) = part {
+                let vendor = VendorName::new(maker);
+                thinking.producer = Some(Producer { vendor, model: None });
             }
         }
         if let Ok(parts) = Parts::new(parts) {

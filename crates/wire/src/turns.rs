@@ -1,6 +1,6 @@
 //! A prompt as the turns that APIs think in.
 
-use interleaf_model::{Entry, Prompt, Role};
+use interleaf_model::{Body, ContentPart, Entry, Prompt, Role};
 
 /// A prompt, taken apart.
 pub(crate) struct Turns<'a> {
@@ -67,4 +67,12 @@ impl<'a> Turns<'a> {
         }
         Self { system: &entries[..head], turns }
     }
+}
+
+/// The text of a user turn that is one blank text and nothing else.
+pub(crate) fn only_blank<'a>(results: &[Entry], said: &'a [Entry]) -> Option<&'a str> {
+    let ([], [only]) = (results, said) else { return None };
+    let Body::User(parts) = &only.message.body else { return None };
+    let [ContentPart::Text(text)] = &**parts else { return None };
+    text.is_blank().then_some(&*text.text)
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
+use interleaf::model::Tool;
 use interleaf::read::Answer;
 use interleaf::reply_form;
 use interleaf::wire::Family;
 
-use crate::api::ApiParser;
+use crate::api::{ApiParser, read_tools};
 use crate::arguments::ByteCount;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict};
@@ -36,6 +37,10 @@ pub(crate) struct DecodeArguments {
     #[arg(long, alias = "to", value_name = "API", value_parser = ApiParser)]
     api: Option<Family>,
 
+    /// The tools of the request, which the answer may call by other names
+    #[arg(long, value_name = "PATH", value_hint = FilePath)]
+    tools: Option<PathBuf>,
+
     /// The form of the message: as in a transcript, or OpenAI-style
     #[arg(long, value_name = "FORM", default_value = "transcript")]
     form: MessageForm,
@@ -57,20 +62,28 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    let tools = arguments.tools.as_ref().map(|path| read_tools(path, limit)).transpose()?;
+    let tools = tools.map(|tools| tools.tools).unwrap_or_default();
     if arguments.batch {
         let answer = |input: Input| {
-            let decoded = decode(arguments, &input.name, input.text.into_bytes())?;
+            let decoded = decode(arguments, &tools, &input.name, input.text.into_bytes())?;
             one_line(&input.name, &decoded)
         };
         return answer_all(&arguments.file, limit, "", answer, output);
     }
     let (name, bytes) = read_bytes(&arguments.file, limit)?;
-    let decoded = decode(arguments, &name, bytes)?;
-    output.bytes(format!("{decoded}\n").as_bytes())?;
+    let decoded = decode(arguments, &tools, &name, bytes)?;
+    output.bytes(format!("{decoded}
+").as_bytes())?;
     Ok(Verdict::Fine)
 }
 
-fn decode(arguments: &DecodeArguments, name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+fn decode(
+    arguments: &DecodeArguments,
+    tools: &[Tool],
+    name: &str,
+    bytes: Vec<u8>,
+) -> Result<String, Failure> {
     let fault = |e| Failure::session(name, &e);
     let answer = Answer::of(bytes).map_err(fault)?;
     let family = match arguments.api {
@@ -80,7 +93,7 @@ fn decode(arguments: &DecodeArguments, name: &str, bytes: Vec<u8>) -> Result<Str
             Failure::new(name, rule).hint("name the API with --api")
         })?,
     };
-    let reply = answer.decode(family).map_err(fault)?;
+    let reply = answer.decode_for(family, tools).map_err(fault)?;
     Ok(match arguments.form {
         MessageForm::Transcript => reply_form::write(&reply),
         MessageForm::Chat => reply_form::write_chat(&reply),

@@ -8,8 +8,8 @@
 //! | lines with `data:` | a stream of server-sent events |
 //! | bytes that are no text, or base64 of such | a binary stream of Bedrock's |
 
-use interleaf_model::Reply;
-use interleaf_wire::{Decoder, ErrorKind, Family, NameMap, detect};
+use interleaf_model::{Reply, Tool};
+use interleaf_wire::{Decoder, ErrorKind, Family, NameMap, Vendor, detect};
 use serde_json::value::RawValue;
 
 use super::{Fields, unmarked};
@@ -62,7 +62,16 @@ impl Answer {
     /// # Errors
     /// If the API answered with an error, or the answer is cut off or damaged.
     pub fn decode(&self, family: Family) -> Result<Reply, Error> {
-        let decoder = Decoder::new(family, NameMap::default());
+        self.decode_for(family, &[])
+    }
+
+    /// Reads the answer to a request with these tools: they are called by the names that
+    /// they have here, also where the API did not take such a name.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_for(&self, family: Family, tools: &[Tool]) -> Result<Reply, Error> {
+        let decoder = Decoder::new(family, NameMap::of(tools, Vendor::of(family)));
         let reply = match &self.0 {
             Recorded::Whole(text) => decoder.whole(200, [], text.as_bytes()),
             Recorded::Events(text) => decoder.recorded(text.as_bytes()),

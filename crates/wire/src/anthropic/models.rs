@@ -126,6 +126,11 @@ impl Model {
         }
     }
 
+    /// Whether it is known not to think: those before 3.7.
+    pub(super) fn never_thinks(self) -> bool {
+        self.version != (0, 0) && self.version < (3, 7) && !self.is_newest_line()
+    }
+
     /// Whether an effort can be asked for.
     pub(super) fn takes_effort(self) -> bool {
         let is_first = self.line == Some(Line::Opus) && self.version == (4, 5);

@@ -79,6 +79,12 @@ pub(crate) fn fitted(
     no_budget: Option<&'static str>,
     adjustments: &mut Adjustments,
 ) -> ThinkingMode {
+    if model.never_thinks() && asked != ThinkingMode::default() {
+        if asked.amount != Some(ThinkingAmount::Off) || asked.effort.is_some() {
+            leave_out("the model does not think", adjustments);
+        }
+        return ThinkingMode::default();
+    }
     let room = Room { most: most_tokens(options, model), refused: no_budget };
     let mode = match model.takes_effort() {
         true => with_effort(asked, model, adjustments),
@@ -97,7 +103,7 @@ pub(crate) fn fitted(
 /// them.
 pub(super) fn asks_to_think(asked: ThinkingMode, model: Model) -> bool {
     let is_implied = asked.amount.is_none() && asked.effort.is_some();
-    asked.is_on() || is_implied && !model.takes_effort()
+    !model.never_thinks() && (asked.is_on() || is_implied && !model.takes_effort())
 }
 
 fn with_effort(asked: ThinkingMode, model: Model, adjustments: &mut Adjustments) -> ThinkingMode {

@@ -11,6 +11,23 @@ pub(super) fn results_stand_alone(model: &str) -> bool {
     ["llama", "mistral", "mixtral", "pixtral"].iter().any(|name| model.contains(name))
 }
 
+/// Whether a model is known not to think.
+pub(super) fn never_thinks(model: &str) -> bool {
+    const PLAIN: [&str; 9] = [
+        "nova-micro",
+        "nova-lite-v1",
+        "nova-pro",
+        "nova-premier",
+        "titan",
+        "llama",
+        "mistral",
+        "command-r",
+        "jamba",
+    ];
+    let model = model.to_ascii_lowercase();
+    PLAIN.iter().any(|name| model.contains(name))
+}
+
 /// What the API asks of a request to this model.
 pub(super) fn requirements(_vendor: &Vendor, model: &str) -> Requirements {
     let mut asked = Requirements::STRICT;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::{Entry, Message, Prompt};
+use interleaf_model::{Entry, Message, Prompt, Tool, ToolName};
 
 use super::settled::SettledText;
 use super::{Context, Elements, Encoded, Places, TurnPlace, check_target, foreign};
@@ -21,6 +21,8 @@ pub struct SessionEncoder {
     n_threads: usize,
     /// Whom and how the remembered turns were written for.
     written_for: Option<(Vendor, Options)>,
+    /// The tools that the remembered turns were written beside.
+    tools: Vec<ToolName>,
     /// The turns of the last request, by the address of their first message. A turn
     /// keeps its messages alive, so that no other can have that address.
     turns: WrittenTurns,
@@ -75,6 +77,7 @@ impl SessionEncoder {
         }
         check_target(prompt, vendor, options)?;
         self.forget_others(vendor, options);
+        self.forget_renamed(prompt.tools());
         let writer = vendor.family.codec().writer;
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
@@ -148,6 +151,20 @@ impl SessionEncoder {
             self.turns.clear();
             self.settled = SettledText::default();
             self.written_for = Some((vendor.clone(), options.clone()));
+        }
+    }
+
+    /// Forgets what was written beside other tools, if any name in it had to be rewritten:
+    /// what it becomes depends on the names of all.
+    fn forget_renamed(&mut self, tools: &[Tool]) {
+        if self.tools.iter().eq(tools.iter().map(|tool| &tool.name)) {
+            return;
+        }
+        self.tools = tools.iter().map(|tool| tool.name.clone()).collect();
+        let is_renamed = |written: &Written| !written.names.is_empty();
+        if !self.settled.names().is_empty() || self.turns.values().any(is_renamed) {
+            self.turns.clear();
+            self.settled = SettledText::default();
         }
     }
 }

@@ -12,9 +12,8 @@ mod user;
 use interleaf_model::Extra;
 use serde_json::value::RawValue;
 
-use self::parts::plain;
 use super::GOOGLE;
-use super::wire::{Content, Head, Rest};
+use super::wire::Head;
 use crate::Error;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
@@ -41,14 +40,7 @@ fn turn(
 ) -> Result<(), Error> {
     match turn {
         Turn::User { results, said, start } => elements.push(&user::turn(cx, results, said, start)),
-        Turn::Assistant { said, .. } => {
-            elements.push(&assistant::turn(cx, said, place))?;
-            if place.last {
-                let parts = vec![plain(cx.closing_words())];
-                elements.push(&Content { role: "user", parts, rest: Rest::default() })?;
-            }
-            Ok(())
-        }
+        Turn::Assistant { said, .. } => elements.push(&assistant::turn(cx, said, place)),
     }
 }
 

@@ -24,6 +24,18 @@ pub(super) fn has_only_budgets(name: &str) -> bool {
     version.is_some_and(|version| version.starts_with(['1', '2']))
 }
 
+/// Whether a model is known not to think: those before 2.5.
+pub(super) fn never_thinks(name: &str) -> bool {
+    let version = short(name).strip_prefix("gemini-");
+    version.is_some_and(|version| version.starts_with("1.") || version.starts_with("2.0"))
+}
+
+/// Whether a model is known to take a form of the answer beside functions: those of the
+/// third generation. Of a model that is not known nothing is assumed.
+pub(super) fn refuses_format_with_functions(name: &str) -> bool {
+    has_only_budgets(name)
+}
+
 /// Whether two names are of one model, as far as can be told.
 pub(super) fn is_same(a: &str, b: &str) -> bool {
     let unknown = |name: &str| name.is_empty() || is_alias(name);
@@ -39,9 +51,10 @@ fn is_alias(name: &str) -> bool {
     name.ends_with("-latest")
 }
 
-/// What the API asks of a request: it takes blank texts.
+/// What the API asks of a request: it takes blank texts, and a last word of the model's.
 pub(super) fn requirements(_vendor: &Vendor, _model: &str) -> Requirements {
     let mut asked = Requirements::STRICT;
     asked.no_blank_user = false;
+    asked.no_trailing_assistant = false;
     asked
 }

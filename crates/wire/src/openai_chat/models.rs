@@ -20,6 +20,8 @@ impl Model {
         let name = name.rsplit('/').next().unwrap_or(name);
         if let Some(rest) = name.strip_prefix("gpt-") {
             let (major, rest) = number(rest);
+            // Azure leaves out the point of 3.5.
+            let major = if major == Some(35) { Some(3) } else { major };
             let minor = rest.strip_prefix('.').map_or(0, |rest| number(rest).0.unwrap_or(0));
             let reasons = major >= Some(5) && !rest.starts_with("-chat");
             let gpt = major.filter(|_| reasons).map(|major| (major, minor));

@@ -29,6 +29,11 @@ impl Number {
         self.0.as_str().parse().ok()
     }
 
+    /// The number, if it is one from zero to `most`.
+    pub(crate) fn within(&self, most: f64) -> Option<&Self> {
+        self.as_f64().is_some_and(|number| (0.0..=most).contains(&number)).then_some(self)
+    }
+
     /// The text as it is written into a body.
     pub fn as_json(&self) -> &Json {
         &self.0

@@ -78,6 +78,8 @@ quirks! {
     /// Vertex AI's stricter reading of Gemini: names in camel case only, a role in every
     /// content, no blank texts, and no setting for tools of both kinds side by side.
     vertex: bool,
+    /// Whether fields of messages and parts that it does not know are refused.
+    known_fields: bool,
     /// How thinking is switched on and off.
     switch: Switch,
 }
@@ -139,6 +141,7 @@ impl Quirks {
             top_k: false,
             stream_usage: true,
             vertex: false,
+            known_fields: false,
             switch: Switch::None,
         }
     }

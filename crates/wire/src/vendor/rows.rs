@@ -133,6 +133,7 @@ pub static VENDORS: &[Vendor] = &[
             prefix_last: true,
             reasoning: Reasoning::Part,
             stream_usage: false,
+            known_fields: true,
             ..CHAT
         },
     ),
@@ -181,7 +182,14 @@ pub static VENDORS: &[Vendor] = &[
         },
     ),
     chat("xai", "https://api.x.ai/v1", Auth::Bearer, "XAI_API_KEY", 256_000, CHAT),
-    chat("groq", "https://api.groq.com/openai/v1", Auth::Bearer, "GROQ_API_KEY", 131_072, CHAT),
+    chat(
+        "groq",
+        "https://api.groq.com/openai/v1",
+        Auth::Bearer,
+        "GROQ_API_KEY",
+        131_072,
+        Quirks { known_fields: true, ..CHAT },
+    ),
     chat(
         "openrouter",
         "https://openrouter.ai/api/v1",

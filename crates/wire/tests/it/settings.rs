@@ -257,9 +257,10 @@ anthropic claude-sonnet-4-5
   setting changed: effort: 10000 tokens to think stand for it
   setting left out: cache_key
 gemini gemini-2.5-pro
-  {"toolConfig":{"functionCallingConfig":{"mode":"AUTO"}},"generationConfig":{"maxOutputTokens":20000,"stopSequences":["END"],"responseMimeType":"application/json","responseJsonSchema":SCHEMA,"thinkingConfig":{"includeThoughts":true,"thinkingBudget":16384}}}
+  {"toolConfig":{"functionCallingConfig":{"mode":"AUTO"}},"generationConfig":{"maxOutputTokens":20000,"stopSequences":["END"],"thinkingConfig":{"includeThoughts":true,"thinkingBudget":16384}}}
   setting left out: cache_key
   setting changed: effort: 16384 tokens to think stand for it
+  setting left out: response_format: the model takes none beside functions
 gemini gemini-3-pro
   {"toolConfig":{"functionCallingConfig":{"mode":"AUTO"}},"generationConfig":{"maxOutputTokens":20000,"stopSequences":["END"],"responseMimeType":"application/json","responseJsonSchema":SCHEMA,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}}}
   setting left out: cache_key

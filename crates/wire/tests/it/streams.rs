@@ -252,7 +252,7 @@ fn a_call_is_told_by_the_name_that_the_caller_gave_its_tool() {
     let encoded = encode(&prompt, Vendor::of(Family::OpenaiChat), &Options::default()).unwrap();
     let body: serde_json::Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
     let written = &body["tools"][0]["function"]["name"];
-    assert_ne!(written, "fs.read");
+    assert_eq!(written, "fs_read");
     let chunk = format!(
         r#"data: {{"id":"r1","choices":[{{"delta":{{"tool_calls":[{{"index":0,"function":{{"name":{written},"arguments":"{{}}"}}}}]}},"finish_reason":"tool_calls"}}]}}"#
     );

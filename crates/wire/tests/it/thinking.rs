@@ -251,3 +251,37 @@ fn what_a_model_cannot_do_becomes_what_comes_nearest() {
     }
     assert_eq!(shown, SAID, "{shown}");
 }
+
+/// A body in the form of chat whose model thought, and signed it.
+fn signed(model: &str) -> String {
+    format!(
+        r#"{{"model":"{model}","messages":[{{"role":"user","content":"q"}},{{"role":"assistant","content":"a",
+        "thinking_blocks":[{{"type":"thinking","thinking":"musing","signature":"QUJD"}}]}},
+        {{"role":"user","content":"r"}}]}}"#
+    )
+}
+
+#[test]
+fn thinking_without_a_named_producer_is_of_the_conversation_s_own_model() {
+    let table = [
+        ("gemini-2.5-pro", Family::Gemini, "gemini-2.5-pro", true),
+        ("claude-sonnet-4-5", Family::Anthropic, "claude-sonnet-4-5", true),
+        ("claude-sonnet-4-5", Family::Gemini, "gemini-2.5-pro", false),
+        ("gemini-2.5-pro", Family::Anthropic, "claude-sonnet-4-5", false),
+        ("", Family::Gemini, "gemini-2.5-pro", true),
+        ("", Family::Anthropic, "claude-sonnet-4-5", true),
+        ("", Family::Bedrock, "anthropic.claude-sonnet-4-5", true),
+    ];
+    for (made_by, family, model, goes_back) in table {
+        let request = decode_request(Family::OpenaiChat, &signed(made_by)).unwrap();
+        let prompt = super::openai_chat::prompt(&request.messages, Vec::new());
+        let encoded = encode(&prompt, Vendor::of(family), &Options::model(model)).unwrap();
+        let body = String::from_utf8(encoded.to_bytes()).unwrap();
+        assert_eq!(body.contains("musing"), goes_back, "{made_by:?} to {model}: {body}");
+    }
+    let request = decode_request(Family::OpenaiChat, &signed("magistral-medium")).unwrap();
+    let prompt = super::openai_chat::prompt(&request.messages, Vec::new());
+    let mistral = Vendor::named("mistral").unwrap();
+    let encoded = encode(&prompt, mistral, &Options::model("magistral-medium")).unwrap();
+    assert!(String::from_utf8(encoded.to_bytes()).unwrap().contains("musing"));
+}

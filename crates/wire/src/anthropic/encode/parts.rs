@@ -80,7 +80,7 @@ pub(super) fn call_block<'a>(
         let detail = format!("{} to {id}", call.id);
         cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, detail);
     }
-    let name = cx.names.write(&call.name, &cx.vendor.quirks.tool_names);
+    let name = cx.tool_name(&call.name);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} to {name}", call.name);
         cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, detail);

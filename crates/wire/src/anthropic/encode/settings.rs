@@ -255,10 +255,7 @@ pub(super) fn tool_choice<'a>(
     }
     let is_forced = matches!(options.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
     let named = match &options.tool_choice {
-        Some(ToolChoice::Tool(name)) => {
-            let alphabet = &cx.vendor.quirks.tool_names;
-            Some(cx.names.write(&ToolName::new(name), alphabet).into_owned())
-        }
+        Some(ToolChoice::Tool(name)) => Some(cx.tool_name(&ToolName::new(name)).into_owned()),
         _ => None,
     };
     let refused = if !is_forced {

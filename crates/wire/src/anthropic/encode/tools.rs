@@ -70,7 +70,7 @@ struct Strict {
 }
 
 fn tool_form<'a>(cx: &mut Context<'a>, tool: &'a Tool, strict: &mut Strict) -> ToolForm<'a> {
-    let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+    let name = cx.tool_name(&tool.name);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} to {name}", tool.name);
         cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, detail);

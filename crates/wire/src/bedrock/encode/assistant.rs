@@ -80,7 +80,7 @@ fn push_thinking<'a>(
 }
 
 fn tool_use<'a>(cx: &mut Context<'_>, call: &'a ToolCall, message: &MessageId) -> Block<'a> {
-    let name = cx.names.write(&call.name, &cx.vendor.quirks.tool_names);
+    let name = cx.tool_name(&call.name);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} became {name}", call.name);
         cx.adjustments.add(AdjustmentKind::ToolNameRewritten, message, detail);

@@ -5,10 +5,11 @@ use serde_json::value::RawValue;
 
 use super::json;
 use crate::adjustment::AdjustmentKind;
-use crate::anthropic::Model;
 use crate::anthropic::max_tokens::limited;
 use crate::anthropic::thinking::{Thinking, WRITTEN, fitted};
+use crate::anthropic::{Model, sampling_fault};
 use crate::bedrock::lint;
+use crate::bedrock::models::never_thinks;
 use crate::bedrock::wire::{
     InferenceConfig, JsonSchema, ModelFields, OutputConfig, Rest, Structure, Tail, TextFormat, raw,
 };
@@ -29,11 +30,17 @@ const ELSEWHERE: &[&str] = &["messages", "system", "modelId"];
 pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
     let model = Model::named(&options.model);
-    let mode = options.thinking.map_or(ThinkingMode::default(), |asked| {
-        fitted(asked, model, options, None, &mut cx.adjustments)
-    });
+    let mode = match options.thinking {
+        Some(_) if never_thinks(&options.model) => {
+            let detail = "thinking: the model does not think";
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+            ThinkingMode::default()
+        }
+        Some(asked) => fitted(asked, model, options, None, &mut cx.adjustments),
+        None => ThinkingMode::default(),
+    };
     let tail = Tail {
-        inference_config: inference_config(cx, model),
+        inference_config: inference_config(cx, model, mode),
         additional_model_request_fields: model_fields(cx, mode),
         output_config: output_config(cx, mode),
         rest: rest(cx),
@@ -69,15 +76,31 @@ fn model_fields<'a>(cx: &mut Context<'a>, mode: ThinkingMode) -> ModelFields<'a>
     ModelFields { thinking: Thinking::of(mode, own), top_k, rest }
 }
 
-fn inference_config<'a>(cx: &mut Context<'a>, model: Model) -> InferenceConfig<'a> {
+fn inference_config<'a>(
+    cx: &mut Context<'a>,
+    model: Model,
+    mode: ThinkingMode,
+) -> InferenceConfig<'a> {
     let options = cx.options;
     let max_tokens = options.max_tokens.filter(|&most| most > 0);
     if max_tokens != options.max_tokens {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "max_tokens 0");
     }
     let max_tokens = max_tokens.map(|most| limited(most, model, &mut cx.adjustments));
-    let temperature = in_unit(cx, "temperature", options.temperature.as_ref().map(Number::as_json));
-    let top_p = in_unit(cx, "top_p", options.top_p.as_ref().map(Number::as_json));
+    let mut sampled = |name: &str, number: Option<&Number>| {
+        let json = in_unit(cx, name, number.map(Number::as_json))?;
+        let number = json.as_str().parse().unwrap_or(f64::NAN);
+        // Of a model that is not named nothing is assumed.
+        let is_claude = options.model.contains("claude");
+        let fault = sampling_fault(name, number, model, mode.is_on()).filter(|_| is_claude);
+        if let Some(fault) = fault {
+            let detail = format!("{name}: {fault}");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+        }
+        Some(json).filter(|_| fault.is_none())
+    };
+    let temperature = sampled("temperature", options.temperature.as_ref());
+    let top_p = sampled("top_p", options.top_p.as_ref());
     let stops = options.stop.iter().map(String::as_str);
     let stop_sequences: Vec<&str> =
         stops.filter(|stop| !stop.trim().is_empty()).take(MOST_STOPS).collect();

@@ -64,7 +64,7 @@ pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<
 }
 
 fn tool_name<'a>(cx: &mut Context<'_>, name: &'a ToolName) -> Cow<'a, str> {
-    let written = cx.names.write(name, &cx.vendor.quirks.tool_names);
+    let written = cx.tool_name(name);
     if let Cow::Owned(written) = &written {
         let detail = format!("{name} became {written}");
         cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, detail);
@@ -113,7 +113,7 @@ fn declare_from_history<'a>(
     let prompt = cx.prompt;
     for name in prompt.messages().flat_map(|message| message.parts()).filter_map(called) {
         let name = match name {
-            Cow::Borrowed(name) => cx.names.write(name, &cx.vendor.quirks.tool_names),
+            Cow::Borrowed(name) => cx.tool_name(name),
             Cow::Owned(name) => Cow::Owned(name.as_str().to_owned()),
         };
         if names.contains(&name) {
@@ -159,7 +159,7 @@ fn tool_choice<'a>(
         ToolChoice::Auto => Some(Choice::Auto {}),
         ToolChoice::Required => Some(Choice::Any {}),
         ToolChoice::Tool(name) => {
-            let name = cx.vendor.quirks.tool_names.write(name);
+            let name = Cow::Owned(cx.wire_names().write(&ToolName::new(name)).into_owned());
             names.contains(&name).then_some(Choice::Tool { name })
         }
         // There is no such choice; the tools must stay for the history's sake.

@@ -39,7 +39,6 @@ pub(super) fn user_messages<'a>(
         rest.merge(Rest::of(&entry.message.extra, OWNER, parts::MESSAGE_FIELDS));
     }
     report_merge(cx, said);
-    let has_bulky = content.iter().any(is_bulky);
     if content.iter().any(|block| block.kind() == "document")
         && !content.iter().any(|block| block.kind() == "text")
     {
@@ -53,7 +52,7 @@ pub(super) fn user_messages<'a>(
         fill(cx, &mut answers, said);
         return vec![Message { role: "user", content: answers, rest: answers_rest }];
     }
-    if !has_bulky && !results_stand_alone(&cx.options.model) {
+    if !results_stand_alone(&cx.options.model) {
         answers.append(&mut content);
         answers_rest.merge(rest);
         return vec![Message { role: "user", content: answers, rest: answers_rest }];
@@ -68,9 +67,4 @@ pub(super) fn user_messages<'a>(
         Message { role: "assistant", content: bridge, rest: Rest::NONE },
         Message { role: "user", content, rest },
     ]
-}
-
-/// Whether a block may not stand beside results on any model.
-fn is_bulky(block: &Block<'_>) -> bool {
-    matches!(block.kind(), "document" | "video" | "audio")
 }

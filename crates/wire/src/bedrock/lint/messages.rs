@@ -56,15 +56,13 @@ pub(super) fn check_message(message: &Value, at: &str, model: &str, report: &mut
 }
 
 fn check_beside_results(content: &[Value], at: &str, model: &str, report: &mut Report<'_>) {
-    if !content.iter().any(|value| value.get("toolResult").is_some()) {
+    let has_results = content.iter().any(|value| value.get("toolResult").is_some());
+    if !has_results || !results_stand_alone(model) {
         return;
     }
-    let is_alone = results_stand_alone(model);
     for (i, value) in content.iter().enumerate() {
         let Some(kind) = parts::kind(value) else { continue };
-        let is_bulky = matches!(kind, "document" | "video" | "audio");
-        let is_other = !matches!(kind, "toolResult" | "cachePoint");
-        if is_bulky || (is_alone && is_other) {
+        if !matches!(kind, "toolResult" | "cachePoint") {
             report(&RESULTS_ALONE, format!("{at}/{i}"), kind.to_owned());
         }
     }

@@ -46,7 +46,7 @@ rule_table! { "bedrock"
         "The `input` of a call is an object."
         "";
     RESULTS_ALONE "results-alone"
-        "No document, video or audio is beside results; on Llama and Mistral models nothing else may be either."
+        "On Llama and Mistral models nothing else is beside results."
         "Conversation blocks and tool result blocks cannot be provided in the same turn.";
     RESULT_ERROR_EMPTY "result-error-empty"
         "A result with status `error` has content."

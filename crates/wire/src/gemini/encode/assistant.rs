@@ -150,7 +150,7 @@ impl<'a> Writing<'a, '_, '_> {
         if matches!(id, Some(Cow::Owned(_))) {
             self.cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, call.id.as_str());
         }
-        let name = self.cx.names.write(&call.name, &self.cx.vendor.quirks.tool_names);
+        let name = self.cx.tool_name(&call.name);
         if let Cow::Owned(_) = name {
             self.cx.adjustments.add(
                 AdjustmentKind::ToolNameRewritten,

@@ -21,7 +21,7 @@ impl<'a> Writing<'a, '_, '_> {
         let call = caller.and_then(|caller| caller.calls().find(|call| call.id == result.call));
         let name = call.map(|call| &call.name).or(result.name.as_ref());
         let name = match name {
-            Some(name) => self.cx.names.write(name, &self.cx.vendor.quirks.tool_names),
+            Some(name) => self.cx.tool_name(name),
             None => Cow::Borrowed("unknown"),
         };
         let mut own = fields(&message.extra);

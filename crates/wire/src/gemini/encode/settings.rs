@@ -141,7 +141,7 @@ fn function_calling_config<'p>(
                 drop_option(cx, "tool_choice, because it names no tool of the request");
                 return None;
             };
-            vec![cx.names.write(&tool.name, &cx.vendor.quirks.tool_names)]
+            vec![cx.tool_name(&tool.name)]
         }
     };
     Some(FunctionCallingConfig { mode, allowed_function_names })
@@ -151,8 +151,8 @@ fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> Gene
     let options = cx.options;
     let mut config = GenerationConfig {
         max_output_tokens: options.max_tokens,
-        temperature: options.temperature.as_ref().map(Number::as_json),
-        top_p: options.top_p.as_ref().map(Number::as_json),
+        temperature: cx.number("temperature", options.temperature.as_ref(), 2.0),
+        top_p: cx.number("top_p", options.top_p.as_ref(), 1.0),
         top_k: options.top_k.as_ref().map(Number::as_json),
         stop_sequences: &options.stop,
         ..GenerationConfig::default()
@@ -184,7 +184,7 @@ fn keeps_format(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
     }
     let same =
         decode::response_format(fields).is_ok_and(|format| format == cx.options.response_format);
-    let keeps = same && lint::is_sound_format(fields);
+    let keeps = same && lint::is_sound_format(fields) && !refuses_format(cx);
     if !keeps {
         for name in names {
             if take(fields, name).is_some() && !same {
@@ -224,6 +224,10 @@ fn amount(cx: &mut Context<'_>, mode: ThinkingMode) -> (Option<i64>, Option<&'st
     let model = &cx.options.model;
     match (mode.amount, mode.effort) {
         (None, None) => (None, None),
+        _ if models::never_thinks(model) => {
+            drop_option(cx, "thinking: the model does not think");
+            (None, None)
+        }
         (Some(ThinkingAmount::Free), None) => (Some(-1), None),
         (Some(ThinkingAmount::Free) | None, Some(effort)) if models::has_only_budgets(model) => {
             let detail = format!("effort: {} tokens to think stand for it", effort.budget());
@@ -254,9 +258,18 @@ fn amount(cx: &mut Context<'_>, mode: ThinkingMode) -> (Option<i64>, Option<&'st
     }
 }
 
+/// Whether the model takes no form of the answer, for there are functions.
+fn refuses_format(cx: &Context<'_>) -> bool {
+    !cx.prompt.tools().is_empty() && models::refuses_format_with_functions(&cx.options.model)
+}
+
 fn response_format(cx: &mut Context<'_>) -> (Option<&'static str>, Option<Json>) {
     const JSON: Option<&str> = Some("application/json");
     match cx.response_format() {
+        Some(ResponseFormat::Json | ResponseFormat::Schema(_)) if refuses_format(cx) => {
+            drop_option(cx, "response_format: the model takes none beside functions");
+            (None, None)
+        }
         None | Some(ResponseFormat::Text) => (None, None),
         Some(ResponseFormat::Json) => (JSON, None),
         Some(ResponseFormat::Schema(asked)) => {

@@ -38,7 +38,7 @@ pub(super) fn groups<'p>(cx: &mut Context<'p>) -> Result<Vec<ToolGroup<'p>>, Err
 }
 
 fn declaration<'p>(cx: &mut Context<'p>, tool: &'p Tool) -> FunctionDeclaration<'p> {
-    let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+    let name = cx.tool_name(&tool.name);
     if let Cow::Owned(_) = name {
         cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, tool.name.as_str());
     }

@@ -1,12 +1,12 @@
 //! The results, then what the user said.
 
-use crate::Quirks;
 use interleaf_model::{Body, Entry};
 
 use super::PLACEHOLDER;
 use super::parts::{Writing, message_rest, plain};
 use crate::encode::Context;
 use crate::gemini::wire::Content;
+use crate::turns::only_blank;
 
 /// The results, then what the user said.
 pub(super) fn turn<'a, 'p: 'a>(
@@ -15,6 +15,14 @@ pub(super) fn turn<'a, 'p: 'a>(
     said: &'a [Entry],
     start: usize,
 ) -> Content<'a> {
+    // Google AI takes a blank text, and Vertex does not.
+    if let Some(blank) = only_blank(results, said).filter(|_| !cx.vendor.quirks.vertex) {
+        return Content {
+            role: "user",
+            parts: vec![plain(blank)],
+            rest: message_rest(said.iter()),
+        };
+    }
     let prompt = cx.prompt;
     // Results follow the message that called.
     let caller = start.checked_sub(1).and_then(|at| prompt.entries().get(at));
@@ -32,22 +40,11 @@ pub(super) fn turn<'a, 'p: 'a>(
         }
     }
     if !said.is_empty() && writing.parts.len() == n_results {
-        let text = placeholder(&writing.cx.vendor.quirks, said, n_results);
-        writing.parts.push(plain(text));
+        writing.parts.push(plain(PLACEHOLDER));
         writing.report_placeholder(said);
     }
     writing.report_merged(said);
     let parts = writing.parts;
     let rest = message_rest(results.iter().chain(said));
     Content { role: "user", parts, rest }
-}
-
-/// What stands for a user turn that says nothing. Google AI takes a blank text; after
-/// results it must be told from a turn of results alone, and Vertex refuses it.
-fn placeholder<'a>(quirks: &Quirks, said: &'a [Entry], n_results: usize) -> &'a str {
-    let blank = said.iter().flat_map(|entry| entry.message.texts()).next();
-    match blank {
-        Some(blank) if n_results == 0 && !quirks.vertex => blank,
-        _ => PLACEHOLDER,
-    }
 }

@@ -24,11 +24,6 @@ pub(super) fn check(body: &Field<'_>, vendor: &Vendor, faults: &mut Faults) {
         content.check(vendor, faults);
     }
     pairing::check(&contents, faults);
-    if let Some(last) = contents.last()
-        && last.is_model
-    {
-        faults.add(&ENDS_WITH_USER, last.field.at.clone(), "");
-    }
     if names_gemini_3(body) {
         pairing::check_signatures(&contents, faults);
     }

@@ -75,9 +75,6 @@ rule_table! { "gemini"
     SIGNATURE_FORM "signature-form"
         "A `thoughtSignature` is base64, as it came."
         "Corrupted thought signature.";
-    ENDS_WITH_USER "ends-with-user"
-        "The last turn is a user turn or a turn of results."
-        "";
     FUNCTION_NAME "function-name"
         "A function's name begins with a letter or `_`, continues with letters, digits, `_`, `.`, `:`, `-`, and has at most 128 characters."
         "";
@@ -119,6 +116,12 @@ rule_table! { "gemini"
         "";
     THINKING_CONFIG "thinking-config"
         "`thinkingBudget` is -1 or more, `thinkingLevel` is MINIMAL, LOW, MEDIUM or HIGH, and only one of them is set."
+        "";
+    FORMAT_TOOLS "format-with-functions"
+        "Before Gemini 3, `responseMimeType` is not application/json beside functions."
+        "Function calling with a response mime type: 'application/json' is unsupported";
+    RANGE "sampling-range"
+        "`temperature` is a number from 0 to 2, `topP` one from 0 to 1."
         "";
     OTHER_FORM "foreign-form"
         "Parts, items and the fields of messages are in this API's form, not in another's."

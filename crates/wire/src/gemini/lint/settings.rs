@@ -55,6 +55,21 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
     {
         faults.add(&RESPONSE_FORMAT, schema.at.clone(), "responseMimeType is another");
     }
+    let has_functions =
+        body.list("tools").iter().any(|group| !group.list("functionDeclarations").is_empty());
+    if config.text("responseMimeType") == Some("application/json")
+        && has_functions
+        && named_model(body).is_some_and(models::refuses_format_with_functions)
+    {
+        faults.add(&FORMAT_TOOLS, format!("{}/responseMimeType", config.at), "");
+    }
+    for (name, most) in [("temperature", 2.0), ("topP", 1.0)] {
+        if let Some(number) = config.get(name)
+            && !number.value.as_f64().is_some_and(|number| (0.0..=most).contains(&number))
+        {
+            faults.add(&RANGE, number.at, number.value.to_string());
+        }
+    }
     if let Some(schema) = googles {
         check_schema(&schema, false, faults);
     }

@@ -143,11 +143,9 @@ fn thinking(block: ThinkingBlock<'_>) -> Result<AssistantPart, Fault<'_>> {
         ThinkingBlock::Thinking { thinking, signature, is_responses_item: true, rest } => {
             (thinking, signature.map(|s| Seal::Encrypted(s.into())), Some(OPENAI), rest)
         }
-        ThinkingBlock::Thinking { thinking, signature: Some(signature), rest, .. } => {
-            (thinking, Some(Seal::Signature(signature.into())), Some(ANTHROPIC), rest)
-        }
-        ThinkingBlock::Thinking { thinking, signature: None, rest, .. } => {
-            (thinking, None, None, rest)
+        // Several vendors sign: the body's model tells whose it is.
+        ThinkingBlock::Thinking { thinking, signature, rest, .. } => {
+            (thinking, signature.map(|s| Seal::Signature(s.into())), None, rest)
         }
         ThinkingBlock::Redacted { data, rest } => {
             (Cow::Borrowed(""), Some(Seal::Encrypted(data.into())), Some(ANTHROPIC), rest)

@@ -11,6 +11,7 @@ use super::tools::read_tools;
 use crate::anthropic::thinking;
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type};
+use crate::thinking::name_maker;
 use crate::{
     AnswerSchema, Effort, Family, Number, Options, OwnFields, Request, ResponseFormat,
     ThinkingAmount, ThinkingMode, ToolChoice,
@@ -21,11 +22,12 @@ pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
     let Some(messages) = fields.take("messages") else {
         return Err(fields.incomplete("a request needs `messages`"));
     };
-    let messages = read_messages(messages)?;
+    let mut messages = read_messages(messages)?;
     // Recorded conversations keep the settings apart.
     fields.inline("params")?;
     let (tools, hosted_tools) = read_tools(&mut fields)?;
     let options = Options { hosted_tools, ..read_options(&mut fields)? };
+    name_maker(&mut messages, &options.model);
     Ok(Request { messages, tools, options })
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use interleaf_model::{Arguments, AssistantPart, Body, Entry, Message, Opaque, Thinking, ToolCall};
 
 use super::media;
-use super::parts::{PLACEHOLDER, content, message_rest, opaque_part, own_type, text_part};
+use super::parts::{PLACEHOLDER, content, known, message_rest, opaque_part, own_type, text_part};
 use crate::ThinkingMode;
 use crate::adjustment::AdjustmentKind;
 use crate::arguments;
@@ -129,7 +129,6 @@ fn replays(cx: &mut Context<'_>, message: &Message, thinking: &Thinking) -> bool
     let quirks = &cx.vendor.quirks;
     let reason = match quirks.reasoning {
         Reasoning::None => Some("the API has no field for it"),
-        Reasoning::Part if thinking.producer.is_none() => Some("who made it is not known"),
         _ if matches!(thinking.seal, Some(interleaf_model::Seal::Encrypted(_))) => {
             Some("it is sealed, and the API has no field for that")
         }
@@ -177,7 +176,7 @@ fn written_call<'a>(cx: &mut Context<'_>, message: &Message, call: &'a ToolCall)
         let detail = format!("{} is {id}", call.id);
         cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, detail);
     }
-    let name = cx.names.write(&call.name, &quirks.tool_names);
+    let name = cx.tool_name(&call.name);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} is {name}", call.name);
         cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, detail);
@@ -186,6 +185,7 @@ fn written_call<'a>(cx: &mut Context<'_>, message: &Message, call: &'a ToolCall)
     let kind = rest.take("type");
     let custom = rest.take_inner("custom", &["name", "input"]);
     let function = rest.take_inner("function", &["name", "arguments"]);
+    let (rest, function) = (known(cx, message, rest), known(cx, message, function));
     let form = if quirks.native && kind.is_some_and(|kind| kind.get() == r#""custom""#) {
         let input = call.arguments.as_str();
         CallForm::Custom { custom: CustomCall { name, input, rest: custom } }

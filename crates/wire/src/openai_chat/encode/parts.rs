@@ -49,6 +49,15 @@ pub(super) fn message_rest<'a>(cx: &mut Context<'_>, message: &'a Message) -> Re
             cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, detail);
         }
     }
+    known(cx, message, rest)
+}
+
+/// The fields that are left for a vendor that refuses those it does not know.
+pub(super) fn known<'a>(cx: &mut Context<'_>, message: &Message, mut rest: Rest<'a>) -> Rest<'a> {
+    if cx.vendor.quirks.known_fields && !rest.retain(|name, _| matches!(name, "name" | "detail")) {
+        let detail = "fields that the vendor refuses";
+        cx.adjustments.add(AdjustmentKind::FieldsDropped, &message.id, detail);
+    }
     rest
 }
 
@@ -65,7 +74,7 @@ pub(super) fn part_rest<'a>(
         let detail = "a cache breakpoint that this API does not know";
         cx.adjustments.add(AdjustmentKind::OptionDropped, &message.id, detail);
     }
-    rest
+    known(cx, message, rest)
 }
 
 /// Chat knows one lifetime only.

@@ -29,7 +29,7 @@ pub(super) fn messages<'a>(
         if result.status == Status::Error {
             mark_failed(cx, message, &mut parts);
         }
-        let name = result.name.as_ref().map(|name| cx.names.write(name, &quirks.tool_names));
+        let name = result.name.as_ref().map(|name| cx.tool_name(name));
         let mut rest = message_rest(cx, message);
         rest.take("name");
         let content =

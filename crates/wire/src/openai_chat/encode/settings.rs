@@ -88,7 +88,7 @@ fn tool_choice<'a>(cx: &mut Context<'a>, facts: &Facts) -> Option<wire::ToolChoi
                 dropped(cx, "tool_choice", &format!("there is no tool {name:?}"));
                 return None;
             };
-            let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+            let name = cx.tool_name(&tool.name);
             wire::ToolChoice::Function { kind: "function", function: FunctionName { name } }
         }
     };

@@ -35,7 +35,7 @@ pub(super) fn head<'a>(cx: &mut Context<'a>) -> Result<Head<'a>, Error> {
 
 pub(super) fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'a> {
     let quirks = cx.vendor.quirks;
-    let name = cx.names.write(&tool.name, &quirks.tool_names);
+    let name = cx.tool_name(&tool.name);
     if let Cow::Owned(name) = &name {
         let detail = format!("{} is {name}", tool.name);
         cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, detail);

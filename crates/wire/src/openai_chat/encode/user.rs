@@ -9,6 +9,7 @@ use super::results;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::wire::{Content, Message, Part, Rest};
+use crate::turns::only_blank;
 
 /// What the assistant says where an API wants a word of it between results and the user.
 const BRIDGE: &str = "OK.";
@@ -20,6 +21,9 @@ pub(super) fn turn<'a>(
     said: &'a [Entry],
 ) -> Vec<Message<'a>> {
     let quirks = cx.vendor.quirks;
+    if let Some(blank) = only_blank(results, said).filter(|_| quirks.native) {
+        return vec![Message::new("user", Content::Text(blank.into()))];
+    }
     let (mut messages, media) = results::messages(cx, results);
     let mut users: Vec<(Vec<Part<'a>>, Rest<'a>)> = Vec::new();
     if !media.is_empty() {

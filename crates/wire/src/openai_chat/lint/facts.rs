@@ -23,7 +23,7 @@ impl Facts {
     pub(in crate::openai_chat) fn of(cx: &Context<'_>) -> Self {
         let quirks = cx.vendor.quirks;
         let functions = cx.prompt.tools().iter().map(|tool| {
-            let name = quirks.tool_names.write(tool.name.as_str());
+            let name = cx.wire_names().write(&tool.name);
             ("function".to_owned(), name.into_owned())
         });
         let hosted = &cx.options.hosted_tools;

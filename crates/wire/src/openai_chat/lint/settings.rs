@@ -34,6 +34,8 @@ pub(in crate::openai_chat) fn setting_fault(
         "max_tokens" if native && facts.model.is_o_series() => {
             found(&rules::MAX_TOKENS, "this model takes `max_completion_tokens`")
         }
+        "temperature" if !is_within(value, 2.0) => found(&rules::RANGE, &value.to_string()),
+        "top_p" if !is_within(value, 1.0) => found(&rules::RANGE, &value.to_string()),
         "temperature" | "top_p" | "presence_penalty" | "frequency_penalty"
             if native && facts.model.reasons() =>
         {
@@ -48,6 +50,10 @@ pub(in crate::openai_chat) fn setting_fault(
         "prompt_cache_options" if native => cache_fault(value),
         _ => None,
     }
+}
+
+fn is_within(value: &Value, most: f64) -> bool {
+    value.as_f64().is_some_and(|number| (0.0..=most).contains(&number))
 }
 
 /// What only several settings, or settings and messages, show together.

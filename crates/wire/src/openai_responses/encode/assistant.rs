@@ -227,7 +227,7 @@ impl<'a> Turn<'a, '_, '_> {
         if matches!(call_id, Cow::Owned(_)) {
             cx.adjustments.add(AdjustmentKind::CallIdRewritten, &message.id, call.id.as_str());
         }
-        let name = cx.names.write(&call.name, &quirks.tool_names);
+        let name = cx.tool_name(&call.name);
         if matches!(name, Cow::Owned(_)) {
             cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, call.name.as_str());
         }

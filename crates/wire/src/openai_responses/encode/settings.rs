@@ -18,7 +18,7 @@ use crate::openai_responses::wire::{
 };
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::turns::Turns;
-use crate::{Error, Family, Number, Options, ResponseFormat, Thoughts};
+use crate::{Error, Family, Options, ResponseFormat, Thoughts};
 
 /// The longest key of a cached prefix.
 const LONGEST_CACHE_KEY: usize = 64;
@@ -42,9 +42,9 @@ const WRITTEN: [&str; 13] = [
 
 pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
-    let mut tail =
-        Tail { temperature: options.temperature.as_ref().map(Number::as_json), ..Tail::default() };
-    tail.top_p = options.top_p.as_ref().map(Number::as_json);
+    let temperature = cx.number("temperature", options.temperature.as_ref(), 2.0);
+    let mut tail = Tail { temperature, ..Tail::default() };
+    tail.top_p = cx.number("top_p", options.top_p.as_ref(), 1.0);
     let n_hosted = options.hosted_tools.iter().filter(|tool| is_sent(tool)).count();
     let n_tools = cx.prompt.tools().len() + n_hosted;
     tail.tool_choice = if n_tools > 0 { tool_choice(cx) } else { None };
@@ -133,7 +133,7 @@ fn tool_choice<'a>(cx: &mut Context<'a>) -> Option<ToolChoice<'a>> {
         Required => ToolChoice::Mode("required"),
         Tool(name) => {
             let tool = cx.prompt.tools().iter().find(|tool| tool.name.as_str() == name)?;
-            let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+            let name = cx.tool_name(&tool.name);
             ToolChoice::Function { r#type: "function", name }
         }
     })

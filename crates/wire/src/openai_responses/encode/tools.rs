@@ -16,7 +16,7 @@ use crate::raw::{Fields, ObjectText};
 pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
     let mut tools = Vec::new();
     for tool in cx.prompt.tools() {
-        let name = cx.names.write(&tool.name, &cx.vendor.quirks.tool_names);
+        let name = cx.tool_name(&tool.name);
         if matches!(name, Cow::Owned(_)) {
             cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, tool.name.as_str());
         }

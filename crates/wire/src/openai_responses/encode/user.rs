@@ -14,6 +14,7 @@ use crate::encode::{Context, Elements, TurnPlace};
 use crate::openai_responses::lint::takes_item;
 use crate::openai_responses::wire::{self, Content, Part, Rest};
 use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
+use crate::turns::only_blank;
 
 pub(super) fn write(
     cx: &mut Context<'_>,
@@ -23,6 +24,9 @@ pub(super) fn write(
     place: TurnPlace,
     items: &mut Elements<'_>,
 ) -> Result<(), Error> {
+    if let Some(blank) = only_blank(results, said) {
+        return items.push(&message("user", Content::Text(blank.into()), Rest::NONE));
+    }
     for entry in results {
         if let Some(result) = entry.message.as_result() {
             items.push(&output(cx, &entry.message, result, start))?;

@@ -20,6 +20,14 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     if n_tokens.is_some_and(|n| n.as_f64().is_none_or(|n| n < FEWEST_OUTPUT_TOKENS as f64)) {
         report(&rules::OUTPUT_TOKENS, "/max_output_tokens".into(), String::new());
     }
+    for (name, most) in [("temperature", 2.0), ("top_p", 1.0)] {
+        let number = body.get(name).filter(|number| !number.is_null());
+        if let Some(number) = number
+            && !number.as_f64().is_some_and(|number| (0.0..=most).contains(&number))
+        {
+            report(&rules::RANGE, format!("/{name}"), number.to_string());
+        }
+    }
     check_format(body, report);
 }
 

@@ -50,14 +50,17 @@ fn the_errors_that_people_report_are_found() {
             {"role":"assistant","content":[{"toolUse":{"toolUseId":"1","name":"f","input":{}}}]}]}"#,
             &[("bedrock/calls-answered", "/messages/2")],
         ),
-        // A document beside results, on any model.
+        // A document beside results, on a model of Meta's.
         (
-            r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]},
+            r#"{"modelId":"us.meta.llama3-3-70b-instruct-v1:0","toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]},
             "messages":[{"role":"user","content":[{"text":"a"}]},
             {"role":"assistant","content":[{"toolUse":{"toolUseId":"1","name":"f","input":{}}}]},
             {"role":"user","content":[{"toolResult":{"toolUseId":"1","content":[]}},{"text":"and"},
             {"document":{"format":"pdf","name":"d","source":{"bytes":"JVBERi0xLjcK"}}}]}]}"#,
-            &[("bedrock/results-alone", "/messages/2/content/2")],
+            &[
+                ("bedrock/results-alone", "/messages/2/content/1"),
+                ("bedrock/results-alone", "/messages/2/content/2"),
+            ],
         ),
         // A cache point inside a result, and one at the head of a message.
         (

@@ -238,7 +238,7 @@ fn thinking_stands_first_and_knows_its_producer() {
             {"type":"musing","n":1}]}"#,
         concat!(
             r#"{"role":"assistant","parts":["#,
-            r#"{"type":"thinking","text":"2+2","signature":"c2ln","vendor":"anthropic"},"#,
+            r#"{"type":"thinking","text":"2+2","signature":"c2ln"},"#,
             r#"{"type":"thinking","text":"","encrypted":"ZW5j","vendor":"anthropic"},"#,
             r#"{"type":"thinking","text":"sum","encrypted":"gAAA","vendor":"openai","extra":{"openai":{"id":"rs_1"}}},"#,
             r#"{"type":"thinking","text":"hm"},"#,
@@ -259,7 +259,7 @@ fn reasoning_is_thinking_without_a_seal_unless_it_repeats_the_blocks() {
     check(
         r#"{"role":"assistant","reasoning_content":"hm","content":"4","thinking_blocks":[
             {"type":"thinking","thinking":"hm","signature":"s"}]}"#,
-        r#"{"role":"assistant","parts":[{"type":"thinking","text":"hm","signature":"s","vendor":"anthropic"},{"type":"text","text":"4"}],"extra":{"openai":{"reasoning_content":"hm"}}}"#,
+        r#"{"role":"assistant","parts":[{"type":"thinking","text":"hm","signature":"s"},{"type":"text","text":"4"}],"extra":{"openai":{"reasoning_content":"hm"}}}"#,
     );
 }
 

@@ -1,0 +1,111 @@
+//! Tool names that an API does not take.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use interleaf_model::{Message, ToolName};
+use interleaf_wire::{
+    Family, NameMap, Options, SessionEncoder, Vendor, decode_request, decode_tools, encode,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+
+use super::openai_chat::prompt;
+
+fn tools(names: &[&str]) -> Vec<interleaf_model::Tool> {
+    let list = names.iter().map(|name| json!({"type": "function", "function": {"name": name}}));
+    let list = serde_json::Value::from(list.collect::<Vec<_>>());
+    decode_tools(Family::OpenaiChat, &list.to_string()).unwrap().0
+}
+
+fn question() -> Vec<Message> {
+    vec![Message::user("q")]
+}
+
+#[test]
+fn a_name_that_is_refused_becomes_a_readable_one_and_comes_back() {
+    let table = [
+        ("notify.user", "notify_user"),
+        ("fs/read file", "fs_read_file"),
+        ("a..b", "a_b"),
+        ("notify-user", "notify-user"),
+    ];
+    for (name, written) in table {
+        let tools = tools(&[name]);
+        for family in
+            [Family::OpenaiChat, Family::OpenaiResponses, Family::Anthropic, Family::Bedrock]
+        {
+            let encoded = encode(
+                &prompt(&question(), tools.clone()),
+                Vendor::of(family),
+                &Options::default(),
+            );
+            let encoded = encoded.unwrap();
+            let body = String::from_utf8(encoded.to_bytes()).unwrap();
+            assert!(body.contains(&format!("\"{written}\"")), "{family}: {body}");
+            assert_eq!(encoded.names.original(written).as_str(), name);
+            assert_eq!(NameMap::of(&tools, Vendor::of(family)), encoded.names);
+        }
+    }
+}
+
+#[test]
+fn of_two_names_that_would_be_one_the_second_gets_a_short_suffix() {
+    let names = NameMap::of(&tools(&["a.b", "a_b", "a/b"]), Vendor::of(Family::OpenaiChat));
+    assert_eq!(names.original("a_b").as_str(), "a_b");
+    let body = |names: &[&str]| {
+        let prompt = prompt(&question(), tools(names));
+        let encoded = encode(&prompt, Vendor::of(Family::OpenaiChat), &Options::default()).unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
+        let tools = body["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let written: Vec<String> = body(&["a.b", "a_b", "a/b"]);
+    assert_eq!(written[1], "a_b");
+    for name in [&written[0], &written[2]] {
+        assert!(name.starts_with("a_b_") && name.len() == "a_b_".len() + 6, "{name}");
+    }
+    // Without the tool that has the name, the first one may.
+    assert_eq!(body(&["a.b", "a/b"])[0], "a_b");
+}
+
+#[test]
+fn a_session_whose_tools_change_writes_what_a_request_from_scratch_does() {
+    let history = r#"[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[
+        {"id":"c","type":"function","function":{"name":"a.b","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"c","content":"x"},{"role":"user","content":"r"}]"#;
+    let messages = decode_request(Family::OpenaiChat, history).unwrap().messages;
+    for family in Family::ALL {
+        let mut session = SessionEncoder::new();
+        for names in [&["a.b"][..], &["a.b", "a_b"], &["a_b"], &[], &["a.b"]] {
+            let prompt = prompt(&messages, tools(names));
+            let options = Options::default();
+            let kept = session.encode(&prompt, Vendor::of(family), &options).unwrap();
+            let scratch = encode(&prompt, Vendor::of(family), &options).unwrap();
+            assert_eq!(kept.to_bytes(), scratch.to_bytes(), "{family} {names:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn names_are_legal_and_told_apart(
+        names in prop::collection::hash_set("[a_.é /-]{0,3}|[a-b.]{62,70}", 1..8),
+        family in select(&Family::ALL[..]),
+    ) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (tools, vendor) = (tools(&names), Vendor::of(family));
+        let map = NameMap::of(&tools, vendor);
+        let encoded = encode(&prompt(&question(), tools), vendor, &Options::default()).unwrap();
+        prop_assert_eq!(&encoded.names, &map);
+        let body = encoded.to_bytes();
+        let read = decode_request(family, std::str::from_utf8(&body).unwrap()).unwrap();
+        let alphabet = vendor.quirks.tool_names;
+        let back: Vec<ToolName> = read.tools.iter().map(|tool| {
+            assert!(alphabet.takes(tool.name.as_str()), "{}", tool.name);
+            map.original(tool.name.as_str())
+        }).collect();
+        let back: Vec<&str> = back.iter().map(ToolName::as_str).collect();
+        prop_assert_eq!(back, names);
+    }
+}
