@@ -73,8 +73,7 @@ pub(crate) fn run(
     }
     let (name, bytes) = read_bytes(&arguments.file, limit)?;
     let decoded = decode(arguments, &tools, &name, bytes)?;
-    output.bytes(format!("{decoded}
-").as_bytes())?;
+    output.bytes(format!("{decoded}\n").as_bytes())?;
     Ok(Verdict::Fine)
 }
 
