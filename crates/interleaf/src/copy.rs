@@ -12,9 +12,12 @@
 //! ```text
 //! {"interleaf_session": 1, "id": …, "title": …, "created": …, "changed": …, "events": 9}
 //! {"record":  {"kind": "todo", "key": …, "seq": …, "at": …, "body": …}}
-//! {"request": {"no": 0, "seq": 3, "at": …, "model": …, "vendor": …, "body": …, "report": …}}
-//! {"event":   {"seq": 3, "at": …, "body": …}}
+//! {"request": {"no": 0, "seq": 3, "at": …, "model": …, "vendor": …, "sum": …, "body": …, "report": …}}
+//! {"event":   {"seq": 3, "at": …, "sum": …, "body": …}}
 //! ```
+//!
+//! `sum` is the checksum of the store. An item that does not have it is refused; one without
+//! it, from an earlier program, is taken as it is.
 //!
 //! A request stands before the event that says that it began; a record before the first
 //! event that came after it.

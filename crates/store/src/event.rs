@@ -6,7 +6,7 @@ use interleaf_conversation::Event;
 use interleaf_model::{Message, Timestamp, json_text};
 
 use crate::words::index_words;
-use crate::{Error, ErrorKind, SessionId};
+use crate::{Error, ErrorKind, SessionId, checksum};
 
 /// The version of the event form that this crate writes, and the newest it reads.
 pub const EVENT_VERSION: u32 = 1;
@@ -40,18 +40,27 @@ pub(crate) struct EventRow<'r> {
     pub(crate) at: Timestamp,
     pub(crate) version: u32,
     pub(crate) body: &'r str,
+    pub(crate) sum: Option<i64>,
 }
 
 impl EventRow<'_> {
     /// The event itself.
     pub(crate) fn event(&self) -> Result<Event, Error> {
+        self.check()?;
         read(self.seq, self.version, self.body)
     }
 
     /// The row as it is given to others.
-    pub(crate) fn stored(&self) -> StoredEvent {
-        let Self { seq, at, version, body } = *self;
-        StoredEvent { seq, at, version, body: body.to_owned() }
+    pub(crate) fn stored(&self) -> Result<StoredEvent, Error> {
+        self.check()?;
+        let Self { seq, at, version, body, .. } = *self;
+        Ok(StoredEvent { seq, at, version, body: body.to_owned() })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let Self { seq, at, version, body, sum } = *self;
+        let found = checksum::of_event(seq, at, version, body);
+        checksum::check(format_args!("event {seq}"), sum, found)
     }
 }
 

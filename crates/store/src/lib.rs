@@ -52,6 +52,7 @@ mod record;
 mod request;
 mod session;
 
+mod checksum;
 mod commit;
 mod notice;
 mod page;

@@ -100,7 +100,7 @@ impl Log for Sqlite {
     }
 
     fn events(&self, session: SessionId, page: Page) -> StoreFuture<'_, Vec<StoredEvent>> {
-        let read = move |db: &Connection| read::events(db, session, page, |row| Ok(row.stored()));
+        let read = move |db: &Connection| read::events(db, session, page, |row| row.stored());
         Box::pin(self.readers.read(read))
     }
 

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use interleaf_conversation::Event;
 use tokio::task::spawn_blocking;
 
+use crate::checksum::in_session;
 use crate::{
     Commit, Committed, Error, Found, Head, ListSessions, NewSession, Notices, Page, Record,
     RecordFilter, Search, SentRequest, SessionId, StoredEvent,
@@ -77,7 +78,8 @@ pub trait Log: Sealed + Send + Sync {
         let events = self.events(session, page);
         Box::pin(async move {
             let events = events.await?;
-            let read = move || events.iter().map(StoredEvent::event).collect();
+            let named = in_session(session);
+            let read = move || events.iter().map(|event| event.event().map_err(&named)).collect();
             spawn_blocking(read).await.map_err(|_| Error::stopped())?
         })
     }

@@ -19,7 +19,7 @@ pub(super) const VERSION: u32 = 1;
 enum Line {
     Event(EventLine),
     Record(RecordItem),
-    Request(RequestLine),
+    Request(Box<RequestLine>),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -29,6 +29,9 @@ struct EventLine {
     at: Timestamp,
     #[serde(default = "first_version", skip_serializing_if = "is_first_version")]
     version: u32,
+    /// In hexadecimal; missing in what an earlier program wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sum: Option<String>,
     body: Json,
 }
 
@@ -40,6 +43,8 @@ struct RequestLine {
     at: Timestamp,
     model: String,
     vendor: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sum: Option<String>,
     body: BodyLine,
     report: Json,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,8 +104,10 @@ pub fn read_head(line: &str) -> Result<Head, Error> {
 pub fn read_item(line: &str) -> Result<Item, Error> {
     let read = read_json(line).map_err(|e| InputFault::model(&e))?;
     Ok(match read {
-        Line::Event(EventLine { seq, at, version, body }) => {
-            Item::Event(StoredEvent { seq, at, version, body: body.as_str().to_owned() })
+        Line::Event(EventLine { seq, at, version, sum, body }) => {
+            let event = StoredEvent { seq, at, version, body: body.as_str().to_owned() };
+            check_sum(format!("event {seq}"), sum.as_deref(), event.checksum())?;
+            Item::Event(event)
         }
         Line::Record(record) => {
             let RecordItem { kind, key, body, .. } = &record;
@@ -110,12 +117,14 @@ pub fn read_item(line: &str) -> Result<Item, Error> {
             Item::Record(record)
         }
         Line::Request(request) => {
-            let RequestLine { no, seq, at, model, vendor, body, report, usage } = request;
+            let RequestLine { no, seq, at, model, vendor, sum, body, report, usage } = *request;
             let body = body.read().ok_or_else(|| {
                 let rule = "a body has a hash, and either `text` or `hex`";
                 InputFault::new(rule).at("request.body")
             })?;
-            Item::Request(SentRequest { no, seq, at, model, vendor, body, report, usage })
+            let request = SentRequest { no, seq, at, model, vendor, body, report, usage };
+            check_sum(format!("request {no}"), sum.as_deref(), request.checksum())?;
+            Item::Request(request)
         }
     })
 }
@@ -134,18 +143,38 @@ pub fn write_head(head: &Head) -> Result<String, Error> {
 /// If an event is damaged.
 pub fn write_item(item: Item) -> Result<String, Error> {
     let line = match item {
-        Item::Event(StoredEvent { seq, at, version, body }) => {
+        Item::Event(event) => {
+            let sum = Some(sum_text(event.checksum()));
+            let StoredEvent { seq, at, version, body } = event;
             let damaged = |e| InputFault::model(&e).at(format!("event {seq}"));
-            Line::Event(EventLine { seq, at, version, body: Json::parse(body).map_err(damaged)? })
+            let body = Json::parse(body).map_err(damaged)?;
+            Line::Event(EventLine { seq, at, version, sum, body })
         }
         Item::Record(record) => Line::Record(record),
         Item::Request(request) => {
+            let sum = Some(sum_text(request.checksum()));
             let SentRequest { no, seq, at, model, vendor, body, report, usage } = request;
             let body = BodyLine::of(body);
-            Line::Request(RequestLine { no, seq, at, model, vendor, body, report, usage })
+            let line = RequestLine { no, seq, at, model, vendor, sum, body, report, usage };
+            Line::Request(Box::new(line))
         }
     };
     serde_json::to_string(&line).map_err(Error::damaged)
+}
+
+fn sum_text(sum: u64) -> String {
+    format!("{sum:016x}")
+}
+
+/// Whether an item has the checksum that was written with it, if one was.
+fn check_sum(item: String, written: Option<&str>, found: u64) -> Result<(), Error> {
+    match written {
+        Some(written) if written != sum_text(found) => {
+            let rule = "it does not have the checksum that was written with it: it is damaged";
+            Err(InputFault::new(rule).at(item).into())
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 impl BodyLine {

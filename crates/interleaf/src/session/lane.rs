@@ -76,6 +76,7 @@ impl Default for Lane {
             last: None,
             is_current: false,
             hearing: Default::default(),
+            bound: Default::default(),
             asked: None,
         }
     }

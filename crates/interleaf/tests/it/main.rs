@@ -4,6 +4,7 @@
 //! - `answers`: what a model said goes back to it in order, and is known later
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
 //! - `bound`: thinking goes back only after what it was made after
+//! - `copies`: sessions on their way between stores
 //! - `fence`: no text that was said passes for the engine's own
 //! - `library_page`: the code on the library's page is the code that runs
 //! - `objects`: no type is read from a list of its fields' values
@@ -15,6 +16,7 @@
 mod agents;
 mod answers;
 mod bound;
+mod copies;
 mod fence;
 mod library_page;
 mod objects;

@@ -1,6 +1,7 @@
 //! Writing, each in one transaction.
 
 use deadpool_postgres::{Client, GenericClient};
+use interleaf_model::Timestamp;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
@@ -10,7 +11,7 @@ use crate::error::Failure;
 use crate::record::standing;
 use crate::{
     Commit, Committed, Error, ErrorKind, Expect, Head, NewEvent, NewRequest, NewSession,
-    RecordChange, RecordFilter, RequestUsage, SessionId,
+    RecordChange, RecordFilter, RequestUsage, SessionId, checksum,
 };
 
 /// Takes the numbers and writes the events: one statement, and nothing at all if the
@@ -25,11 +26,11 @@ const APPEND: &str = "
             AND ($12::bigint IS NULL OR next_record = $12)
         RETURNING next_seq, next_record, next_request
     ), written AS (
-        INSERT INTO interleaf.events (session, seq, at, version, body, words)
+        INSERT INTO interleaf.events (session, seq, at, version, body, words, sum)
         SELECT $1, head.next_seq - $3 + event.n - 1, event.at, event.version, event.body,
-               to_tsvector('simple', nullif(event.words, ''))
-        FROM head, unnest($8::int[], $9::text[], $10::text[], $11::bigint[])
-             WITH ORDINALITY AS event (version, body, words, at, n)
+               to_tsvector('simple', nullif(event.words, '')), event.sum
+        FROM head, unnest($8::int[], $9::text[], $10::text[], $11::bigint[], $13::bigint[])
+             WITH ORDINALITY AS event (version, body, words, at, sum, n)
     )
     SELECT next_seq, next_record, next_request FROM head";
 
@@ -164,7 +165,7 @@ async fn commit(client: &mut Client, commit: &Commit) -> Result<Committed, Failu
             return Err(Error::request_conflict(id, request.no, done.next_request - 1).into());
         }
         let seq = done.next_seq - commit.events().len() as u64;
-        insert_request(&transaction, id.0, (seq, at), request).await?;
+        insert_request(&transaction, id.0, (seq, commit.at), request).await?;
     }
     if let Some(usage) = commit.usage {
         note_usage(&transaction, id, usage).await?;
@@ -179,8 +180,12 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
     let versions: Vec<i32> = events.iter().map(|event| event.version as i32).collect();
     let bodies: Vec<&str> = events.iter().map(|event| event.body.as_str()).collect();
     let words: Vec<String> = events.iter().map(NewEvent::words).collect::<Result<_, _>>()?;
-    let time = |event: &NewEvent| event.at.unwrap_or(commit.at).as_microseconds();
-    let times: Vec<i64> = events.iter().map(time).collect();
+    let time = |event: &NewEvent| event.at.unwrap_or(commit.at);
+    let times: Vec<i64> = events.iter().map(|event| time(event).as_microseconds()).collect();
+    let sum = |(seq, event): (u64, &NewEvent)| {
+        checksum::of_event(seq, time(event), event.version, &event.body).cast_signed()
+    };
+    let sums: Vec<i64> = (commit.expected().unwrap_or(0)..).zip(events).map(sum).collect();
     let rows = query(
         client,
         APPEND,
@@ -197,6 +202,7 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
             &words,
             &times,
             &commit.expected_record.map(bigint),
+            &sums,
         ],
     )
     .await?;
@@ -230,12 +236,14 @@ async fn insert_record(
 async fn insert_request(
     client: &impl GenericClient,
     session: Uuid,
-    (seq, at): (u64, i64),
+    (seq, at): (u64, Timestamp),
     request: &NewRequest,
 ) -> Result<(), Failure> {
     let body = &request.body;
+    let (numbers, names) = ((request.no, seq, at), [&*request.model, &*request.vendor]);
+    let sum = checksum::of_request(numbers, names, body, request.report.as_str());
     let sql = "INSERT INTO interleaf.requests
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15)";
     query(
         client,
         sql,
@@ -243,7 +251,7 @@ async fn insert_request(
             &session,
             &bigint(request.no),
             &bigint(seq),
-            &at,
+            &at.as_microseconds(),
             &request.model,
             &request.vendor,
             &&body.hash[..],
@@ -254,6 +262,7 @@ async fn insert_request(
             &bigint(body.since_whole),
             &body.middle,
             &request.report.as_str(),
+            &sum.cast_signed(),
         ],
     )
     .await?;

@@ -6,8 +6,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
+use crate::checksum::{self, in_session};
 use crate::error::Failure;
-use crate::event::Sequence;
+use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
 use crate::words::Terms;
@@ -83,14 +84,14 @@ pub(crate) async fn events(
     // Events never change, so that what was there at the first question is there still.
     let lineage = lineage(client, id).await?;
     let seqs = page.seqs(lineage.len());
-    let sql = "SELECT seq, at, version, body FROM interleaf.events
+    let sql = "SELECT seq, at, version, body, sum FROM interleaf.events
                WHERE session = $1 AND seq >= $2 AND seq < $3 ORDER BY seq";
     let mut events = vec![];
     let mut sequence = Sequence::new(id, seqs.clone());
     for (owner, piece) in lineage.pieces(&seqs) {
         let params: [&(dyn ToSql + Sync); 3] = [&owner, &bigint(piece.start), &bigint(piece.end)];
         for row in query(client, sql, &params).await? {
-            let event = event_of(&row)?;
+            let event = event_row(&row)?.stored().map_err(in_session(id))?;
             sequence.take(event.seq)?;
             events.push(event);
         }
@@ -141,10 +142,16 @@ pub(crate) async fn requests(
 ) -> Result<Vec<SentRequest>, Failure> {
     let nos = page.seqs(head(client, id).await?.next_request);
     let sql = "SELECT no, seq, at, model, vendor, hash, len, whole, prefix, suffix, since_whole,
-                      middle, report, usage
+                      middle, report, usage, sum
                FROM interleaf.requests WHERE session = $1 AND no >= $2 AND no < $3 ORDER BY no";
     let rows = query(client, sql, &[&id.0, &bigint(nos.start), &bigint(nos.end)]).await?;
-    rows.iter().map(request_of).collect()
+    let read = |row: &Row| {
+        let request = request_of(row)?;
+        let damaged = format_args!("request {}", request.no);
+        checksum::check(damaged, get(row, 14)?, request.checksum()).map_err(in_session(id))?;
+        Ok(request)
+    };
+    rows.iter().map(read).collect()
 }
 
 pub(crate) async fn search(client: &Client, search: &Search) -> Result<Vec<Found>, Failure> {
@@ -152,15 +159,15 @@ pub(crate) async fn search(client: &Client, search: &Search) -> Result<Vec<Found
     if let Some(id) = search.session {
         head(client, id).await?;
     }
-    let sql = "SELECT seq, at, version, body, session FROM interleaf.events
+    let sql = "SELECT seq, at, version, body, sum, session FROM interleaf.events
                WHERE words @@ to_tsquery('simple', $1) AND ($2::uuid IS NULL OR session = $2)
                ORDER BY session DESC, seq DESC LIMIT $3";
     let session = search.session.map(|id| id.0);
     let limit = bigint(search.limit as u64);
     let mut found = vec![];
     for row in query(client, sql, &[&terms.tsquery(), &session, &limit]).await? {
-        let event = event_of(&row)?;
-        let session = SessionId(get(&row, 4)?);
+        let session = SessionId(get(&row, 5)?);
+        let event = event_row(&row)?.stored().map_err(in_session(session))?;
         found.push(Found { session, seq: event.seq, excerpt: terms.excerpt(&event.text()?) });
     }
     Ok(found)
@@ -199,13 +206,14 @@ fn head_of(row: &Row) -> Result<Head, Failure> {
     })
 }
 
-fn event_of(row: &Row) -> Result<StoredEvent, Failure> {
+fn event_row(row: &Row) -> Result<EventRow<'_>, Failure> {
     let version: i32 = get(row, 2)?;
-    Ok(StoredEvent {
+    Ok(EventRow {
         seq: count(row, 0)?,
         at: time(row, 1)?,
         version: version as u32,
-        body: get(row, 3)?,
+        body: row.try_get(3)?,
+        sum: get(row, 4)?,
     })
 }
 

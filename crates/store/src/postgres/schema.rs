@@ -13,6 +13,7 @@ use crate::{Error, ErrorKind};
 pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/postgres/V1__sessions.sql"),
     include_str!("../../migrations/postgres/V2__records_and_requests.sql"),
+    include_str!("../../migrations/postgres/V3__checksums.sql"),
 ]);
 
 /// What nodes that start at the same time lock, so that one of them migrates: `ILEF`.

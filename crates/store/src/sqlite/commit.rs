@@ -1,6 +1,7 @@
 //! Writing. Each function runs inside a transaction, and leaves nothing of its own
 //! behind if it fails.
 
+use interleaf_model::Timestamp;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::read::{head, lineage, record_rows};
@@ -9,7 +10,7 @@ use crate::error::Failure;
 use crate::record::standing;
 use crate::{
     Commit, Committed, Error, Head, NewEvent, NewRequest, NewSession, RecordChange, RecordFilter,
-    RequestUsage, SessionId,
+    RequestUsage, SessionId, checksum,
 };
 
 /// A session has fewer events than this, and fewer requests, so that its number and
@@ -116,7 +117,7 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
     let first = next_seq - n_events;
     let at = commit.at.as_microseconds();
     for (seq, event) in (first..).zip(commit.events()) {
-        insert_event(connection, event_id(no, seq)?, at, event)?;
+        insert_event(connection, (no, seq), commit.at, event)?;
     }
     if commit.events().len() >= words::MANY {
         words::index_all_of(connection, no)?;
@@ -128,7 +129,7 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
         if request.no + 1 != next_request {
             return Err(Error::request_conflict(id, request.no, next_request - 1).into());
         }
-        insert_request(connection, (no, first, at), request)?;
+        insert_request(connection, (no, first, commit.at), request)?;
     }
     if let Some(usage) = commit.usage {
         note_usage(connection, id, no, usage)?;
@@ -138,13 +139,16 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
 
 fn insert_event(
     connection: &Connection,
-    id: i64,
-    at: i64,
+    (no, seq): (i64, u64),
+    at: Timestamp,
     event: &NewEvent,
 ) -> Result<(), Failure> {
-    let sql = "INSERT INTO events (id, at, version, body) VALUES (?1, ?2, ?3, ?4)";
-    let at = event.at.map_or(at, |at| at.as_microseconds());
-    connection.prepare_cached(sql)?.execute(params![id, at, event.version, event.body])?;
+    let sql = "INSERT INTO events (id, at, version, body, sum) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let NewEvent { version, body, .. } = event;
+    let at = event.at.unwrap_or(at);
+    let sum = checksum::of_event(seq, at, *version, body).cast_signed();
+    let params = params![event_id(no, seq)?, at.as_microseconds(), version, body, sum];
+    connection.prepare_cached(sql)?.execute(params)?;
     Ok(())
 }
 
@@ -176,19 +180,21 @@ fn insert_record(
 
 fn insert_request(
     connection: &Connection,
-    (session, seq, at): (i64, u64, i64),
+    (session, seq, at): (i64, u64, Timestamp),
     request: &NewRequest,
 ) -> Result<(), Failure> {
     let body = &request.body;
+    let (numbers, names) = ((request.no, seq, at), [&*request.model, &*request.vendor]);
+    let sum = checksum::of_request(numbers, names, body, request.report.as_str());
     connection
         .prepare_cached(
             "INSERT INTO requests
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, NULL)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, NULL, ?14)",
         )?
         .execute(params![
             event_id(session, request.no)?,
             seq,
-            at,
+            at.as_microseconds(),
             request.model,
             request.vendor,
             body.hash,
@@ -199,6 +205,7 @@ fn insert_request(
             body.since_whole,
             body.middle,
             request.report.as_str(),
+            sum.cast_signed(),
         ])?;
     Ok(())
 }

@@ -7,7 +7,15 @@ use crate::{Error, ErrorKind};
 
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
+        let is_damaged = matches!(
+            error,
+            rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::Utf8Error(..)
+        );
         let (kind, message) = match error.sqlite_error_code() {
+            _ if is_damaged => (ErrorKind::Corrupt, "a value of the database is damaged"),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 (ErrorKind::Busy, "the database is locked by another program")
             }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::commit::{SEQS, event_id};
+use crate::checksum::{self, in_session};
 use crate::error::Failure;
 use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
@@ -86,7 +87,7 @@ pub(crate) fn events<T>(
     let lineage = lineage(connection, id)?;
     let seqs = page.seqs(lineage.len());
     let mut statement = connection.prepare_cached(
-        "SELECT id, at, version, body FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
+        "SELECT id, at, version, body, sum FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
     )?;
     let mut events = Vec::with_capacity((seqs.end - seqs.start).min(4096) as usize);
     let mut sequence = Sequence::new(id, seqs.clone());
@@ -95,7 +96,7 @@ pub(crate) fn events<T>(
         while let Some(row) = rows.next()? {
             let row = event_row(row)?;
             sequence.take(row.seq)?;
-            events.push(take(&row)?);
+            events.push(take(&row).map_err(in_session(id))?);
         }
     }
     sequence.end()?;
@@ -142,12 +143,20 @@ pub(crate) fn requests(
     let nos = page.seqs(head(connection, id)?.next_request);
     let mut statement = connection.prepare_cached(
         "SELECT r.id, r.seq, r.at, r.model, r.vendor, r.hash, r.len, r.whole, r.prefix, r.suffix,
-                r.since_whole, r.middle, r.report, r.usage
+                r.since_whole, r.middle, r.report, r.usage, r.sum
          FROM requests r WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id",
     )?;
     let no = super::commit::number(connection, id)?;
     let ids = [event_id(no, nos.start)?, event_id(no, nos.end)?];
-    collect(statement.query_map(ids, request_of)?)
+    let mut rows = statement.query(ids)?;
+    let mut requests = vec![];
+    while let Some(row) = rows.next()? {
+        let request = request_of(row)?;
+        let damaged = format_args!("request {}", request.no);
+        checksum::check(damaged, row.get(14)?, request.checksum()).map_err(in_session(id))?;
+        requests.push(request);
+    }
+    Ok(requests)
 }
 
 pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Found>, Failure> {
@@ -162,7 +171,7 @@ pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Fou
     // A session that was copied here has a higher number than younger ones, so that only
     // its id tells its age. What is found is put in order before any body is read.
     let mut statement = connection.prepare_cached(
-        "SELECT e.id, e.at, e.version, e.body, s.id
+        "SELECT e.id, e.at, e.version, e.body, e.sum, s.id
          FROM (SELECT w.rowid AS event FROM event_words w JOIN sessions s ON s.no = w.rowid >> 32
                WHERE event_words MATCH ?1 AND w.rowid BETWEEN ?2 AND ?3
                ORDER BY s.id DESC, w.rowid DESC LIMIT ?4)
@@ -171,10 +180,11 @@ pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Fou
     )?;
     let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
     let params = params![terms.fts5(), from, upto, limit];
-    let rows = statement.query_map(params, |row| Ok((event_row(row)?.stored(), uuid(row, 4)?)))?;
+    let mut rows = statement.query(params)?;
     let mut found = vec![];
-    for row in rows {
-        let (event, session) = row?;
+    while let Some(row) = rows.next()? {
+        let session = uuid(row, 5)?;
+        let event = event_row(row)?.stored().map_err(in_session(session))?;
         let excerpt = terms.excerpt(&event.text()?);
         found.push(Found { session, seq: event.seq, excerpt });
     }
@@ -207,7 +217,8 @@ fn head_of(row: &Row<'_>) -> Parsed<Head> {
 pub(super) fn event_row<'r>(row: &'r Row<'_>) -> Parsed<EventRow<'r>> {
     let id: u64 = row.get(0)?;
     let body = row.get_ref(3)?.as_str().map_err(|e| damaged(3, e))?;
-    Ok(EventRow { seq: id % SEQS, at: time(row, 1)?, version: row.get(2)?, body })
+    let (at, version, sum) = (time(row, 1)?, row.get(2)?, row.get(4)?);
+    Ok(EventRow { seq: id % SEQS, at, version, body, sum })
 }
 
 fn record_of(row: &Row<'_>) -> Parsed<RecordRow> {

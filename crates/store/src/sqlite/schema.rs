@@ -14,6 +14,7 @@ pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/sqlite/V1__sessions.sql"),
     include_str!("../../migrations/sqlite/V2__records_and_requests.sql"),
     include_str!("../../migrations/sqlite/V3__words_on_demand.sql"),
+    include_str!("../../migrations/sqlite/V4__checksums.sql"),
 ]);
 
 /// What tells our files from those of other programs: `ILEF`.

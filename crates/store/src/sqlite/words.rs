@@ -79,16 +79,17 @@ pub(crate) fn index(connection: &Connection, events: Vec<Events>) -> Result<(), 
 
 fn index_events(connection: &Connection, no: i64, seqs: Range<u64>) -> Result<(), Failure> {
     let mut events = connection.prepare_cached(
-        "SELECT id, at, version, body FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
+        "SELECT id, at, version, body, sum FROM events WHERE id >= ?1 AND id < ?2 ORDER BY id",
     )?;
     let sql = "INSERT OR REPLACE INTO event_words (rowid, words) VALUES (?1, ?2)";
     let mut insert = connection.prepare_cached(sql)?;
     let ids = [event_id(no, seqs.start)?, event_id(no, seqs.end)?];
-    for event in events.query_map(ids, |row| Ok(event_row(row)?.stored()))? {
-        let event = event?;
-        match event.words() {
+    let mut rows = events.query(ids)?;
+    while let Some(row) = rows.next()? {
+        let row = event_row(row)?;
+        match row.stored().and_then(|event| event.words()) {
             Ok(words) if words.is_empty() => {}
-            Ok(words) => _ = insert.execute(params![event_id(no, event.seq)?, words])?,
+            Ok(words) => _ = insert.execute(params![event_id(no, row.seq)?, words])?,
             // Whoever opens the session is told; the other events are found all the same.
             Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Newer) => {}
             Err(e) => return Err(e.into()),

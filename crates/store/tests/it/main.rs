@@ -8,6 +8,7 @@ mod oracle;
 
 mod bad_input;
 mod bodies;
+mod checksums;
 mod crash;
 mod damage;
 mod fail_over;
