@@ -200,14 +200,14 @@ impl<'a> WireNames<'a> {
     /// not declared give way.
     pub(crate) fn write<'n>(&self, name: &'n ToolName) -> Cow<'n, str> {
         let name = name.as_str();
-        if self.alphabet.takes(name) {
+        let is_declared =
+            |written: &str| self.tools.iter().any(|tool| tool.name.as_str() == written);
+        if self.alphabet.takes(name) && (!self.in_use.contains(name) || is_declared(name)) {
             return Cow::Borrowed(name);
         }
         if let Some(written) = self.rewritten.get(name) {
             return Cow::Owned(written.to_string());
         }
-        let is_declared =
-            |written: &str| self.tools.iter().any(|tool| tool.name.as_str() == written);
         let in_use = |written: &str| self.in_use.contains(written) || is_declared(written);
         Cow::Owned(self.alphabet.readable(name, in_use).into())
     }

@@ -24,10 +24,10 @@ EXAMPLES
   interleaf decode fixtures/answer-stream.json | grep -o '\"finish\":\"[a-z_]*\"'
 
 The input is the answer itself (JSON, server-sent events, Bedrock's binary stream)
-or {\"stream\": …, \"response\": the answer as JSON or text}. The message is printed
-as in a transcript, its parts in order, together with what else the API reported:
-`interleaf sessions append` takes all of that. --form chat prints an OpenAI-style
-message instead, with `thinking_blocks` beside the text.")]
+or a recording, {\"stream\": …, \"response\": the answer as JSON or text}. The message
+of an answer is printed as in a transcript, its parts in order, together with what else
+the API reported: `interleaf sessions append` takes all of that. The message of a
+recording is printed OpenAI-style, with `thinking_blocks` beside the text.")]
 pub(crate) struct DecodeArguments {
     /// The answer; `-` is standard input
     #[arg(default_value = "-", value_hint = FilePath)]
@@ -41,9 +41,9 @@ pub(crate) struct DecodeArguments {
     #[arg(long, value_name = "PATH", value_hint = FilePath)]
     tools: Option<PathBuf>,
 
-    /// The form of the message: as in a transcript, or OpenAI-style
-    #[arg(long, value_name = "FORM", default_value = "transcript")]
-    form: MessageForm,
+    /// The form of the message [default: chat for a recording, transcript for an answer]
+    #[arg(long, value_name = "FORM")]
+    form: Option<MessageForm>,
 
     /// Read one answer per line, print {"message": …, "finish": …} or {"error": "…"} for each
     #[arg(long)]
@@ -93,7 +93,8 @@ fn decode(
         })?,
     };
     let reply = answer.decode_for(family, tools).map_err(fault)?;
-    Ok(match arguments.form {
+    let usual = if answer.is_recording() { MessageForm::Chat } else { MessageForm::Transcript };
+    Ok(match arguments.form.unwrap_or(usual) {
         MessageForm::Transcript => reply_form::write(&reply),
         MessageForm::Chat => reply_form::write_chat(&reply),
     })

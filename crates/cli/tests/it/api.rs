@@ -103,7 +103,7 @@ fn tools_are_read_in_the_form_of_any_api() {
 #[test]
 fn an_answer_is_the_same_with_and_without_its_envelope() {
     let whole = fs::read_to_string(root().join(STREAM)).unwrap();
-    let decoded = run(&["decode", "-"], &whole);
+    let decoded = run(&["decode", "-", "--form", "transcript"], &whole);
     let envelope: Value = serde_json::from_str(&whole).unwrap();
     let stream = envelope["response"].as_str().unwrap();
     assert_eq!(decoded, run(&["decode", "--api", "anthropic"], stream));
@@ -113,6 +113,15 @@ fn an_answer_is_the_same_with_and_without_its_envelope() {
         .map(|data| serde_json::from_str(data).unwrap())
         .collect();
     assert_eq!(decoded, run(&["decode"], &Value::from(events).to_string()));
+}
+
+#[test]
+fn a_recording_is_printed_in_chat_form_and_an_answer_as_in_a_transcript() {
+    let recording = fs::read_to_string(root().join(STREAM)).unwrap();
+    assert_eq!(run(&["decode"], &recording), stdout(&["decode", STREAM, "--form", "chat"]));
+    let envelope: Value = serde_json::from_str(&recording).unwrap();
+    let answer = envelope["response"].as_str().unwrap();
+    assert_eq!(run(&["decode"], answer), stdout(&["decode", STREAM, "--form", "transcript"]));
 }
 
 #[test]

@@ -27,7 +27,10 @@ use crate::{Error, InputFault};
 /// # Ok::<(), interleaf::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Answer(Recorded);
+pub struct Answer {
+    recorded: Recorded,
+    is_recording: bool,
+}
 
 #[derive(Debug, Clone)]
 enum Recorded {
@@ -45,12 +48,19 @@ impl Answer {
     /// # Errors
     /// If there is nothing in it, or it begins like JSON and is none.
     pub fn of(bytes: Vec<u8>) -> Result<Self, Error> {
-        Recorded::of(bytes).map(Self)
+        let mut is_recording = false;
+        let recorded = Recorded::of(bytes, &mut is_recording)?;
+        Ok(Self { recorded, is_recording })
+    }
+
+    /// Whether it came in an envelope, with a note of how it was sent.
+    pub fn is_recording(&self) -> bool {
+        self.is_recording
     }
 
     /// The API that gave it, if that can be seen.
     pub fn family(&self) -> Option<Family> {
-        match &self.0 {
+        match &self.recorded {
             Recorded::Whole(text) => detect::answer(text),
             Recorded::Events(text) => detect::stream(text.as_bytes()),
             Recorded::Frames(bytes) => detect::stream(bytes),
@@ -72,7 +82,7 @@ impl Answer {
     /// As [`decode`](Self::decode).
     pub fn decode_for(&self, family: Family, tools: &[Tool]) -> Result<Reply, Error> {
         let decoder = Decoder::new(family, NameMap::of(tools, Vendor::of(family)));
-        let reply = match &self.0 {
+        let reply = match &self.recorded {
             Recorded::Whole(text) => decoder.whole(200, [], text.as_bytes()),
             Recorded::Events(text) => decoder.recorded(text.as_bytes()),
             Recorded::Frames(bytes) => decoder.recorded(bytes),
@@ -87,7 +97,8 @@ impl Answer {
 }
 
 impl Recorded {
-    fn of(bytes: Vec<u8>) -> Result<Self, Error> {
+    /// Looks into the envelope, if there is one, and says so.
+    fn of(bytes: Vec<u8>, is_recording: &mut bool) -> Result<Self, Error> {
         let text = match String::from_utf8(bytes) {
             // Lengths are big-endian, and no frame is larger than 16 MiB.
             Ok(text) if !text.starts_with('\0') => unmarked(&text).to_owned(),
@@ -99,12 +110,14 @@ impl Recorded {
             None => Err(InputFault::new("there is nothing in it").into()),
             Some(b'{') => {
                 let fields = serde_json::from_str::<Fields<'_>>(&text).ok();
-                match fields.and_then(|fields| fields.get("response")) {
+                let inner = fields.and_then(|fields| fields.get("response"));
+                *is_recording |= inner.is_some();
+                match inner {
                     Some(inner) if inner.get().starts_with('"') => {
                         let inner: String = serde_json::from_str(inner.get()).map_err(json)?;
-                        Self::of(inner.into_bytes())
+                        Self::of(inner.into_bytes(), is_recording)
                     }
-                    Some(inner) => Self::of(inner.get().as_bytes().to_vec()),
+                    Some(inner) => Self::of(inner.get().as_bytes().to_vec(), is_recording),
                     None => Ok(Self::Whole(text)),
                 }
             }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use interleaf_model::{Message, ToolName};
+use interleaf_model::{Message, ToolName, notation};
 use interleaf_wire::{
     Family, NameMap, Options, SessionEncoder, Vendor, decode_request, decode_tools, encode,
 };
@@ -67,6 +67,23 @@ fn of_two_names_that_would_be_one_the_second_gets_a_short_suffix() {
     }
     // Without the tool that has the name, the first one may.
     assert_eq!(body(&["a.b", "a/b"])[0], "a_b");
+}
+
+#[test]
+fn a_call_of_a_tool_that_is_no_longer_declared_does_not_take_the_name_of_one_that_is() {
+    let said = "u go\na [call c1 a.b]\nt c1= one\na [call c2 a_b]\nt c2= two\nu on\n";
+    let prompt = prompt(&notation::parse(said).unwrap(), tools(&["a.b"]));
+    let vendor = Vendor::of(Family::OpenaiChat);
+    let encoded = encode(&prompt, vendor, &Options::model("m")).unwrap();
+    let body: serde_json::Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
+    let called = |at: usize| {
+        let name = &body["messages"][at]["tool_calls"][0]["function"]["name"];
+        name.as_str().unwrap().to_owned()
+    };
+    assert_eq!(called(1), "a_b");
+    assert!(called(3).starts_with("a_b_"), "{body}");
+    assert_eq!(encoded.names.original("a_b").as_str(), "a.b");
+    assert_eq!(encoded.names.original(&called(3)).as_str(), "a_b");
 }
 
 #[test]
