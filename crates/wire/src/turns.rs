@@ -69,10 +69,13 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// The text of a user turn that is one blank text and nothing else.
+/// The first text of a user turn that is blank texts and nothing else.
 pub(crate) fn only_blank<'a>(results: &[Entry], said: &'a [Entry]) -> Option<&'a str> {
-    let ([], [only]) = (results, said) else { return None };
-    let Body::User(parts) = &only.message.body else { return None };
-    let [ContentPart::Text(text)] = &**parts else { return None };
-    text.is_blank().then_some(&*text.text)
+    let is_blank = |part: &ContentPart| part.as_text().is_some_and(|text| text.is_blank());
+    let is_silent = |entry: &Entry| match &entry.message.body {
+        Body::User(parts) => parts.iter().all(is_blank),
+        Body::System(_) | Body::Assistant(_) | Body::Tool(_) => false,
+    };
+    let is_only_blank = results.is_empty() && said.iter().all(is_silent);
+    said.iter().flat_map(|entry| entry.message.texts()).next().filter(|_| is_only_blank)
 }

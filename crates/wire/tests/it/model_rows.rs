@@ -107,10 +107,13 @@ fn fields_that_a_vendor_refuses_do_not_reach_it() {
 
 #[test]
 fn a_blank_user_text_goes_as_it_is_to_those_who_take_it() {
-    let body = json!({"messages": [{"role": "user", "content": "  "}]});
-    for family in [Family::OpenaiChat, Family::OpenaiResponses, Family::Gemini] {
-        let (body, told) = written(Vendor::of(family), "m", &body);
-        assert!(body.to_string().contains("\"  \""), "{family}: {body}");
-        assert_eq!(told, "[]", "{family}");
+    let blank = json!({"type": "text", "text": "  "});
+    for content in [json!("  "), json!([blank, blank])] {
+        let body = json!({"messages": [{"role": "user", "content": content}]});
+        for family in [Family::OpenaiChat, Family::OpenaiResponses, Family::Gemini] {
+            let (body, told) = written(Vendor::of(family), "m", &body);
+            assert!(body.to_string().contains("\"  \""), "{family}: {body}");
+            assert_eq!(told, "[]", "{family}");
+        }
     }
 }
