@@ -23,7 +23,7 @@ EXAMPLES
   interleaf sessions append $ID --user 'Which files are here?'
   interleaf sessions append $ID '{\"role\": \"assistant\", \"content\": \"Two of them.\"}'
   interleaf sessions append $ID fixtures/chat-array.json
-  interleaf decode answer.sse | interleaf sessions append $ID -
+  interleaf decode fixtures/answer-stream.json --form transcript | interleaf sessions append $ID -
 
 All messages are written together, or none. If another program writes at the same
 time, these come after its messages, unless --expect forbids it. Of several messages,

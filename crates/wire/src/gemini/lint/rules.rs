@@ -119,11 +119,11 @@ rule_table! { "gemini"
         "";
     FORMAT_TOOLS "format-with-functions"
         "Before Gemini 3, `responseMimeType` is not application/json beside functions."
-        "Function calling with a response mime type: 'application/json' is unsupported";
+        "";
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `topP` one from 0 to 1."
         "";
     OTHER_FORM "foreign-form"
         "Parts, items and the fields of messages are in this API's form, not in another's."
-        "Invalid JSON payload received. Unknown name \"type\" at 'contents[0].parts[0]': Cannot find field.";
+        "";
 }

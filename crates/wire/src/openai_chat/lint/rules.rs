@@ -158,7 +158,7 @@ rule_table! { "openai-chat"
         "";
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
-        "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 7 instead.";
+        "";
     OTHER_FORM "foreign-form"
         "Parts, items and the fields of messages are in this API's form, not in another's."
         "Invalid value: 'file'. Supported values are: 'text', 'refusal', 'image_url', and 'input_audio'.";

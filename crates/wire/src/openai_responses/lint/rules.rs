@@ -105,7 +105,7 @@ rule_table! { "openai-responses"
         "";
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
-        "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 7 instead.";
+        "";
     OTHER_FORM "foreign-form"
         "Parts, items and the fields of messages are in this API's form, not in another's."
         "";
