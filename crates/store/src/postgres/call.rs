@@ -23,6 +23,9 @@ use super::error::is_read_only;
 use crate::error::Failure;
 use crate::{Error, ErrorKind, OpenOptions};
 
+/// A longer wait is for ever; the clock has no instant for the longest.
+const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// The pauses between attempts; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -72,7 +75,7 @@ impl Calls {
         Call {
             of: self,
             again,
-            until: Instant::now() + self.deadline,
+            until: Instant::now() + self.deadline.min(A_YEAR),
             pause: FIRST_PAUSE,
             leased: AtomicBool::new(false),
             lost: false,
