@@ -333,7 +333,9 @@ pub(crate) fn put_notice(
     gap: Option<usize>,
 ) {
     let Some(notice) = notice else { return };
-    let first = entries.get(head).map(|entry| &entry.message);
+    // The context block is placed again: it does not open the conversation for good.
+    let is_said = |entry: &&Entry| !matches!(entry.provenance, Provenance::Context(_));
+    let first = entries[head..].iter().find(is_said).map(|entry| &entry.message);
     let opens_with_user = first.is_some_and(|message| message.role() == Role::User);
     let is_task = first.is_some_and(|message| brief.is_task(message));
     let at = gap.filter(|_| opens_with_user).unwrap_or(head + usize::from(is_task));
