@@ -87,7 +87,7 @@ impl Teller {
         self.named(Message::assistant(&text))
     }
 
-    /// A message with calls of so many words in their arguments, and results of so many.
+    /// A message with calls and the results that answer them, of the given lengths in words.
     fn step(&mut self, calls: &[(usize, usize)]) -> Vec<Message> {
         let mut parts = vec![AssistantPart::Text(Text::new(self.words(12)))];
         let mut results = Vec::new();

@@ -75,8 +75,8 @@ pub(crate) fn name_producer(messages: &mut [Message], model: &SmolStr) {
     }
 }
 
-/// Says of signed thinking whose maker is not named that it is of the body's model, where
-/// the name of that model tells who makes it.
+/// Names the maker of signed thinking that names none: the maker of the body's model, where
+/// the model's name tells who that is.
 pub(crate) fn name_maker(messages: &mut [Message], model: &str) {
     const MAKERS: [(&str, &str); 2] = [("claude", "anthropic"), ("gemini", "google")];
     let model = model.to_ascii_lowercase();
