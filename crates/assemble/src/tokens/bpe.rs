@@ -65,6 +65,9 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 
 /// Where the first run that is too long is cut; the end, if there is none.
 fn cut(text: &str) -> usize {
+    if text.len() <= LONGEST_RUN {
+        return text.len();
+    }
     let (mut run_start, mut is_blank) = (0, false);
     for (at, c) in text.char_indices() {
         if c.is_whitespace() != is_blank {

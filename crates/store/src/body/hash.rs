@@ -1,5 +1,6 @@
 //! Hashing a body that begins like another.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use blake3::Hasher;
@@ -8,6 +9,9 @@ use super::pieces::Pieces;
 
 /// States are kept at multiples of this at the closest.
 const CLOSEST: u64 = 4096;
+
+/// A longer range is hashed piece by piece.
+const COPIED: u64 = 1 << 16;
 
 /// States of the hash at a few places of a body: close to each other near its end, where
 /// the next body will differ, and twice as far apart with every step away from it.
@@ -29,12 +33,22 @@ impl HashStates {
             usable.filter(|(at, _)| places.binary_search(at).is_ok()).cloned().collect();
         let first_new = places.partition_point(|&place| place <= at);
         for &place in &places[first_new..] {
-            body.slices(at..place).for_each(|slice| _ = hasher.update(slice));
+            update(&mut hasher, body, at..place);
             states.push((place, Arc::new(hasher.clone())));
             at = place;
         }
-        body.slices(at..body.len()).for_each(|slice| _ = hasher.update(slice));
+        update(&mut hasher, body, at..body.len());
         (*hasher.finalize().as_bytes(), Self(states))
+    }
+}
+
+/// Hashes a range of a body. Several kibibytes at once are hashed side by side, and pieces
+/// are often shorter, so that a short range is worth its copy.
+fn update(hasher: &mut Hasher, body: &Pieces, range: Range<u64>) {
+    if range.end - range.start <= COPIED {
+        hasher.update(&body.copy(range));
+    } else {
+        body.slices(range).for_each(|slice| _ = hasher.update(slice));
     }
 }
 
