@@ -88,6 +88,12 @@ impl<'a> Layout<'a> {
         n.checked_sub(1).and_then(|skip| from_end.map(|(position, _)| position).nth(skip))
     }
 
+    /// The position of the message that is to be answered: the last one, if it is a user's.
+    pub fn question(&self) -> Option<usize> {
+        let last = self.len().checked_sub(1)?;
+        (self.roles[last] == Role::User).then_some(last)
+    }
+
     /// The nearest legal position at or before this one: outside of every tool
     /// block, and not past the end.
     pub fn safe(&self, position: usize) -> usize {

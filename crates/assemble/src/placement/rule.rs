@@ -21,7 +21,8 @@ pub enum PlacementRule {
     FromEnd(usize),
     /// Right after the system head.
     AfterSystem,
-    /// At the end.
+    /// At the end; right before the last message, if that is a user's, so that the
+    /// question stays last.
     Tail,
     /// Wherever a function says.
     Custom(CustomRule),
@@ -82,7 +83,7 @@ impl PlacementRule {
             Self::BeforeAssistant(n) => before_assistant(layout, *n),
             Self::FromEnd(n) => from_end(layout, *n),
             Self::AfterSystem => at(0),
-            Self::Tail => at(layout.len()),
+            Self::Tail => tail(layout),
             Self::Custom(custom) => at((custom.position)(layout, previous)),
         }
     }
@@ -110,6 +111,11 @@ fn from_end(layout: &Layout<'_>, n: usize) -> Spot {
         }
         None => Spot { fallback: Some(Fallback::AtEnd), ..at(layout.len()) },
     }
+}
+
+fn tail(layout: &Layout<'_>) -> Spot {
+    let question = layout.question();
+    Spot { anchor: question, ..at(question.unwrap_or(layout.len())) }
 }
 
 fn after_last_user(layout: &Layout<'_>) -> Spot {

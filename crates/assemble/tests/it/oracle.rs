@@ -17,7 +17,7 @@ pub(crate) fn position(rule: &PlacementRule, letters: &str) -> Option<usize> {
         PlacementRule::FromEnd(n) if *n > letters.len() => letters.len(),
         PlacementRule::FromEnd(n) => letters.len() - n,
         PlacementRule::AfterSystem => 0,
-        PlacementRule::Tail => letters.len(),
+        PlacementRule::Tail => letters.strip_suffix('u').unwrap_or(letters).len(),
         _ => return None,
     };
     // In front of a result is inside its block; the block begins at the assistant.

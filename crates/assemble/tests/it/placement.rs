@@ -189,7 +189,15 @@ fn from_end_goes_before_a_block_that_it_would_cut() {
 #[test]
 fn after_system_and_tail_are_the_two_ends() {
     check(PlacementRule::AfterSystem, &[("s u a t", "s * u a t"), ("u", "* u")]);
-    check(PlacementRule::Tail, &[("s u a t", "s u a t *"), ("s u", "s u *")]);
+    check(PlacementRule::Tail, &[("s u a t", "s u a t *"), ("s u a tt", "s u a tt *")]);
+}
+
+#[test]
+fn at_the_tail_the_question_stays_last() {
+    check(
+        PlacementRule::Tail,
+        &[("s u", "s * u"), ("u", "* u"), ("s u a t u", "s u a t * u"), ("s u u", "s u * u")],
+    );
 }
 
 #[test]
@@ -221,7 +229,8 @@ fn the_placement_says_how_it_came_about() {
     let found = placement("s u", PlacementRule::FromEnd(2));
     assert_eq!((found.anchor, found.fallback), (None, Some(Fallback::AtEnd)));
     let found = placement("s u", PlacementRule::Tail);
-    assert_eq!((found.index, found.anchor, found.fallback), (2, None, None));
+    assert_eq!(found.anchor.unwrap().as_str(), "m1");
+    assert_eq!((found.index, found.fallback), (1, None));
 }
 
 #[test]
