@@ -1,0 +1,104 @@
+//! A cache that follows rules.
+
+mod marks;
+mod prefixes;
+mod slot;
+mod units;
+
+use self::marks::Marks;
+use self::prefixes::Prefixes;
+use self::slot::Slot;
+use self::units::Units;
+use crate::prompt::Link;
+use crate::{Match, Prompt, Rules, Used};
+
+/// What a vendor's cache holds of one session, as far as its rules tell.
+///
+/// A request costs what is new in its prompt, whatever its length.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    rules: Rules,
+    held: Held,
+    /// When it was last used, in seconds.
+    used_at: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+enum Held {
+    Prefixes(Prefixes),
+    Marks(Marks),
+    Units(Units),
+    Slot(Slot),
+}
+
+impl Cache {
+    /// A cache with nothing in it.
+    pub fn new(rules: Rules) -> Self {
+        Self { held: Held::of(&rules), rules, used_at: None }
+    }
+
+    /// The rules that it follows.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Sends a prompt at a time, in seconds, which must not go back.
+    pub fn request(&mut self, prompt: &Prompt, at: u64) -> Used {
+        self.forget_unused(at);
+        let (links, minimum) = (prompt.links(), self.rules.minimum);
+        let used = match &mut self.held {
+            Held::Prefixes(prefixes) => prefixes.request(links, minimum),
+            Held::Marks(marks) => marks.request(prompt, minimum, (at, self.rules.lifetime)),
+            Held::Units(units) => units.request(links),
+            Held::Slot(slot) => slot.request(links),
+        };
+        self.used_at = Some(at);
+        used
+    }
+
+    /// What a prompt would take if it were sent; nothing changes.
+    pub fn preview(&self, prompt: &Prompt, at: u64) -> Used {
+        self.clone().request(prompt, at)
+    }
+
+    /// Notes the answer to the last prompt. `answered` is that prompt and, after it, the
+    /// pieces of the answer.
+    pub fn answered(&mut self, answered: &Prompt) {
+        let links = answered.links();
+        match &mut self.held {
+            Held::Prefixes(prefixes) => prefixes.answered(links),
+            Held::Units(units) => units.answered(links),
+            Held::Slot(slot) => slot.answered(links),
+            // Nothing is written without a mark.
+            Held::Marks(_) => {}
+        }
+    }
+
+    /// After a pause that is longer than its lifetime, nothing is left of a prefix. What the
+    /// session still uses is used by each of its requests, so that it all goes at once.
+    fn forget_unused(&mut self, at: u64) {
+        let pause = self.used_at.map_or(0, |used_at| at.saturating_sub(used_at));
+        if self.rules.lifetime.is_some_and(|lifetime| pause > lifetime) {
+            self.held = Held::of(&self.rules);
+        }
+    }
+}
+
+impl Held {
+    fn of(rules: &Rules) -> Self {
+        match rules.matches {
+            Match::Prefix { step, answers, computes_last } => {
+                Self::Prefixes(Prefixes::new(step, answers, computes_last))
+            }
+            Match::Marks { lookback, most, implicit } => {
+                Self::Marks(Marks::new(lookback, most, implicit))
+            }
+            Match::Units { least } => Self::Units(Units::new(least)),
+            Match::Slot { checkpoints } => Self::Slot(Slot::new(checkpoints)),
+        }
+    }
+}
+
+fn total(links: &[Link]) -> u64 {
+    links.last().map_or(0, |last| last.tokens)
+}

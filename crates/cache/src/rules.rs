@@ -1,0 +1,185 @@
+//! Rules of caches, as data.
+
+use std::borrow::Cow;
+
+use crate::Prices;
+
+/// The rules of a cache.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Rules {
+    /// A short name.
+    pub name: Cow<'static, str>,
+    /// How a prompt is matched.
+    pub matches: Match,
+    /// A shorter prefix is not kept.
+    pub minimum: u64,
+    /// For how many seconds a prefix is kept after its last use, if that is known.
+    pub lifetime: Option<u64>,
+    /// What tokens cost.
+    pub prices: Prices,
+    /// How sure the rules are.
+    pub certainty: Certainty,
+}
+
+/// How a prompt is matched against what came before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Match {
+    /// The longest prefix that it shares with any earlier sequence.
+    Prefix {
+        /// In whole steps of this many tokens.
+        step: u64,
+        /// Whether answers are kept too.
+        answers: bool,
+        /// Whether the last token is computed in any case.
+        computes_last: bool,
+    },
+    /// A prefix is written at a mark, and found from a mark.
+    Marks {
+        /// From each mark, this many content blocks are looked at, its own included.
+        lookback: usize,
+        /// This many marks are heeded, the last ones.
+        most: usize,
+        /// Whether the last content block is marked without being told.
+        implicit: bool,
+    },
+    /// The longest prefix that is a unit: an earlier prompt, an earlier prompt with its answer,
+    /// or what two earlier sequences had in common.
+    Units {
+        /// Sequences that have fewer tokens in common make no unit.
+        least: u64,
+    },
+    /// What it shares with the last sequence; nothing else is kept.
+    Slot {
+        /// For models whose state cannot be cut back to any token.
+        checkpoints: Option<Checkpoints>,
+    },
+}
+
+/// Where the state of a model can be taken back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checkpoints {
+    /// How many tokens before the end of a prompt a checkpoint is made, the farthest first.
+    pub before_end: [u64; 2],
+    /// How many are kept, the youngest.
+    pub most: usize,
+}
+
+/// How sure rules are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// The cache itself was seen to follow them.
+    Measured,
+    /// The vendor states them.
+    Documented,
+    /// Others report them, or the vendor's pages disagree.
+    Reported,
+}
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+
+/// Memory of one's own costs nothing to read and nothing to write.
+const OWN: Prices = Prices { read: 0.0, write: 1.0 };
+
+const fn priced(read: f64, write: f64) -> Prices {
+    Prices { read, write }
+}
+
+const fn prefix(step: u64, answers: bool) -> Match {
+    Match::Prefix { step, answers, computes_last: false }
+}
+
+const fn engine(step: u64) -> Match {
+    Match::Prefix { step, answers: true, computes_last: true }
+}
+
+const fn marks(implicit: bool) -> Match {
+    Match::Marks { lookback: 20, most: 4, implicit }
+}
+
+const CHECKPOINTS: Checkpoints = Checkpoints { before_end: [516, 4], most: 32 };
+
+type Row = (&'static str, Match, u64, Option<u64>, Prices, Certainty);
+
+/// One row for each kind of cache. Sources: OpenAI's guide to prompt caching and its cookbook
+/// "Prompt Caching 201"; Anthropic's page on prompt caching; the Gemini API's page on caching;
+/// DeepSeek's guide to context caching; vLLM's design page on automatic prefix caching. What
+/// is measured was held against the engines themselves, request by request.
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    ("openai", prefix(128, false), 1_024, Some(10 * MINUTE), priced(0.1, 1.0), Certainty::Documented),
+    ("openai-5.5", prefix(2_048, false), 1_024, Some(24 * HOUR), priced(0.1, 1.0), Certainty::Documented),
+    ("openai-5.6", marks(true), 1_024, Some(30 * MINUTE), priced(0.1, 1.25), Certainty::Reported),
+    ("anthropic", marks(false), 1_024, Some(5 * MINUTE), priced(0.1, 1.25), Certainty::Documented),
+    ("bedrock", marks(false), 1_024, Some(5 * MINUTE), priced(0.1, 1.25), Certainty::Reported),
+    ("gemini", prefix(1, false), 4_096, None, priced(0.1, 1.0), Certainty::Reported),
+    ("deepseek", prefix(64, true), 64, None, priced(0.1, 1.0), Certainty::Documented),
+    ("deepseek-v4", Match::Units { least: 64 }, 0, None, priced(0.1, 1.0), Certainty::Documented),
+    ("vllm", engine(16), 0, None, OWN, Certainty::Measured),
+    ("sglang", engine(1), 0, None, OWN, Certainty::Measured),
+    ("llama.cpp", Match::Slot { checkpoints: None }, 0, None, OWN, Certainty::Measured),
+    ("llama.cpp-window", Match::Slot { checkpoints: Some(CHECKPOINTS) }, 0, None, OWN, Certainty::Measured),
+];
+
+/// Models whose rules differ from their vendor's row: how their names begin, the row, and
+/// the least tokens that are kept.
+#[rustfmt::skip]
+const MODELS: &[(&str, &str, &str, u64)] = &[
+    ("openai", "gpt-5.6", "openai-5.6", 1_024),
+    ("openai", "gpt-5.5", "openai-5.5", 1_024),
+    ("openai", "", "openai", 1_024),
+    ("anthropic", "claude-opus-4-8", "anthropic", 1_024),
+    ("anthropic", "claude-opus-4-7", "anthropic", 2_048),
+    ("anthropic", "claude-opus-4-6", "anthropic", 4_096),
+    ("anthropic", "claude-opus-4-5", "anthropic", 4_096),
+    ("anthropic", "claude-haiku-4-5", "anthropic", 4_096),
+    ("anthropic", "claude-3-5-haiku", "anthropic", 2_048),
+    ("anthropic", "claude-opus-5", "anthropic", 512),
+    ("anthropic", "claude-fable-5", "anthropic", 512),
+    ("anthropic", "claude-mythos-5", "anthropic", 512),
+    ("anthropic", "claude-sonnet-5-5", "anthropic", 512),
+    ("anthropic", "", "anthropic", 1_024),
+    ("bedrock", "", "bedrock", 1_024),
+    ("gemini", "gemini-2.5", "gemini", 2_048),
+    ("gemini", "", "gemini", 4_096),
+    ("deepseek", "deepseek-v4", "deepseek-v4", 0),
+    ("deepseek", "", "deepseek", 64),
+];
+
+impl Rules {
+    /// The rules of a name, such as `anthropic` or `llama.cpp`.
+    pub fn named(name: &str) -> Option<Self> {
+        ROWS.iter().find(|row| row.0 == name).map(Self::of_row)
+    }
+
+    /// All rules that have a name.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ROWS.iter().map(Self::of_row)
+    }
+
+    /// The rules of a vendor's model; none, if nothing is known of that vendor's cache.
+    ///
+    /// ```
+    /// use interleaf_cache::Rules;
+    ///
+    /// assert_eq!(Rules::of_model("anthropic", "claude-opus-4-6").unwrap().minimum, 4_096);
+    /// assert_eq!(Rules::of_model("openai", "gpt-5.6-mini").unwrap().name, "openai-5.6");
+    /// assert!(Rules::of_model("someone", "a-model").is_none());
+    /// ```
+    pub fn of_model(vendor: &str, model: &str) -> Option<Self> {
+        let model = model.rsplit('/').next().unwrap_or(model);
+        let row = MODELS.iter().find(|(of, begins, ..)| *of == vendor && model.starts_with(begins));
+        match row {
+            Some((.., name, minimum)) => {
+                Self::named(name).map(|rules| Self { minimum: *minimum, ..rules })
+            }
+            None => Self::named(vendor),
+        }
+    }
+
+    fn of_row(&(name, matches, minimum, lifetime, prices, certainty): &Row) -> Self {
+        Self { name: name.into(), matches, minimum, lifetime, prices, certainty }
+    }
+}
