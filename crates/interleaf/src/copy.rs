@@ -10,14 +10,17 @@
 //! As JSON lines, a head begins a session and each item follows on a line of its own:
 //!
 //! ```text
-//! {"interleaf_session": 1, "id": …, "title": …, "created": …, "changed": …, "events": 9}
-//! {"record":  {"kind": "todo", "key": …, "seq": …, "at": …, "body": …}}
+//! {"interleaf_session": 1, "id": …, "title": …, …, "events": 9, "records": 1, "requests": 1, "sum": …}
+//! {"record":  {"kind": "todo", "key": …, "seq": …, "at": …, "body": …, "sum": …}}
 //! {"request": {"no": 0, "seq": 3, "at": …, "model": …, "vendor": …, "sum": …, "body": …, "report": …}}
 //! {"event":   {"seq": 3, "at": …, "sum": …, "body": …}}
 //! ```
 //!
-//! `sum` is the checksum of the store. An item that does not have it is refused; one without
-//! it, from an earlier program, is taken as it is.
+//! `sum` is a checksum: that of the store for events and requests, that of the line without
+//! it for heads and records. A line that does not have it is refused; one without it, from an
+//! earlier program, is taken as it is. A session is whole if as many events, records and
+//! requests have come as its head says; a file is, if its last head says that no session
+//! follows.
 //!
 //! A request stands before the event that says that it began; a record before the first
 //! event that came after it.
@@ -128,6 +131,18 @@ pub struct Head {
     pub first: Option<u64>,
     /// How many events the session has.
     pub events: u64,
+    /// How many records follow; earlier programs did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    /// How many requests were sent from it; the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// How many sessions come after this one in the same file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub following: Option<u64>,
+    /// The checksum of the line, while it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sum: Option<String>,
 }
 
 /// Where a fork left its parent.
@@ -153,8 +168,7 @@ pub enum Item {
 }
 
 /// A record as it was from some event on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RecordItem {
     /// What it is.
     pub kind: RecordKind,
@@ -165,8 +179,7 @@ pub struct RecordItem {
     /// When it was written.
     pub at: Timestamp,
     /// What it says; nothing if it was removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Json>,
 }
 
-interleaf_model::only_objects!(Head, Parent, RecordItem);
+interleaf_model::only_objects!(Head, Parent);

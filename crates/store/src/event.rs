@@ -67,20 +67,25 @@ impl EventRow<'_> {
 /// Holds the rows of a page to what a sequence promises, one after the other.
 pub(crate) struct Sequence {
     session: SessionId,
+    of: &'static str,
     asked: Range<u64>,
     next: u64,
 }
 
 impl Sequence {
     pub(crate) fn new(session: SessionId, asked: Range<u64>) -> Self {
-        Self { session, next: asked.start, asked }
+        Self { session, of: "event", next: asked.start, asked }
+    }
+
+    pub(crate) fn of_requests(session: SessionId, asked: Range<u64>) -> Self {
+        Self { of: "request", ..Self::new(session, asked) }
     }
 
     /// Takes in the next row.
     pub(crate) fn take(&mut self, seq: u64) -> Result<(), Error> {
-        let (session, next) = (self.session, self.next);
+        let Self { session, of, next, .. } = *self;
         if seq != next {
-            let message = format!("session {session} lacks event {next}: {seq} is in its place");
+            let message = format!("session {session} lacks {of} {next}: {seq} is in its place");
             return Err(Error::corrupt(message));
         }
         self.next += 1;
@@ -89,11 +94,11 @@ impl Sequence {
 
     /// Whether all came that were asked for.
     pub(crate) fn end(self) -> Result<(), Error> {
-        let Self { session, asked, next } = self;
+        let Self { session, of, asked, next } = self;
         if next == asked.end {
             return Ok(());
         }
-        let message = format!("session {session} lacks event {next} of {asked:?}");
+        let message = format!("session {session} lacks {of} {next} of {asked:?}");
         Err(Error::corrupt(message))
     }
 }

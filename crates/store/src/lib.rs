@@ -74,6 +74,7 @@ mod postgres;
 mod sqlite;
 
 pub use body::{LastBody, StoredBody};
+pub use checksum::text_checksum;
 pub use commit::{Append, Commit, Committed};
 pub use error::{Error, ErrorKind};
 pub use event::{EVENT_VERSION, NewEvent, StoredEvent};

@@ -15,6 +15,8 @@ pub(crate) struct Segment<Owner> {
     pub(crate) from: u64,
     /// The event after the last.
     pub(crate) upto: u64,
+    /// The first record change.
+    pub(crate) records_from: u64,
     /// The record change after the last.
     pub(crate) records_upto: u64,
 }
@@ -60,10 +62,10 @@ impl<Owner: Copy + Eq + Hash> Lineage<Owner> {
                 return Err(Error::corrupt(message));
             }
             next = link.parent;
-            let from = link.fork.map_or(0, |fork| fork.0);
+            let (from, records_from) = link.fork.unwrap_or((0, 0));
             let upto = link.next_seq.min(left.0);
             let records_upto = link.next_record.min(left.1);
-            segments.push(Segment { owner: link.owner, from, upto, records_upto });
+            segments.push(Segment { owner: link.owner, from, upto, records_from, records_upto });
             left = link.fork.map_or((0, 0), |fork| (fork.0.min(left.0), fork.1.min(left.1)));
         }
         Ok(Self(segments))
@@ -81,6 +83,21 @@ impl<Owner: Copy + Eq + Hash> Lineage<Owner> {
             (!piece.is_empty()).then_some((segment.owner, piece))
         };
         self.0.iter().rev().filter_map(piece).collect()
+    }
+
+    /// Whether a segment has as many record changes as it should.
+    pub(crate) fn check_records(
+        id: SessionId,
+        segment: &Segment<Owner>,
+        found: u64,
+    ) -> Result<(), Error> {
+        let expected = segment.records_upto.saturating_sub(segment.records_from);
+        match found == expected {
+            true => Ok(()),
+            false => Err(Error::corrupt(format!(
+                "session {id} has {found} of {expected} changes of records"
+            ))),
+        }
     }
 
     /// All segments, the youngest first.

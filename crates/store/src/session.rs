@@ -40,6 +40,13 @@ pub struct Head {
     pub next_record: u64,
 }
 
+/// A row of a database.
+pub(crate) struct HeadRow {
+    pub(crate) head: Head,
+    pub(crate) sum: Option<i64>,
+    pub(crate) tally: Option<i64>,
+}
+
 /// Where a fork left its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ForkPoint {

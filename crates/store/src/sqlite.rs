@@ -9,6 +9,7 @@
 mod commit;
 mod error;
 mod file;
+mod left_log;
 mod read;
 mod readers;
 mod schema;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use interleaf_model::{Json, Timestamp, Usage, read_json};
-use interleaf_store::{SentRequest, StoredBody, StoredEvent};
+use interleaf_store::{RecordKind, SentRequest, StoredBody, StoredEvent, text_checksum};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(super) const VERSION: u32 = 1;
 #[serde(rename_all = "snake_case")]
 enum Line {
     Event(EventLine),
-    Record(RecordItem),
+    Record(RecordLine),
     Request(Box<RequestLine>),
 }
 
@@ -37,6 +37,19 @@ struct EventLine {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct RecordLine {
+    kind: RecordKind,
+    key: String,
+    seq: u64,
+    at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sum: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RequestLine {
     no: u64,
     seq: u64,
@@ -49,6 +62,8 @@ struct RequestLine {
     report: Json,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<Usage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage_sum: Option<String>,
 }
 
 /// A body as the store has it: what is new in it.
@@ -94,7 +109,10 @@ pub fn read_head(line: &str) -> Result<Head, Error> {
             format!("this session has version {version}; this program reads up to {VERSION}");
         return Err(InputFault::new(rule).at("interleaf_session").into());
     }
-    Ok(read_json(line).map_err(fault)?)
+    let mut head: Head = read_json(line).map_err(fault)?;
+    let sum = head.sum.take();
+    check_sum(format!("session {}", head.id), sum.as_deref(), checksum(&head)?)?;
+    Ok(head)
 }
 
 /// Reads an item.
@@ -109,21 +127,28 @@ pub fn read_item(line: &str) -> Result<Item, Error> {
             check_sum(format!("event {seq}"), sum.as_deref(), event.checksum())?;
             Item::Event(event)
         }
-        Line::Record(record) => {
-            let RecordItem { kind, key, body, .. } = &record;
-            if let Some(Err(rule)) = body.as_ref().map(|body| check_record(*kind, key, body)) {
-                return Err(InputFault::new(rule).at(format!("the {kind} {key:?}")).into());
+        Line::Record(mut record) => {
+            let sum = record.sum.take();
+            let found = checksum(&record)?;
+            let RecordLine { kind, key, seq, at, body, .. } = record;
+            let place = format!("the {kind} {key:?}");
+            check_sum(place.clone(), sum.as_deref(), found)?;
+            if let Some(Err(rule)) = body.as_ref().map(|body| check_record(kind, &key, body)) {
+                return Err(InputFault::new(rule).at(place).into());
             }
-            Item::Record(record)
+            Item::Record(RecordItem { kind, key, seq, at, body })
         }
         Line::Request(request) => {
-            let RequestLine { no, seq, at, model, vendor, sum, body, report, usage } = *request;
+            let RequestLine { no, seq, at, model, vendor, sum, body, report, usage, usage_sum } =
+                *request;
             let body = body.read().ok_or_else(|| {
                 let rule = "a body has a hash, and either `text` or `hex`";
                 InputFault::new(rule).at("request.body")
             })?;
             let request = SentRequest { no, seq, at, model, vendor, body, report, usage };
             check_sum(format!("request {no}"), sum.as_deref(), request.checksum())?;
+            let found = request.usage_checksum().unwrap_or_default();
+            check_sum(format!("the usage of request {no}"), usage_sum.as_deref(), found)?;
             Item::Request(request)
         }
     })
@@ -134,7 +159,8 @@ pub fn read_item(line: &str) -> Result<Item, Error> {
 /// # Errors
 /// If a value of it has no JSON form.
 pub fn write_head(head: &Head) -> Result<String, Error> {
-    serde_json::to_string(head).map_err(Error::damaged)
+    let sum = Some(sum_text(checksum(head)?));
+    serde_json::to_string(&Head { sum, ..head.clone() }).map_err(Error::damaged)
 }
 
 /// Writes an item.
@@ -150,16 +176,36 @@ pub fn write_item(item: Item) -> Result<String, Error> {
             let body = Json::parse(body).map_err(damaged)?;
             Line::Event(EventLine { seq, at, version, sum, body })
         }
-        Item::Record(record) => Line::Record(record),
+        Item::Record(RecordItem { kind, key, seq, at, body }) => {
+            let mut line = RecordLine { kind, key, seq, at, body, sum: None };
+            line.sum = Some(sum_text(checksum(&line)?));
+            Line::Record(line)
+        }
         Item::Request(request) => {
             let sum = Some(sum_text(request.checksum()));
+            let usage_sum = request.usage_checksum().map(sum_text);
             let SentRequest { no, seq, at, model, vendor, body, report, usage } = request;
             let body = BodyLine::of(body);
-            let line = RequestLine { no, seq, at, model, vendor, sum, body, report, usage };
-            Line::Request(Box::new(line))
+            Line::Request(Box::new(RequestLine {
+                no,
+                seq,
+                at,
+                model,
+                vendor,
+                sum,
+                body,
+                report,
+                usage,
+                usage_sum,
+            }))
         }
     };
     serde_json::to_string(&line).map_err(Error::damaged)
+}
+
+/// The checksum of a line that says none of itself.
+fn checksum(line: &impl Serialize) -> Result<u64, Error> {
+    Ok(text_checksum(&serde_json::to_string(line).map_err(Error::damaged)?))
 }
 
 fn sum_text(sum: u64) -> String {

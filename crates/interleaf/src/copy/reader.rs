@@ -54,6 +54,8 @@ impl Reader {
     /// # Errors
     /// If the store refuses.
     pub async fn own(store: Arc<dyn Store>, head: &store::Head) -> Result<Self, Error> {
+        // A head from a list is not checked.
+        let head = &store.head(head.id).await.map_err(Error::store)?;
         let Some(fork) = head.parent else {
             return Self::from(store, head, None, &State::new()).await;
         };
@@ -69,7 +71,7 @@ impl Reader {
         inherited: &State,
     ) -> Result<Self, Error> {
         let parent = head.parent.map(|fork| Parent { session: fork.session, seq: fork.seq });
-        let (id, events) = (head.id, head.next_seq);
+        let (id, events, requests_sent) = (head.id, head.next_seq, head.next_request);
         let removed_at = head.created;
         let mut history = History { store: &*store, id, removed_at, events, items: vec![] };
         let next = first.unwrap_or(0);
@@ -86,6 +88,10 @@ impl Reader {
             changed: head.changed,
             first,
             events,
+            records: Some(history.items.len() as u64),
+            requests: Some(requests_sent),
+            following: None,
+            sum: None,
         };
         let records = history.items.into();
         let requests = VecDeque::new();
@@ -124,7 +130,10 @@ impl Reader {
         }
         loop {
             if self.requests.is_empty() && !self.has_all_requests {
-                let page = Page::from(self.next_request, 32);
+                // What is sent meanwhile comes after what the head tells of.
+                let sent = self.head.requests.unwrap_or(0);
+                let left = usize::try_from(sent.saturating_sub(self.next_request)).unwrap_or(32);
+                let page = Page::from(self.next_request, left.min(32));
                 let requests = self.store.requests(self.head.id, page).await;
                 self.requests = requests.map_err(Error::store)?.into();
                 self.has_all_requests = self.requests.is_empty();

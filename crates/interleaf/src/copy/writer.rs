@@ -23,6 +23,9 @@ pub struct Writer {
     /// How many events and requests were there before.
     events_there: u64,
     requests_there: u64,
+    /// How many records and requests have come.
+    records_come: u64,
+    requests_come: u64,
     /// Some of these events, to be compared.
     known: Vec<StoredEvent>,
     /// The conversation up to `next`, which all events must fit.
@@ -71,6 +74,8 @@ impl Writer {
             made,
             events_there: there.next_seq,
             requests_there: there.next_request,
+            records_come: 0,
+            requests_come: 0,
             known: vec![],
             conversation: Conversation::new(),
             next: head.first.unwrap_or(0),
@@ -161,6 +166,7 @@ impl Writer {
     }
 
     async fn record(&mut self, item: RecordItem) -> Result<(), Error> {
+        self.records_come += 1;
         if item.seq < self.events_there {
             return Ok(());
         }
@@ -186,6 +192,7 @@ impl Writer {
     }
 
     async fn note(&mut self, request: SentRequest) -> Result<(), Error> {
+        self.requests_come += 1;
         if request.no < self.requests_there {
             return Ok(());
         }
@@ -220,10 +227,14 @@ impl Writer {
     }
 
     async fn finish(&mut self) -> Result<(), Error> {
-        if self.next != self.head.events {
-            let (next, events) = (self.next, self.head.events);
-            let rule = format!("it has {next} of {events} events");
-            return Err(self.fault(rule).into());
+        for (what, come, told) in [
+            ("events", self.next, Some(self.head.events)),
+            ("records", self.records_come, self.head.records),
+            ("requests", self.requests_come, self.head.requests),
+        ] {
+            if let Some(told) = told.filter(|told| *told != come) {
+                return Err(self.fault(format!("it has {come} of {told} {what}")).into());
+            }
         }
         self.flush().await?;
         self.request_alone().await?;

@@ -55,9 +55,6 @@ fn no_public_type_is_read_from_a_list() {
         r#"{{"interleaf_session": 1, "id": "{id}", "title": "", "created": "{at}",
              "changed": "{at}", "events": 0}}"#
     ));
-    only_from_an_object::<copy::RecordItem>(&format!(
-        r#"{{"kind": "note", "key": "0", "seq": 0, "at": "{at}"}}"#
-    ));
     only_from_an_object::<Vendor>(r#"{"name": "x", "family": "openai-chat"}"#);
 }
 
@@ -71,6 +68,11 @@ fn fields_inside_a_value_are_no_list_either() {
     ] {
         assert!(serde_json::from_str::<Event>(event).is_err(), "{event}");
     }
+    let at = r#""2025-01-01T00:00:00Z""#;
+    let record = format!(r#"{{"record": {{"kind": "note", "key": "0", "seq": 0, "at": {at}}}}}"#);
+    assert!(copy::read_item(&record).is_ok());
+    assert!(copy::read_item(&format!(r#"{{"record": ["note", "0", 0, {at}]}}"#)).is_err());
+    assert!(copy::read_item(&format!(r#"{{"event": [0, {at}, 1, null, {{}}]}}"#)).is_err());
     let vendor = r#"{"name": "x", "family": "openai-chat", "quirks": {"tool_names": ["_", 64]}}"#;
     assert!(serde_json::from_str::<Vendor>(vendor).is_err());
 }

@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use super::outcome;
-use super::read::{bigint, count, head, lineage, query, record_rows};
+use super::read::{bigint, count, head, lineage, query, record_rows, unchecked_head};
 use crate::error::Failure;
 use crate::record::standing;
 use crate::{
@@ -21,7 +21,7 @@ const APPEND: &str = "
         UPDATE interleaf.sessions
         SET next_seq = next_seq + $3, next_record = next_record + $4,
             next_request = next_request + $5, changed = greatest(changed, $6),
-            title = coalesce($7, title)
+            title = coalesce($7, title), tally = tally + $14
         WHERE id = $1 AND ($2::bigint IS NULL OR next_seq = $2)
             AND ($12::bigint IS NULL OR next_record = $12)
         RETURNING next_seq, next_record, next_request
@@ -60,14 +60,14 @@ async fn create(client: &mut Client, new: NewSession) -> Result<Head, Failure> {
         let lineage = lineage(&transaction, fork.session).await?;
         fork.check(lineage.len())?;
         let as_of = RecordFilter { kind: None, as_of: Some(fork.seq) };
-        let rows = record_rows(&transaction, &lineage, as_of).await?;
+        let rows = record_rows(&transaction, fork.session, &lineage, as_of).await?;
         next_seq = fork.seq;
         records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
     }
     let head = new.into_head(next_seq, records_from);
     let sql = "INSERT INTO interleaf.sessions (id, title, agent, parent, fork_seq, fork_record,
-                   created, changed, next_seq, next_record)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)
+                   created, changed, next_seq, next_record, sum, fork_sum, tally)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9, $10, $11, $12)
                ON CONFLICT (id) DO NOTHING";
     let fork = head.parent;
     let inserted = transaction
@@ -83,6 +83,9 @@ async fn create(client: &mut Client, new: NewSession) -> Result<Head, Failure> {
                 &head.created.as_microseconds(),
                 &bigint(next_seq),
                 &bigint(records_from),
+                &checksum::of_session(&head).cast_signed(),
+                &checksum::of_fork(head.id, fork, fork.map(|_| records_from)).cast_signed(),
+                &checksum::tally(next_seq, records_from, 0),
             ],
         )
         .await;
@@ -156,9 +159,13 @@ async fn commit(client: &mut Client, commit: &Commit) -> Result<Committed, Failu
     let transaction = client.transaction().await?;
     let done = append(&transaction, commit).await?;
     let id = commit.session;
-    let at = commit.at.as_microseconds();
+    if commit.title.is_some() {
+        let sum = checksum::of_session(&unchecked_head(&transaction, id).await?.head);
+        let sql = "UPDATE interleaf.sessions SET sum = $2 WHERE id = $1";
+        query(&transaction, sql, &[&id.0, &sum.cast_signed()]).await?;
+    }
     for (no, change) in (done.next_record - commit.records.len() as u64..).zip(&commit.records) {
-        insert_record(&transaction, id, (no, done.next_seq, at), change).await?;
+        insert_record(&transaction, id, (no, done.next_seq, commit.at), change).await?;
     }
     if let Some(request) = &commit.request {
         if request.no + 1 != done.next_request {
@@ -185,6 +192,8 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
     let sum = |(seq, event): (u64, &NewEvent)| {
         checksum::of_event(seq, time(event), event.version, &event.body).cast_signed()
     };
+    let (n_events, n_records) = (events.len() as u64, commit.records.len() as u64);
+    let n_requests = u64::from(commit.request.is_some());
     let sums: Vec<i64> = (commit.expected().unwrap_or(0)..).zip(events).map(sum).collect();
     let rows = query(
         client,
@@ -192,9 +201,9 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
         &[
             &id.0,
             &commit.expected().map(bigint),
-            &bigint(events.len() as u64),
-            &bigint(commit.records.len() as u64),
-            &i64::from(commit.request.is_some()),
+            &bigint(n_events),
+            &bigint(n_records),
+            &bigint(n_requests),
             &commit.at.as_microseconds(),
             &commit.title,
             &versions,
@@ -203,6 +212,7 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
             &times,
             &commit.expected_record.map(bigint),
             &sums,
+            &checksum::tally(n_events, n_records, n_requests),
         ],
     )
     .await?;
@@ -216,20 +226,21 @@ async fn append(client: &impl GenericClient, commit: &Commit) -> Result<Committe
 async fn insert_record(
     client: &impl GenericClient,
     id: SessionId,
-    (no, seq, at): (u64, u64, i64),
+    (no, seq, at): (u64, u64, Timestamp),
     change: &RecordChange,
 ) -> Result<(), Failure> {
     if change.expect != Expect::Any {
         let which = RecordFilter { kind: Some(change.kind), as_of: None };
-        let visible = record_rows(client, &lineage(client, id).await?, which).await?;
+        let visible = record_rows(client, id, &lineage(client, id).await?, which).await?;
         let visible = standing(visible).into_iter().find(|record| record.key == change.key);
         change.check_expected(id, visible.map(|record| record.no))?;
     }
-    let body = change.body.as_ref().map(|body| body.as_str());
-    let sql = "INSERT INTO interleaf.records VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let kind = change.kind.as_str();
-    let (no, seq) = (bigint(no), bigint(seq));
-    query(client, sql, &[&id.0, &kind, &change.key, &no, &seq, &at, &body]).await?;
+    let RecordChange { kind, key, body, .. } = change;
+    let body = body.as_ref().map(|body| body.as_str());
+    let sum = checksum::of_record((no, seq, at), (*kind, key), body).cast_signed();
+    let sql = "INSERT INTO interleaf.records VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let (kind, no, seq, at) = (kind.as_str(), bigint(no), bigint(seq), at.as_microseconds());
+    query(client, sql, &[&id.0, &kind, key, &no, &seq, &at, &body, &sum]).await?;
     Ok(())
 }
 
@@ -243,7 +254,8 @@ async fn insert_request(
     let (numbers, names) = ((request.no, seq, at), [&*request.model, &*request.vendor]);
     let sum = checksum::of_request(numbers, names, body, request.report.as_str());
     let sql = "INSERT INTO interleaf.requests
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15)";
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, NULL, $15,
+                       NULL)";
     query(
         client,
         sql,
@@ -276,9 +288,10 @@ async fn note_usage(
 ) -> Result<(), Failure> {
     let text = serde_json::to_string(&usage.usage)
         .map_err(|e| Error::invalid("the usage has no JSON form").caused_by(e))?;
-    let sql = "UPDATE interleaf.requests SET usage = $3 WHERE session = $1 AND no = $2
-               RETURNING no";
-    match query(client, sql, &[&id.0, &bigint(usage.no), &text]).await?.is_empty() {
+    let sql = "UPDATE interleaf.requests SET usage = $3, usage_sum = $4
+               WHERE session = $1 AND no = $2 RETURNING no";
+    let sum = checksum::of_usage(usage.no, &text).cast_signed();
+    match query(client, sql, &[&id.0, &bigint(usage.no), &text, &sum]).await?.is_empty() {
         true => Err(Error::no_request(id, usage.no).into()),
         false => Ok(()),
     }

@@ -11,6 +11,7 @@ use crate::error::Failure;
 use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
+use crate::session::HeadRow;
 use crate::words::Terms;
 use crate::{
     Error, ForkPoint, Found, Head, ListSessions, Page, Record, RecordFilter, Search, SentRequest,
@@ -18,7 +19,7 @@ use crate::{
 };
 
 const HEADS: &str = "SELECT id, title, agent, parent, fork_seq, created, changed, next_seq, \
-     next_request, next_record FROM interleaf.sessions";
+     next_request, next_record, sum, tally FROM interleaf.sessions";
 
 /// Asks with a statement that the connection remembers.
 pub(crate) async fn query(
@@ -31,8 +32,15 @@ pub(crate) async fn query(
 }
 
 pub(crate) async fn head(client: &impl GenericClient, id: SessionId) -> Result<Head, Failure> {
+    Ok(unchecked_head(client, id).await?.check()?)
+}
+
+pub(crate) async fn unchecked_head(
+    client: &impl GenericClient,
+    id: SessionId,
+) -> Result<HeadRow, Failure> {
     let rows = query(client, &format!("{HEADS} WHERE id = $1"), &[&id.0]).await?;
-    head_of(rows.first().ok_or_else(|| Error::no_session(id))?)
+    head_row(rows.first().ok_or_else(|| Error::no_session(id))?)
 }
 
 pub(crate) async fn list(client: &Client, list: ListSessions) -> Result<Vec<Head>, Failure> {
@@ -44,7 +52,7 @@ pub(crate) async fn list(client: &Client, list: ListSessions) -> Result<Vec<Head
             query(client, &sql, &[&limit, &changed.as_microseconds(), &id.0]).await?
         }
     };
-    rows.iter().map(head_of).collect()
+    rows.iter().map(|row| head_row(row).map(|row| row.head)).collect()
 }
 
 /// The session and its ancestors.
@@ -58,22 +66,27 @@ pub(crate) async fn lineage(
             UNION
             SELECT parent FROM line JOIN interleaf.sessions USING (id) WHERE parent IS NOT NULL
         )
-        SELECT id, next_seq, next_record, fork_seq, fork_record, parent
+        SELECT id, next_seq, next_record, fork_seq, fork_record, parent, fork_sum, tally,
+               next_request
         FROM line JOIN interleaf.sessions USING (id)";
-    let mut links = vec![];
+    let (mut links, mut checks) = (vec![], vec![]);
     for row in query(client, sql, &[&id.0]).await? {
-        let fork: Option<i64> = get(&row, 3)?;
-        let records: Option<i64> = get(&row, 4)?;
-        links.push(Link {
-            owner: get(&row, 0)?,
-            parent: get(&row, 5)?,
-            next_seq: count(&row, 1)?,
-            next_record: count(&row, 2)?,
-            fork: fork.map(|seq| (seq as u64, records.unwrap_or(0) as u64)),
-        });
+        let fork = get::<Option<i64>>(&row, 3)?.map(i64::cast_unsigned);
+        let records = get::<Option<i64>>(&row, 4)?.map(i64::cast_unsigned);
+        let (owner, parent): (Uuid, Option<Uuid>) = (get(&row, 0)?, get(&row, 5)?);
+        let (next_seq, next_record) = (count(&row, 1)?, count(&row, 2)?);
+        let own = SessionId(owner);
+        let point = parent.zip(fork).map(|(id, seq)| ForkPoint { session: SessionId(id), seq });
+        checks.push(checksum::check_fork((own, point, records), get(&row, 6)?));
+        let counters = [next_seq, next_record, count(&row, 8)?];
+        checks.push(checksum::check_tally(own, get(&row, 7)?, counters));
+        let fork = fork.map(|seq| (seq, records.unwrap_or(0)));
+        links.push(Link { owner, parent, next_seq, next_record, fork });
     }
     let first = links.iter().map(|link| link.owner).find(|owner| *owner == id.0);
-    Ok(Lineage::of(id, first, links)?)
+    let lineage = Lineage::of(id, first, links)?;
+    checks.into_iter().collect::<Result<(), _>>()?;
+    Ok(lineage)
 }
 
 pub(crate) async fn events(
@@ -110,16 +123,28 @@ pub(crate) async fn records(
     which: RecordFilter,
 ) -> Result<Vec<Record>, Failure> {
     let lineage = lineage(client, id).await?;
-    Ok(standing(record_rows(client, &lineage, which).await?))
+    let sql = "SELECT count(*) FROM interleaf.records WHERE session = $1 AND no >= $2 AND no < $3";
+    for segment in lineage.segments() {
+        let (from, upto) = (bigint(segment.records_from), bigint(segment.records_upto));
+        let rows = query(client, sql, &[&segment.owner, &from, &upto]).await?;
+        let found = rows.first().map_or(Ok(0), |row| count(row, 0))?;
+        if let Err(lacks) = Lineage::check_records(id, segment, found) {
+            // It may have been removed in between.
+            head(client, id).await?;
+            return Err(lacks.into());
+        }
+    }
+    Ok(standing(record_rows(client, id, &lineage, which).await?))
 }
 
 /// The newest row of every record in each segment.
 pub(crate) async fn record_rows(
     client: &impl GenericClient,
+    id: SessionId,
     lineage: &Lineage<Uuid>,
     which: RecordFilter,
 ) -> Result<Vec<RecordRow>, Failure> {
-    let sql = "SELECT DISTINCT ON (kind, key) kind, key, no, seq, at, body
+    let sql = "SELECT DISTINCT ON (kind, key) kind, key, no, seq, at, body, sum
                FROM interleaf.records
                WHERE session = $1 AND no < $2 AND seq <= $3 AND ($4::text IS NULL OR kind = $4)
                ORDER BY kind, key, no DESC";
@@ -129,7 +154,9 @@ pub(crate) async fn record_rows(
     for segment in lineage.segments() {
         let upto = bigint(segment.records_upto);
         for row in query(client, sql, &[&segment.owner, &upto, &as_of, &kind]).await? {
-            rows.push(record_of(&row)?);
+            let record = record_of(&row)?;
+            record.check(get(&row, 6)?).map_err(in_session(id))?;
+            rows.push(record);
         }
     }
     Ok(rows)
@@ -142,16 +169,23 @@ pub(crate) async fn requests(
 ) -> Result<Vec<SentRequest>, Failure> {
     let nos = page.seqs(head(client, id).await?.next_request);
     let sql = "SELECT no, seq, at, model, vendor, hash, len, whole, prefix, suffix, since_whole,
-                      middle, report, usage, sum
+                      middle, report, usage, sum, usage_sum
                FROM interleaf.requests WHERE session = $1 AND no >= $2 AND no < $3 ORDER BY no";
     let rows = query(client, sql, &[&id.0, &bigint(nos.start), &bigint(nos.end)]).await?;
-    let read = |row: &Row| {
+    let mut sequence = Sequence::of_requests(id, nos);
+    let mut requests = vec![];
+    for row in &rows {
         let request = request_of(row)?;
-        let damaged = format_args!("request {}", request.no);
-        checksum::check(damaged, get(row, 14)?, request.checksum()).map_err(in_session(id))?;
-        Ok(request)
-    };
-    rows.iter().map(read).collect()
+        sequence.take(request.no)?;
+        request.check(get(row, 14)?, row.try_get(13)?, get(row, 15)?).map_err(in_session(id))?;
+        requests.push(request);
+    }
+    if let Err(lacks) = sequence.end() {
+        // It may have been removed in between.
+        head(client, id).await?;
+        return Err(lacks.into());
+    }
+    Ok(requests)
 }
 
 pub(crate) async fn search(client: &Client, search: &Search) -> Result<Vec<Found>, Failure> {
@@ -188,10 +222,10 @@ pub(crate) fn get<T: FromSqlOwned>(row: &Row, column: usize) -> Result<T, Failur
     Ok(row.try_get(column)?)
 }
 
-fn head_of(row: &Row) -> Result<Head, Failure> {
+fn head_row(row: &Row) -> Result<HeadRow, Failure> {
     let (parent, seq): (Option<Uuid>, Option<i64>) = (get(row, 3)?, get(row, 4)?);
     let agent: Option<String> = get(row, 2)?;
-    Ok(Head {
+    let head = Head {
         id: SessionId(get(row, 0)?),
         title: get(row, 1)?,
         agent: agent.map(AgentName::new),
@@ -203,7 +237,8 @@ fn head_of(row: &Row) -> Result<Head, Failure> {
         next_seq: count(row, 7)?,
         next_request: count(row, 8)?,
         next_record: count(row, 9)?,
-    })
+    };
+    Ok(HeadRow { head, sum: get(row, 10)?, tally: get(row, 11)? })
 }
 
 fn event_row(row: &Row) -> Result<EventRow<'_>, Failure> {

@@ -4,7 +4,7 @@
 use interleaf_model::Timestamp;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
-use super::read::{head, lineage, record_rows};
+use super::read::{head, lineage, record_rows, unchecked_head};
 use super::words;
 use crate::error::Failure;
 use crate::record::standing;
@@ -39,7 +39,7 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
         let lineage = lineage(connection, fork.session)?;
         fork.check(lineage.len())?;
         let as_of = RecordFilter { kind: None, as_of: Some(fork.seq) };
-        let rows = record_rows(connection, &lineage, as_of)?;
+        let rows = record_rows(connection, fork.session, &lineage, as_of)?;
         parent = Some(number(connection, fork.session)?);
         next_seq = fork.seq;
         records_from = rows.iter().map(|row| row.no + 1).max().unwrap_or(0);
@@ -47,8 +47,8 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
     let head = new.into_head(next_seq, records_from);
     let inserted = connection.execute(
         "INSERT INTO sessions (id, title, agent, parent, fork_seq, fork_record, created, changed,
-                               next_seq, next_record, next_indexed)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?8)",
+                               next_seq, next_record, next_indexed, sum, fork_sum, tally)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?8, ?10, ?11, ?12)",
         params![
             head.id.0.as_bytes(),
             head.title,
@@ -59,6 +59,9 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
             head.created.as_microseconds(),
             next_seq,
             records_from,
+            checksum::of_session(&head).cast_signed(),
+            checksum::of_fork(head.id, head.parent, parent.map(|_| records_from)).cast_signed(),
+            checksum::tally(next_seq, records_from, 0),
         ],
     );
     match inserted {
@@ -94,19 +97,21 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
     let mut statement = connection.prepare_cached(
         "UPDATE sessions SET next_seq = next_seq + ?3, next_record = next_record + ?4,
             next_request = next_request + ?5, changed = max(changed, ?6),
-            title = coalesce(?7, title)
+            title = coalesce(?7, title), tally = tally + ?9
          WHERE id = ?1 AND (?2 IS NULL OR next_seq = ?2) AND (?8 IS NULL OR next_record = ?8)
          RETURNING no, next_seq, next_record, next_request",
     )?;
+    let (n_records, n_requests) = (commit.records.len() as u64, commit.request.is_some().into());
     let params = params![
         id.0.as_bytes(),
         commit.expected(),
         n_events,
-        commit.records.len(),
-        u64::from(commit.request.is_some()),
+        n_records,
+        n_requests,
         commit.at.as_microseconds(),
         commit.title,
         commit.expected_record,
+        checksum::tally(n_events, n_records, n_requests),
     ];
     let row = statement.query_row(params, |row| {
         Ok((row.get(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?, row.get::<_, u64>(3)?))
@@ -115,15 +120,19 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
         return Err(commit.refused(&head(connection, id)?).into());
     };
     let first = next_seq - n_events;
-    let at = commit.at.as_microseconds();
+    if commit.title.is_some() {
+        let sum = checksum::of_session(&unchecked_head(connection, id)?.head).cast_signed();
+        let sql = "UPDATE sessions SET sum = ?2 WHERE no = ?1";
+        connection.prepare_cached(sql)?.execute(params![no, sum])?;
+    }
     for (seq, event) in (first..).zip(commit.events()) {
         insert_event(connection, (no, seq), commit.at, event)?;
     }
     if commit.events().len() >= words::MANY {
         words::index_all_of(connection, no)?;
     }
-    for (record, change) in (next_record - commit.records.len() as u64..).zip(&commit.records) {
-        insert_record(connection, id, (no, record, next_seq, at), change)?;
+    for (record, change) in (next_record - n_records..).zip(&commit.records) {
+        insert_record(connection, id, no, (record, next_seq, commit.at), change)?;
     }
     if let Some(request) = &commit.request {
         if request.no + 1 != next_request {
@@ -155,26 +164,23 @@ fn insert_event(
 fn insert_record(
     connection: &Connection,
     id: SessionId,
-    (session, no, seq, at): (i64, u64, u64, i64),
+    session: i64,
+    (no, seq, at): (u64, u64, Timestamp),
     change: &RecordChange,
 ) -> Result<(), Failure> {
     if change.expect != crate::Expect::Any {
         let which = RecordFilter { kind: Some(change.kind), as_of: None };
-        let visible = standing(record_rows(connection, &lineage(connection, id)?, which)?);
+        let visible = standing(record_rows(connection, id, &lineage(connection, id)?, which)?);
         let visible = visible.iter().find(|record| record.key == change.key);
         change.check_expected(id, visible.map(|record| record.no))?;
     }
-    connection.prepare_cached("INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(
-        params![
-            session,
-            change.kind.as_str(),
-            change.key,
-            no,
-            seq,
-            at,
-            change.body.as_ref().map(|body| body.as_str()),
-        ],
-    )?;
+    let RecordChange { kind, key, body, .. } = change;
+    let body = body.as_ref().map(|body| body.as_str());
+    let sum = checksum::of_record((no, seq, at), (*kind, key), body).cast_signed();
+    let sql = "INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let at = at.as_microseconds();
+    let params = params![session, kind.as_str(), key, no, seq, at, body, sum];
+    connection.prepare_cached(sql)?.execute(params)?;
     Ok(())
 }
 
@@ -189,7 +195,7 @@ fn insert_request(
     connection
         .prepare_cached(
             "INSERT INTO requests
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, NULL, ?14)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, NULL, ?14, NULL)",
         )?
         .execute(params![
             event_id(session, request.no)?,
@@ -218,8 +224,9 @@ fn note_usage(
 ) -> Result<(), Failure> {
     let text = serde_json::to_string(&usage.usage)
         .map_err(|e| Error::invalid("the usage has no JSON form").caused_by(e))?;
-    let sql = "UPDATE requests SET usage = ?2 WHERE id = ?1";
-    match connection.prepare_cached(sql)?.execute(params![event_id(no, usage.no)?, text])? {
+    let sql = "UPDATE requests SET usage = ?2, usage_sum = ?3 WHERE id = ?1";
+    let sum = checksum::of_usage(usage.no, &text).cast_signed();
+    match connection.prepare_cached(sql)?.execute(params![event_id(no, usage.no)?, text, sum])? {
         0 => Err(Error::no_request(id, usage.no).into()),
         _ => Ok(()),
     }

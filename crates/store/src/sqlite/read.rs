@@ -11,6 +11,7 @@ use crate::error::Failure;
 use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
 use crate::record::{RecordRow, standing};
+use crate::session::HeadRow;
 use crate::words::Terms;
 use crate::{
     Error, ForkPoint, Found, Head, ListSessions, Page, Record, RecordFilter, Search, SentRequest,
@@ -20,17 +21,23 @@ use crate::{
 type Parsed<T> = Result<T, rusqlite::Error>;
 
 const HEADS: &str = "SELECT s.id, s.title, s.agent, p.id, s.fork_seq, s.created, s.changed, \
-     s.next_seq, s.next_request, s.next_record FROM sessions s LEFT JOIN sessions p ON p.no = s.parent";
+     s.next_seq, s.next_request, s.next_record, s.sum, s.tally \
+     FROM sessions s LEFT JOIN sessions p ON p.no = s.parent";
 
 pub(crate) fn head(connection: &Connection, id: SessionId) -> Result<Head, Failure> {
+    Ok(unchecked_head(connection, id)?.check()?)
+}
+
+pub(crate) fn unchecked_head(connection: &Connection, id: SessionId) -> Result<HeadRow, Failure> {
     let mut statement = connection.prepare_cached(&format!("{HEADS} WHERE s.id = ?1"))?;
-    let head = statement.query_row([id.0.as_bytes()], head_of).optional()?;
-    Ok(head.ok_or_else(|| Error::no_session(id))?)
+    let row = statement.query_row([id.0.as_bytes()], head_row).optional()?;
+    Ok(row.ok_or_else(|| Error::no_session(id))?)
 }
 
 pub(crate) fn list(connection: &Connection, list: ListSessions) -> Result<Vec<Head>, Failure> {
     let order = "ORDER BY s.changed DESC, s.id DESC LIMIT ?1";
     let limit = i64::try_from(list.limit).unwrap_or(i64::MAX);
+    let head_of = |row: &Row<'_>| head_row(row).map(|row| row.head);
     match list.after {
         None => {
             let mut statement = connection.prepare_cached(&format!("{HEADS} {order}"))?;
@@ -53,10 +60,12 @@ pub(crate) fn lineage(connection: &Connection, id: SessionId) -> Result<Lineage<
             UNION
             SELECT parent FROM line JOIN sessions USING (no) WHERE parent IS NOT NULL
         )
-        SELECT no, next_seq, next_record, fork_seq, fork_record, parent, id = ?1
-        FROM line JOIN sessions USING (no)";
+        SELECT s.no, s.next_seq, s.next_record, s.fork_seq, s.fork_record, s.parent, s.id = ?1,
+               s.id, p.id, s.fork_sum, s.tally, s.next_request
+        FROM line JOIN sessions s USING (no) LEFT JOIN sessions p ON p.no = s.parent";
     let mut statement = connection.prepare_cached(sql)?;
     let mut first = None;
+    let mut checks = vec![];
     let link = |row: &Row<'_>| {
         let fork: Option<u64> = row.get(3)?;
         let records: Option<u64> = row.get(4)?;
@@ -64,16 +73,24 @@ pub(crate) fn lineage(connection: &Connection, id: SessionId) -> Result<Lineage<
         if row.get(6)? {
             first = Some(owner);
         }
-        Ok(Link {
-            owner,
-            parent: row.get(5)?,
-            next_seq: row.get(1)?,
-            next_record: row.get(2)?,
-            fork: fork.map(|seq| (seq, records.unwrap_or(0))),
-        })
+        let (next_seq, next_record) = (row.get(1)?, row.get(2)?);
+        let (own, parent): (SessionId, Option<[u8; 16]>) = (uuid(row, 7)?, row.get(8)?);
+        let point = parent
+            .zip(fork)
+            .map(|(id, seq)| ForkPoint { session: SessionId(Uuid::from_bytes(id)), seq });
+        checks.push(checksum::check_fork((own, point, records), row.get(9)?));
+        checks.push(checksum::check_tally(
+            own,
+            row.get(10)?,
+            [next_seq, next_record, row.get(11)?],
+        ));
+        let fork = fork.map(|seq| (seq, records.unwrap_or(0)));
+        Ok(Link { owner, parent: row.get(5)?, next_seq, next_record, fork })
     };
     let links: Vec<Link<i64>> = collect(statement.query_map([id.0.as_bytes()], link)?)?;
-    Ok(Lineage::of(id, first, links)?)
+    let lineage = Lineage::of(id, first, links)?;
+    checks.into_iter().collect::<Result<(), _>>()?;
+    Ok(lineage)
 }
 
 /// The events of a page, each as `take` makes it of its row. A row is looked at where the
@@ -109,17 +126,26 @@ pub(crate) fn records(
     which: RecordFilter,
 ) -> Result<Vec<Record>, Failure> {
     let lineage = lineage(connection, id)?;
-    Ok(standing(record_rows(connection, &lineage, which)?))
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM records WHERE session = ?1 AND no >= ?2 AND no < ?3",
+    )?;
+    for segment in lineage.segments() {
+        let params = params![segment.owner, segment.records_from, segment.records_upto];
+        let found = statement.query_row(params, |row| row.get(0))?;
+        Lineage::check_records(id, segment, found)?;
+    }
+    Ok(standing(record_rows(connection, id, &lineage, which)?))
 }
 
 /// The newest row of every record in each segment.
 pub(crate) fn record_rows(
     connection: &Connection,
+    id: SessionId,
     lineage: &Lineage<i64>,
     which: RecordFilter,
 ) -> Result<Vec<RecordRow>, Failure> {
     let mut statement = connection.prepare_cached(
-        "SELECT kind, key, max(no), seq, at, body FROM records
+        "SELECT kind, key, max(no), seq, at, body, sum FROM records
          WHERE session = ?1 AND no < ?2 AND seq <= ?3 AND (?4 IS NULL OR kind = ?4)
          GROUP BY kind, key",
     )?;
@@ -128,8 +154,11 @@ pub(crate) fn record_rows(
     let mut rows = vec![];
     for segment in lineage.segments() {
         let params = params![segment.owner, segment.records_upto, as_of, kind];
-        for row in statement.query_map(params, record_of)? {
-            rows.push(row?);
+        let mut found = statement.query(params)?;
+        while let Some(row) = found.next()? {
+            let record = record_of(row)?;
+            record.check(row.get(6)?).map_err(in_session(id))?;
+            rows.push(record);
         }
     }
     Ok(rows)
@@ -143,19 +172,22 @@ pub(crate) fn requests(
     let nos = page.seqs(head(connection, id)?.next_request);
     let mut statement = connection.prepare_cached(
         "SELECT r.id, r.seq, r.at, r.model, r.vendor, r.hash, r.len, r.whole, r.prefix, r.suffix,
-                r.since_whole, r.middle, r.report, r.usage, r.sum
+                r.since_whole, r.middle, r.report, r.usage, r.sum, r.usage_sum
          FROM requests r WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id",
     )?;
     let no = super::commit::number(connection, id)?;
     let ids = [event_id(no, nos.start)?, event_id(no, nos.end)?];
     let mut rows = statement.query(ids)?;
     let mut requests = vec![];
+    let mut sequence = Sequence::of_requests(id, nos);
     while let Some(row) = rows.next()? {
         let request = request_of(row)?;
-        let damaged = format_args!("request {}", request.no);
-        checksum::check(damaged, row.get(14)?, request.checksum()).map_err(in_session(id))?;
+        sequence.take(request.no)?;
+        let usage = row.get_ref(13)?.as_str_or_null().map_err(|e| damaged(13, e))?;
+        request.check(row.get(14)?, usage, row.get(15)?).map_err(in_session(id))?;
         requests.push(request);
     }
+    sequence.end()?;
     Ok(requests)
 }
 
@@ -195,11 +227,11 @@ fn collect<T>(rows: impl Iterator<Item = Parsed<T>>) -> Result<Vec<T>, Failure> 
     Ok(rows.collect::<Parsed<Vec<T>>>()?)
 }
 
-fn head_of(row: &Row<'_>) -> Parsed<Head> {
+fn head_row(row: &Row<'_>) -> Parsed<HeadRow> {
     let parent: Option<[u8; 16]> = row.get(3)?;
     let seq: Option<u64> = row.get(4)?;
     let agent: Option<String> = row.get(2)?;
-    Ok(Head {
+    let head = Head {
         id: uuid(row, 0)?,
         title: row.get(1)?,
         agent: agent.map(AgentName::new),
@@ -211,7 +243,8 @@ fn head_of(row: &Row<'_>) -> Parsed<Head> {
         next_seq: row.get(7)?,
         next_request: row.get(8)?,
         next_record: row.get(9)?,
-    })
+    };
+    Ok(HeadRow { head, sum: row.get(10)?, tally: row.get(11)? })
 }
 
 pub(super) fn event_row<'r>(row: &'r Row<'_>) -> Parsed<EventRow<'r>> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::file;
+use super::{file, left_log};
 use crate::error::Failure;
 use crate::migrations::Migrations;
 use crate::{Error, ErrorKind};
@@ -15,6 +15,7 @@ pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/sqlite/V2__records_and_requests.sql"),
     include_str!("../../migrations/sqlite/V3__words_on_demand.sql"),
     include_str!("../../migrations/sqlite/V4__checksums.sql"),
+    include_str!("../../migrations/sqlite/V5__more_checksums.sql"),
 ]);
 
 /// What tells our files from those of other programs: `ILEF`.
@@ -28,6 +29,7 @@ const CHECKED_BYTES: u64 = 16 << 20;
 pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Error> {
     let attempt = || {
         refuse_folder(path)?;
+        left_log::check(path)?;
         file::make(path)?;
         let mut connection = connect(path, patience, OpenFlags::SQLITE_OPEN_CREATE)?;
         MIGRATIONS.check(version(&connection)?)?;

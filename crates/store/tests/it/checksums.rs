@@ -1,20 +1,30 @@
-//! Whatever bit of a stored event or request flips, it is never read as good.
+//! Whatever bit of what is stored flips, it is never read as good.
 
-use interleaf_model::Json;
-use interleaf_store::{Commit, ErrorKind, LastBody, NewRequest, Page, SessionId, Store};
+use interleaf_model::{AgentName, Json, Usage};
+use interleaf_store::{
+    Commit, Error, ErrorKind, ForkPoint, LastBody, NewRequest, NewSession, Page, RecordChange,
+    RecordFilter, RecordKind, RequestUsage, SessionId, Store,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-use crate::fixture::{at, new_session, postgres, said, server, sqlite};
+use crate::fixture::{at, postgres, said, say, server, sqlite};
 
-/// A session of three events and a request.
+/// A session of three events, a request that has cost something, and a record.
 async fn filled(store: &dyn Store) -> SessionId {
-    let session = new_session(store).await.id;
+    let agent = Some(AgentName::new("scout"));
+    let new = NewSession { agent, ..NewSession::new("a title", at(0)) };
+    let session = store.create(new).await.unwrap().id;
     let (body, _) = LastBody::after(None, [r#"{"messages":["one"]}"#]);
     let mut commit = Commit::new(session, at(1)).append(0, ["a", "é", "c"].map(said).into());
     let (model, vendor) = ("a-model".to_owned(), "anthropic".to_owned());
     let report = Json::parse(r#"{"steps":[]}"#).unwrap();
     commit.request = Some(NewRequest { no: 0, model, vendor, body, report });
+    let todo = Json::parse(r#"{"text":"go"}"#).unwrap();
+    commit = commit.record(RecordChange::put(RecordKind::Todo, "1", todo));
+    let usage = Usage { prompt: 10, completion: 3, ..Usage::default() };
+    commit.usage = Some(RequestUsage { no: 0, usage });
+    commit.title = Some("another title".to_owned());
     store.commit(commit).await.unwrap();
     session
 }
@@ -39,42 +49,105 @@ fn flipped(value: &Value) -> Vec<Value> {
     }
 }
 
+/// The columns of a file in which a flipped bit makes a difference, with the type that a text
+/// or bytes must have there.
+fn columns() -> Vec<(&'static str, &'static str, &'static str)> {
+    let texts = [
+        ("events", &["body"][..]),
+        ("requests", &["model", "vendor", "report", "usage"]),
+        ("records", &["kind", "key", "body"]),
+        ("sessions", &["title", "agent"]),
+    ];
+    let others = [
+        ("events", &["at", "version", "sum"][..]),
+        ("requests", &["seq", "at", "hash", "len", "prefix", "suffix", "since_whole", "middle"]),
+        ("requests", &["sum", "usage_sum"]),
+        ("records", &["no", "seq", "at", "sum"]),
+        ("sessions", &["created", "next_seq", "next_request", "next_record", "sum", "tally"]),
+        ("sessions", &["fork_sum"]),
+    ];
+    let of = |kind| {
+        move |(table, names): (_, &'static [&'static str])| {
+            names.iter().map(move |name| (table, *name, kind))
+        }
+    };
+    texts.into_iter().flat_map(of("TEXT")).chain(others.into_iter().flat_map(of("BLOB"))).collect()
+}
+
+/// Reads what a table of the database holds.
+async fn read(store: &dyn Store, session: SessionId, table: &str) -> Result<(), Error> {
+    let page = Page::from(0, 9);
+    match table {
+        "events" => {
+            store.events(session, page).await?;
+            // Whoever rebuilds the conversation sees it as well.
+            store.replay(session, page).await.map(drop)
+        }
+        "requests" => store.requests(session, page).await.map(drop),
+        "records" => store.records(session, RecordFilter::default()).await.map(drop),
+        _ => {
+            store.head(session).await?;
+            store.events(session, page).await.map(drop)
+        }
+    }
+}
+
+async fn check_whole(store: &dyn Store, session: SessionId) {
+    assert_eq!(store.head(session).await.unwrap().title, "another title");
+    assert_eq!(store.events(session, Page::from(0, 9)).await.unwrap().len(), 3);
+    assert_eq!(store.requests(session, Page::from(0, 9)).await.unwrap().len(), 1);
+    assert_eq!(store.records(session, RecordFilter::default()).await.unwrap().len(), 1);
+}
+
 #[tokio::test]
 async fn a_flipped_bit_in_a_file_is_never_read_as_good() {
     let backend = sqlite().await.unwrap();
     let store = &*backend.store;
     let session = filled(store).await;
     let file = Connection::open(backend.url.strip_prefix("sqlite:").unwrap()).unwrap();
-    let events = ["at", "version", "body", "sum"].map(|column| ("events", column, "TEXT"));
-    let texts = ["model", "vendor", "report"].map(|column| ("requests", column, "TEXT"));
-    let others = ["seq", "at", "hash", "len", "prefix", "suffix", "since_whole", "middle", "sum"];
-    let others = others.map(|column| ("requests", column, "BLOB"));
-    for (table, column, kind) in events.into_iter().chain(texts).chain(others) {
-        let sql = format!("SELECT id, {column} FROM {table} ORDER BY id DESC LIMIT 1");
-        let (id, good): (i64, Value) =
-            file.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let (set, cast) = (
-            format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1"),
-            format!("UPDATE {table} SET {column} = CAST(?2 AS {kind}) WHERE id = ?1"),
-        );
+    file.execute_batch("PRAGMA synchronous = off").unwrap();
+    for (table, column, kind) in columns() {
+        let row = match table {
+            "events" => "id = (SELECT max(id) FROM events)",
+            _ => "true",
+        };
+        let good: Value = file
+            .query_row(&format!("SELECT {column} FROM {table} WHERE {row}"), [], |row| row.get(0))
+            .unwrap();
+        assert_ne!(good, Value::Null, "{table}.{column}");
+        let set = format!("UPDATE {table} SET {column} = ?1 WHERE {row}");
+        let cast = format!("UPDATE {table} SET {column} = CAST(?1 AS {kind}) WHERE {row}");
         for bad in flipped(&good) {
             let sql = if matches!(bad, Value::Blob(_)) { &cast } else { &set };
-            file.execute(sql, params![id, bad]).unwrap();
-            let page = Page::from(0, 9);
-            let error = match table {
-                "events" => store.events(session, page).await.map(drop).and(
-                    // Whoever rebuilds the conversation sees it as well.
-                    store.replay(session, page).await.map(drop),
-                ),
-                _ => store.requests(session, page).await.map(drop),
-            };
+            file.execute(sql, params![bad]).unwrap();
+            let error = read(store, session, table).await;
             let error = error.expect_err(&format!("{table}.{column}: {bad:?} was read"));
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{table}.{column}: {bad:?}: {error}");
         }
-        file.execute(&set, params![id, good]).unwrap();
+        file.execute(&set, params![good]).unwrap();
     }
-    assert_eq!(store.events(session, Page::from(0, 9)).await.unwrap().len(), 3);
-    assert_eq!(store.requests(session, Page::from(0, 9)).await.unwrap().len(), 1);
+    check_whole(store, session).await;
+}
+
+#[tokio::test]
+async fn a_fork_whose_point_of_fork_has_changed_is_not_read() {
+    let backend = sqlite().await.unwrap();
+    let store = &*backend.store;
+    let parent = filled(store).await;
+    let fork = Some(ForkPoint { session: parent, seq: 1 });
+    let fork = NewSession { parent: fork, ..NewSession::new("a fork", at(2)) };
+    let fork = store.create(fork).await.unwrap().id;
+    say(store, fork, 1, &["x", "y"]).await;
+    let file = Connection::open(backend.url.strip_prefix("sqlite:").unwrap()).unwrap();
+    for column in ["fork_seq", "fork_record"] {
+        let change = format!("UPDATE sessions SET {column} = {column} + 1 WHERE parent NOT NULL");
+        file.execute(&change, []).unwrap();
+        let error = store.events(fork, Page::from(0, 9)).await.unwrap_err();
+        let rule = "its point of fork is damaged: it does not have the checksum";
+        assert!(error.to_string().contains(rule), "{error}");
+        file.execute(&change.replace("+ 1", "- 1"), []).unwrap();
+    }
+    assert_eq!(store.events(fork, Page::from(0, 9)).await.unwrap().len(), 3);
 }
 
 #[tokio::test]
@@ -91,20 +164,23 @@ async fn a_changed_row_of_a_server_is_never_read_as_good() {
         ("requests", "middle = set_bit(middle, 9, 1 - get_bit(middle, 9))", ""),
         ("requests", "report = replace(report, '[', ' [')", "report = replace(report, ' [', '[')"),
         ("requests", "len = len # 1", "len = len # 1"),
+        ("requests", "usage = replace(usage, '10', '11')", "usage = replace(usage, '11', '10')"),
+        ("records", "body = replace(body, 'go', 'ho')", "body = replace(body, 'ho', 'go')"),
+        ("records", "at = at # 1", "at = at # 1"),
+        ("sessions", "title = 'onother title'", "title = 'another title'"),
+        ("sessions", "next_seq = next_seq # 1", "next_seq = next_seq # 1"),
+        ("sessions", "next_request = next_request # 1", "next_request = next_request # 1"),
+        ("sessions", "fork_sum = fork_sum # 1", "fork_sum = fork_sum # 1"),
     ] {
         server::execute(&backend.url, &format!("UPDATE interleaf.{table} SET {change}")).await;
-        let page = Page::from(0, 9);
-        let read = match table {
-            "events" => store.events(session, page).await.map(drop),
-            _ => store.requests(session, page).await.map(drop),
-        };
+        let read = read(store, session, table).await;
         let undone = if back.is_empty() { change } else { back };
         server::execute(&backend.url, &format!("UPDATE interleaf.{table} SET {undone}")).await;
         let error = read.expect_err(change);
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{change}");
         let named = error.to_string();
-        assert!(named.starts_with(&format!("session {session}: ")) && named.ends_with(rule));
+        assert!(named.starts_with(&format!("session {session}: ")), "{named}");
+        assert!(named.ends_with(rule), "{named}");
     }
-    assert_eq!(store.events(session, Page::from(0, 9)).await.unwrap().len(), 3);
-    assert_eq!(store.requests(session, Page::from(0, 9)).await.unwrap().len(), 1);
+    check_whole(store, session).await;
 }

@@ -13,6 +13,7 @@ mod crash;
 mod damage;
 mod fail_over;
 mod file;
+mod left_log;
 mod lost;
 mod migrations;
 mod replay;

@@ -62,9 +62,13 @@ pub(crate) fn run(
         }
         (None, Some(Format::Jsonl) | None) => {
             let heads = opened.asked(copy::all(&*opened.store))?;
+            let mut left = heads.len() as u64;
             for (head, has_parent) in copy::parents_first(heads) {
                 let reader = Reader::of(opened.store.clone(), &head, has_parent);
-                write_lines(opened, opened.asked(reader)?, &mut out)?;
+                let mut reader = opened.asked(reader)?;
+                left -= 1;
+                reader.head.following = Some(left);
+                write_lines(opened, reader, &mut out)?;
             }
         }
         (Some(id), Some(Format::Jsonl)) => {

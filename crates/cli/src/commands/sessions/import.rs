@@ -148,7 +148,12 @@ fn read_lines(
             open = Some((head, writer));
         }
     }
+    let missing = open.as_ref().and_then(|(head, _)| head.following).unwrap_or(0);
     tally.end_open(&opened, open, output)?;
+    if missing > 0 {
+        let rule = format!("it ends too early: {} should follow", plural(missing, "session"));
+        return Err(Failure::new(&input.name, rule).into());
+    }
     Ok(output.remark(tally.text())?)
 }
 

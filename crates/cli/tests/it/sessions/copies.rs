@@ -70,6 +70,20 @@ fn all_that_is_kept_goes_through_a_file() {
 }
 
 #[test]
+fn an_export_that_was_cut_off_is_known_wherever_it_was_cut() {
+    let place = Place::new();
+    wait(fill(&place.url("sessions.db")));
+    let all = place.run(&["export", "--all"]);
+    let lines: Vec<&str> = all.lines().collect();
+    for n in 1..lines.len() {
+        let copy = place.url(&format!("cut-{n}.db"));
+        let arguments = ["sessions", "import", "-", "--store", &copy];
+        let output = run_with(&arguments, lines[..n].join("\n").as_bytes());
+        assert!(!output.status.success(), "the first {n} lines are taken for all");
+    }
+}
+
+#[test]
 fn requests_of_a_copy_are_proven_by_their_hash() {
     let place = Place::new();
     wait(fill(&place.url("sessions.db")));
