@@ -134,7 +134,7 @@ async fn a_newer_database_is_refused_and_left_alone() {
     drop(file);
     let refused = refused(&path).await;
     assert_eq!(refused.0, ErrorKind::Newer);
-    assert!(refused.1.contains("version 99, and this program reads up to 4"), "{}", refused.1);
+    assert!(refused.1.contains("version 99, and this program reads up to 5"), "{}", refused.1);
 
     let Some(url) = server::new_database().await else { return };
     open(&url).await.unwrap();
