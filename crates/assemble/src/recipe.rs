@@ -152,15 +152,17 @@ pub struct Budget {
     pub window: u64,
     /// What is kept free for the answer.
     pub reserve: u64,
-    /// A single tool result longer than this is shown head and tail.
+    /// When a request does not fit, tool results longer than this are shown head and tail
+    /// before anything else gives way.
     pub longest_result: u64,
-    /// This many of the newest tool results are never cleared.
+    /// This many of the newest tool results are not cleared, while they and their calls take
+    /// no more than half of the request.
     pub newest_results: usize,
 }
 
 impl Budget {
-    /// The usual budget of a window: an eighth of it for the answer, no result
-    /// longer than a quarter, the newest three results untouched.
+    /// The usual budget of a window: an eighth of it for the answer; a result is long from a
+    /// quarter of it on; the newest three results stay.
     pub fn of_window(window: u64) -> Self {
         Self { window, reserve: window / 8, longest_result: window / 4, newest_results: 3 }
     }

@@ -6,10 +6,19 @@ use crate::{Arguments, Json};
 
 /// Arguments of fewer bytes are short.
 const LONG: usize = 1_000;
-/// A string of more bytes is cut, and this is what stays of it.
+/// What stays of a long string, if nothing longer may.
 const STRING: usize = 120;
-/// Where this much has been written, further members are left out.
+/// How much is written before further members are left out, if no more may be.
 const WRITTEN: usize = 700;
+
+/// How much may be written.
+#[derive(Clone, Copy)]
+struct Room {
+    /// A string of more bytes is cut, and this is what stays of it.
+    string: usize,
+    /// Where this much has been written, further members are left out.
+    written: usize,
+}
 
 impl Arguments {
     /// The same arguments with what makes them long left out; none, if they are not long.
@@ -27,18 +36,34 @@ impl Arguments {
     /// assert_eq!(Arguments::from_text("{}").abridged(), None);
     /// ```
     pub fn abridged(&self) -> Option<Self> {
+        self.abridged_to(0)
+    }
+
+    /// As [`abridged`](Self::abridged), but only as far as they are longer than about so many
+    /// bytes.
+    ///
+    /// ```
+    /// use interleaf_model::Arguments;
+    ///
+    /// let long = Arguments::from_text(&format!(r#"{{"text":"{}"}}"#, "x".repeat(5_000)));
+    /// let short = long.abridged_to(3_000).unwrap();
+    /// assert!((3_000..3_100).contains(&short.as_str().len()));
+    /// assert_eq!(long.abridged_to(6_000), None);
+    /// ```
+    pub fn abridged_to(&self, most: usize) -> Option<Self> {
         let text = self.as_str();
-        if text.len() < LONG {
+        if text.len() < LONG.max(most) {
             return None;
         }
+        let room = Room { string: STRING.max(most), written: WRITTEN.max(most) };
         let short = match self {
             Self::Object(_) => {
-                let mut reader = Reader { rest: text, out: String::new() };
+                let mut reader = Reader { rest: text, out: String::new(), room };
                 reader.value();
                 Self::from_json(Json::parse(reader.out).ok()?)
             }
             Self::Invalid(text) => {
-                let head = &text[..text.floor_char_boundary(STRING)];
+                let head = &text[..text.floor_char_boundary(room.string)];
                 Self::Invalid(format!("{head}{}", note(text[head.len()..].chars().count())).into())
             }
         };
@@ -54,6 +79,7 @@ fn note(n_characters: usize) -> String {
 struct Reader<'a> {
     rest: &'a str,
     out: String,
+    room: Room,
 }
 
 impl<'a> Reader<'a> {
@@ -63,7 +89,7 @@ impl<'a> Reader<'a> {
             Some('[') => self.members(']'),
             Some('"') => {
                 let string = self.string();
-                let string = shortened(string);
+                let string = shortened(string, self.room.string);
                 self.out.extend(["\"", &*string, "\""]);
             }
             _ => {
@@ -83,7 +109,7 @@ impl<'a> Reader<'a> {
             match next {
                 ',' => self.take(),
                 _ if next == end => break,
-                _ if self.out.len() > WRITTEN || self.has_long_key(end) => {
+                _ if self.out.len() > self.room.written || self.has_long_key(end) => {
                     self.skip_member(end);
                     n_left_out += 1;
                 }
@@ -115,11 +141,16 @@ impl<'a> Reader<'a> {
 
     /// Whether an object's next member has a name as long as a text.
     fn has_long_key(&self, end: char) -> bool {
-        end == '}' && Self { rest: self.rest, out: String::new() }.string().len() > STRING
+        end == '}' && self.aside().string().len() > STRING
+    }
+
+    /// A reader at the same place that writes nothing here.
+    fn aside(&self) -> Self {
+        Self { rest: self.rest, out: String::new(), room: self.room }
     }
 
     fn skip_member(&mut self, end: char) {
-        let mut aside = Reader { rest: self.rest, out: String::new() };
+        let mut aside = self.aside();
         if end == '}' {
             aside.string();
             aside.next();
@@ -192,13 +223,12 @@ impl<'a> Reader<'a> {
 }
 
 /// The head of a string that is written in JSON, cut where no escape is cut.
-fn shortened(string: &str) -> Cow<'_, str> {
-    if string.len() <= STRING {
+fn shortened(string: &str, most: usize) -> Cow<'_, str> {
+    if string.len() <= most {
         return Cow::Borrowed(string);
     }
     let mut rest = string;
-    while let Some(len) =
-        character_len(rest).filter(|len| string.len() - rest.len() + len <= STRING)
+    while let Some(len) = character_len(rest).filter(|len| string.len() - rest.len() + len <= most)
     {
         rest = &rest[len..];
     }

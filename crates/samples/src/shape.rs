@@ -39,11 +39,16 @@ impl Shape {
     /// The first `n` rounds of a session: what is said before each request. They are the
     /// same every time.
     pub fn rounds(self, n: usize) -> Vec<Vec<Message>> {
-        let mut teller = Teller::default();
+        self.sized_rounds(n, 100, 0)
+    }
+
+    /// The same with texts of other lengths: so many percent, and in another order.
+    pub fn sized_rounds(self, n: usize, percent: usize, offset: usize) -> Vec<Vec<Message>> {
+        let mut teller = Teller { percent, ..Teller::default() };
         let mut rounds: Vec<Vec<Message>> = Vec::with_capacity(n);
-        for round in 0..n {
+        for round in (offset..).take(n) {
             let mut messages = match self {
-                _ if round == 0 => vec![teller.user(60)],
+                _ if round == offset => vec![teller.user(60)],
                 Self::Chat => vec![teller.assistant(120 + round * 37 % 200), teller.user(40)],
                 Self::LongRun => teller.step(&[(20, 60 + round * 53 % 300)]),
                 Self::GiantResults => teller.step(&[(10, 1_500 + round * 211 % 6_000)]),
@@ -71,6 +76,7 @@ impl Shape {
 /// Tells what is said, each text unlike the ones before it.
 #[derive(Default)]
 struct Teller {
+    percent: usize,
     n_messages: usize,
     n_calls: usize,
     seed: usize,
@@ -118,7 +124,7 @@ impl Teller {
         const WORDS: [&str; 8] = ["the", "valve", "of", "pond", "three", "leaks", "at", "night"];
         self.seed += 1;
         let mut text = self.seed.to_string();
-        for word in 1..n {
+        for word in 1..(n * self.percent / 100) {
             text.push(' ');
             text.push_str(WORDS[(word * 5 + self.seed) % WORDS.len()]);
         }

@@ -9,9 +9,7 @@ use super::shown::{Shown, ShownLink};
 use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::steps::fit::{
-    End, History, Kind, Loss, Replay, Terms, cost, held_places, shorten_results,
-};
+use crate::steps::fit::{End, Grant, History, Kind, Loss, Replay, Terms, cost, held_places};
 use crate::steps::{filter, repair};
 use crate::{Error, Step};
 
@@ -41,7 +39,7 @@ pub(super) struct Stretch {
     n_repaired: usize,
     /// The system messages that stood in it, and whether they stood at the head.
     systems: Vec<(Entry, bool)>,
-    /// Its turns, over-long results shortened.
+    /// Its turns.
     pub(super) link: Arc<Link>,
     /// The place of its first message in the history.
     pub(super) start: usize,
@@ -51,10 +49,12 @@ pub(super) struct Stretch {
     pub(super) tokens: (u64, u64),
     filtered: Findings,
     repaired: Findings,
-    shortened: Findings,
-    /// Its turns with what gave way before these places, as they were shown last.
-    pub(super) altered: Option<((usize, usize), ShownLink)>,
+    /// Its turns with what gave way before these places or in part, as they were shown last.
+    pub(super) altered: Option<(Alterations, ShownLink)>,
 }
+
+/// The places before which messages are altered, by measure, and what is shown in part.
+pub(super) type Alterations = ([usize; 3], Option<Grant>);
 
 /// The sums over all stretches.
 #[derive(Default)]
@@ -67,7 +67,6 @@ struct Totals {
     systems: Vec<(Entry, bool)>,
     filtered: Findings,
     repaired: Findings,
-    shortened: Findings,
 }
 
 impl Totals {
@@ -81,7 +80,6 @@ impl Totals {
         self.tokens.1 += stretch.tokens.1;
         self.filtered.extend(&stretch.filtered);
         self.repaired.extend(&stretch.repaired);
-        self.shortened.extend(&stretch.shortened);
     }
 }
 
@@ -120,11 +118,6 @@ impl Prior {
                 Findings::default()
             }
         }
-    }
-
-    /// Which of its results were shortened for being too long.
-    pub(crate) fn shortened(&self) -> &Findings {
-        &self.totals.shortened
     }
 
     /// What its turns cost: the history, and a summary that stands in it.
@@ -253,7 +246,6 @@ impl Prior {
             tokens,
             filtered: made.filtered,
             repaired: made.repaired,
-            shortened: made.shortened,
             altered: None,
         };
         self.totals.add(&stretch);
@@ -296,7 +288,6 @@ struct Stretched {
     n_repaired: usize,
     filtered: Findings,
     repaired: Findings,
-    shortened: Findings,
 }
 
 impl Stretched {
@@ -316,10 +307,6 @@ impl Stretched {
                 turns.push(entry);
             }
         }
-        let mut shortened = Findings::default();
-        if let (Some(budget), Some(counting)) = (&brief.recipe.budget, &brief.counting) {
-            shorten_results(brief, &mut turns, budget, counting, &mut shortened);
-        }
-        Ok(Self { turns, systems, n_filtered, n_repaired, filtered, repaired, shortened })
+        Ok(Self { turns, systems, n_filtered, n_repaired, filtered, repaired })
     }
 }

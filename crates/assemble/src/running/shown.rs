@@ -7,7 +7,7 @@ use interleaf_model::{Entry, Link, MessageId, Settled};
 use super::prior::{Prior, Stretch};
 use crate::StablePrefix;
 use crate::brief::Brief;
-use crate::steps::fit::{Fate, Given, History, Loss, Terms, notice, put_notice};
+use crate::steps::fit::{Fate, Given, History, Loss, Showing, Terms, notice, put_notice};
 
 /// What of the settled turns a request shows. It grows with them; only when more gives
 /// way is it made anew, and then of the links that there are.
@@ -95,15 +95,17 @@ impl Shown {
         if self.loss != (loss, cleared) {
             *self = Self { loss: (loss, cleared), ..Self::default() };
         }
+        let showing = terms.as_ref().zip(brief.counting.as_ref());
+        let showing = showing.map(|(terms, counting)| Showing { history, loss, terms, counting });
         let first = prior.first_id();
         let left_out_before = history.left_out_before(loss);
         for stretch in &mut prior.stretches[self.n_stretches..] {
             let end = stretch.start + stretch.link.entries().len();
             // What is shown first takes up what stays of the stretches before it.
             let is_first = left_out_before > 0 && self.links.is_empty();
-            let link = match &terms {
-                Some(terms) if is_first => {
-                    let stays = self.leave_out(stretch, history, loss, terms);
+            let link = match showing {
+                Some(showing) if is_first => {
+                    let stays = self.leave_out(stretch, showing);
                     if end <= left_out_before {
                         self.stays.extend(stays.0);
                         self.n_stretches += 1;
@@ -111,7 +113,7 @@ impl Shown {
                     }
                     self.first_link(brief, &first, stays, history.cuts_turn(loss))
                 }
-                terms => shown_link(stretch, brief, history, loss, terms.as_ref()),
+                showing => shown_link(stretch, brief, showing),
             };
             let chain = link.and_then(|link| {
                 let chain = Settled::after(self.chain().cloned(), link.link.clone()).ok()?;
@@ -129,18 +131,12 @@ impl Shown {
 
     /// What stays of a stretch that is left out, wholly or in part, and how much of it
     /// stands before the gap.
-    fn leave_out(
-        &mut self,
-        stretch: &Stretch,
-        history: &History,
-        loss: Loss,
-        terms: &Terms,
-    ) -> (Vec<Entry>, usize) {
+    fn leave_out(&mut self, stretch: &Stretch, showing: Showing<'_>) -> (Vec<Entry>, usize) {
         let (mut stays, mut n_before) = (Vec::new(), 0);
         for (at, old) in stretch.link.entries().iter().enumerate() {
             let place = stretch.start + at;
-            if let Some(entry) = self.given.give(old, history, (place, loss), terms) {
-                n_before += usize::from(place < history.left_out_before(loss));
+            if let Some(entry) = self.given.give((place, old), showing) {
+                n_before += usize::from(place < showing.history.left_out_before(showing.loss));
                 stays.push(entry);
             }
         }
@@ -177,20 +173,21 @@ impl Shown {
 fn shown_link(
     stretch: &mut Stretch,
     brief: &Brief<'_>,
-    history: &History,
-    loss: Loss,
-    terms: Option<&Terms>,
+    showing: Option<Showing<'_>>,
 ) -> Option<ShownLink> {
     let tokens = stretch.tokens.0 + stretch.tokens.1;
     let plain = ShownLink { link: stretch.link.clone(), tokens, given: Given::default() };
-    let Some(terms) = terms else { return Some(plain) };
+    let Some(showing) = showing else { return Some(plain) };
+    let Showing { history, loss, terms, .. } = showing;
     let entries = stretch.link.entries();
     let (start, end) = (stretch.start, stretch.start + entries.len());
     let cleared = terms.cleared_cost();
-    let (cleared_before, abridged_before) = history.altered_before(loss);
-    let altered_before = (cleared_before.min(end), abridged_before.min(end));
+    let grant = loss.grant.filter(|grant| (start..end).contains(&grant.place));
+    let altered_before = history.altered_before(loss).map(|place| place.min(end));
+    let last = altered_before.into_iter().fold(start, usize::max);
+    let altered_before = (altered_before, grant);
     let is_altered = |place: usize| history.fate(place, loss, cleared) != Fate::Stays;
-    if !(start..altered_before.0.max(altered_before.1)).any(is_altered) {
+    if !(start..last).any(is_altered) {
         return Some(plain);
     }
     if let Some((before, shown)) = &stretch.altered
@@ -200,10 +197,10 @@ fn shown_link(
     }
     let mut given = Given::default();
     let places = (start..).zip(entries);
-    let shown = places.filter_map(|(place, old)| given.give(old, history, (place, loss), terms));
+    let shown = places.filter_map(|place| given.give(place, showing));
     let link = Link::check(brief.requires, shown.collect()).ok()?;
     let saved = |place| history.cost_of(place) - history.cost(place, loss, cleared);
-    let tokens = tokens - (start..end).map(saved).sum::<u64>();
+    let tokens = tokens - (start..end).map(saved).sum::<u64>() - given.spare;
     let shown = ShownLink { link, tokens, given };
     stretch.altered = Some((altered_before, shown.clone()));
     Some(shown)

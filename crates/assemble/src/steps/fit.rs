@@ -3,15 +3,16 @@
 //! figures; a tool block is never cut.
 //! **Reports** every result shortened or cleared, every message left out.
 //!
-//! Measures, in this order, each as far as the next requests need too:
+//! What fits is left alone. Measures, in this order, each as far as the next requests need
+//! too; the last message that one touches is shown in part:
 //!
 //! | measure | what it touches |
 //! |---|---|
-//! | shorten | any single tool result over its limit: head and tail stay (always) |
+//! | shorten | the oldest tool results that are too long: head and tail stay |
 //! | clear | the oldest tool results, but not the newest few: a placeholder stays |
 //! | abridge | the long arguments of calls whose results are old: their form stays |
 //! | leave out | the oldest turns, and of the first that stays its oldest steps: the user's words stay with what is left of their turn, and one notice stands for all; a loop that thinks is cut where it thinks again |
-//! | shorten more | the results that the model has not seen yet: head and tail stay |
+//! | last resort | the long arguments of the newest calls, then the results that the model has not seen yet |
 //! | refuse | nothing |
 //!
 //! The user's latest words, the last step with results that the model has not seen, a
@@ -20,22 +21,25 @@
 
 mod given;
 mod history;
+mod loss;
 mod replay;
 mod shorten;
 
-pub(crate) use self::given::Given;
-pub(crate) use self::history::{End, Fate, History, Kind, Loss};
+pub(crate) use self::given::{Given, Showing};
+pub(crate) use self::history::{End, History, Kind};
+pub(crate) use self::loss::{Fate, Grant, Loss};
 pub(crate) use self::replay::{Replay, Terms};
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use interleaf_model::{
     AssistantPart, Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role,
     Text,
 };
 
 use self::history::Cost;
+use self::replay::LEAST_SHOWN;
 use super::place;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
@@ -51,8 +55,6 @@ const FREED_PART: u64 = 5;
 /// What is not history is taken for a whole number of these parts of the limit, so
 /// that a context block that grows by a line does not move what is cleared.
 const FIXED_PART: u64 = 20;
-/// Less than this of a tool result is not worth showing.
-const LEAST_SHOWN: u64 = 100;
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -78,10 +80,6 @@ pub(super) fn run(
         draft.tokens = Some(by_part(draft, tools, counting));
         return Ok(());
     };
-    if let Some(prior) = &draft.prior {
-        findings.extend(prior.shortened());
-    }
-    let whole = shorten_results(brief, &mut draft.entries, &budget, counting, findings);
     let mut tokens = by_part(draft, tools, counting);
     let limit = budget.limit();
     if tokens.total() > limit {
@@ -91,9 +89,12 @@ pub(super) fn run(
         prior.show_all(brief);
     }
     if tokens.total() > limit {
-        let excess = tokens.total() - limit;
-        let entries = &mut draft.entries;
-        tokens.history -= shorten_unseen(brief, entries, &whole, excess, counting, findings);
+        let (entries, excess) = (&mut draft.entries, tokens.total() - limit);
+        tokens.history -= abridge_newest(brief, entries, excess, counting, findings);
+    }
+    if tokens.total() > limit {
+        let (entries, excess) = (&mut draft.entries, tokens.total() - limit);
+        tokens.history -= shorten_unseen(brief, entries, excess, &budget, counting, findings);
     }
     if tokens.total() > limit {
         return Err(Error::too_large(limit, tokens));
@@ -136,16 +137,24 @@ fn give_way(
         taken += shown.notice_cost.unwrap_or(0);
         has_notice = shown.notice_cost.is_some();
     }
+    let unseen_from = unseen_from(&draft.entries);
+    let showing = Showing { history: &history, loss, terms, counting };
     let n_system = head_len(&draft.entries);
     let mut gap = stays.len();
     let mut rest = Vec::with_capacity(draft.entries.len());
     for (at, old) in std::mem::take(&mut draft.entries).iter().enumerate() {
         let place = base + at;
-        if let Some(entry) = given.give(old, &history, (place, loss), terms) {
+        let fate = history.fate(place, loss, terms.cleared_cost());
+        if at >= unseen_from && matches!(fate, Fate::Shortened | Fate::Partly) {
+            // The model has not seen it: it may take what room is left.
+            taken += history.cost_of(place) - history.cost(place, loss, terms.cleared_cost());
+            rest.push(old.clone());
+        } else if let Some(entry) = given.give((place, old), showing) {
             gap += usize::from(place < history.left_out_before(loss));
             rest.push(entry);
         }
     }
+    taken -= given.spare;
     let gap = history.cuts_turn(loss).then_some(gap);
     if let Some(prior) = &mut draft.prior {
         history.cut_back(before);
@@ -172,11 +181,15 @@ pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
     let whole = counting.message(message);
     let short = brief.recipe.budget.and_then(|_| shorten::arguments(message));
     let abridged = short.map(|short| counting.message(&short)).filter(|&short| short < whole);
+    let longest = brief.recipe.budget.map(|budget| budget.longest_result);
+    let longest = longest.filter(|&longest| whole > longest && message.role() == Role::Tool);
+    let short = longest.and_then(|longest| shorten::result(message, longest, counting));
+    let shortened = short.map(|short| counting.message(&short));
     let thinks = match &message.body {
         Body::Assistant(parts) => matches!(parts.first(), Some(AssistantPart::Thinking(_))),
         Body::System(_) | Body::User(_) | Body::Tool(_) => false,
     };
-    Cost { whole, abridged, thinks }
+    Cost { whole, shortened, abridged, thinks }
 }
 
 fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
@@ -210,6 +223,7 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
         enough: limit - freed / 2,
         least: limit - 2 * freed,
         fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
+        longest_result: budget.longest_result,
         newest_results: budget.newest_results,
         cleared: made(Message::user(fence::CLEARED)),
         // The loss must not change with the number that the notice names.
@@ -217,29 +231,32 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
     }
 }
 
-/// The results that were shortened, as they were before.
-type Whole = HashMap<MessageId, Arc<Message>>;
+/// The place after the last answer: what stands there the model has not seen.
+fn unseen_from(entries: &[Entry]) -> usize {
+    let answered = entries.iter().rposition(|entry| entry.message.role() == Role::Assistant);
+    answered.map_or(0, |at| at + 1)
+}
 
-/// Shortens each result that is longer than a single one may be, unless it is pinned.
-pub(crate) fn shorten_results(
+/// Abridges the arguments of the calls whose results the model has not seen yet, as far as
+/// frees `excess` tokens, if they are all answered; what that saved.
+fn abridge_newest(
     brief: &Brief<'_>,
     entries: &mut [Entry],
-    budget: &Budget,
+    excess: u64,
     counting: &Counting<'_>,
     findings: &mut Findings,
-) -> Whole {
-    let held = held_places(brief, entries, false);
-    let mut shortened = Whole::new();
-    for (place, old) in entries.iter_mut().enumerate() {
-        if old.message.role() == Role::Tool && !held.contains(&place) {
-            let whole = old.message.clone();
-            let most = budget.longest_result;
-            if shorten_to(old, &whole, most, Cause::LongResult, counting, findings) {
-                shortened.insert(whole.id.clone(), whole);
-            }
-        }
-    }
-    shortened
+) -> u64 {
+    let held = held_places(brief, entries, !brief.open.is_empty());
+    let newest = unseen_from(entries).checked_sub(1).filter(|at| !held.contains(at));
+    let Some(old) = newest.map(|at| &mut entries[at]) else { return 0 };
+    let tokens = counting.message(&old.message);
+    let most = tokens.saturating_sub(excess);
+    let part = shorten::arguments_to(&old.message, most, counting);
+    let Some(part) = part.or_else(|| shorten::arguments(&old.message)) else { return 0 };
+    let saved = tokens.saturating_sub(counting.message(&part));
+    findings.add_tokens(&old.message.id, Cause::LongArguments, (tokens, tokens - saved));
+    *old = entry(part, Provenance::Altered);
+    saved
 }
 
 /// Shortens the results that the model has not seen yet, the longest first, until
@@ -248,13 +265,12 @@ pub(crate) fn shorten_results(
 fn shorten_unseen(
     brief: &Brief<'_>,
     entries: &mut [Entry],
-    shortened: &Whole,
     excess: u64,
+    budget: &Budget,
     counting: &Counting<'_>,
     findings: &mut Findings,
 ) -> u64 {
-    let answered = entries.iter().rposition(|entry| entry.message.role() == Role::Assistant);
-    let from = answered.map_or(0, |at| at + 1);
+    let from = unseen_from(entries);
     let held = held_places(brief, entries, false);
     let unseen = entries.iter_mut().enumerate().skip(from);
     let unseen = unseen.filter(|(at, e)| e.message.role() == Role::Tool && !held.contains(at));
@@ -268,33 +284,19 @@ fn shorten_unseen(
     let mut saved = 0;
     for (tokens, old) in unseen {
         let share = (room / left).max(LEAST_SHOWN);
-        // What was cut already is cut anew, so that its note tells all that is missing.
-        let whole = shortened.get(&old.message.id).unwrap_or(&old.message).clone();
-        shorten_to(old, &whole, share, Cause::Budget, counting, findings);
+        let shorter =
+            if tokens > share { shorten::result(&old.message, share, counting) } else { None };
+        if let Some(shorter) = shorter {
+            let is_long = tokens > budget.longest_result;
+            let cause = if is_long { Cause::LongResult } else { Cause::Budget };
+            findings.add_tokens(&old.message.id, cause, (tokens, counting.message(&shorter)));
+            *old = entry(shorter, Provenance::Altered);
+        }
         saved += tokens - counting.message(&old.message);
         room = room.saturating_sub(tokens.min(share));
         left -= 1;
     }
     saved
-}
-
-/// Shortens what is left of a whole result, if it is longer than `most`.
-fn shorten_to(
-    old: &mut Entry,
-    whole: &Arc<Message>,
-    most: u64,
-    cause: Cause,
-    counting: &Counting<'_>,
-    findings: &mut Findings,
-) -> bool {
-    let tokens = counting.message(&old.message);
-    let shorter = if tokens > most { shorten::result(whole, most, counting) } else { None };
-    let is_shorter = shorter.is_some();
-    if let Some(shorter) = shorter {
-        findings.add_tokens(&old.message.id, cause, (tokens, counting.message(&shorter)));
-        *old = entry(shorter, Provenance::Altered);
-    }
-    is_shorter
 }
 
 /// A result that says only that it was there.

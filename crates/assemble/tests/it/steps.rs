@@ -3,6 +3,7 @@
 mod compress;
 mod context;
 mod fence;
+mod fill;
 mod filter;
 mod fit;
 mod pairing;

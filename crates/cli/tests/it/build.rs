@@ -58,6 +58,17 @@ fn a_window_is_kept_and_what_must_stay_stays() {
 }
 
 #[test]
+fn what_is_kept_fills_the_window() {
+    for window in [1_200_u64, 1_500, 2_500, 4_000] {
+        let text = window.to_string();
+        let report = build(&["explain", "--json", SESSION, "--window", &text]);
+        let tokens = report["tokens"].as_object().unwrap();
+        let total: u64 = tokens.values().filter_map(Value::as_u64).sum();
+        assert!(total * 10 >= window * 7 / 8 * 7, "{total} of {window}");
+    }
+}
+
+#[test]
 fn every_line_of_a_batch_has_its_answer() {
     let lines = [
         r#"{"messages": [{"role": "user", "content": "hi"}], "model": "m", "params": {}}"#,

@@ -1,32 +1,8 @@
 //! The messages of a session as figures, and what gives way of them.
-//!
-//! What gives way is always the oldest: three counts say all of it ([`Loss`]).
 
 use interleaf_model::{Entry, Provenance, Role};
 
-/// What becomes of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It stays as it is.
-    Stays,
-    /// Its content gives way to a placeholder.
-    Cleared,
-    /// The arguments of its calls are abridged.
-    Abridged,
-    /// It is not in the request.
-    LeftOut,
-}
-
-/// What gave way, by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Loss {
-    /// The oldest results that were cleared, where clearing saves anything.
-    pub(crate) results: usize,
-    /// The oldest messages with long arguments that were abridged.
-    pub(crate) calls: usize,
-    /// The oldest units that were left out.
-    pub(crate) units: usize,
-}
+use super::loss::{Fate, Loss};
 
 /// The messages of a session as figures, by place.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +11,8 @@ pub(crate) struct History {
     costs: Vec<Cost>,
     /// The tool results.
     results: Vec<Answer>,
+    /// The places of results that are longer than a single one may be.
+    longs: Vec<usize>,
     /// The places of messages with long arguments.
     calls: Vec<usize>,
     /// What can be left out one by one.
@@ -47,6 +25,8 @@ pub(crate) struct History {
 pub(crate) struct Cost {
     /// As it is.
     pub(crate) whole: u64,
+    /// As a single result may be, if it is longer.
+    pub(crate) shortened: Option<u64>,
     /// With its arguments abridged, if they are long.
     pub(crate) abridged: Option<u64>,
     /// Whether it begins with thinking.
@@ -89,6 +69,7 @@ struct Turn {
 pub(crate) struct End {
     len: usize,
     n_results: usize,
+    n_longs: usize,
     n_calls: usize,
     n_units: usize,
     turn: Turn,
@@ -162,8 +143,9 @@ impl History {
                 self.results.push(Answer { place, opener: self.turn.opener });
             }
         }
-        if cost.abridged.is_some() && matches!(kind, Kind::Free(_)) {
-            self.calls.push(place);
+        if matches!(kind, Kind::Free(_)) {
+            self.longs.extend(cost.shortened.map(|_| place));
+            self.calls.extend(cost.abridged.map(|_| place));
         }
     }
 
@@ -177,6 +159,7 @@ impl History {
         End {
             len: self.kinds.len(),
             n_results: self.results.len(),
+            n_longs: self.longs.len(),
             n_calls: self.calls.len(),
             n_units: self.units.len(),
             turn: self.turn,
@@ -188,6 +171,7 @@ impl History {
         self.kinds.truncate(end.len);
         self.costs.truncate(end.len);
         self.results.truncate(end.n_results);
+        self.longs.truncate(end.n_longs);
         self.calls.truncate(end.n_calls);
         self.units.truncate(end.n_units);
         self.turn = end.turn;
@@ -211,6 +195,10 @@ impl History {
         self.results.get(number).copied()
     }
 
+    pub(super) fn long(&self, number: usize) -> Option<usize> {
+        self.longs.get(number).copied()
+    }
+
     pub(super) fn call(&self, number: usize) -> Option<usize> {
         self.calls.get(number).copied()
     }
@@ -222,15 +210,19 @@ impl History {
     /// What becomes of the message at a place.
     pub(crate) fn fate(&self, place: usize, loss: Loss, cleared: u64) -> Fate {
         let Kind::Free(role) = self.kinds[place] else { return Fate::Stays };
-        let cut = self.cut(loss);
+        let (cut, cost) = (self.cut(loss), self.costs[place]);
         let is_question = (cut.question.0..cut.question.1).contains(&place);
         match role {
-            _ if place < cut.start && !is_question => Fate::LeftOut,
-            Role::Tool if place < self.cleared_before(loss) => {
-                if self.costs[place].whole > cleared { Fate::Cleared } else { Fate::Stays }
+            _ if place < cut.start && (loss.question || !is_question) => Fate::LeftOut,
+            _ if loss.grant.is_some_and(|grant| grant.place == place) => Fate::Partly,
+            Role::Tool if place < self.cleared_before(loss) && cost.whole > cleared => {
+                Fate::Cleared
             }
-            Role::Assistant if place < self.abridged_before(loss) => {
-                if self.costs[place].abridged.is_some() { Fate::Abridged } else { Fate::Stays }
+            Role::Tool if place < self.shortened_before(loss) && cost.shortened.is_some() => {
+                Fate::Shortened
+            }
+            Role::Assistant if place < self.abridged_before(loss) && cost.abridged.is_some() => {
+                Fate::Abridged
             }
             Role::System | Role::User | Role::Assistant | Role::Tool => Fate::Stays,
         }
@@ -241,8 +233,10 @@ impl History {
         let cost = self.costs[place];
         match self.fate(place, loss, cleared) {
             Fate::Stays => cost.whole,
+            Fate::Shortened => cost.shortened.unwrap_or(cost.whole),
             Fate::Cleared => cleared,
             Fate::Abridged => cost.abridged.unwrap_or(cost.whole),
+            Fate::Partly => loss.grant.map_or(cost.whole, |grant| grant.tokens),
             Fate::LeftOut => 0,
         }
     }
@@ -254,8 +248,16 @@ impl History {
 
     /// The first unit that is not left out.
     fn cut(&self, loss: Loss) -> Unit {
-        let nothing = Unit { start: 0, question: (0, 0), may_open: true };
-        if loss.units == 0 { nothing } else { self.units[loss.units] }
+        let Some(cut) = self.units.get(loss.units).filter(|_| loss.units > 0) else {
+            return Unit { start: 0, question: (0, 0), may_open: true };
+        };
+        match self.units.get(loss.units + 1) {
+            // The first step of a turn stays without its question.
+            Some(next) if loss.question && cut.start == cut.question.0 => {
+                Unit { start: next.question.1, ..*cut }
+            }
+            _ => *cut,
+        }
     }
 
     /// The place before which messages are left out.
@@ -266,7 +268,7 @@ impl History {
     /// Whether what is left out ends inside a turn whose question stays.
     pub(crate) fn cuts_turn(&self, loss: Loss) -> bool {
         let (start, end) = self.cut(loss).question;
-        start < end
+        start < end && !loss.question
     }
 
     /// The place before which results are cleared.
@@ -279,8 +281,13 @@ impl History {
         loss.calls.checked_sub(1).map_or(0, |last| self.calls[last] + 1)
     }
 
-    /// The place before which messages are altered.
-    pub(crate) fn altered_before(&self, loss: Loss) -> (usize, usize) {
-        (self.cleared_before(loss), self.abridged_before(loss))
+    /// The place before which results that are too long are shortened.
+    fn shortened_before(&self, loss: Loss) -> usize {
+        loss.longs.checked_sub(1).map_or(0, |last| self.longs[last] + 1)
+    }
+
+    /// The places before which messages are altered, by measure.
+    pub(crate) fn altered_before(&self, loss: Loss) -> [usize; 3] {
+        [self.shortened_before(loss), self.cleared_before(loss), self.abridged_before(loss)]
     }
 }

@@ -8,7 +8,11 @@
 
 use interleaf_model::Role;
 
-use super::history::{History, Loss};
+use super::history::History;
+use super::loss::{Grant, Loss};
+
+/// Less than this of a message is not worth showing.
+pub(super) const LEAST_SHOWN: u64 = 100;
 
 /// The figures that a replay goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +27,10 @@ pub(crate) struct Terms {
     pub(super) least: u64,
     /// What does not belong to the history.
     pub(super) fixed: u64,
-    /// This many of the newest results are never cleared, nor their calls abridged.
+    /// A result that takes more is too long.
+    pub(super) longest_result: u64,
+    /// This many of the newest results are not cleared, nor their calls abridged, while they
+    /// leave half of the request.
     pub(super) newest_results: usize,
     /// What a cleared result takes.
     pub(super) cleared: u64,
@@ -43,6 +50,8 @@ impl Terms {
 pub(crate) struct Replay {
     /// What the request takes.
     total: u64,
+    /// The place up to which it was played.
+    upto: usize,
     n_results: usize,
     /// How many results the model has answered.
     n_seen: usize,
@@ -54,12 +63,13 @@ impl Replay {
     /// Before anything was said.
     pub(crate) fn new(terms: &Terms) -> Self {
         let loss = Loss::default();
-        Self { total: terms.fixed, n_results: 0, n_seen: 0, n_units: 0, loss }
+        Self { total: terms.fixed, upto: 0, n_results: 0, n_seen: 0, n_units: 0, loss }
     }
 
     /// Plays the messages from a place to the end of the history.
     pub(crate) fn play(&mut self, history: &History, from: usize, terms: &Terms) {
         for place in from..history.len() {
+            self.upto = place;
             let Some(role) = history.kind(place).role() else { continue };
             match role {
                 // A request was made before each assistant message.
@@ -74,6 +84,7 @@ impl Replay {
             self.n_units += usize::from(begins);
             self.total += history.cost_of(place);
         }
+        self.upto = history.len();
     }
 
     /// What the history takes now, without a notice.
@@ -85,42 +96,95 @@ impl Replay {
     /// Makes a request: what does not fit gives way.
     pub(crate) fn request(&mut self, history: &History, terms: &Terms) -> Loss {
         if self.total > terms.limit {
-            for measure in [Self::clear, Self::abridge, Self::leave_out] {
-                measure(self, history, terms);
+            self.take_back(history, terms);
+            for measure in [Self::shorten, Self::clear, Self::abridge, Self::leave_out] {
                 if self.total <= terms.enough {
                     break;
                 }
+                measure(self, history, terms);
             }
         }
         self.loss
     }
 
-    /// How many results are old. What the model has not seen yet is not, however much of it
+    /// How many results are old: not the newest few, while they and their calls take no more
+    /// than half of the request, and not what the model has not seen yet, however much of it
     /// there is.
-    fn n_old(&self, terms: &Terms) -> usize {
-        self.n_results.saturating_sub(terms.newest_results).min(self.n_seen)
+    fn n_old(&self, history: &History, terms: &Terms) -> usize {
+        let mut n_old = self.n_results;
+        let (mut taken, mut opener) = (0, None);
+        while let Some(newest) = n_old.checked_sub(1).and_then(|number| history.result(number))
+            && self.n_results - n_old < terms.newest_results
+        {
+            taken += history.cost_of(newest.place);
+            if opener.replace(newest.opener) != Some(newest.opener) {
+                taken += history.cost_of(newest.opener);
+            }
+            if taken > terms.limit / 2 {
+                break;
+            }
+            n_old -= 1;
+        }
+        n_old.min(self.n_seen)
+    }
+
+    fn shorten(&mut self, history: &History, terms: &Terms) {
+        let mut last = None;
+        while self.total > terms.low
+            && let Some(place) = history.long(self.loss.longs).filter(|&place| place < self.upto)
+        {
+            let loss = Loss { longs: self.loss.longs + 1, ..self.loss };
+            self.lose(history, loss, [place], terms);
+            last = Some(place);
+        }
+        self.grant(history, last, terms);
     }
 
     fn clear(&mut self, history: &History, terms: &Terms) {
-        let n_old = self.n_old(terms);
+        let n_old = self.n_old(history, terms);
+        let mut last = None;
         while self.total > terms.low && self.loss.results < n_old {
             let Some(answer) = history.result(self.loss.results) else { return };
             let loss = Loss { results: self.loss.results + 1, ..self.loss };
             self.lose(history, loss, [answer.place], terms);
+            last = Some(answer.place);
         }
+        self.grant(history, last, terms);
     }
 
     fn abridge(&mut self, history: &History, terms: &Terms) {
         // The first result that is not old, or else the last of all.
-        let n_old = self.n_old(terms);
+        let n_old = self.n_old(history, terms);
         let end = match n_old.checked_sub(usize::from(n_old == self.n_results)) {
             Some(number) => history.result(number).map_or(0, |answer| answer.opener),
             None => 0,
         };
+        let mut last = None;
         while self.total > terms.low
             && let Some(place) = history.call(self.loss.calls).filter(|&place| place < end)
         {
             let loss = Loss { calls: self.loss.calls + 1, ..self.loss };
+            self.lose(history, loss, [place], terms);
+            last = Some(place);
+        }
+        self.grant(history, last, terms);
+    }
+
+    /// What was shown in part gives way too, as far as needed.
+    fn take_back(&mut self, history: &History, terms: &Terms) {
+        if let Some(grant) = self.loss.grant {
+            let loss = Loss { grant: None, ..self.loss };
+            self.lose(history, loss, [grant.place], terms);
+            self.grant(history, Some(grant.place), terms);
+        }
+    }
+
+    /// The last message that a measure touched gets back what room it made too much.
+    fn grant(&mut self, history: &History, last: Option<usize>, terms: &Terms) {
+        let (Some(place), Some(room)) = (last, terms.low.checked_sub(self.total)) else { return };
+        let tokens = history.cost(place, self.loss, terms.cleared) + room;
+        if room >= LEAST_SHOWN && tokens < history.cost_of(place) {
+            let loss = Loss { grant: Some(Grant { place, tokens }), ..self.loss };
             self.lose(history, loss, [place], terms);
         }
     }
@@ -133,6 +197,11 @@ impl Replay {
                 *self = before;
                 break;
             }
+            if before.total > terms.limit
+                && let Some(steps) = before.without_question(history, terms)
+            {
+                *self = steps;
+            }
         }
         // A loop that thinks is cut where it thinks again, unless too much would go with it.
         let before = *self;
@@ -142,6 +211,34 @@ impl Replay {
                 return;
             }
         }
+    }
+
+    /// Leaves out a question that leaves no room for a single step of its turn, so that the
+    /// newest of them stay; nothing, if it is not that.
+    fn without_question(mut self, history: &History, terms: &Terms) -> Option<Self> {
+        let next = history.unit(self.loss.units + 1)?;
+        let (start, end) = history.unit(self.loss.units)?.question;
+        if self.loss.units == 0 || self.loss.question || start == end || next.question.0 == start {
+            return None;
+        }
+        self.lose(history, Loss { question: true, ..self.loss }, start..end, terms);
+        if self.total > terms.limit {
+            return None;
+        }
+        while let Some(unit) = history.unit(self.loss.units - 1)
+            && unit.question.0 == start
+            && self.loss.units > 1
+        {
+            let mut more = self;
+            let loss = Loss { units: self.loss.units - 1, ..self.loss };
+            let next = history.unit(self.loss.units)?;
+            more.lose(history, loss, unit.start..next.start, terms);
+            if more.total > terms.low {
+                break;
+            }
+            self = more;
+        }
+        Some(self)
     }
 
     /// Leaves out the oldest unit that is there. The last stays, and so does what the model
@@ -159,10 +256,15 @@ impl Replay {
         if self.loss.units == 0 {
             self.total += terms.notice;
         }
-        let loss = Loss { units: self.loss.units + 1, ..self.loss };
         // The question of a turn goes with its last step.
         let (start, end) = unit.question;
-        let question = if next.question == unit.question { start..start } else { start..end };
+        let is_last = next.question.0 != start;
+        let question = if is_last { start..end } else { start..start };
+        let loss = Loss {
+            units: self.loss.units + 1,
+            question: self.loss.question && !is_last,
+            ..self.loss
+        };
         self.lose(history, loss, question.chain(unit.start..next.start), terms);
         true
     }

@@ -9,6 +9,9 @@ use interleaf_model::{
 use crate::fence;
 use crate::tokens::Counting;
 
+/// By at least this many bytes the next guess is shorter.
+const LEAST_STEP: usize = 8;
+
 /// The result in at most `limit` tokens, its texts head and tail; nothing, if its texts are
 /// not what makes it long.
 pub(super) fn result(
@@ -21,11 +24,7 @@ pub(super) fn result(
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.sort_unstable();
     let length: usize = lengths.iter().sum();
-    let whole = counting.message(message);
-    // The first guess keeps as much of the texts as of the tokens; what else is in the
-    // result, or a denser head or tail, may ask for less.
-    let mut keep = (length as u128 * u128::from(limit) / u128::from(whole.max(1))) as usize;
-    loop {
+    fitting(length, limit, counting.message(message), counting, |keep| {
         let longest = longest(&lengths, keep);
         let part = |part: &ContentPart| match part.as_text() {
             Some(text) if text.text.len() > longest => {
@@ -36,15 +35,8 @@ pub(super) fn result(
         };
         let parts = Parts::new(result.parts.iter().map(part).collect()).ok()?;
         let body = Body::Tool(ToolResult { parts, ..result.clone() });
-        let shorter = Arc::new(Message { body, ..Message::clone(message) });
-        if counting.message(&shorter) <= limit {
-            return Some(shorter);
-        }
-        if keep == 0 {
-            return None;
-        }
-        keep = keep * 3 / 4;
-    }
+        Some(Arc::new(Message { body, ..Message::clone(message) }))
+    })
 }
 
 /// How long a text may be so that all of them, the longer ones cut, have this length
@@ -71,10 +63,32 @@ fn head_and_tail(text: &str, keep: usize) -> String {
 
 /// The message with the long arguments of its calls abridged; nothing, if none is long.
 pub(crate) fn arguments(message: &Message) -> Option<Arc<Message>> {
+    arguments_over(message, 0)
+}
+
+/// The message in at most `limit` tokens, the long arguments of its calls abridged as far as
+/// that takes; nothing, if they are not what makes it long.
+pub(super) fn arguments_to(
+    message: &Arc<Message>,
+    limit: u64,
+    counting: &Counting<'_>,
+) -> Option<Arc<Message>> {
+    let mut lengths: Vec<usize> =
+        message.calls().map(|call| call.arguments.as_str().len()).collect();
+    lengths.sort_unstable();
+    let length: usize = lengths.iter().sum();
+    fitting(length, limit, counting.message(message), counting, |keep| {
+        arguments_over(message, longest(&lengths, keep))
+    })
+}
+
+/// The message with the arguments of more than `most` bytes abridged to about that; nothing,
+/// if there are none.
+fn arguments_over(message: &Message, most: usize) -> Option<Arc<Message>> {
     let Body::Assistant(parts) = &message.body else { return None };
     let abridged = |part: &AssistantPart| match part {
         AssistantPart::Call(call) => {
-            let arguments = call.arguments.abridged()?;
+            let arguments = call.arguments.abridged_to(most)?;
             Some(AssistantPart::Call(ToolCall { arguments, ..call.clone() }))
         }
         AssistantPart::Text(_)
@@ -95,4 +109,30 @@ pub(crate) fn arguments(message: &Message) -> Option<Arc<Message>> {
     }
     let body = Body::Assistant(Parts::new(parts).ok()?);
     Some(Arc::new(Message { body, ..message.clone() }))
+}
+
+/// The message that keeps the most of `length` bytes and takes at most `limit` tokens.
+///
+/// The first guess keeps as much of the bytes as of the tokens; what else is in the message,
+/// or a denser head or tail, may ask for less.
+fn fitting(
+    length: usize,
+    limit: u64,
+    whole: u64,
+    counting: &Counting<'_>,
+    shortened: impl Fn(usize) -> Option<Arc<Message>>,
+) -> Option<Arc<Message>> {
+    let mut keep = (length as u128 * u128::from(limit) / u128::from(whole.max(1))) as usize;
+    loop {
+        let shorter = shortened(keep);
+        let tokens = shorter.as_ref().map_or(whole, |shorter| counting.message(shorter));
+        if tokens <= limit {
+            return shorter;
+        }
+        if keep == 0 {
+            return None;
+        }
+        let next = (keep as u128 * u128::from(limit) / u128::from(tokens)) as usize;
+        keep = (next - next / 32).saturating_sub(LEAST_STEP);
+    }
 }
