@@ -81,6 +81,7 @@ pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, Option<&'a Placement>);
 
 fn known(previous: Option<&Previous>) -> Known<'_> {
     let messages = previous.map(|previous| previous.messages.as_slice());
+    let messages = messages.filter(|messages| !messages.is_empty());
     (messages, previous.and_then(|previous| previous.placement.as_ref()))
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use interleaf_model::{Message, MessageId, Origin, Requirements, Role};
 
 use crate::open::awaited;
+use crate::placement::Memory;
 use crate::steps::filter;
 use crate::tokens::Counting;
 use crate::{Agent, Error, Ledger, OpenCall, Placement, Recipe, View};
@@ -21,8 +22,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) task: Option<&'a Arc<Message>>,
     /// The calls at the end of the view that are left open for their results.
     pub(crate) open: Vec<OpenCall>,
-    /// Where the previous request had its context block.
-    pub(crate) placement: Option<&'a Placement>,
+    /// What a rule of placement that remembers goes by.
+    pub(crate) memory: Memory<'a>,
     /// What counts tokens, at one rate for the whole request.
     pub(crate) counting: Option<Counting<'a>>,
 }
@@ -45,7 +46,7 @@ impl<'a> Brief<'a> {
             pinned: &view.pinned,
             task: task(messages, &recipe.agent)?,
             open: awaited(messages, recipe),
-            placement,
+            memory: Memory::of(recipe, placement),
             counting: recipe.ledger.as_deref().map(Ledger::counting),
         })
     }

@@ -4,12 +4,17 @@ mod layout;
 mod rule;
 
 pub use layout::Layout;
+pub(crate) use rule::RESULTS;
 pub use rule::{CustomRule, PlacementRule};
 
 use std::fmt;
 
 use interleaf_model::MessageId;
 use serde::{Deserialize, Serialize};
+use smol_str::{SmolStr, format_smolstr};
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::{ContextText, Recipe};
 
 /// Where the context block went, and how that came about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +39,54 @@ pub struct Placement {
     pub index: usize,
     /// How many messages it has.
     pub messages: usize,
+    /// A hash of what it says, if the rule goes by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<SmolStr>,
+}
+
+/// What a rule that remembers goes by.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory<'a> {
+    /// Where the previous request had its block.
+    pub(crate) previous: Option<&'a Placement>,
+    /// A hash of what the block says now, if the rule goes by that.
+    pub(crate) content: Option<SmolStr>,
+}
+
+impl<'a> Memory<'a> {
+    pub(crate) fn of(recipe: &Recipe, previous: Option<&'a Placement>) -> Self {
+        let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
+        Self { previous, content: goes_by_content.then(|| hash(&recipe.context)) }
+    }
+
+    /// Where the block stands, if it says what it said. The position is absent if the message
+    /// that it stood after is not in the layout.
+    pub(crate) fn stood(&self, layout: &Layout<'_>) -> Option<Option<usize>> {
+        let previous = self.previous?;
+        let says_the_same = self.content.is_some() && previous.content == self.content;
+        let after = previous.after.as_ref().filter(|_| says_the_same)?;
+        Some(layout.after(after))
+    }
+}
+
+/// A hash of what a block says, the same in every process and version.
+fn hash(context: &[ContextText]) -> SmolStr {
+    let mut hash = Xxh3Default::new();
+    for text in block_texts(context) {
+        for part in [text.kind.as_str(), &text.text] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+    }
+    format_smolstr!("{:016x}", hash.digest())
+}
+
+/// The texts that make the block, in its order.
+pub(crate) fn block_texts(context: &[ContextText]) -> Vec<&ContextText> {
+    let mut texts: Vec<&ContextText> =
+        context.iter().filter(|context| context.says_something()).collect();
+    texts.sort_by_key(|context| context.kind.rank());
+    texts
 }
 
 interleaf_model::only_objects!(Placement);

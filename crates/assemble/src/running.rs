@@ -149,7 +149,8 @@ impl Running {
             PlacementRule::AfterToolResult(_)
             | PlacementRule::BeforeAssistant(_)
             | PlacementRule::FromEnd(_)
-            | PlacementRule::Tail => {}
+            | PlacementRule::Tail
+            | PlacementRule::Sticky(_) => {}
         }
         // The order borrows what the rest changes.
         let view = std::mem::take(&mut self.view);
@@ -213,8 +214,7 @@ impl Running {
             if let Some(mut prior) = draft.prior.take() {
                 let reaches_back = safe::reaches_back(brief, &prior, source, &draft.entries);
                 let has_results = prior.has_results();
-                let rule = &brief.recipe.rule;
-                if reaches_back || !border::reaches(rule, has_block, has_results, &draft.entries) {
+                if reaches_back || !border::reaches(brief, has_block, has_results, &draft.entries) {
                     prior.unsettle(if reaches_back { usize::MAX } else { n_given_up });
                     n_given_up *= 2;
                     self.prior = prior;

@@ -27,7 +27,7 @@ impl View {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Previous {
-    /// Its messages, in order.
+    /// Its messages, in order; none, if only the placement is known.
     pub messages: Vec<Arc<Message>>,
     /// Where it had its context block.
     pub placement: Option<Placement>,
@@ -37,6 +37,11 @@ impl Previous {
     /// A request of which only the messages are known.
     pub fn of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
         Self { messages: messages.into_iter().collect(), placement: None }
+    }
+
+    /// A request of which only the place of its context block is known.
+    pub fn placed(placement: Placement) -> Self {
+        Self { messages: Vec::new(), placement: Some(placement) }
     }
 
     /// A request that was made, and where its context block went.

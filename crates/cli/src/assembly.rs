@@ -80,7 +80,7 @@ pub(crate) struct AssemblyArguments {
     #[arg(long, value_name = "NAME=PATH", value_parser = parse_source, help_heading = CONTEXT)]
     context_file: Vec<(String, String)>,
     /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N),
-    /// after_system or tail [default: after_tool_result(3)]
+    /// after_system, tail or sticky(N) [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
     place: Option<PlacementRule>,
 
@@ -169,6 +169,10 @@ impl AssemblyArguments {
         let loaded = session.loaded_at(self.session.at)?;
         if !self.plain {
             recipe.request = session.recipe_at(&recipe.request, self.session.at)?;
+        }
+        if recipe.previous.is_none() {
+            recipe.previous =
+                session.previous(&loaded.conversation, recipe.request.agent.name())?;
         }
         Ok(Source { loaded, session: Some(session) })
     }

@@ -6,6 +6,7 @@ use imbl::{OrdMap, Vector};
 use interleaf_model::{AgentName, Message, MessageId, Origin, Role, Usage};
 
 use crate::batch::End;
+use crate::course::Course;
 use crate::ids::Ids;
 use crate::marks::Marks;
 use crate::operate::operated;
@@ -35,6 +36,7 @@ pub struct Conversation {
     pub(crate) usage: Counters,
     /// The counters of sub-agents.
     pub(crate) agents: OrdMap<AgentName, Counters>,
+    pub(crate) course: Course,
 }
 
 impl Default for Conversation {
@@ -55,6 +57,7 @@ impl Conversation {
             batches: Vector::unit(Batch::first()),
             usage: Counters::default(),
             agents: OrdMap::new(),
+            course: Course::default(),
         }
     }
 
@@ -244,6 +247,7 @@ impl Conversation {
                 self.each_agent(|_, counters| counters.rewind());
             }
         }
+        self.course.follow(event);
         Ok(())
     }
 
@@ -441,6 +445,12 @@ impl Conversation {
     /// The token counters of a sub-agent; `None` if it never made a request.
     pub fn usage_of(&self, agent: &AgentName) -> Option<&Counters> {
         self.agents.get(agent)
+    }
+
+    /// The event with which an agent's last request began, counted from 0. A request that was
+    /// made after the point of a rollback is none.
+    pub fn last_request(&self, agent: Option<&AgentName>) -> Option<u64> {
+        self.course.last_request(agent)
     }
 
     /// The sub-agents that made requests, and their token counters.

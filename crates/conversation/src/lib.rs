@@ -42,6 +42,7 @@ mod conversation;
 mod event;
 
 mod batch;
+mod course;
 mod ids;
 mod marks;
 mod role_index;

@@ -6,6 +6,7 @@ use imbl::Vector;
 use interleaf_model::{BatchRecord, MessageId, Ranges, Transcript, UsageRecord};
 
 use crate::batch::End;
+use crate::course::Course;
 use crate::marks::Marks;
 use crate::view::View;
 use crate::{Batch, Conversation, Counters, Error};
@@ -77,6 +78,7 @@ impl Conversation {
         conversation.marks = Marks::of(&transcript.marks);
         let batches = batches(&transcript.batches, &conversation.marks);
         if !batches.is_empty() {
+            conversation.course = Course::after_batches(batches.len() - 1);
             conversation.batches = batches;
         }
         if let Some(usage) = &transcript.usage {

@@ -86,6 +86,7 @@ impl<'a> Single<'a> {
         let mut unbound = BTreeSet::new();
         if let (true, Outcome::Ready(prompt)) = (self.bound_thinking, &mut assembly.outcome) {
             let previous = self.previous.map(|previous| previous.messages.as_slice());
+            let previous = previous.filter(|messages| !messages.is_empty());
             unbound = bound::unbound(prompt, previous);
             if target.is_none() {
                 // The next request is held against this one: what is dropped stays dropped.

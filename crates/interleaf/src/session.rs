@@ -85,8 +85,6 @@ pub struct Session {
     conversation: Conversation,
     /// The body of the last noted request, if it is known.
     last_body: Option<LastBody>,
-    /// How many requests the lanes know of.
-    n_requests: u64,
     /// What the main agent's requests are made from.
     main: Lane,
     /// What the requests of sub-agents are made from.
@@ -135,7 +133,6 @@ impl Session {
             head,
             conversation,
             last_body: None,
-            n_requests: 0,
             main,
             agents,
             kept: None,

@@ -6,8 +6,15 @@ use std::sync::Arc;
 
 use interleaf_model::Role;
 
-use super::{Fallback, Layout, Spot};
+use super::{Fallback, Layout, Memory, Spot};
 use crate::{Error, Placement};
+
+/// After which tool result from the end the block goes if nothing else is said (C3).
+pub(crate) const RESULTS: usize = 3;
+
+/// How many messages may follow a block that stays where it was, if nothing else is said:
+/// about five rounds.
+const FOLLOWING: usize = 14;
 
 /// Where the context block goes (C6).
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +31,9 @@ pub enum PlacementRule {
     /// At the end; right before the last message, if that is a user's, so that the
     /// question stays last.
     Tail,
+    /// Where it was, byte for byte, while it says the same and at most so many messages
+    /// follow it; else right after the third-last tool result.
+    Sticky(usize),
     /// Wherever a function says.
     Custom(CustomRule),
 }
@@ -62,7 +72,7 @@ impl CustomRule {
 
 impl Default for PlacementRule {
     fn default() -> Self {
-        Self::AfterToolResult(3)
+        Self::AfterToolResult(RESULTS)
     }
 }
 
@@ -77,14 +87,18 @@ impl PlacementRule {
         }
     }
 
-    pub(crate) fn spot(&self, layout: &Layout<'_>, previous: Option<&Placement>) -> Spot {
+    pub(crate) fn spot(&self, layout: &Layout<'_>, memory: &Memory<'_>) -> Spot {
         match self {
             Self::AfterToolResult(n) => after_tool_result(layout, *n),
             Self::BeforeAssistant(n) => before_assistant(layout, *n),
             Self::FromEnd(n) => from_end(layout, *n),
             Self::AfterSystem => at(0),
             Self::Tail => tail(layout),
-            Self::Custom(custom) => at((custom.position)(layout, previous)),
+            Self::Sticky(limit) => match memory.stood(layout).flatten() {
+                Some(position) if layout.len() - position <= *limit => at(position),
+                Some(_) | None => after_tool_result(layout, RESULTS),
+            },
+            Self::Custom(custom) => at((custom.position)(layout, memory.previous)),
         }
     }
 }
@@ -139,6 +153,7 @@ impl fmt::Display for PlacementRule {
             Self::FromEnd(n) => write!(f, "from_end({n})"),
             Self::AfterSystem => f.write_str("after_system"),
             Self::Tail => f.write_str("tail"),
+            Self::Sticky(limit) => write!(f, "sticky({limit})"),
             Self::Custom(custom) => write!(f, "custom({})", custom.name),
         }
     }
@@ -148,12 +163,12 @@ impl FromStr for PlacementRule {
     type Err = Error;
 
     /// Reads `after_tool_result(3)`, `before_assistant(2)`, `from_end(5)`,
-    /// `after_system` or `tail`; `name:n` says the same as `name(n)`.
+    /// `after_system`, `tail` or `sticky(14)`; `name:n` says the same as `name(n)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = || {
             Error::settings(format!(
                 "{text:?} is not a placement rule: after_tool_result(n), before_assistant(n), \
-                 from_end(n), after_system and tail are known"
+                 from_end(n), after_system, tail and sticky(n) are known"
             ))
         };
         let (name, n) = match (text.split_once('('), text.split_once(':')) {
@@ -165,11 +180,12 @@ impl FromStr for PlacementRule {
         };
         let n = n.map(|n| n.trim().parse::<usize>()).transpose().map_err(|_| unknown())?;
         let rule = match (name.trim(), n) {
-            ("after_tool_result", n) => Self::AfterToolResult(n.unwrap_or(3)),
+            ("after_tool_result", n) => Self::AfterToolResult(n.unwrap_or(RESULTS)),
             ("before_assistant", Some(n)) => Self::BeforeAssistant(n),
             ("from_end", Some(n)) => Self::FromEnd(n),
             ("after_system", None) => Self::AfterSystem,
             ("tail", None) => Self::Tail,
+            ("sticky", n) => Self::Sticky(n.unwrap_or(FOLLOWING)),
             _ => return Err(unknown()),
         };
         rule.check()?;

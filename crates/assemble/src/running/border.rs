@@ -2,6 +2,8 @@
 
 use interleaf_model::{Entry, Role};
 
+use crate::brief::Brief;
+use crate::placement::RESULTS;
 use crate::{Layout, PlacementRule};
 
 /// How many turns of the assistant's begin between the settled part and the context
@@ -11,22 +13,22 @@ const MARGIN: usize = 2;
 
 /// Whether the rule finds its answer in what came since the settled turns.
 pub(super) fn reaches(
-    rule: &PlacementRule,
+    brief: &Brief<'_>,
     has_block: bool,
     has_results_before: bool,
     repaired: &[Entry],
 ) -> bool {
     let layout = Layout::of(repaired);
-    let Some(anchor) = anchor(rule, has_block, has_results_before, &layout) else { return false };
+    let Some(anchor) = anchor(brief, has_block, has_results_before, &layout) else { return false };
     borders(layout.roles(), layout.safe(anchor)).count() >= MARGIN
 }
 
 /// The places of a repaired draft at which it may be cut, ascending: nothing before the
 /// last of them can change any more, every rule of placement will find its answer
 /// after it, and the turn before each is the user's and whole.
-pub(super) fn cuts(rule: &PlacementRule, has_block: bool, repaired: &[Entry]) -> Vec<usize> {
+pub(super) fn cuts(brief: &Brief<'_>, has_block: bool, repaired: &[Entry]) -> Vec<usize> {
     let layout = Layout::of(repaired);
-    let Some(anchor) = anchor(rule, has_block, false, &layout) else { return Vec::new() };
+    let Some(anchor) = anchor(brief, has_block, false, &layout) else { return Vec::new() };
     let mut cuts: Vec<usize> = borders(layout.roles(), layout.safe(anchor)).collect();
     cuts.truncate(cuts.len().saturating_sub(MARGIN));
     cuts.into_iter().map(|position| layout.place(position)).collect()
@@ -34,22 +36,27 @@ pub(super) fn cuts(rule: &PlacementRule, has_block: bool, repaired: &[Entry]) ->
 
 /// The position up to which the place of the block is fixed, if it can be known.
 fn anchor(
-    rule: &PlacementRule,
+    brief: &Brief<'_>,
     has_block: bool,
     has_results_before: bool,
     layout: &Layout<'_>,
 ) -> Option<usize> {
     let last_user = layout.nth_last(Role::User, 1);
-    let anchor = match *rule {
-        PlacementRule::AfterToolResult(n) => match layout.nth_last(Role::Tool, n) {
-            Some(result) => result,
-            None if has_results_before => return None,
-            // The rule falls back on the last user message until there are enough
-            // results, and then on the first of them.
-            None => {
-                let first = layout.roles().iter().position(|&role| role == Role::Tool);
-                first.or(last_user)?.min(last_user?)
-            }
+    let after_result = |n: usize| match layout.nth_last(Role::Tool, n) {
+        Some(result) => Some(result),
+        None if has_results_before => None,
+        // The rule falls back on the last user message until there are enough
+        // results, and then on the first of them.
+        None => {
+            let first = layout.roles().iter().position(|&role| role == Role::Tool);
+            Some(first.or(last_user)?.min(last_user?))
+        }
+    };
+    let anchor = match brief.recipe.rule {
+        PlacementRule::AfterToolResult(n) => after_result(n)?,
+        PlacementRule::Sticky(_) => match brief.memory.stood(layout) {
+            Some(stood) => stood?.min(after_result(RESULTS)?),
+            None => after_result(RESULTS)?,
         },
         PlacementRule::BeforeAssistant(n) => layout.nth_last(Role::Assistant, n)?,
         PlacementRule::FromEnd(n) => layout.len().checked_sub(n)?,

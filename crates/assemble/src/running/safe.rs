@@ -41,7 +41,7 @@ pub(super) fn cuts(
     source: &[Entry],
     repaired: &[Entry],
 ) -> Vec<usize> {
-    let cuts = border::cuts(&brief.recipe.rule, has_block, repaired);
+    let cuts = border::cuts(brief, has_block, repaired);
     if cuts.last().is_none_or(|&last| last < SMALLEST) {
         return Vec::new();
     }

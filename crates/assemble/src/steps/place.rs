@@ -9,6 +9,7 @@ use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::fence;
 use crate::finding::Findings;
+use crate::placement::block_texts;
 use crate::{Agent, ContextText, Error, Layout, Placement, Step};
 
 pub(super) fn run(
@@ -23,7 +24,7 @@ pub(super) fn run(
         return Ok(());
     }
     let layout = Layout::of(&draft.entries);
-    let spot = rule.spot(&layout, brief.placement);
+    let spot = rule.spot(&layout, &brief.memory);
     let position = layout.safe(spot.position).max(first_position(brief, draft, &layout));
     let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
@@ -36,6 +37,7 @@ pub(super) fn run(
         after: None,
         index,
         messages: block.len(),
+        content: brief.memory.content.clone(),
     });
     draft.entries.splice(index..index, block);
     Ok(())
@@ -63,13 +65,10 @@ pub(super) fn again(
 
 /// The context block: one user message for each text that says something.
 fn context_entries(context: &[ContextText]) -> Vec<Entry> {
-    let mut texts: Vec<&ContextText> =
-        context.iter().filter(|context| !context.text.trim().is_empty()).collect();
-    texts.sort_by_key(|context| context.kind.rank());
     let made = |context: &ContextText| {
         let id = MessageId::new(format!("context:{}", context.kind.as_str()));
         let message = Message::user(&fence::context(&context.kind, &context.text));
         entry(message.with_id(id), Provenance::Context(context.kind.clone()))
     };
-    texts.into_iter().map(made).collect()
+    block_texts(context).into_iter().map(made).collect()
 }

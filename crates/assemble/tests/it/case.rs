@@ -78,6 +78,7 @@ pub(crate) fn rule() -> impl Strategy<Value = PlacementRule> {
         2 => (0_usize..12).prop_map(PlacementRule::FromEnd),
         1 => Just(PlacementRule::AfterSystem),
         1 => Just(PlacementRule::Tail),
+        2 => prop_oneof![0_usize..40, Just(usize::MAX)].prop_map(PlacementRule::Sticky),
         1 => prop_oneof![0_usize..20, Just(usize::MAX)].prop_map(|position| {
             PlacementRule::Custom(CustomRule::new("fixed", move |_, _| position))
         }),

@@ -296,10 +296,74 @@ fn a_custom_function_sees_the_layout_and_the_previous_placement() {
     assert_eq!(ready(&second).1.placement.unwrap().index, 2);
 }
 
+/// A session whose requests are made one after the other, each with this TODO.
+fn requests(rule: &PlacementRule, session: &[(&str, &str)]) -> Vec<String> {
+    let mut previous = None;
+    let one = |(conversation, todo): &(&str, &str)| {
+        let mut input = input(conversation, rule.clone());
+        input.context = vec![ContextText::new(ContextKind::Todo, *todo)];
+        input.previous = previous.take();
+        let (prompt, report) = ready(&input);
+        previous = Some(Previous::made(&prompt, report.placement.as_ref()));
+        letters(&prompt)
+    };
+    session.iter().map(one).collect()
+}
+
+#[test]
+fn a_sticky_block_stays_while_it_says_the_same_and_not_too_much_follows() {
+    let session = [
+        ("s u a t a t a t", "one"),
+        ("s u a t a t a t a t", "one"),
+        ("s u a t a t a t a t a t", "one"),
+        // Nine messages would follow it.
+        ("s u a t a t a t a t a t u", "one"),
+        ("s u a t a t a t a t a t u a t", "one"),
+        // It says something else.
+        ("s u a t a t a t a t a t u a t", "two"),
+    ];
+    assert_eq!(
+        requests(&PlacementRule::Sticky(8), &session),
+        [
+            "s u a t * a t a t",
+            "s u a t * a t a t a t",
+            "s u a t * a t a t a t a t",
+            "s u a t a t a t * a t a t u",
+            "s u a t a t a t * a t a t u a t",
+            "s u a t a t a t a t * a t u a t",
+        ]
+    );
+}
+
+#[test]
+fn a_sticky_block_is_placed_anew_if_what_it_stood_after_is_gone() {
+    let rule = PlacementRule::Sticky(usize::MAX);
+    let (prompt, report) = ready(&input("s u a t a t a t", rule.clone()));
+    let mut shorter = input("s u a t a t a t a t", rule);
+    shorter.view.messages.retain(|message| message.id.as_str() != "m3");
+    shorter.previous = Some(Previous::made(&prompt, report.placement.as_ref()));
+    let placed = ready(&shorter).1.placement.unwrap();
+    assert_eq!(placed.after.unwrap().as_str(), "m5");
+}
+
+#[test]
+fn a_sticky_block_is_never_inside_a_tool_block() {
+    let session = [("s u", "one"), ("s u a", "one"), ("s u a tt", "one"), ("s u a tt a t", "one")];
+    let made = requests(&PlacementRule::Sticky(usize::MAX), &session);
+    assert_eq!(made, ["s u *", "s u * a", "s u * a tt", "s u * a tt a t"]);
+}
+
 #[test]
 fn rules_are_read_and_printed() {
-    let rules =
-        ["after_tool_result(3)", "before_assistant(2)", "from_end(0)", "after_system", "tail"];
+    let rules = [
+        "after_tool_result(3)",
+        "before_assistant(2)",
+        "from_end(0)",
+        "after_system",
+        "tail",
+        "sticky(9)",
+    ];
+    assert_eq!("sticky".parse::<PlacementRule>().unwrap(), PlacementRule::Sticky(14));
     for text in rules {
         assert_eq!(text.parse::<PlacementRule>().unwrap().to_string(), text);
     }

@@ -1,7 +1,9 @@
 //! The requests that were sent from a session.
 
 use interleaf::Target;
-use interleaf::assemble::Recipe;
+use interleaf::assemble::{Previous, Recipe};
+use interleaf::conversation::Conversation;
+use interleaf::model::AgentName;
 use interleaf::store::SentRequest;
 
 use super::OpenSession;
@@ -22,6 +24,15 @@ impl OpenSession {
         let Self { session, opened } = self;
         let next = opened.wait(session.record(recipe, target));
         next.map(drop).map_err(|e| Failure::session(&name, &e))
+    }
+
+    /// What is known of an agent's last request in a conversation of this session.
+    pub(crate) fn previous(
+        &self,
+        conversation: &Conversation,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<Previous>, Failure> {
+        self.ask(self.session.previous(conversation, agent))
     }
 
     /// The body of the last request that was noted up to then, byte for byte.

@@ -31,10 +31,8 @@ pub(super) struct Lane {
     bound: Bound,
     /// The batch whose view is known, and how many positions of it.
     seen: Option<(u32, usize)>,
-    /// The number of the last request that is known here.
+    /// The event with which the last request began that is known here.
     last: Option<u64>,
-    /// Whether that is the agent's last.
-    pub(super) is_current: bool,
     /// The last request, for its answer.
     pub(super) asked: Option<Asked>,
 }
@@ -74,7 +72,6 @@ impl Default for Lane {
             pinned: BTreeSet::new(),
             seen: None,
             last: None,
-            is_current: false,
             hearing: Default::default(),
             bound: Default::default(),
             asked: None,
@@ -110,22 +107,23 @@ impl Lane {
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix })))
     }
 
-    /// Takes a request for the one before the next.
-    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked) {
+    /// Takes a request that began with this event for the one before the next.
+    pub(super) fn sent(&mut self, assembly: &Assembly, event: Option<u64>, asked: Asked) {
         self.running.remember(assembly);
-        self.last = Some(asked.number);
+        self.last = event;
         self.asked = Some(asked);
     }
 
-    /// Takes the agent's last request for the one before the next. If another node made it,
-    /// or this one before it was started anew, its report tells where its block stood.
-    pub(super) fn catch_up(&mut self, last: Option<&SentRequest>) {
-        let number = last.map(|last| last.no);
-        if self.last != number {
-            self.running.resume(last.and_then(placement_of));
-            self.last = number;
-        }
-        self.is_current = true;
+    /// Whether the last request that is known here began with this event.
+    pub(super) fn knows(&self, event: Option<u64>) -> bool {
+        self.last == event
+    }
+
+    /// Takes a request that began with this event for the one before the next. Its report
+    /// tells where its block stood.
+    pub(super) fn catch_up(&mut self, event: Option<u64>, request: Option<&SentRequest>) {
+        self.running.resume(request.and_then(placement_of));
+        self.last = event;
     }
 
     /// Takes in what is new in the conversation.
@@ -166,7 +164,7 @@ impl Told {
 }
 
 /// Where a request had its context block.
-fn placement_of(request: &SentRequest) -> Option<Placement> {
+pub(super) fn placement_of(request: &SentRequest) -> Option<Placement> {
     Told::by(request)?.placement
 }
 

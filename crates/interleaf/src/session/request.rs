@@ -75,7 +75,8 @@ impl Session {
             prefix: made.prefix.clone(),
             counted,
         };
-        self.lane(agent).sent(&made.assembly, asked);
+        let event = self.conversation.last_request(agent);
+        self.lane(agent).sent(&made.assembly, event, asked);
         Ok(next(*made, Some(number), target))
     }
 
@@ -104,17 +105,16 @@ impl Session {
         self.lane(agent).make(&conversation, &recipe, target)
     }
 
-    /// Takes in the last request of an agent, if others may have made some.
+    /// Takes in the last request of an agent, if it is not the one that is known here: another
+    /// node made it, the session was opened or forked, or a rollback took later ones back.
     async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
-        if self.n_requests != self.head.next_request {
-            let lanes = self.agents.values_mut().chain([&mut self.main]);
-            lanes.for_each(|lane| lane.is_current = false);
-            self.n_requests = self.head.next_request;
-        }
-        if !self.lane(agent).is_current {
-            let never = agent.is_some_and(|name| self.conversation.usage_of(name).is_none());
-            let last = if never { None } else { self.last_request(agent).await? };
-            self.lane(agent).catch_up(last.as_ref());
+        let event = self.conversation.last_request(agent);
+        if !self.lane(agent).knows(event) {
+            let request = match event {
+                Some(event) => self.request_begun(event).await?,
+                None => None,
+            };
+            self.lane(agent).catch_up(event, request.as_ref());
         }
         Ok(())
     }
@@ -147,9 +147,6 @@ impl Session {
             report: Json::of(&told).map_err(Error::form)?,
         });
         self.send(commit).await?;
-        if self.n_requests == number {
-            self.n_requests = self.head.next_request;
-        }
         self.conversation = conversation;
         self.last_body = Some(kept);
         Ok(number)

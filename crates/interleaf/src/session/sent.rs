@@ -1,10 +1,14 @@
 //! The requests of a session, kept so that each can be had again and proven.
 
-use interleaf_assemble::Report;
-use interleaf_model::Usage;
+use std::cmp::Ordering;
+
+use interleaf_assemble::{Previous, Report};
+use interleaf_conversation::Conversation;
+use interleaf_model::{AgentName, Usage};
 use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
 
 use super::Session;
+use super::lane::placement_of;
 use super::request::Told;
 use crate::Error;
 
@@ -33,9 +37,7 @@ impl Session {
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
         let told = Told { report: sent.report, prefix: None };
-        let number = self.note_fragments(None, (sent.model, sent.vendor), body, told).await;
-        self.lane(None).is_current = false;
-        number
+        self.note_fragments(None, (sent.model, sent.vendor), body, told).await
     }
 
     /// Notes what the API says that a request has cost so far. For the last request, the
@@ -80,6 +82,48 @@ impl Session {
                 return Ok(found);
             }
         }
+    }
+
+    /// What rules of placement that remember go by: where the block stood in an agent's last
+    /// request of a conversation, which is this session's, now or in its past.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn previous(
+        &self,
+        conversation: &Conversation,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<Previous>, Error> {
+        let Some(event) = conversation.last_request(agent) else { return Ok(None) };
+        let request = self.request_begun(event).await?;
+        Ok(request.as_ref().and_then(placement_of).map(Previous::placed))
+    }
+
+    /// The request that began with this event, which may be that of a session that this one is
+    /// a fork of. None, if none was noted with it.
+    pub(super) async fn request_begun(&self, event: u64) -> Result<Option<SentRequest>, Error> {
+        let mut head = self.head.clone();
+        while let Some(fork) = head.parent.filter(|fork| event < fork.seq) {
+            head = self.store.head(fork.session).await.map_err(Error::store)?;
+        }
+        let at = async |no: u64| {
+            let page = self.store.requests(head.id, Page::from(no, 1)).await;
+            let request = page.map_err(Error::store)?.into_iter().next();
+            Ok::<_, Error>(request.filter(|request| request.no == no))
+        };
+        // It is nearly always the last one. Later requests began with later events.
+        let (mut low, mut high) = (0, head.next_request);
+        let mut no = high.saturating_sub(1);
+        while low < high {
+            let Some(request) = at(no).await? else { return Ok(None) };
+            match request.seq.cmp(&event) {
+                Ordering::Equal => return Ok(Some(request)),
+                Ordering::Less => low = no + 1,
+                Ordering::Greater => high = no,
+            }
+            no = low + (high - low) / 2;
+        }
+        Ok(None)
     }
 
     /// The body of a request, byte for byte as it was sent: its hash is checked.

@@ -23,6 +23,7 @@ mod objects;
 mod records;
 mod requests;
 mod session;
+mod sticky;
 
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -43,6 +43,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         PlacementRule::FromEnd(4),
         PlacementRule::AfterSystem,
         PlacementRule::Tail,
+        PlacementRule::Sticky(8),
     ]);
     let window = proptest::option::weighted(0.4, select(vec![900_u64, 4_000, 1_000_000]));
     let missing = select(vec![MissingResult::Make, MissingResult::Make, MissingResult::DropCall]);
