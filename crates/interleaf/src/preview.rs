@@ -39,7 +39,8 @@ pub struct Single<'a> {
     /// The request before this one.
     pub previous: Option<&'a Previous>,
     /// Drop thinking that stands after something else than what it was made after (C15): by
-    /// the hash that a session keeps with an answer, else by the previous request.
+    /// the hash that a session keeps with an answer, else by the previous request. A target
+    /// whose model binds its thinking asks for it by itself.
     pub bound_thinking: bool,
 }
 
@@ -84,7 +85,8 @@ impl<'a> Single<'a> {
         let made = assemble_or_draft(&view, &recipe, requires, self.previous);
         let (mut assembly, draft) = made.map_err(Error::assemble)?;
         let mut unbound = BTreeSet::new();
-        if let (true, Outcome::Ready(prompt)) = (self.bound_thinking, &mut assembly.outcome) {
+        let binds = self.bound_thinking || target.is_some_and(Target::binds_thinking);
+        if let (true, Outcome::Ready(prompt)) = (binds, &mut assembly.outcome) {
             let previous = self.previous.map(|previous| previous.messages.as_slice());
             let previous = previous.filter(|messages| !messages.is_empty());
             unbound = bound::unbound(prompt, previous);

@@ -90,7 +90,7 @@ pub(crate) fn run(
     let counts = arguments.explain || arguments.report.is_some();
     let goes_to = destination.of(&loaded);
     let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
-    let text = made.text(&loaded.name)?;
+    let mut text = made.text(&loaded.name)?;
     if let Some(path) = &arguments.report {
         save(path, &made.preview.report_json())?;
     }
@@ -107,9 +107,12 @@ pub(crate) fn run(
             say_model(target, &loaded, arguments.assembly.model.as_deref());
         }
     }
-    if let (Some(session), Some(text)) = (&mut session, &text) {
-        if arguments.record {
-            session.record(&recipe.of(&loaded, counts)?, goes_to.as_ref())?;
+    if let (Some(session), Some(text)) = (&mut session, &mut text) {
+        if arguments.record
+            && let Some(body) = session.record(&recipe.of(&loaded, counts)?, goes_to.as_ref())?
+        {
+            // What is printed is what was recorded.
+            *text = body + "\n";
         }
         if let Some(at) = arguments.assembly.session.at {
             compare(session, at, text)?;

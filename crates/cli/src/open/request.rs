@@ -7,15 +7,17 @@ use interleaf::model::AgentName;
 use interleaf::store::SentRequest;
 
 use super::OpenSession;
+use crate::destination::body_text;
 use crate::failure::Failure;
 
 impl OpenSession {
-    /// Makes the session's next request and notes that it is sent now.
+    /// Makes the session's next request and notes that it is sent now. Gives its body; none,
+    /// if it waits.
     pub(crate) fn record(
         &mut self,
         recipe: &Recipe,
         target: Option<&Target>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let Some(target) = target else {
             let rule = "a request in neutral form is not sent; name an API with --to";
             return Err(Failure::new("--record", rule));
@@ -23,7 +25,8 @@ impl OpenSession {
         let name = self.name();
         let Self { session, opened } = self;
         let next = opened.wait(session.record(recipe, target));
-        next.map(drop).map_err(|e| Failure::session(&name, &e))
+        let request = next.map_err(|e| Failure::session(&name, &e))?.request();
+        request.map(|request| body_text(&name, &request.body)).transpose()
     }
 
     /// What is known of an agent's last request in a conversation of this session.

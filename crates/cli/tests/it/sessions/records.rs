@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{Place, run_in};
-use crate::{interleaf, stdout, text};
+use crate::{interleaf, run_with, stdout, text};
 
 #[test]
 fn a_command_that_is_refused_changes_nothing() {
@@ -106,4 +106,46 @@ fn what_is_found_in_an_insert_is_shown_at_its_own_place() {
         assert_eq!(hits[0]["index"], index, "{word}");
     }
     assert!(place.run(&["search", "beta"]).ends_with("\n   2 alpha beta\n"));
+}
+
+#[test]
+fn what_build_records_is_what_it_prints_also_if_thinking_is_bound_or_the_block_stays() {
+    let place = Place::new();
+    let id = place.run(&["new"]);
+    let id = id.trim();
+    place.run(&["append", id, "--user", "go"]);
+    let store = place.url("sessions.db");
+    let made = |todo: &str, more: &[&str]| {
+        let build = ["build", "--session", id, "--store", &store, "--quiet"];
+        let to = ["--to", "anthropic", "--model", "claude-sonnet-5-5", "--todo", todo];
+        let place = ["--place", "sticky"];
+        let output = run_with(&[&build, &to[..], &place, more].concat(), b"");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    made("one", &["--record"]);
+    for n in 0..4 {
+        let answer = format!(
+            r#"{{"id": "msg_{n}", "type": "message", "role": "assistant", "content": [
+                {{"type": "thinking", "thinking": "hm", "signature": "s"}},
+                {{"type": "tool_use", "id": "c{n}", "name": "ls", "input": {{}}}}],
+                "model": "claude-sonnet-5-5", "stop_reason": "tool_use",
+                "usage": {{"input_tokens": 10, "output_tokens": 5}}}}"#
+        );
+        let result = format!(r#"{{"role": "tool", "tool_call_id": "c{n}", "content": "src"}}"#);
+        run_in(
+            &store,
+            &["append", id, "-"],
+            &text(&run_with(&["decode"], answer.as_bytes()).stdout),
+        );
+        place.run(&["append", id, &result]);
+        // Where the block changes and moves, the thinking after it goes.
+        let todo = if n < 2 { "one" } else { "two" };
+        let seen = made(todo, &[]);
+        let recorded = made(todo, &["--record"]);
+        assert_eq!(seen, recorded, "{n}");
+        let sent = run_with(&["build", "--session", id, "--store", &store, "--sent"], b"");
+        assert_eq!(text(&sent.stdout), recorded, "{n}");
+        assert_eq!(recorded.contains("\"thinking\":\"hm\""), n != 2, "{recorded}");
+    }
 }
