@@ -80,8 +80,8 @@ pub fn assemble_observed(
 pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, Option<&'a Placement>);
 
 fn known(previous: Option<&Previous>) -> Known<'_> {
-    let messages = previous.map(|previous| previous.messages.as_slice());
-    let messages = messages.filter(|messages| !messages.is_empty());
+    let messages = previous.filter(|previous| previous.knows_messages());
+    let messages = messages.map(|previous| previous.messages.as_slice());
     (messages, previous.and_then(|previous| previous.placement.as_ref()))
 }
 

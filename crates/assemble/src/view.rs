@@ -44,6 +44,11 @@ impl Previous {
         Self { messages: Vec::new(), placement: Some(placement) }
     }
 
+    /// Whether more is known than where its block stood.
+    pub fn knows_messages(&self) -> bool {
+        !self.messages.is_empty() || self.placement.is_none()
+    }
+
     /// A request that was made, and where its context block went.
     pub fn made(prompt: &Prompt, placement: Option<&Placement>) -> Self {
         let messages = prompt.whole().messages().cloned().collect();

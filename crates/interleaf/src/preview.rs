@@ -87,8 +87,8 @@ impl<'a> Single<'a> {
         let mut unbound = BTreeSet::new();
         let binds = self.bound_thinking || target.is_some_and(Target::binds_thinking);
         if let (true, Outcome::Ready(prompt)) = (binds, &mut assembly.outcome) {
-            let previous = self.previous.map(|previous| previous.messages.as_slice());
-            let previous = previous.filter(|messages| !messages.is_empty());
+            let previous = self.previous.filter(|previous| previous.knows_messages());
+            let previous = previous.map(|previous| previous.messages.as_slice());
             unbound = bound::unbound(prompt, previous);
             if target.is_none() {
                 // The next request is held against this one: what is dropped stays dropped.
