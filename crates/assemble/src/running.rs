@@ -92,7 +92,7 @@ impl Running {
         }
     }
 
-    /// Makes a request, and takes it for the one before the next.
+    /// Makes a request, and remembers it as the previous request.
     ///
     /// # Errors
     /// As [`assemble`](crate::assemble()).
@@ -114,8 +114,8 @@ impl Running {
         }
     }
 
-    /// Takes a request of this session for the one before the next. One that waits is
-    /// none.
+    /// Remembers a request of this session as the previous request. One that waits is
+    /// not remembered.
     pub fn remember(&mut self, assembly: &Assembly) {
         if let Outcome::Ready(prompt) = &assembly.outcome {
             self.previous = Some(Remembered::of(prompt, self.previous.as_ref()));
@@ -123,7 +123,7 @@ impl Running {
         }
     }
 
-    /// Takes a request that was made elsewhere for the one before the next. All that is
+    /// Remembers a request that was made elsewhere as the previous request. All that is
     /// known of it is where its context block stood: what the next one has in common with
     /// it is not reported.
     pub fn resume(&mut self, placement: Option<Placement>) {

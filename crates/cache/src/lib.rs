@@ -24,7 +24,8 @@
 //!
 //! A prompt is a list of pieces, each with a key that stands for its content and the number of
 //! its tokens. Pieces may be whole content blocks, or single tokens if these are known; the
-//! rules are the same. What a request costs here is what is new in it.
+//! rules are the same. Following a request takes time in proportion to what is
+//! new in it.
 
 mod cache;
 mod prompt;

@@ -90,7 +90,7 @@ pub(crate) struct AssemblyArguments {
     /// Send the summary in this role [default: system]
     #[arg(long, value_name = "ROLE", requires = "summary", help_heading = REPAIR)]
     summary_role: Option<SummaryAs>,
-    /// What to do with a call without a result: make one that says so, or drop the call
+    /// For a call without a result: add a result that says none was recorded, or drop the call
     #[arg(long, value_name = "WHAT", default_value = "make", help_heading = REPAIR)]
     missing: Missing,
     /// Leave calls at the end open until their results come; there is no request until then

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   FILE or - ──▶ input ──▶ Conversation ──▶ commands/* ──▶ output ──▶ lines or JSON
-//!                   │            └──▶ assembly ──▶ target ──▶ neutral · api ─┤
+//!                   │            └──▶ assembly ──▶ destination ──▶ api ─────┤
 //!                   │                     └──▶ report_table ────────────────┘
 //!                   └───────────────────────────┴──▶ Failure ──▶ stderr, exit code
 //! ```

@@ -1,5 +1,4 @@
-//! Operations on the view, as data that a workflow, a command line and HTTP carry
-//! alike.
+//! Operations on the view, as data. Files and the command line use it.
 
 use interleaf_model::{Message, Role};
 use serde::{Deserialize, Serialize};

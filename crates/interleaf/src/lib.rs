@@ -1,5 +1,5 @@
 //! Interleaf turns a conversation into the request to send to a model API: always valid,
-//! fresh, inside the budget, cheap on the prompt cache, and equivalent on every API.
+//! up to date, inside the budget, cheap on the prompt cache, and equivalent on every API.
 //!
 //! ```text
 //!   Conversation ──view──▶ assemble ──▶ Prompt ──▶ wire ──▶ bytes
@@ -20,6 +20,8 @@
 //! | [`Session`] | a conversation that a store keeps; it makes its requests and takes its answers |
 //! | [`read`] | conversations, requests, tools, summaries and answers, whatever their form |
 //! | [`neutral`] | a request in no API's form, and back |
+//! | [`chat_form`], [`reply_form`] | a reply as a chat message, and as JSON of our own |
+//! | [`ask`] | the request of a plan's step, on its way to a model |
 //! | [`copy`] | sessions from store to store, or as JSON lines |
 //!
 //! An agent is a loop of two calls: [`Session::request`] makes the next request, and

@@ -26,10 +26,10 @@ pub struct Target {
     pub vendor: Vendor,
     /// Which model, and what is asked of it beside the messages.
     pub options: Options,
-    /// What a request says to be let in.
+    /// The API key.
     pub key: Option<Secret>,
-    /// Whether thinking goes back only after exactly what it was made after (C15); not said,
-    /// the model decides. A request then tells which thinking was left out. A context block
+    /// Whether thinking goes back only after exactly what it was made after (C15); `None`:
+    /// the model's name decides. A request then tells which thinking was left out. A context block
     /// that moves costs the thinking after its old place.
     pub bound_thinking: Option<bool>,
 }

@@ -30,7 +30,7 @@ pub struct Answered {
     /// that (C15).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<SmolStr>,
-    /// Why the model stopped; absent if the answer was cut.
+    /// Why the model stopped; `Cut` if the connection ended first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
 }

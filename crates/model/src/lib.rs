@@ -3,7 +3,7 @@
 //! A [`Message`] is an envelope (id, time, origin) around a [`Body`]; the body's
 //! role decides which parts it may hold, so an assistant cannot carry a tool
 //! result and a user cannot call a tool. Messages travel as a [`Transcript`]
-//! (the JSON format of files, HTTP and Python) and are shown to people in the
+//! (the JSON format of files and the command line) and are shown to people in the
 //! [`notation`], one line each.
 //!
 //! ```text

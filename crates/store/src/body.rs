@@ -1,4 +1,4 @@
-//! The bodies of requests, kept so that their bytes can be had again and proven.
+//! The bodies of requests, kept so that their bytes can be retrieved and verified.
 //!
 //! A body is stored as what is new in it: a request repeats most of the one before,
 //! and both ends are shared. A whole body is stored once what came since the last

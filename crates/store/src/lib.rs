@@ -11,8 +11,8 @@
 //!
 //! SQLite comes with the feature `sqlite`, which is on unless it is turned off, and
 //! PostgreSQL with the feature `postgres`. The traits are sealed: what a store must
-//! hold (one transaction on the expected number, records as of any event, words that all
-//! stores find alike) is held by one contract that all three are tested against.
+//! guarantee (one transaction on the expected number, records as of any event, words that all
+//! stores find alike) is stated in one contract test that all three pass.
 //!
 //! All that is written goes through [`Log::commit`], one transaction on the expected
 //! sequence number: of two writers one wins; the other has written nothing and learns

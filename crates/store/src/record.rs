@@ -1,4 +1,4 @@
-//! RecordFilter: what a session keeps beside its conversation, by kind and key.
+//! Records: what a session keeps beside its conversation, by kind and key.
 //!
 //! Nothing is rewritten: a change is a new row with the next number of the session.
 //! So the records as of any sequence number can be read, and a fork has those of its

@@ -19,6 +19,7 @@
 //! | `answer_writer.rs`, `stream_writer.rs` | from a reply to an answer, whole or in events |
 //! | `error.rs` | what the API says instead of an answer |
 //! | `lint.rs`, `lint/` | what the API would refuse: `rules`, `messages`, `parts`, `pairing`, `tools`, `settings` |
+//! | `http.rs` | where a request goes, and with which headers |
 //! | `detect.rs` | the signs by which a text of the family is known |
 //! | `models.rs`, `schema.rs` | what is known of models by their names; which schemas are taken |
 //!

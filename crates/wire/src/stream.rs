@@ -10,7 +10,6 @@
 //! | `[DONE]` of a server whose API has no such event | nothing |
 //! | the beginning of another answer | an error: two answers are never taken for one |
 //! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
-//!
 //! | a message that the API declares whole, and that says nothing | an empty reply: an answer may be empty, a stream may not |
 //!
 //! What came before an error or a cut is [`StreamDecoder::partial`]. The first error is the

@@ -107,7 +107,7 @@ impl Lane {
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix })))
     }
 
-    /// Takes a request that began with this event for the one before the next.
+    /// Remembers a request that began with this event as the previous request.
     pub(super) fn sent(&mut self, assembly: &Assembly, event: Option<u64>, asked: Asked) {
         self.running.remember(assembly);
         self.last = event;
@@ -119,7 +119,7 @@ impl Lane {
         self.last == event
     }
 
-    /// Takes a request that began with this event for the one before the next. Its report
+    /// Remembers a request that began with this event as the previous request. Its report
     /// tells where its block stood.
     pub(super) fn catch_up(&mut self, event: Option<u64>, request: Option<&SentRequest>) {
         self.running.resume(request.and_then(placement_of));

@@ -1,4 +1,4 @@
-//! The requests of a session, kept so that each can be had again and proven.
+//! The requests of a session, kept so that each can be retrieved and verified.
 
 use std::cmp::Ordering;
 

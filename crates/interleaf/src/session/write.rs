@@ -12,17 +12,18 @@ use crate::Error;
 use crate::hearing::with_caller;
 
 impl Session {
-    /// Says a message, and gives its log index. One that does not say when it was said
-    /// was said now; a result that names no agent is that of the agent whose call it answers.
+    /// Appends a message and returns its log index. A message without a time gets the
+    /// current time; a tool result without an agent belongs to the agent whose call it
+    /// answers.
     ///
     /// # Errors
     /// If the message may not be appended, or another writer was first. Nothing is
-    /// changed then; the same holds for all that follow here.
+    /// changed then; the same holds for every method below.
     pub async fn append(&mut self, message: impl Into<Arc<Message>>) -> Result<u32, Error> {
         self.append_all([message.into()]).await
     }
 
-    /// Says several messages in one transaction, and gives the log index of the first.
+    /// Appends several messages in one transaction and returns the log index of the first.
     ///
     /// # Errors
     /// As [`append`](Self::append).

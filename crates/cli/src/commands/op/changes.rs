@@ -64,7 +64,7 @@ pub(crate) struct Changes {
     /// Hide system messages too, with --clear or a truncation without --role
     #[arg(long, conflicts_with = "role", help_heading = OTHER)]
     drop_system: bool,
-    /// Show new messages before the one at this position; the view's length appends them
+    /// Show new messages before the one at this position; give the view's length to append
     #[arg(long, value_name = "POS", allow_negative_numbers = true, help_heading = OTHER)]
     insert: Option<usize>,
     /// Show a new message instead of the one at this position

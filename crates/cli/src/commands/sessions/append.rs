@@ -27,7 +27,7 @@ EXAMPLES
 
 All messages are written together, or none. If another program writes at the same
 time, these come after its messages, unless --expect forbids it. Of several messages,
-one whose id is already in the session gets another, and a note says so.")]
+one whose id is already in the session gets a new id, and a note says so.")]
 pub(crate) struct AppendArguments {
     /// The session
     id: String,

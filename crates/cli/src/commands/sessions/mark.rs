@@ -20,8 +20,9 @@ EXAMPLES
   interleaf sessions mark $ID 0=pinned 1=decision
   interleaf sessions mark $ID 0=pinned --remove
 
-INDEX is a place in the log, as `sessions show` prints it. A message that is
-`pinned` is never hidden, summarised or left out.")]
+INDEX is a place in the log, as `sessions show` prints it. A `pinned` message
+survives truncation and is never summarised or left out; clear, filter and
+replace still hide it.")]
 pub(crate) struct MarkArguments {
     /// The session
     pub(crate) id: String,

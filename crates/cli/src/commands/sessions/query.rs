@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::commands::query::Criteria;
 
-/// Find messages of a session by role, number, turn, tool, time and mark
+/// Find messages of a session by role, number, turn, tool, text, time and mark
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
