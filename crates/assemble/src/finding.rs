@@ -146,6 +146,8 @@ pub enum Cause {
     LongArguments,
     /// The request does not fit the window.
     Budget,
+    /// The tool loop that is running is cut off from the thinking that it began with.
+    ThinkingLeftOut,
 }
 
 impl fmt::Display for FindingKind {
@@ -200,6 +202,9 @@ impl fmt::Display for Cause {
                 "the request would not fit the window, and its arguments are long and old"
             }
             Self::Budget => "the request would not fit the window",
+            Self::ThinkingLeftOut => {
+                "the running tool loop begins here now, after its thinking: some models go on without thinking"
+            }
         })
     }
 }

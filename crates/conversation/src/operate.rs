@@ -48,6 +48,9 @@ pub enum Reason {
     BlockHidden,
     /// These were to go inside a tool block and went before it.
     MovedBeforeBlock,
+    /// With this the tool loop that is running begins now: the thinking that it began with
+    /// is hidden.
+    ThinkingHidden,
 }
 
 impl Reason {
@@ -59,6 +62,7 @@ impl Reason {
             Self::BlockKept => "block_kept",
             Self::BlockHidden => "block_hidden",
             Self::MovedBeforeBlock => "moved_before_block",
+            Self::ThinkingHidden => "thinking_hidden",
         }
     }
 }
@@ -75,6 +79,10 @@ impl fmt::Display for Reason {
                 "hidden: a tool block is hidden whole, and more than half of it was to go"
             }
             Self::MovedBeforeBlock => "moved before a tool block, which stays whole",
+            Self::ThinkingHidden => {
+                "the running tool loop begins here now: its thinking is hidden, and some models \
+                 go on without thinking"
+            }
         })
     }
 }
@@ -146,16 +154,32 @@ fn hide(
         Pinning::Ignored => Vec::new(),
         Pinning::Stays => conversation.positions_marked(PINNED),
     };
-    let notes = if split_blocks && pinned.is_empty() {
+    let mut notes = if split_blocks && pinned.is_empty() {
         Vec::new()
     } else {
         spare(conversation, &mut keep, &pinned, split_blocks)
     };
+    notes.extend(thinking_hidden(conversation, &keep));
     let (mut view, mut hidden) = (Vec::new(), Vec::new());
     for (index, kept) in conversation.view().zip(keep) {
         if kept { view.push(index) } else { hidden.push(index) }
     }
     Effect { operation, view, hidden, added: Vec::new(), notes }
+}
+
+/// Says so, if the tool loop that is running loses the thinking that it began with.
+fn thinking_hidden(conversation: &Conversation, keep: &[bool]) -> Option<Note> {
+    let visible: Vec<&Message> = conversation.visible().map(AsRef::as_ref).collect();
+    let is_running = |last: &&&Message| last.has_calls() || last.role() == Role::Tool;
+    visible.last().filter(is_running)?;
+    let question = visible.iter().rposition(|message| message.role() == Role::User);
+    let steps = question.map_or(0, |at| at + 1)..visible.len();
+    let mut steps = steps.filter(|&at| visible[at].role() == Role::Assistant);
+    let first = steps.next().filter(|&at| visible[at].begins_with_thinking() && !keep[at])?;
+    let opener = steps.find(|&at| keep[at] && at > first)?;
+    let index = conversation.view.index_at(opener)?;
+    let note = Note { indices: vec![index], reason: Reason::ThinkingHidden };
+    (!visible[opener].begins_with_thinking()).then_some(note)
 }
 
 /// What is to become of a tool block.

@@ -81,7 +81,7 @@ impl<'a> Single<'a> {
         if let Some(target) = target {
             target.keep_room(&mut recipe);
         }
-        let requires = target.map_or(Requirements::STRICT, Target::requirements);
+        let requires = target.map_or_else(of_nobody, Target::requirements);
         let made = assemble_or_draft(&view, &recipe, requires, self.previous);
         let (mut assembly, draft) = made.map_err(Error::assemble)?;
         let mut unbound = BTreeSet::new();
@@ -127,6 +127,13 @@ impl Preview {
             Outcome::Waiting(_) => &self.draft,
         }
     }
+}
+
+/// What a request that is for nobody in particular keeps to: no turn is made up for it.
+fn of_nobody() -> Requirements {
+    let mut requires = Requirements::STRICT;
+    requires.user_first = false;
+    requires
 }
 
 /// The messages that are marked as pinned.

@@ -276,6 +276,14 @@ impl Message {
         self.calls().next().is_some()
     }
 
+    /// Whether the first thing that it says is a thought.
+    pub fn begins_with_thinking(&self) -> bool {
+        match &self.body {
+            Body::Assistant(parts) => matches!(parts.first(), Some(AssistantPart::Thinking(_))),
+            Body::System(_) | Body::User(_) | Body::Tool(_) => false,
+        }
+    }
+
     /// The tool result, if it is one.
     pub fn as_result(&self) -> Option<&ToolResult> {
         match &self.body {

@@ -130,6 +130,14 @@ impl Prior {
         first.map_or_else(|| MessageId::new(""), |entry| entry.message.id.clone())
     }
 
+    /// The id of the message at a place of the history.
+    pub(crate) fn id_at(&self, place: usize) -> Option<MessageId> {
+        let next = self.stretches.partition_point(|stretch| stretch.start <= place);
+        let stretch = self.stretches.get(next.checked_sub(1)?)?;
+        let entry = stretch.link.entries().get(place - stretch.start)?;
+        Some(entry.message.id.clone())
+    }
+
     pub(super) fn has_results(&self) -> bool {
         self.history.has_results()
     }

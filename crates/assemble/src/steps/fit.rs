@@ -34,8 +34,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use interleaf_model::{
-    AssistantPart, Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role,
-    Text,
+    Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
 };
 
 use self::history::Cost;
@@ -142,7 +141,8 @@ fn give_way(
     let n_system = head_len(&draft.entries);
     let mut gap = stays.len();
     let mut rest = Vec::with_capacity(draft.entries.len());
-    for (at, old) in std::mem::take(&mut draft.entries).iter().enumerate() {
+    let said = std::mem::take(&mut draft.entries);
+    for (at, old) in said.iter().enumerate() {
         let place = base + at;
         let fate = history.fate(place, loss, terms.cleared_cost());
         if at >= unseen_from && matches!(fate, Fate::Shortened | Fate::Partly) {
@@ -156,11 +156,19 @@ fn give_way(
     }
     taken -= given.spare;
     let gap = history.cuts_turn(loss).then_some(gap);
+    let thoughtless = history.thoughtless(loss);
     if let Some(prior) = &mut draft.prior {
         history.cut_back(before);
         prior.keep(history);
     }
     given.tell(findings);
+    if let Some(place) = thoughtless {
+        let id = match place.checked_sub(base) {
+            Some(at) => said.get(at).map(|entry| entry.message.id.clone()),
+            None => draft.prior.as_ref().and_then(|prior| prior.id_at(place)),
+        };
+        id.iter().for_each(|id| findings.add(FindingKind::Warned, id, Cause::ThinkingLeftOut));
+    }
     let mut made = None;
     if given.n_left_out > 0 {
         let notice = notice(brief, &first, given.n_left_out);
@@ -185,10 +193,7 @@ pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
     let longest = longest.filter(|&longest| whole > longest && message.role() == Role::Tool);
     let short = longest.and_then(|longest| shorten::result(message, longest, counting));
     let shortened = short.map(|short| counting.message(&short));
-    let thinks = match &message.body {
-        Body::Assistant(parts) => matches!(parts.first(), Some(AssistantPart::Thinking(_))),
-        Body::System(_) | Body::User(_) | Body::Tool(_) => false,
-    };
+    let thinks = message.begins_with_thinking();
     Cost { whole, shortened, abridged, thinks }
 }
 

@@ -58,6 +58,19 @@ fn a_window_is_kept_and_what_must_stay_stays() {
 }
 
 #[test]
+fn a_turn_is_made_up_only_for_an_api_that_asks_for_one() {
+    let input = br#"[{"role": "assistant", "content": "yes?"}, {"role": "user", "content": "hi"}]"#;
+    let n_messages = |flags: &[&str]| {
+        let output = run_with(&[&["build", "-"][..], flags].concat(), input);
+        let request: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+        request["messages"].as_array().unwrap().len()
+    };
+    assert_eq!(n_messages(&[]), 2);
+    assert_eq!(n_messages(&["--to", "openai-chat", "--model", "gpt-5"]), 2);
+    assert_eq!(n_messages(&["--to", "anthropic", "--model", "claude-sonnet-4-5"]), 3);
+}
+
+#[test]
 fn what_is_kept_fills_the_window() {
     for window in [1_200_u64, 1_500, 2_500, 4_000] {
         let text = window.to_string();

@@ -70,11 +70,18 @@ impl SummaryForm {
     /// assembling says so, and sends the messages themselves.
     ///
     /// # Errors
-    /// If an end of what it covers is not there, or the two stand the other way round.
+    /// If something that it covers is not there, or the two ends stand the other way round.
     pub fn over(&self, conversation: &Conversation) -> Result<Summary, Error> {
         let known = |id: &MessageId| conversation.find(id).is_some();
         let covers = match &self.covers {
-            Covers::List(ids) => ids.iter().cloned().collect(),
+            Covers::List(ids) => {
+                let unknown = ids.iter().position(|id| !known(id)).filter(|_| known(&self.start));
+                if let Some(at) = unknown {
+                    let rule = format!("there is no message {:?}", ids[at].as_str());
+                    return Err(InputFault::new(rule).at(format!("covers[{at}]")).into());
+                }
+                ids.iter().cloned().collect()
+            }
             Covers::Span(_) if !known(&self.start) => BTreeSet::new(),
             Covers::Span(Span { first, last }) => {
                 let visible = span(conversation.visible(), first, last);

@@ -271,6 +271,12 @@ impl History {
         start < end && !loss.question
     }
 
+    /// Where the loop that is running begins, if that is cut off from its thinking.
+    pub(crate) fn thoughtless(&self, loss: Loss) -> Option<usize> {
+        let cut = self.cut(loss);
+        (!cut.may_open && cut.question.0 == self.turn.start).then_some(cut.start)
+    }
+
     /// The place before which results are cleared.
     fn cleared_before(&self, loss: Loss) -> usize {
         loss.results.checked_sub(1).map_or(0, |last| self.results[last].place + 1)

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Budget, ErrorKind, Ledger, OpenBlock, Outcome, Previous};
+use interleaf_assemble::{
+    Budget, Cause, ErrorKind, FindingKind, Ledger, OpenBlock, Outcome, Previous,
+};
 use interleaf_model::{
     Body, CallId, ContentPart, Message, MessageId, Parts, Provenance, Status, Text,
 };
@@ -512,11 +514,24 @@ fn a_loop_that_thinks_is_cut_where_it_thinks_again() {
         let number: usize = opener.calls().next().unwrap().id.as_str()[1..].parse().unwrap();
         assert!(number.is_multiple_of(3), "{n_steps} steps: it begins with {number}");
     }
-    // Where it does not think again, it is cut all the same.
-    let steps: String = (0..40).map(|n| step(3 * n + usize::from(n > 0))).collect();
-    assert!(
-        ready(&session(&format!("u list them all\n{steps}"), 400, &ledger)).0.entries().len() > 8
-    );
+}
+
+#[test]
+fn a_running_loop_that_is_cut_off_from_its_thinking_is_told() {
+    let ledger = words();
+    let steps: String = (1..40).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let text = format!("u list them all\na [think look first] [call c0 ls]\nt c0= src\n{steps}");
+    let told = |text: &str| {
+        let (prompt, report) = ready(&session(text, 400, &ledger));
+        let opener = prompt.messages().find(|message| message.has_calls()).unwrap().id.clone();
+        let finding = report.findings().find(|(_, finding)| finding.kind == FindingKind::Warned);
+        finding.map(|(_, finding)| {
+            assert_eq!((finding.cause, &finding.message), (Cause::ThinkingLeftOut, &opener));
+        })
+    };
+    assert_eq!(told(&text), Some(()));
+    assert_eq!(told(&format!("{text}a done\nu thanks")), None, "it is over");
+    assert_eq!(told(&text.replace("[think look first] ", "")), None, "it never thought");
 }
 
 #[test]

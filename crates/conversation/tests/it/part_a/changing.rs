@@ -257,6 +257,29 @@ fn a9_a_filter_keeps_blocks_whole() {
 }
 
 #[test]
+fn an_operation_that_hides_the_thinking_of_the_running_loop_says_so() {
+    let steps = "a [call c2 ls]\nt c2= src\na [call c3 ls]\nt c3= docs\n";
+    let running = format!("u go\na [think look first] [call c1 ls]\nt c1= src\n{steps}");
+    let noted = |text: &str, truncate: Truncate| {
+        let mut conversation = self::conversation(text);
+        let operated = self::truncate(&mut conversation, truncate);
+        let is_it = |note: &&Note| note.reason == Reason::ThinkingHidden;
+        operated.notes.iter().find(is_it).map(|note| note.indices.clone())
+    };
+    assert_eq!(noted(&running, keep_last(2)), Some(vec![5]));
+    assert_eq!(noted(&running, keep_last(4)), Some(vec![3]));
+    let without_two = Truncate { remove_first: Some(3), ..Truncate::default() };
+    assert_eq!(noted(&running, without_two), Some(vec![3]));
+    assert_eq!(noted(&running, keep_last(6)), None, "its thinking stays");
+    assert_eq!(noted(&format!("{running}a done\n"), keep_last(3)), None, "it is over");
+    assert_eq!(noted(&format!("{running}u thanks\n"), keep_last(3)), None, "it is over");
+    let thinks_again = running.replace("a [call c3", "a [think again] [call c3");
+    assert_eq!(noted(&thinks_again, keep_last(2)), None, "it thinks again");
+    let thoughtless = running.replace("[think look first] ", "");
+    assert_eq!(noted(&thoughtless, keep_last(2)), None, "it never thought");
+}
+
+#[test]
 fn a9_an_insert_inside_a_block_goes_before_it() {
     let insert = |split_blocks| {
         let messages = vec![Message::user("stop")];
