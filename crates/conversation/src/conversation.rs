@@ -180,7 +180,20 @@ impl Conversation {
     /// # Errors
     /// None that a caller could cause.
     pub fn note_usage(&mut self, usage: Usage, agent: Option<&AgentName>) -> Result<Event, Error> {
-        self.record(Event::UsageNoted { usage, agent: agent.cloned() })
+        self.record(Event::UsageNoted { usage, agent: agent.cloned(), earlier: false })
+    }
+
+    /// Notes what the API reports of a request that an agent made before its current one:
+    /// all of it, once.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn note_earlier_usage(
+        &mut self,
+        usage: Usage,
+        agent: Option<&AgentName>,
+    ) -> Result<Event, Error> {
+        self.record(Event::UsageNoted { usage, agent: agent.cloned(), earlier: true })
     }
 
     fn record(&mut self, event: Event) -> Result<Event, Error> {
@@ -240,7 +253,13 @@ impl Conversation {
                 let log_len = self.log.len() as u32;
                 self.counters_mut(agent.as_ref()).begin(log_len);
             }
-            Event::UsageNoted { usage, agent } => self.counters_mut(agent.as_ref()).note(*usage),
+            Event::UsageNoted { usage, agent, earlier } => {
+                let counters = self.counters_mut(agent.as_ref());
+                match earlier {
+                    true => counters.note_earlier(*usage),
+                    false => counters.note(*usage),
+                }
+            }
             Event::Reset {} => {
                 self.start_batch("reset", Vector::new());
                 self.usage.rewind();
@@ -451,6 +470,20 @@ impl Conversation {
     /// made after the point of a rollback is none.
     pub fn last_request(&self, agent: Option<&AgentName>) -> Option<u64> {
         self.course.last_request(agent)
+    }
+
+    /// The messages that were appended since an agent's last request was made; `None` if there
+    /// was none, or an operation has changed the view since.
+    pub fn since_request(
+        &self,
+        agent: Option<&AgentName>,
+    ) -> Option<impl Iterator<Item = &Arc<Message>>> {
+        let counters = match agent {
+            None => &self.usage,
+            Some(name) => self.agents.get(name)?,
+        };
+        let since = counters.request_log_len? as usize;
+        Some((since..self.log.len()).filter_map(|index| self.log.get(index)))
     }
 
     /// The sub-agents that made requests, and their token counters.

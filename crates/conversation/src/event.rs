@@ -59,6 +59,9 @@ pub enum Event {
         /// The sub-agent that made it; absent for the main agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<AgentName>,
+        /// Whether an earlier request is meant, whose answer came after the current one began.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        earlier: bool,
     },
     /// The view was emptied and the counters set to zero, except lifetime's.
     Reset {},

@@ -47,6 +47,12 @@ impl Counters {
         self.lifetime = instead(self.lifetime, self.current, usage);
         self.current = usage;
     }
+
+    /// Takes what the API reports of a request before the current one.
+    pub(crate) fn note_earlier(&mut self, usage: Usage) {
+        self.cumulative = instead(self.cumulative, Usage::default(), usage);
+        self.lifetime = instead(self.lifetime, Usage::default(), usage);
+    }
 }
 
 /// `sum`, with `new` counted instead of `old`.

@@ -8,10 +8,9 @@ mod model;
 
 use std::time::Duration;
 
-use interleaf::assemble::{Budget, Recipe, Tokens};
+use interleaf::assemble::{Budget, Recipe};
 use interleaf::model::{ContextKind, Message, Reply, Tool, ToolCall};
 use interleaf::store::{self, SessionId};
-use interleaf::wire::ApiErrorKind;
 use interleaf::{Next, Request, Session, SessionAgent, Target, TodoStatus};
 use serde::Deserialize;
 use serde_json::json;
@@ -82,18 +81,13 @@ async fn send(request: &Request) -> Result<Answer> {
             Err(error) => error,
         };
         let Some(refusal) = error.api_error() else { return Err(error.into()) };
-        match refusal.kind() {
-            ApiErrorKind::TooLong { limit: Some(limit), tokens } => {
-                let counted = tokens.unwrap_or(limit.saturating_mul(2)).max(1);
-                let estimated = request.report.tokens.as_ref().map_or(limit, Tokens::total);
-                let window = limit.saturating_mul(estimated) / counted;
-                return Ok(Answer::TooLong(Budget::of_window(window)));
-            }
-            _ if refusal.is_retryable() => {
-                tokio::time::sleep(refusal.retry_after().unwrap_or(Duration::from_secs(1))).await;
-            }
-            _ => return Err(error.into()),
+        if let Some(budget) = request.shorter(refusal) {
+            return Ok(Answer::TooLong(budget));
         }
+        if !refusal.is_retryable() {
+            return Err(error.into());
+        }
+        tokio::time::sleep(refusal.retry_after().unwrap_or(Duration::from_secs(1))).await;
     }
     Err("the API is still busy".into())
 }

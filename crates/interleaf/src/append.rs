@@ -9,10 +9,8 @@ use interleaf_model::Reply;
 
 use self::fitting::fitting;
 use crate::read::{Renamed, Said};
+use crate::session::RETRIES;
 use crate::{Error, Session};
-
-/// Number of further attempts when others write at the same time.
-pub(crate) const RETRIES: usize = 63;
 
 /// What happens if another writer was first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -244,7 +244,7 @@ impl<'a> Past<'a> {
             self.events.push(Event::RequestBegan { agent: agent.cloned() });
         }
         if usage != Usage::default() {
-            self.events.push(Event::UsageNoted { usage, agent: agent.cloned() });
+            self.events.push(Event::UsageNoted { usage, agent: agent.cloned(), earlier: false });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A request, ready to be sent.
 
-use interleaf_assemble::{OpenCall, Report};
-use interleaf_wire::{Adjustment, Decoder, Encoded, Http};
+use interleaf_assemble::{Budget, OpenCall, Report};
+use interleaf_wire::{Adjustment, ApiError, ApiErrorKind, Decoder, Encoded, Http};
 
 /// What a session does next.
 #[derive(Debug)]
@@ -57,6 +57,45 @@ impl Request {
     /// are settled is shared from request to request, so asking costs what is read.
     pub fn adjustments(&self) -> impl Iterator<Item = &Adjustment> {
         self.body.all_adjustments()
+    }
+}
+
+impl Request {
+    /// The budget of a shorter request, if the API says that this one is too long. It is the
+    /// API's limit in our count; where the API tells no figures, a quarter less than was sent.
+    /// None, if it says something else, or nothing was counted and nothing told.
+    ///
+    /// ```
+    /// use interleaf::assemble::Recipe;
+    /// use interleaf::model::Message;
+    /// use interleaf::{Session, Target, store};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// # let mut session = Session::create(store::open("memory:").await?, "").await?;
+    /// # session.append(Message::user("Which files are here?")).await?;
+    /// let target = Target::new("openai", "gpt-4o")?.with_key("sk-123");
+    /// let recipe = Recipe::new().with_budget(target.budget());
+    /// let request = session.request(&recipe, &target).await?.request().unwrap();
+    /// let body = br#"{"error": {"code": "context_length_exceeded", "message": "too long"}}"#;
+    /// let error = request.decoder.whole(400, [], body).unwrap_err();
+    /// let shorter = request.shorter(error.api_error().unwrap()).unwrap();
+    /// assert!(shorter.window < target.budget().window);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn shorter(&self, refusal: &ApiError) -> Option<Budget> {
+        let ApiErrorKind::TooLong { tokens, limit } = refusal.kind() else { return None };
+        let sent = self.report.tokens.as_ref().map(|tokens| tokens.total());
+        let window = match (limit, sent) {
+            (Some(limit), Some(sent)) => {
+                let counted = tokens.unwrap_or(limit.saturating_mul(2)).max(1);
+                limit.saturating_mul(sent) / counted
+            }
+            (Some(limit), None) => limit,
+            (None, Some(sent)) => sent - sent / 4,
+            (None, None) => return None,
+        };
+        Some(Budget::of_window(window))
     }
 }
 

@@ -15,6 +15,7 @@
 //! record. What only appends does not, and a preview is made from what is known here.
 
 mod agent;
+mod asker;
 mod counters;
 mod draft;
 mod find;
@@ -38,6 +39,7 @@ pub use information::{InfoRange, Information};
 pub use notes::{FolderNote, Notes};
 pub use records::DamagedRecord;
 pub(crate) use records::check as check_record;
+pub(crate) use retry::RETRIES;
 pub use sent::Sent;
 pub use summary::{KeptSummary, SummaryState};
 pub use todo::{Todo, TodoItem, TodoStatus};

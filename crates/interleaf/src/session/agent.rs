@@ -8,6 +8,7 @@ use interleaf_conversation::{Counters, Fill};
 use interleaf_model::{AgentName, Finish, Message, Reply, Role, ToolCall};
 
 use super::Session;
+use super::retry::RETRIES;
 use super::take::origin_of;
 use crate::{Error, Next, Target};
 
@@ -69,11 +70,21 @@ impl SessionAgent<'_> {
 
     /// Gives it its task, unless it has one: a run that was stopped goes on where it was.
     /// One that has other work to do next time needs another name, such as that of the call
-    /// that it answers.
+    /// that it answers. If another writer was first, it comes after what that one wrote.
     ///
     /// # Errors
-    /// As [`Session::append`].
+    /// If the task may not be appended, or another writer was first time and again.
     pub async fn begin(&mut self, task: &str) -> Result<(), Error> {
+        for _ in 0..RETRIES {
+            match self.begin_once(task).await {
+                Err(error) => self.session.recover(error).await?,
+                done => return done,
+            }
+        }
+        self.begin_once(task).await
+    }
+
+    async fn begin_once(&mut self, task: &str) -> Result<(), Error> {
         let has_task = self.session.conversation().log().any(|m| self.agent.hears(m));
         if !has_task {
             self.append(Message::user(task)).await?;
@@ -117,14 +128,22 @@ impl SessionAgent<'_> {
         self.session.open_calls_of(&self.agent)
     }
 
-    /// What it answered, if nothing was said to it since: its run had come to its end, though
-    /// whoever started it may have been stopped before hearing of it. An answer that calls
-    /// tools, or that was cut off, is none.
+    /// What it answered, if nothing was said to it since it was asked: its run had come to its
+    /// end, though whoever started it may have been stopped before hearing of it. An answer
+    /// that calls tools, that was cut off with its connection, or that the API paused, is none.
+    /// One that reached the limit of its length is, and [`Message::answered`] tells.
     pub fn answer(&self) -> Option<&Arc<Message>> {
-        let mut said = self.session.conversation().visible().rev();
+        let conversation = self.session.conversation();
+        let mut said = conversation.visible().rev();
         let last = said.find(|message| self.agent.hears(message))?;
-        let is_cut = last.answered().is_some_and(|answered| answered.finish == Some(Finish::Cut));
-        (last.role() == Role::Assistant && !last.has_calls() && !is_cut).then_some(last)
+        let finish = last.answered().and_then(|answered| answered.finish);
+        let goes_on = matches!(finish, Some(Finish::Cut | Finish::Paused)) || last.has_calls();
+        // What was said while the model was answering, it has not seen.
+        let since = conversation.since_request(self.agent.name());
+        let unseen = since.is_some_and(|mut since| {
+            since.any(|message| message.role() == Role::User && self.agent.hears(message))
+        });
+        (last.role() == Role::Assistant && !goes_on && !unseen).then_some(last)
     }
 
     /// Its token counters; `None` if it is a sub-agent that never made a request.

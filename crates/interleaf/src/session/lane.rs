@@ -41,6 +41,8 @@ pub(super) struct Lane {
 #[derive(Clone)]
 pub(super) struct Asked {
     pub(super) number: u64,
+    /// The event with which it began.
+    pub(super) event: Option<u64>,
     pub(super) vendor: String,
     pub(super) model: String,
     pub(super) prefix: Option<SmolStr>,
@@ -107,10 +109,10 @@ impl Lane {
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix })))
     }
 
-    /// Remembers a request that began with this event as the previous request.
-    pub(super) fn sent(&mut self, assembly: &Assembly, event: Option<u64>, asked: Asked) {
+    /// Remembers a request as the previous request.
+    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked) {
         self.running.remember(assembly);
-        self.last = event;
+        self.last = asked.event;
         self.asked = Some(asked);
     }
 

@@ -10,7 +10,8 @@ use smol_str::SmolStr;
 use super::Session;
 use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
-use crate::{Error, Next, Request, Target};
+use super::retry::RETRIES;
+use crate::{Error, ErrorKind, Next, Request, Target};
 
 /// What is stored of how a request was made.
 #[derive(Serialize)]
@@ -30,12 +31,13 @@ impl Session {
     /// What the recipe leaves out, the session adds: from its records the summary, the TODO
     /// list, useful information and folder notes, and for a budget a ledger of its own that
     /// counts as the model does and learns from its answers.
-    /// A request whose records another node has changed meanwhile is not noted: that is a
+    /// If others have written meanwhile, it is made again with what they wrote, unless that
+    /// was a request of the same agent: two nodes would then run one agent, which is a
     /// conflict.
     ///
     /// # Errors
     /// If there is nothing to say, it does not fit, the API cannot say it, a key is needed
-    /// and none is given, or another writer was first.
+    /// and none is given, or another node made a request for this agent.
     pub async fn request(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let http = target.vendor.http(&target.options, target.key.as_ref()).map_err(Error::wire)?;
         let mut next = self.record(recipe, target).await?;
@@ -51,6 +53,23 @@ impl Session {
     /// # Errors
     /// As [`request`](Self::request).
     pub async fn record(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
+        let agent = recipe.agent.name();
+        for _ in 0..RETRIES {
+            let last = self.conversation.last_request(agent);
+            match self.record_once(recipe, target).await {
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    self.refresh().await?;
+                    if self.conversation.last_request(agent) != last {
+                        return Err(error);
+                    }
+                }
+                done => return done,
+            }
+        }
+        self.record_once(recipe, target).await
+    }
+
+    async fn record_once(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let made = match self.made(recipe, target).await? {
             Made::Ready(made) => made,
             Made::Waiting(calls) => return Ok(Next::Wait(calls)),
@@ -70,13 +89,13 @@ impl Session {
         });
         let asked = Asked {
             number,
+            event: self.conversation.last_request(agent),
             vendor: vendor.to_owned(),
             model: model.to_owned(),
             prefix: made.prefix.clone(),
             counted,
         };
-        let event = self.conversation.last_request(agent);
-        self.lane(agent).sent(&made.assembly, event, asked);
+        self.lane(agent).sent(&made.assembly, asked);
         Ok(next(*made, Some(number), target))
     }
 

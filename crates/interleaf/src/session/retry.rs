@@ -3,9 +3,39 @@
 use super::Session;
 use crate::{Error, ErrorKind};
 
+/// How often what depends on nobody else is tried again when others write at the same time.
+pub(crate) const RETRIES: usize = 63;
+
 impl Session {
+    /// Takes in what others have written, if that is why a change failed: it can be made
+    /// again. Any other error is given back.
+    ///
+    /// ```
+    /// use interleaf::model::Message;
+    /// use interleaf::{Error, Session};
+    ///
+    /// async fn say(session: &mut Session, text: &str) -> Result<u32, Error> {
+    ///     loop {
+    ///         match session.append(Message::user(text)).await {
+    ///             Err(error) => session.recover(error).await?,
+    ///             said => return said,
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The error, unless it is a conflict; or if the session cannot be read.
+    pub async fn recover(&mut self, error: Error) -> Result<(), Error> {
+        match error.kind() {
+            ErrorKind::Conflict => self.refresh().await.map(drop),
+            _ => Err(error),
+        }
+    }
+
     /// Makes a change, and if another writer was first, takes in what that one wrote and
-    /// makes it again, up to this many times.
+    /// makes it again, up to this many times. A closure that borrows cannot be sent to
+    /// another thread; in a spawned task, write the loop with [`recover`](Self::recover).
     ///
     /// ```
     /// use interleaf::model::Message;
@@ -32,7 +62,7 @@ impl Session {
     ) -> Result<T, Error> {
         for _ in 0..times {
             match change(self).await {
-                Err(error) if error.kind() == ErrorKind::Conflict => self.refresh().await?,
+                Err(error) => self.recover(error).await?,
                 done => return done,
             };
         }

@@ -4,17 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use interleaf_assemble::{Agent, open_calls};
-use interleaf_conversation::Event;
-use interleaf_model::{AgentName, Answered, Message, Origin, Reply, ToolCall};
-use interleaf_store::{Page, RequestUsage, SentRequest};
+use interleaf_model::{AgentName, Answered, Message, Origin, Reply, Role, ToolCall};
+use interleaf_store::RequestUsage;
 
-use super::lane::{Asked, prefix_of};
+use super::asker::RECENT;
+use super::lane::Asked;
+use super::retry::RETRIES;
 use super::{Session, now};
-use crate::append::RETRIES;
-use crate::{Error, ErrorKind};
-
-/// How many requests are looked at at once to find the last one of an agent.
-const PAGE: usize = 32;
+use crate::Error;
 
 impl Session {
     /// Takes in an answer: the message, what it cost, why it ended, who made it and the
@@ -22,17 +19,26 @@ impl Session {
     /// [`Message::answered`] tells the rest later.
     ///
     /// It is the answer of the agent whose request it names. One that names none, because
-    /// it was read without the request's decoder, answers the newest request that has no
-    /// answer yet.
+    /// it was read without the request's decoder, answers the newest of the last requests
+    /// that has no answer yet; if all have one, it answers a request that was made elsewhere.
     ///
     /// What was left of a stream that was cut is taken in the same way; its finish says
-    /// so.
+    /// so. If another writer was first, it comes after what that one wrote.
     ///
     /// # Errors
-    /// If another writer was first. Nothing is changed then.
+    /// If another agent made the request that it names, or another writer was first time and
+    /// again. Nothing is changed then.
     pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
-        let agent = self.asker(reply.request).await?;
-        self.take_for(agent.as_ref(), reply).await
+        // Not by `retrying`: a loop that borrows in a closure may not move between threads.
+        for _ in 0..RETRIES {
+            let (agent, asked) = self.asker(reply.request).await?;
+            match self.take_as(agent.as_ref(), asked, &reply).await {
+                Err(error) => self.recover(error).await?,
+                done => return done,
+            };
+        }
+        let (agent, asked) = self.asker(reply.request).await?;
+        self.take_as(agent.as_ref(), asked, &reply).await
     }
 
     pub(super) async fn take_for(
@@ -40,18 +46,27 @@ impl Session {
         agent: Option<&AgentName>,
         reply: Reply,
     ) -> Result<Arc<Message>, Error> {
-        if let Some(known) = self.taken(agent, &reply) {
+        for _ in 0..RETRIES {
+            let asked = self.asked_by(agent, reply.request).await?;
+            match self.take_as(agent, asked, &reply).await {
+                Err(error) => self.recover(error).await?,
+                done => return done,
+            };
+        }
+        let asked = self.asked_by(agent, reply.request).await?;
+        self.take_as(agent, asked, &reply).await
+    }
+
+    async fn take_as(
+        &mut self,
+        agent: Option<&AgentName>,
+        asked: Option<Asked>,
+        reply: &Reply,
+    ) -> Result<Arc<Message>, Error> {
+        if let Some(known) = self.taken(agent, reply) {
             return Ok(known);
         }
-        let Reply { message, finish, usage, model, id, request, .. } = reply;
-        let asked = match self.lane(agent).asked.clone() {
-            Some(asked) if request.is_none_or(|number| number == asked.number) => Some(asked),
-            // Another node asked, or this one did before it was started anew.
-            _ => match request {
-                Some(number) => self.asked(number, agent).await?,
-                None => self.last_request(agent).await?.map(Asked::of),
-            },
-        };
+        let Reply { message, finish, usage, model, id, .. } = reply.clone();
         let mut answered = Answered::default();
         answered.request = asked.as_ref().map(|asked| asked.number);
         answered.vendor = asked.as_ref().map(|asked| asked.vendor.as_str().into());
@@ -65,9 +80,19 @@ impl Session {
         let message = Arc::new(message);
 
         let mut conversation = self.conversation.clone();
-        let mut events = vec![conversation.append(message).map_err(Error::conversation)?];
+        let mut events = vec![];
+        if asked.is_none() && usage.is_some() {
+            // What it cost is not that of the last request that is known here.
+            events.push(conversation.begin_request(agent).map_err(Error::conversation)?);
+        }
+        events.push(conversation.append(message).map_err(Error::conversation)?);
         if let Some(usage) = usage {
-            events.push(conversation.note_usage(usage, agent).map_err(Error::conversation)?);
+            let last = conversation.last_request(agent);
+            let noted = match asked.as_ref().is_some_and(|asked| asked.event != last) {
+                true => conversation.note_earlier_usage(usage, agent),
+                false => conversation.note_usage(usage, agent),
+            };
+            events.push(noted.map_err(Error::conversation)?);
         }
         let mut commit = self.commit_of(&events)?;
         let spent = asked.as_ref().zip(usage);
@@ -109,7 +134,7 @@ impl Session {
         // Not by `retrying`: a loop that borrows in a closure may not move between threads.
         for _ in 0..RETRIES {
             match self.answer_calls(agent, &results).await {
-                Err(error) if error.kind() == ErrorKind::Conflict => self.refresh().await?,
+                Err(error) => self.recover(error).await?,
                 done => return done,
             };
         }
@@ -117,7 +142,7 @@ impl Session {
     }
 
     async fn answer_calls(&mut self, agent: &Agent, results: &[Message]) -> Result<u32, Error> {
-        let mut open = self.open_calls_of(agent);
+        let mut open = self.unanswered_calls(agent);
         let mut messages = Vec::new();
         for message in results {
             let Some(result) = message.as_result() else {
@@ -134,6 +159,25 @@ impl Session {
         self.append_all(messages).await
     }
 
+    /// The calls that have no result yet and no answer after them. Something else may have
+    /// been said since.
+    fn unanswered_calls(&self, agent: &Agent) -> Vec<ToolCall> {
+        let open = self.open_calls_of(agent);
+        if !open.is_empty() {
+            return open;
+        }
+        let mut answered = HashSet::new();
+        let heard = self.conversation.visible().rev().filter(|message| agent.hears(message));
+        for message in heard.filter(|message| !message.is_blank()) {
+            answered.extend(message.as_result().map(|result| &result.call));
+            if message.role() == Role::Assistant {
+                let calls = message.calls().filter(|call| !answered.contains(&call.id));
+                return calls.cloned().collect();
+            }
+        }
+        Vec::new()
+    }
+
     /// The calls that an agent waits for.
     pub(super) fn open_calls_of(&self, agent: &Agent) -> Vec<ToolCall> {
         let open = open_calls(self.conversation.visible(), agent);
@@ -146,98 +190,13 @@ impl Session {
         let number = reply.request?;
         let origin = origin_of(agent);
         let own = self.conversation.log().rev().filter(|message| message.origin == origin);
-        let mut answers = own.filter_map(|message| Some((message, message.answered()?)));
-        let (message, answered) = answers.find(|(_, a)| a.request.is_some_and(|n| n <= number))?;
-        let is_same = answered.request == Some(number)
-            && answered.response == reply.id
-            && message.body == reply.message.body;
-        is_same.then(|| message.clone())
-    }
-
-    /// Whose request an answer is to, if it names this one or none.
-    async fn asker(&self, number: Option<u64>) -> Result<Option<AgentName>, Error> {
-        let agents = self.agents.iter().map(|(name, lane)| (Some(name), lane));
-        let lanes = std::iter::once((None, &self.main)).chain(agents);
-        let open = lanes.filter_map(|(agent, lane)| Some((agent, lane.asked.as_ref()?.number)));
-        let open = open.filter(|(_, open)| number.is_none_or(|number| number == *open));
-        if let Some((agent, _)) = open.max_by_key(|(_, number)| *number) {
-            return Ok(agent.cloned());
-        }
-        // Another node asked, or this one did before it was started anew.
-        let request = match number {
-            Some(number) => self.request_of(number).await?,
-            None => self.unanswered().await?,
+        let answers = own.filter_map(|message| Some((message, message.answered()?)));
+        let is_same = |(message, answered): &(&Arc<Message>, Answered)| {
+            answered.request == Some(number)
+                && answered.response == reply.id
+                && message.body == reply.message.body
         };
-        match request {
-            Some(request) => Ok(self.beginner(&request).await?.flatten()),
-            None => Ok(None),
-        }
-    }
-
-    /// The newest request that no message of the session answers, among the last ones.
-    async fn unanswered(&self) -> Result<Option<SentRequest>, Error> {
-        let answers = self.conversation.log().filter_map(|message| message.answered()?.request);
-        let answered: HashSet<u64> = answers.collect();
-        let requests = self.requests(Page::newest(PAGE)).await?;
-        Ok(requests.into_iter().rfind(|request| !answered.contains(&request.no)))
-    }
-
-    async fn request_of(&self, number: u64) -> Result<Option<SentRequest>, Error> {
-        let requests = self.requests(Page::from(number, 1)).await?;
-        Ok(requests.into_iter().find(|request| request.no == number))
-    }
-
-    /// The request of this number, which must be this agent's.
-    async fn asked(&self, number: u64, agent: Option<&AgentName>) -> Result<Option<Asked>, Error> {
-        let Some(request) = self.request_of(number).await? else { return Ok(None) };
-        match self.beginner(&request).await? {
-            Some(by) if by.as_ref() != agent => {
-                let [by, agent] = [by.as_ref(), agent].map(|agent| match agent {
-                    None => "the main agent".to_owned(),
-                    Some(name) => format!("the sub-agent {name}"),
-                });
-                Err(Error::rule(format!("{by} made request {number}, not {agent}")))
-            }
-            _ => Ok(Some(Asked::of(request))),
-        }
-    }
-
-    /// The last request of an agent.
-    pub(super) async fn last_request(
-        &self,
-        agent: Option<&AgentName>,
-    ) -> Result<Option<SentRequest>, Error> {
-        let mut page = Page::newest(PAGE);
-        loop {
-            let requests = self.requests(page).await?;
-            let Some(first) = requests.first().map(|request| request.no) else { return Ok(None) };
-            for request in requests.into_iter().rev() {
-                if self.beginner(&request).await?.is_some_and(|by| by.as_ref() == agent) {
-                    return Ok(Some(request));
-                }
-            }
-            page = Page::before(first, PAGE);
-        }
-    }
-
-    /// Which agent made a request; nothing, if that is not known.
-    async fn beginner(&self, request: &SentRequest) -> Result<Option<Option<AgentName>>, Error> {
-        let page = Page::from(request.seq, 1);
-        let events = self.store.events(self.id(), page).await.map_err(Error::store)?;
-        let event =
-            events.first().map(|stored| stored.event()).transpose().map_err(Error::store)?;
-        Ok(match event {
-            Some(Event::RequestBegan { agent }) => Some(agent),
-            _ => None,
-        })
-    }
-}
-
-impl Asked {
-    fn of(request: SentRequest) -> Self {
-        let prefix = prefix_of(&request);
-        let SentRequest { no, vendor, model, .. } = request;
-        Self { number: no, vendor, model, prefix, counted: None }
+        answers.take(RECENT).find(is_same).map(|(message, _)| message.clone())
     }
 }
 

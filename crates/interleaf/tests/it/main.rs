@@ -19,6 +19,7 @@ mod bound;
 mod copies;
 mod fence;
 mod library_page;
+mod meanwhile;
 mod objects;
 mod records;
 mod requests;
