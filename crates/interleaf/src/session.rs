@@ -31,6 +31,7 @@ mod sent;
 mod summary;
 mod take;
 mod todo;
+mod told;
 mod write;
 
 pub use agent::SessionAgent;

@@ -7,7 +7,8 @@ use interleaf_model::AgentName;
 use interleaf_store::{Page, SentRequest};
 
 use super::Session;
-use super::lane::{Asked, prefix_of};
+use super::lane::Asked;
+use super::told::Told;
 use crate::Error;
 
 /// An answer that names no request is to one of the last ones.
@@ -124,7 +125,7 @@ impl Session {
 
 impl Asked {
     fn of(request: SentRequest) -> Self {
-        let prefix = prefix_of(&request);
+        let prefix = Told::by(&request).prefix;
         let SentRequest { no, seq, vendor, model, .. } = request;
         Self { number: no, event: Some(seq), vendor, model, prefix, counted: None }
     }

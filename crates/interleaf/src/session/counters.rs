@@ -9,10 +9,10 @@ use std::sync::Arc;
 use interleaf_assemble::{Ledger, Rate, Tokens};
 use interleaf_model::Usage;
 use interleaf_store::{Page, SentRequest};
-use serde::Deserialize;
 
 use super::Session;
 use super::lane::Asked;
+use super::told::Told;
 use crate::Error;
 
 /// How many requests are looked at at once to find one that was answered.
@@ -105,7 +105,7 @@ impl Session {
     ) -> Result<Option<(u64, Tokens, u64)>, Error> {
         let told = |request: &SentRequest| {
             let reported = request.usage?.prompt;
-            let tokens = tokens_of(request).filter(|tokens| tokens.counter == counter)?;
+            let tokens = Told::by(request).tokens.filter(|tokens| tokens.counter == counter)?;
             (request.model == model && reported > 0).then_some((request.no, tokens, reported))
         };
         let mut page = Page::newest(PAGE);
@@ -118,13 +118,4 @@ impl Session {
             page = Page::before(first, PAGE);
         }
     }
-}
-
-/// What a request was counted as; nothing, if its report is of another form.
-fn tokens_of(request: &SentRequest) -> Option<Tokens> {
-    #[derive(Deserialize)]
-    struct Told {
-        tokens: Option<Tokens>,
-    }
-    serde_json::from_str::<Told>(request.report.as_str()).ok()?.tokens
 }

@@ -5,17 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use interleaf_assemble::{
-    Agent, Assembly, Ledger, OpenCall, Outcome, Placement, Recipe, Running, View,
-};
+use interleaf_assemble::{Agent, Assembly, Ledger, OpenCall, Outcome, Recipe, Running, View};
 use interleaf_conversation::Conversation;
 use interleaf_model::MessageId;
 use interleaf_store::SentRequest;
 use interleaf_wire::{Encoded, SessionEncoder};
-use serde::Deserialize;
 use smol_str::SmolStr;
 
 use super::counters::Counted;
+use super::told::Told;
 use crate::bound::Bound;
 use crate::hearing::{Hearing, heard};
 use crate::preview::pinned;
@@ -124,7 +122,7 @@ impl Lane {
     /// Remembers a request that began with this event as the previous request. Its report
     /// tells where its block stood.
     pub(super) fn catch_up(&mut self, event: Option<u64>, request: Option<&SentRequest>) {
-        self.running.resume(request.and_then(placement_of));
+        self.running.resume(request.and_then(|request| Told::by(request).placement));
         self.last = event;
     }
 
@@ -149,28 +147,4 @@ impl Lane {
         }
         (self.seen, self.pinned) = (Some((batch, len)), pinned);
     }
-}
-
-/// What a report tells to whoever makes the next request or takes the answer.
-#[derive(Deserialize)]
-struct Told {
-    placement: Option<Placement>,
-    prefix: Option<SmolStr>,
-}
-
-impl Told {
-    /// None, if the report is of another form.
-    fn by(request: &SentRequest) -> Option<Self> {
-        serde_json::from_str(request.report.as_str()).ok()
-    }
-}
-
-/// Where a request had its context block.
-pub(super) fn placement_of(request: &SentRequest) -> Option<Placement> {
-    Told::by(request)?.placement
-}
-
-/// The hash of what the answer to a request is made after.
-pub(super) fn prefix_of(request: &SentRequest) -> Option<SmolStr> {
-    Told::by(request)?.prefix
 }

@@ -1,27 +1,16 @@
 //! The first verb: a request from the session as it is.
 
-use interleaf_assemble::{Recipe, Report};
+use interleaf_assemble::Recipe;
 use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
-use serde::Serialize;
-use smol_str::SmolStr;
 
 use super::Session;
 use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
 use super::retry::RETRIES;
+use super::told::Telling;
 use crate::{Error, ErrorKind, Next, Request, Target};
-
-/// What is stored of how a request was made.
-#[derive(Serialize)]
-pub(super) struct Told<'a> {
-    #[serde(flatten)]
-    pub(super) report: &'a Report,
-    /// The hash of what the answer is made after.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) prefix: Option<&'a SmolStr>,
-}
 
 impl Session {
     /// Makes the next request, and notes it in the store: its exact bytes can be had
@@ -77,7 +66,7 @@ impl Session {
         let (agent, report) = (recipe.agent.name(), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
-        let told = Told { report, prefix: made.prefix.as_ref() };
+        let told = Telling { report, prefix: made.prefix.as_ref() };
         let number = self.note_fragments(agent, (model, vendor), body, told).await?;
         let is_own = recipe.ledger.is_none();
         let counted = made.ledger.clone().zip(report.tokens.as_ref());
@@ -144,7 +133,7 @@ impl Session {
         agent: Option<&AgentName>,
         (model, vendor): (&str, &str),
         body: impl IntoIterator<Item = impl Into<bytes::Bytes>>,
-        told: Told<'_>,
+        told: Telling<'_>,
     ) -> Result<u64, Error> {
         let number = self.head.next_request;
         let last = match self.last_body.take() {

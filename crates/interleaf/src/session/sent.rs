@@ -8,8 +8,7 @@ use interleaf_model::{AgentName, Usage};
 use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
 
 use super::Session;
-use super::lane::placement_of;
-use super::request::Told;
+use super::told::{Telling, Told};
 use crate::Error;
 
 /// The number of requests read at once when one is looked for.
@@ -36,7 +35,7 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        let told = Told { report: sent.report, prefix: None };
+        let told = Telling { report: sent.report, prefix: None };
         self.note_fragments(None, (sent.model, sent.vendor), body, told).await
     }
 
@@ -96,7 +95,7 @@ impl Session {
     ) -> Result<Option<Previous>, Error> {
         let Some(event) = conversation.last_request(agent) else { return Ok(None) };
         let request = self.request_begun(event).await?;
-        Ok(request.as_ref().and_then(placement_of).map(Previous::placed))
+        Ok(request.and_then(|request| Told::by(&request).placement).map(Previous::placed))
     }
 
     /// The request that began with this event, which may be that of a session that this one is
