@@ -56,6 +56,15 @@ impl Error {
         &self.0.field
     }
 
+    /// The same error of the message at this place of a list.
+    pub fn in_list(mut self, place: usize) -> Self {
+        self.0.field = match self.0.field.strip_prefix("message") {
+            Some(rest) => format!("messages[{place}]{rest}"),
+            None => self.0.field,
+        };
+        self
+    }
+
     /// The rule that was broken, without the field.
     pub fn message(&self) -> &str {
         &self.0.rule

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use interleaf_model::Reply;
 
-use self::fitting::fitting;
+use self::fitting::Fitting;
 use crate::read::{Renamed, Said};
-use crate::session::RETRIES;
+use crate::session::{RETRIES, now};
 use crate::{Error, Session};
 
 /// What happens if another writer was first.
@@ -40,7 +40,7 @@ pub struct AppendedSaid {
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let mut session = Session::create(store::open("memory:").await?, "a title").await?;
 /// let said = read::said(r#"[{"role": "user", "content": "hello"}]"#)?;
-/// assert_eq!(append_said(&mut session, &said, OnConflict::Retry).await?.indices, 0..1);
+/// assert_eq!(append_said(&mut session, said, OnConflict::Retry).await?.indices, 0..1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
@@ -50,31 +50,44 @@ pub struct AppendedSaid {
 /// to refuse.
 pub async fn append_said(
     session: &mut Session,
-    said: &Said,
+    said: Said,
     on_conflict: OnConflict,
 ) -> Result<AppendedSaid, Error> {
     let times = match on_conflict {
         OnConflict::Retry => RETRIES,
         OnConflict::Refuse => 0,
     };
-    session.retrying(times, async |session| append(session, said).await).await
-}
-
-async fn append(session: &mut Session, said: &Said) -> Result<AppendedSaid, Error> {
-    let first = session.conversation().log_len() as u32;
-    let mut renamed = Vec::new();
     match said {
         Said::Messages(messages) => {
-            let messages = fitting(messages.clone(), session.conversation(), &mut renamed);
-            session.append_all(messages).await?;
+            let mut messages = Fitting::of(messages);
+            session.retrying(times, async |session| append(session, &mut messages).await).await
         }
         Said::Reply(reply) => {
-            session.take(Reply::clone(reply)).await?;
+            let take = async |session: &mut Session| {
+                let first = session.conversation().log_len() as u32;
+                session.take(Reply::clone(&reply)).await?;
+                Ok(AppendedSaid { indices: indices(first, session), renamed: Vec::new() })
+            };
+            session.retrying(times, take).await
         }
     }
-    for Renamed { index, now, .. } in &mut renamed {
-        let message = session.conversation().message(*index);
-        *now = message.map(|message| message.id.clone()).unwrap_or_default();
-    }
-    Ok(AppendedSaid { indices: first..session.conversation().log_len() as u32, renamed })
+}
+
+async fn append(session: &mut Session, said: &mut Fitting) -> Result<AppendedSaid, Error> {
+    let first = session.conversation().log_len() as u32;
+    let messages = said.fit(session.conversation(), now()?);
+    session.append_all(messages.iter().cloned()).await?;
+    let now = |index: u32| {
+        let message = session.conversation().message(index);
+        message.map(|message| message.id.clone()).unwrap_or_default()
+    };
+    let renamed = said.renamed().map(|(i, was)| {
+        let index = first + i;
+        Renamed { index, was: was.clone(), now: now(index) }
+    });
+    Ok(AppendedSaid { renamed: renamed.collect(), indices: indices(first, session) })
+}
+
+fn indices(first: u32, session: &Session) -> Range<u32> {
+    first..session.conversation().log_len() as u32
 }

@@ -50,6 +50,19 @@ impl InputFault {
         Self::new(error.message()).at(place_text(error.place()))
     }
 
+    /// What is wrong with a message that was read as the only one of a list.
+    pub(crate) fn only_message(error: &interleaf_wire::Error) -> Self {
+        let mut place = error.place().clone();
+        if let Some(path) = place.path.strip_prefix("messages[0]") {
+            place.path = path.trim_start_matches('.').to_owned();
+        }
+        // The bracket of the list stands before the first line.
+        if let Some((1, column)) = &mut place.line_column {
+            *column = column.saturating_sub(1);
+        }
+        Self::new(error.message()).at(place_text(&place))
+    }
+
     pub(crate) fn conversation(error: &interleaf_conversation::Error) -> Self {
         Self::new(error.message()).at(error.field())
     }

@@ -135,8 +135,16 @@ pub(crate) fn is_same(a: &Json, b: &Json) -> bool {
 
 /// Whether two values are equal, however they are laid out.
 pub(crate) fn is_equal(a: &Json, b: &Json) -> bool {
-    let wide = |value: &Json| wide_integers(value.as_str()).map(str::to_owned).collect::<Vec<_>>();
-    a == b || (a.to_value() == b.to_value() && wide(a) == wide(b))
+    a == b || key(a) == key(b)
+}
+
+/// A text that equal values share, however they are laid out.
+pub(crate) fn key(value: &Json) -> String {
+    let mut sorted = value.to_value();
+    sorted.sort_all_objects();
+    let mut wide: Vec<&str> = wide_integers(value.as_str()).collect();
+    wide.sort_unstable();
+    format!("{sorted} {}", wide.join(" "))
 }
 
 /// A value that was mended, with the integers of its original that a parsed value cannot

@@ -9,7 +9,7 @@ const HIDDEN: &str = "***";
 const NAMES: [&str; 3] = ["password", "passwd", "pwd"];
 
 /// The text with every password of an address in it hidden, whichever way the address is
-/// written: as a URL, or as `key=value`. Where it is not certain what belongs to the
+/// written: as a URL, with or without its scheme, or as `key=value`. Where it is not certain what belongs to the
 /// password, rather too much is hidden.
 ///
 /// ```
@@ -31,8 +31,22 @@ pub fn hide_passwords(text: &str) -> Cow<'_, str> {
 /// Where the next password is.
 fn next_secret(text: &str, from: usize) -> Option<(usize, usize)> {
     let url = text[from..].match_indices("://").find_map(|(at, _)| of_url(text, from + at + 3));
-    let value = of_value(text, from);
-    [url, value].into_iter().flatten().min()
+    let pair = text[from..].match_indices(':').find_map(|(at, _)| of_pair(text, from, from + at));
+    [url, of_value(text, from), pair].into_iter().flatten().min()
+}
+
+/// The password of an address that lacks its scheme, such as `me:s3cret@host`, at its colon.
+fn of_pair(text: &str, from: usize, colon: usize) -> Option<(usize, usize)> {
+    let is_name = |c: char| c.is_alphanumeric() || "_.%/+-".contains(c);
+    let (before, after) = (&text[from..colon], &text[colon + 1..]);
+    let ends_word = |c: char| c.is_whitespace() || "\"'`".contains(c);
+    let word = &after[..after.find(ends_word).unwrap_or(after.len())];
+    let named = before.chars().next_back().is_some_and(is_name) && !before.ends_with("sqlite");
+    // A whole URL is looked at by itself.
+    let start_of_word = text[..colon].rfind(ends_word).map_or(0, |at| at + 1);
+    let is_url = text[start_of_word..colon].contains("://") || word.starts_with("//");
+    let end = word.rfind('@').filter(|end| *end > 0 && named && !is_url)?;
+    (!word[..end].contains('/')).then_some((colon + 1, colon + 1 + end))
 }
 
 /// The password of a URL whose user begins here.

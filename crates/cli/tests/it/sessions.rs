@@ -208,7 +208,8 @@ fn messages_come_all_or_none() {
     let id = place.new_session();
     place.run(&["append", &id, CHAT]);
     let bad = r#"[{"role": "user", "content": "fine"}, {"role": "user", "content": "\n"}]"#;
-    assert!(place.refused(&["append", &id, bad]).contains("its text is blank"));
+    let refused = place.refused(&["append", &id, bad]);
+    assert!(refused.contains("messages[1]: a user message must say something: its text is blank"));
     assert!(place.refused(&["append", &id, "[]"]).contains("there is no message in it"));
     assert!(place.refused(&["op", &id, "--mark", "0=seen", "--remove-last", "99"]).contains("99"));
     assert!(place.refused(&["mark", &id, "0=seen", "7=seen"]).contains("no message 7"));

@@ -3,41 +3,75 @@
 //! A reader names messages and calls without an id by their place in the file. That place is
 //! not the one in the conversation.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{AssistantPart, Body, CallId, Message, MessageId, Parts};
+use interleaf_model::{AssistantPart, Body, CallId, Message, MessageId, Parts, Timestamp};
 
-use crate::read::Renamed;
+/// Messages that are to be appended. They are changed where they stand, so that many of them
+/// are not held twice, and can be fitted again after a conflict.
+pub(super) struct Fitting {
+    messages: Vec<Arc<Message>>,
+    /// Which of them are named by their place: in the file at first, then in the conversation.
+    by_place: Vec<bool>,
+    /// The place of the first of them when they were last fitted.
+    fitted_at: usize,
+    /// Those that had the id of another message, and which it was.
+    renamed: BTreeMap<usize, MessageId>,
+}
 
-/// The messages, each with an id that is free or with none; the conversation then gives it
-/// one. What was renamed beside those that had no id is told.
-pub(super) fn fitting(
-    mut messages: Vec<Arc<Message>>,
-    conversation: &Conversation,
-    renamed: &mut Vec<Renamed>,
-) -> Vec<Arc<Message>> {
-    let several = messages.len() > 1;
-    let mut claimed: HashSet<MessageId> = HashSet::new();
-    let mut calls = Calls { conversation, taken: None, new: HashMap::new() };
-    for (i, message) in messages.iter_mut().enumerate() {
-        if message.id == MessageId::of_index(i) {
-            Arc::make_mut(message).id = MessageId::default();
-        }
-        let place = conversation.log_len() + i;
-        calls.fit(message, i, place);
-        let is_taken = claimed.contains(&message.id) || conversation.find(&message.id).is_some();
-        if several && is_taken {
-            let was = std::mem::take(&mut Arc::make_mut(message).id);
-            renamed.push(Renamed { index: place as u32, was, now: MessageId::default() });
-        }
-        claimed.insert(match message.id.is_unassigned() {
-            true => MessageId::of_index(place),
-            false => message.id.clone(),
-        });
+impl Fitting {
+    pub(super) fn of(messages: Vec<Arc<Message>>) -> Self {
+        let is_by_place = |(i, message): (usize, &Arc<Message>)| {
+            message.id.is_unassigned() || message.id == MessageId::of_index(i)
+        };
+        let by_place = messages.iter().enumerate().map(is_by_place).collect();
+        Self { messages, by_place, fitted_at: 0, renamed: BTreeMap::new() }
     }
-    messages
+
+    /// The messages, each with an id that is free, or with none; the conversation then gives
+    /// it one. Those that do not say when they were said were said now.
+    pub(super) fn fit(&mut self, conversation: &Conversation, now: Timestamp) -> &[Arc<Message>] {
+        let several = self.messages.len() > 1;
+        let first = conversation.log_len();
+        // Those of messages that are not named by their place.
+        let mut claimed: HashSet<MessageId> = HashSet::new();
+        let mut calls = Calls { conversation, taken: None, new: HashMap::new() };
+        for i in 0..self.messages.len() {
+            let (before, rest) = self.messages.split_at_mut(i);
+            let Some(message) = rest.first_mut() else { break };
+            let place = first + i;
+            if message.at.is_none() {
+                Arc::make_mut(message).at = Some(now);
+            }
+            calls.fit(message, [i, self.fitted_at + i], place);
+            let is_taken = |id: &MessageId| {
+                let index = || id.as_str().strip_prefix('m')?.parse::<usize>().ok();
+                let by_place = || before.get(index()?.checked_sub(first)?);
+                let is_placed = by_place().is_some_and(|placed| placed.id == *id);
+                is_placed || claimed.contains(id) || conversation.find(id).is_some()
+            };
+            let mut by_place = self.by_place[i] || self.renamed.contains_key(&i);
+            if !by_place && several && is_taken(&message.id) {
+                by_place = true;
+                self.renamed.insert(i, message.id.clone());
+            }
+            if by_place {
+                let id = Some(MessageId::of_index(place)).filter(|id| !is_taken(id));
+                Arc::make_mut(message).id = id.unwrap_or_default();
+            } else {
+                claimed.insert(message.id.clone());
+            }
+        }
+        self.fitted_at = first;
+        &self.messages
+    }
+
+    /// Those that had the id of another message, by their place among these.
+    pub(super) fn renamed(&self) -> impl Iterator<Item = (u32, &MessageId)> {
+        self.renamed.iter().map(|(i, was)| (*i as u32, was))
+    }
 }
 
 /// The calls of a conversation, and what those that come are called in it.
@@ -49,9 +83,9 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// Gives a call that is named by its place in the file, and a result of such a call, the
+    /// Gives a call that is named by one of these places, and a result of such a call, the
     /// name of its place in the conversation, if the other is taken there.
-    fn fit(&mut self, message: &mut Arc<Message>, in_file: usize, place: usize) {
+    fn fit(&mut self, message: &mut Arc<Message>, places: [usize; 2], place: usize) {
         if let Some(id) = message.as_result().and_then(|result| self.new.get(&result.call)) {
             let id = id.clone();
             if let Body::Tool(result) = &mut Arc::make_mut(message).body {
@@ -61,7 +95,7 @@ impl Calls<'_> {
         let by_place = |at: usize, n: usize| CallId::new(format!("call_{at}_{n}")).ok();
         let mut changed = false;
         for (n, call) in message.calls().enumerate() {
-            if by_place(in_file, n).as_ref() == Some(&call.id)
+            if places.iter().any(|at| by_place(*at, n).as_ref() == Some(&call.id))
                 && self.is_taken(&call.id)
                 && let Some(id) = by_place(place, n)
             {

@@ -53,17 +53,22 @@ fn with_our_messages(text: &str) -> Option<Result<String, Error>> {
     let operation: Fields<'_> = serde_json::from_str(text).ok()?;
     let (name, settings) = operation.0.iter().find(|(name, _)| name != "operation")?;
     let settings: Fields<'_> = serde_json::from_str(settings.get()).ok()?;
-    let messages: Vec<&RawValue> = match (settings.get("messages"), settings.get("message")) {
-        (Some(list), None) => serde_json::from_str(list.get()).ok()?,
-        (None, Some(one)) => vec![one],
-        _ => return None,
-    };
+    let (messages, is_list): (Vec<&RawValue>, bool) =
+        match (settings.get("messages"), settings.get("message")) {
+            (Some(list), None) => (serde_json::from_str(list.get()).ok()?, true),
+            (None, Some(one)) => (vec![one], false),
+            _ => return None,
+        };
     if !messages.iter().any(|message| is_chat(message.get())) {
         return None;
     }
     let ours = messages.iter().enumerate().map(|(i, raw)| {
+        let field = match is_list {
+            true => format!("{name}.messages[{i}]"),
+            false => format!("{name}.message"),
+        };
         let at = |e: Error| match e.input_fault() {
-            Some(fault) => fault.clone().under(&format!("{name}.messages[{i}]")).into(),
+            Some(fault) => fault.clone().under(&field).into(),
             None => e,
         };
         message(raw.get()).map(|message| to_json(&message)).map_err(at)

@@ -69,6 +69,6 @@ pub fn said(text: &str) -> Result<Said, Error> {
 /// One OpenAI-style chat message.
 pub(crate) fn chat_message(text: &str) -> Result<Message, Error> {
     let list = decode_request(Family::OpenaiChat, &format!("[{text}]"));
-    let message = list.map_err(|e| InputFault::wire(&e))?.messages.into_iter().next();
+    let message = list.map_err(|e| InputFault::only_message(&e))?.messages.into_iter().next();
     message.ok_or_else(|| InputFault::new("there is no message in it").into())
 }

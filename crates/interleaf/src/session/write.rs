@@ -33,15 +33,24 @@ impl Session {
     ) -> Result<u32, Error> {
         let first = self.conversation.log_len() as u32;
         let mut conversation = self.conversation.clone();
-        let mut events = vec![];
-        for message in messages {
+        let messages = messages.into_iter();
+        let several = messages.size_hint().0 > 1;
+        let mut events = Vec::with_capacity(messages.size_hint().0);
+        for (i, message) in messages.enumerate() {
             let mut message = with_caller(message, &conversation);
             if message.at.is_none() {
                 Arc::make_mut(&mut message).at = Some(now()?);
             }
-            events.push(conversation.append(message).map_err(Error::conversation)?);
+            let event = conversation.append(message);
+            let event = event.map_err(|e| if several { e.in_list(i) } else { e });
+            // Of many messages only the text of their events is held until it is written.
+            let event = NewEvent::of(&event.map_err(Error::conversation)?);
+            events.push(event.map_err(Error::store)?);
         }
-        self.write(conversation, &events).await?;
+        if !events.is_empty() {
+            self.send(Commit::new(self.id(), now()?).append(self.seq(), events)).await?;
+            self.conversation = conversation;
+        }
         Ok(first)
     }
 

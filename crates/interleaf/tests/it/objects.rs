@@ -78,6 +78,17 @@ fn fields_inside_a_value_are_no_list_either() {
 }
 
 #[test]
+fn a_wrong_message_of_an_operation_is_named_by_its_field() {
+    let wrong = r#"{"role": "user", "content": 7}"#;
+    let one = read::operation(&format!(r#"{{"replace": {{"index": 0, "message": {wrong}}}}}"#));
+    let told = one.unwrap_err().to_string();
+    assert!(told.starts_with("replace.message: content, line 1 column 29: "), "{told}");
+    let list = format!(r#"{{"insert": {{"position": 0, "messages": [{wrong}]}}}}"#);
+    let told = read::operation(&list).unwrap_err().to_string();
+    assert!(told.starts_with("insert.messages[0]: content, line 1 column 29: "), "{told}");
+}
+
+#[test]
 fn tools_and_summaries_are_no_lists_of_their_values() {
     assert!(read::Tools::read(r#"[["ls", "lists files"]]"#).is_err());
     assert!(read::SummaryForm::read(r#"["text", "m0", ["m0"]]"#).is_err());

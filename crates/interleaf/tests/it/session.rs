@@ -262,3 +262,20 @@ async fn what_the_answer_may_take_is_kept_free_of_the_window() {
     target.options.max_tokens = Some(20_000);
     assert!(session.request(&recipe, &target).await.is_err());
 }
+
+#[tokio::test]
+async fn messages_that_come_after_a_conflict_are_named_by_their_new_place() {
+    let store = interleaf::store::open("memory:").await.unwrap();
+    let mut one = Session::create(store.clone(), "").await.unwrap();
+    let mut two = Session::open(store, one.id()).await.unwrap();
+    one.append(Message::user("first")).await.unwrap();
+    let said = r#"[{"role": "user", "content": "a"}, {"id": "x", "role": "user", "content": "b"},
+                   {"id": "x", "role": "user", "content": "c"}, {"role": "user", "content": "d"}]"#;
+    let said = interleaf::read::said(said).unwrap();
+    let done = interleaf::append_said(&mut two, said, interleaf::OnConflict::Retry).await.unwrap();
+    assert_eq!(done.indices, 1..5);
+    let ids: Vec<&str> = two.conversation().log().map(|message| message.id.as_str()).collect();
+    assert_eq!(ids, ["m0", "m1", "x", "m3", "m4"]);
+    let told: Vec<String> = done.renamed.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["message 3 is now \"m3\": another message has its id \"x\""]);
+}

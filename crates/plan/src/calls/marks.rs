@@ -18,7 +18,7 @@ pub(super) enum Begins {
 }
 
 /// The marks. Where each form was seen is told in `docs/plan-xml.md`.
-const MARKS: [(&str, Begins); 19] = [
+const MARKS: [(&str, Begins); 20] = [
     ("<|python_tag|>", Begins::Values),
     ("<|python_start|>", Begins::Values),
     ("<|tool_call|>", Begins::Values),
@@ -36,7 +36,8 @@ const MARKS: [(&str, Begins); 19] = [
     ("<|START_THINKING|>", Begins::Other("<|END_THINKING|>")),
     ("[TOOL_RESULTS]", Begins::Other("[/TOOL_RESULTS]")),
     ("<|tool_outputs_begin|>", Begins::Other("<|tool_outputs_end|>")),
-    ("<|tool_response|>", Begins::Other("<|/tool_response|>")),
+    ("<|tool_response|>", Begins::Other("<|end|>")),
+    ("<|START_TOOL_RESULT|>", Begins::Other("<|END_TOOL_RESULT|>")),
     ("✿RESULT✿", Begins::Other("✿RETURN✿")),
 ];
 
@@ -48,7 +49,7 @@ const SEPARATORS: [&str; 5] =
     ["<|tool_sep|>", "<|tool_call_argument_begin|>", "[CALL_ID]", "[ARGS]", "✿ARGS✿"];
 
 /// What may stand after calls, and means nothing more.
-const ENDS: [&str; 18] = [
+const ENDS: [&str; 19] = [
     "<|/tool_call|>",
     "<|/tool_calls|>",
     "<|tool_call_end|>",
@@ -57,6 +58,7 @@ const ENDS: [&str; 18] = [
     "<|action_end|>",
     "<|python_end|>",
     "<|END_ACTION|>",
+    "<|END_OF_TURN_TOKEN|>",
     "<|eot_id|>",
     "<|eom_id|>",
     "<|im_end|>",

@@ -1,5 +1,6 @@
 //! From a reply to arguments, or to what is wrong with it.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use interleaf_model::{Arguments, Finish, Json, Reply};
@@ -117,7 +118,8 @@ impl Job {
         let refused = |call: Option<String>, objections| {
             Err(Attempt { way: self.way, call: call.unwrap_or_else(said), objections })
         };
-        calls.dedup_by(|a, b| exact::is_equal(&a.0, &b.0));
+        let mut known = HashSet::new();
+        calls.retain(|(arguments, _)| known.insert(exact::key(arguments)));
         let all_calls =
             || calls.iter().map(|(_, shown)| shown.as_str()).collect::<Vec<_>>().join("\n");
         if calls.len() > 1 {

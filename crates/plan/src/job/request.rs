@@ -68,8 +68,12 @@ impl StepRequest {
     /// How long the texts and the tools are, in bytes.
     fn length(&self) -> usize {
         let texts = self.messages.iter().map(|message| message.text().len());
-        let tools = self.tools.iter().filter_map(|tool| tool.parameters.as_ref());
-        texts.sum::<usize>() + tools.map(|own| own.as_str().len()).sum::<usize>()
+        let tools = self.tools.iter().map(|tool| {
+            let description = tool.description.as_ref().map_or(0, |text| text.len());
+            let parameters = tool.parameters.as_ref().map_or(0, |own| own.as_str().len());
+            tool.name.as_str().len() + description + parameters
+        });
+        texts.sum::<usize>() + tools.sum::<usize>()
     }
 }
 

@@ -178,6 +178,22 @@ fn a_long_result_is_shown_head_and_tail_with_where_the_whole_is() {
 }
 
 #[test]
+fn the_limit_of_a_request_counts_the_description_of_its_tool() {
+    let plan = json!({
+        "objective": "o",
+        "tools": [{"name": "f", "description": "d".repeat(50_000)}],
+        "steps": [{"tool": "f"}],
+    });
+    let plan = Plan::read(&plan.to_string(), &[]).unwrap();
+    for mode in [Mode::Xml, Mode::Native] {
+        let settings = PlanSettings { mode, request_limit: 50_000, ..PlanSettings::default() };
+        let templates = Templates::built_in().unwrap();
+        let job = Job::new(&plan, 0, &Results::default(), &settings, &templates).unwrap();
+        assert_eq!(job.next().unwrap_err().kind(), ErrorKind::TooLong, "{mode:?}");
+    }
+}
+
+#[test]
 fn a_request_keeps_to_its_limit_or_says_how_long_it_is() {
     let data = json!({"rows": vec!["row"; 10_000]});
     let pair = plan_with(&json!({"type": "object"}), "", data);

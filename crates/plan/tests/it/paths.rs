@@ -165,6 +165,9 @@ fn different_calls_in_one_reply_leave_doubt_and_equal_ones_none() {
     };
     let printed = run(&logo(), 1, Mode::Xml, Language::En, &[says(&(call("a") + &call("b")))]);
     assert!(printed.contains("it has 2 different calls"), "{printed}");
+    let twice = call("a") + &call("b") + &call("a");
+    let printed = run(&logo(), 1, Mode::Xml, Language::En, &[says(&twice)]);
+    assert!(printed.contains("it has 2 different calls"), "{printed}");
     let printed = run(&logo(), 1, Mode::Xml, Language::En, &[says(&(call("a") + &call("a")))]);
     assert!(printed.contains("=== done"), "{printed}");
 }

@@ -111,11 +111,20 @@ fn config(url: &str, options: &OpenOptions) -> Result<Config, Error> {
         let message = format!("the address of the PostgreSQL server is wrong: {rule}");
         return Err(Error::invalid(message));
     }
-    config.application_name("interleaf");
-    config.connect_timeout(options.patience);
+    // What the address says counts.
+    if config.get_application_name().is_none() {
+        config.application_name("interleaf");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(options.patience);
+    }
     // A server that is gone without a word is noticed.
-    config.keepalives_idle(Duration::from_secs(30));
-    config.tcp_user_timeout(options.patience.saturating_mul(4));
+    if !url.contains("keepalives_idle=") {
+        config.keepalives_idle(Duration::from_secs(30));
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(options.patience.saturating_mul(4));
+    }
     Ok(config)
 }
 
@@ -127,6 +136,12 @@ fn security(mode: &str, roots: Option<String>) -> Result<(SslMode, Proof), Error
         None | Some("system") => Roots::System,
         Some(path) => Roots::File(PathBuf::from(path)),
     };
+    if (mode == "verify-ca" || mode == "require" && given) && roots == Roots::System {
+        let rule = "anyone can have a certificate from the authorities of the system, so that \
+                    the server's name counts: write sslmode=verify-full, or name a file of \
+                    your own authorities with sslrootcert";
+        return Err(Error::invalid(rule));
+    }
     match mode {
         "disable" => Ok((SslMode::Disable, Proof::Nothing)),
         "prefer" => Ok((SslMode::Prefer, Proof::Nothing)),

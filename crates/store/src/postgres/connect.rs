@@ -44,9 +44,8 @@ impl Hosts {
             None => return Config::new().connect(self.tls.clone()).await,
         };
         for config in others {
-            if let Ok(Ok(connected)) =
-                timeout(self.patience, config.connect(self.tls.clone())).await
-            {
+            let patience = self.patience_with(config);
+            if let Ok(Ok(connected)) = timeout(patience, config.connect(self.tls.clone())).await {
                 return Ok(connected);
             }
         }
@@ -61,9 +60,14 @@ impl Hosts {
         Ok(timeout(self.limit(), self.connect()).await.map_err(late)??)
     }
 
+    /// How long one host is waited for: as the address says, or else the options.
+    fn patience_with(&self, config: &Config) -> Duration {
+        config.get_connect_timeout().copied().unwrap_or(self.patience)
+    }
+
     fn limit(&self) -> Duration {
-        let n_hosts = u32::try_from(self.configs.len()).unwrap_or(u32::MAX);
-        self.patience.saturating_mul(n_hosts)
+        let each = self.configs.iter().map(|config| self.patience_with(config));
+        each.fold(Duration::ZERO, Duration::saturating_add)
     }
 }
 

@@ -38,6 +38,17 @@ async fn a_wrong_url_is_an_error_that_says_what_is_right() {
             "/no/such.crt",
         ),
         ("postgres://me:secret@host/db?sslrootcert=%zz", ErrorKind::Invalid, "path of a file"),
+        ("postgres://me:secret@host/db?sslmode=verify-ca", ErrorKind::Invalid, "name counts"),
+        (
+            "postgres://me:secret@host/db?sslmode=verify-ca&sslrootcert=system",
+            ErrorKind::Invalid,
+            "sslmode=verify-full",
+        ),
+        (
+            "postgres://me:secret@host/db?sslmode=require&sslrootcert=system",
+            ErrorKind::Invalid,
+            "sslmode=verify-full",
+        ),
         ("postgres://me:secret@host/db?colour=red", ErrorKind::Invalid, "colour"),
         ("postgres://me:secret@%2Fno%2Fsuch/db", ErrorKind::Unavailable, "db on /no/such"),
         ("sqlite:/no/such/folder/x.db", ErrorKind::NotFound, "/no/such/folder/x.db"),
@@ -108,8 +119,22 @@ fn what_is_no_password_is_not_hidden() {
         "postgres://[::1]:5432/db",
         "cannot open the database db on /no/such: see https://example.org:80/a@b",
         "sqlite:/home/me@work/sessions.db",
+        "sqlite:me@work.db",
+        r#"an event {"at":"me@work"} is damaged: me@work"#,
     ] {
         assert_eq!(hide_passwords(text), text);
+    }
+}
+
+#[test]
+fn the_password_of_an_address_without_its_scheme_is_hidden() {
+    for (text, hidden) in [
+        ("me:s3cret@host/db: there is no such file", "me:***@host/db: there is no such file"),
+        ("//me:s3cret@host/db", "//me:***@host/db"),
+        ("postgres:me:s3cret@host", "postgres:***@host"),
+        ("'me:s3:c@ret@host' and a:b@c", "'me:***@host' and a:***@c"),
+    ] {
+        assert_eq!(hide_passwords(text), hidden);
     }
 }
 

@@ -81,7 +81,7 @@ async fn a_server_is_believed_as_far_as_sslmode_says() {
 #[tokio::test]
 async fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let Some(url) = server::new_database().await else { return };
-    for mode in ["require", "verify-ca&sslrootcert=system"] {
+    for mode in ["require", "verify-full&sslrootcert=system"] {
         let options = patient().connections(1);
         let error = open_with(&format!("{url}?sslmode={mode}"), options).await.err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");

@@ -77,7 +77,7 @@ pub(crate) fn run(
     let name = session.name();
     let written = {
         let OpenSession { session, opened } = &mut session;
-        opened.wait(append_said(session, &said, on_conflict))
+        opened.wait(append_said(session, said, on_conflict))
     };
     let written = written.map_err(|e| Failure::session(&name, &e))?;
     let indices: Vec<u32> = written.indices.collect();

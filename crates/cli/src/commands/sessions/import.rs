@@ -12,7 +12,7 @@ use interleaf::{Session, retell};
 
 use super::now;
 use crate::arguments::ByteCount;
-use crate::failure::{Failure, Stop};
+use crate::failure::{Failure, Stop, printable};
 use crate::input::Input;
 use crate::lines::plural;
 use crate::open::{Missing, OpenStore};
@@ -106,6 +106,10 @@ impl ImportArguments {
             // The failure that counts is the first one.
             let _ = opened.wait(opened.store.remove(session.id()));
             return Err(fail(e).into());
+        }
+        if !loaded.rest.is_empty() {
+            let fields = printable(&loaded.rest.join(", ")).into_owned();
+            say(format_args!("note: a session keeps what was said; left out: {fields}"));
         }
         if !past.exact {
             let lost = "its batches and token counters belong to no recorded past";

@@ -70,6 +70,17 @@ fn all_that_is_kept_goes_through_a_file() {
 }
 
 #[test]
+fn what_a_session_does_not_keep_of_a_request_is_told() {
+    let place = Place::new();
+    let body =
+        r#"{"model": "m", "temperature": 1, "messages": [{"role": "user", "content": "x"}]}"#;
+    let url = place.url("sessions.db");
+    let output = run_with(&["sessions", "import", "-", "--store", &url], body.as_bytes());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("left out: model, temperature"), "{told}");
+}
+
+#[test]
 fn an_export_that_was_cut_off_is_known_wherever_it_was_cut() {
     let place = Place::new();
     wait(fill(&place.url("sessions.db")));

@@ -35,11 +35,14 @@ const GOOGLE: &str = "google";
 
 pub(super) fn read_messages(raw: &RawValue) -> Result<Vec<Message>, Fault<'_>> {
     let mut calls = Calls::default();
-    let read = |(i, raw)| {
+    let raws = list(raw).map_err(|fault| fault.under("messages"))?;
+    // A list that grows would hold many messages twice.
+    let mut messages = Vec::with_capacity(raws.len());
+    for (i, raw) in raws.into_iter().enumerate() {
         let message = form::read_message(raw).and_then(|form| message(form, i, &mut calls));
-        message.map_err(|fault| fault.under(&format!("messages[{i}]")))
-    };
-    list(raw).map_err(|fault| fault.under("messages"))?.into_iter().enumerate().map(read).collect()
+        messages.push(message.map_err(|fault| fault.under(&format!("messages[{i}]")))?);
+    }
+    Ok(messages)
 }
 
 fn message<'a>(
