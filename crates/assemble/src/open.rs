@@ -41,8 +41,10 @@ pub fn open_calls<'a>(
     };
     // Results right before their message belong to it, if no earlier message called them.
     let mut before: Vec<_> = std::iter::from_fn(|| heard.next_if(is_result)).collect();
-    let calls = |id: &CallId| opener.calls().any(|call| call.id == *id);
-    before.retain(|message| message.as_result().is_some_and(|result| calls(&result.call)));
+    if !before.is_empty() {
+        let calls: HashSet<&CallId> = opener.calls().map(|call| &call.id).collect();
+        before.retain(|m| m.as_result().is_some_and(|result| calls.contains(&result.call)));
+    }
     if !before.is_empty() {
         let earlier: HashSet<&CallId> = heard.flat_map(|m| m.calls().map(|c| &c.id)).collect();
         before.retain(|m| m.as_result().is_some_and(|result| !earlier.contains(&result.call)));

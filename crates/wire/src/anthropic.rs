@@ -64,7 +64,9 @@ use crate::{Alphabet, Quirks};
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
     kin: &[],
+    kin_fields: &[],
     hosted_makers: &[],
+    cache_mark: Some(MARK),
     declares_tools: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,

@@ -48,7 +48,9 @@ use crate::{Alphabet, Quirks};
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
     kin: &[],
+    kin_fields: &[],
     hosted_makers: &["anthropic"],
+    cache_mark: Some("cachePoint"),
     declares_tools: true,
     writer: encode::WRITER,
     read_request: decode::decode_request,

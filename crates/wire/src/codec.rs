@@ -24,9 +24,13 @@ use crate::{
 pub(crate) struct Codec {
     /// Other owners whose fields and thinking mean the same here.
     pub(crate) kin: &'static [&'static str],
+    /// The fields of these owners that are read here.
+    pub(crate) kin_fields: &'static [&'static str],
     /// Makers of models that are served here: their thinking is taken where no other model
     /// is named as its producer.
     pub(crate) hosted_makers: &'static [&'static str],
+    /// The field that marks where a cached prefix ends.
+    pub(crate) cache_mark: Option<&'static str>,
     /// Whether a request without tools declares those that its history names.
     pub(crate) declares_tools: bool,
     /// Writes requests.

@@ -12,6 +12,7 @@ mod settled;
 pub use session::SessionEncoder;
 
 pub(crate) use elements::Elements;
+pub(crate) use foreign::{GIVES_WAY, gives_way};
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -85,7 +86,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     let turns = Turns::of(prompt);
     let mut context = Context::new(prompt, vendor, options);
     let mut text = (writer.head)(&mut context, &turns)?.into_bytes();
-    foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
+    foreign::report(turns.system.iter(), &mut context);
     let n_in_head = context.adjustments.0.len();
     let places = Places::of(&turns, prompt, options);
     let start = text.len();
@@ -282,7 +283,7 @@ impl Writer {
         elements: &mut Elements<'_>,
     ) -> Result<(), Error> {
         (self.turn)(cx, turn, place, elements)?;
-        foreign::report(session::entries(turn), cx.vendor.family, &mut cx.adjustments);
+        foreign::report(session::entries(turn), cx);
         Ok(())
     }
 }

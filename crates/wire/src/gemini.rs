@@ -63,10 +63,15 @@ const LEVELS: [(Effort, &str); 4] = [
     (Effort::High, "HIGH"),
 ];
 
+/// The names of functions that the API takes.
+pub(crate) const NAMES: Alphabet = Alphabet::letter_first("_.:-", 128);
+
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {
     kin: &[],
+    kin_fields: &[],
     hosted_makers: &[],
+    cache_mark: None,
     declares_tools: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
@@ -80,7 +85,7 @@ pub(crate) static CODEC: Codec = Codec {
     answer_writer: answer_writer::WRITER,
     grammar: stream_writer::grammar,
     check: lint::check,
-    quirks: Quirks::none(Alphabet::new("_-.:", 64), Alphabet::letter_first("_-", 64)),
+    quirks: Quirks::none(Alphabet::new("_-.:", 64), NAMES),
     rules: lint::RULES,
     signs: detect::SIGNS,
 };

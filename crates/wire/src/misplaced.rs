@@ -11,7 +11,7 @@ use crate::Family::{self, Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponse
 use crate::detect::items;
 use crate::error::Fault;
 use crate::lint::{Faults, Rule};
-use crate::raw::{Fields, text};
+use crate::raw::{Fields, is_nothing, text};
 
 /// A name, and the families that have a meaning for it.
 type Row = (&'static str, &'static [Family]);
@@ -72,7 +72,7 @@ pub(crate) fn message<'a>(
     has_content: bool,
 ) -> Result<(), Fault<'a>> {
     for row in fields(own, has_content) {
-        let said = rest.peek(row.0).filter(|value| !matches!(value.get(), "[]" | "{}" | r#""""#));
+        let said = rest.peek(row.0).filter(|value| !is_nothing(value));
         if let Some(value) = said {
             return Err(refused(value, own, row).under(row.0));
         }
@@ -105,7 +105,9 @@ pub(crate) fn check(own: Family, body: &Value, rule: &'static Rule, faults: &mut
         let is_said = |value: &Value| match value {
             Value::Null => false,
             Value::Array(list) => !list.is_empty(),
-            _ => true,
+            Value::Object(fields) => !fields.is_empty(),
+            Value::String(text) => !text.is_empty(),
+            Value::Bool(_) | Value::Number(_) => true,
         };
         let found = fields(own, has_content).find(|row| message.get(row.0).is_some_and(is_said));
         if let Some(row) = found {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use interleaf_model::{CallId, Tool, ToolName};
 use serde::Deserialize;
@@ -134,6 +135,15 @@ impl Alphabet {
     /// an underscore. Where that says nothing, is too long, or is in use already, a few
     /// digits of a hash follow.
     fn readable(&self, name: &str, in_use: impl Fn(&str) -> bool) -> SmolStr {
+        let stem = self.stem(name);
+        match says_something(&stem) && self.takes(&stem) && !in_use(&stem) {
+            true => stem.into(),
+            false => self.suffixed(name, in_use),
+        }
+    }
+
+    /// A name with an underscore for what is illegal.
+    fn stem(&self, name: &str) -> String {
         let mut stem = String::new();
         for c in name.chars() {
             let is_legal =
@@ -148,14 +158,16 @@ impl Alphabet {
         {
             stem.insert(0, '_');
         }
-        let says_something = stem.bytes().any(|byte| byte.is_ascii_alphanumeric());
-        if says_something && self.takes(&stem) && !in_use(&stem) {
-            return stem.into();
-        }
+        stem
+    }
+
+    /// A readable identifier that ends with a few digits of a hash of the name.
+    fn suffixed(&self, name: &str, in_use: impl Fn(&str) -> bool) -> SmolStr {
+        let stem = self.stem(name);
         let hash = Self::new("", usize::MAX).hashed(name);
         let with_digits = |n_digits: usize| {
             let room = self.longest.saturating_sub(n_digits + 1);
-            let stem = if says_something { stem.trim_end_matches('_') } else { "tool" };
+            let stem = if says_something(&stem) { stem.trim_end_matches('_') } else { "tool" };
             let stem = stem.get(..stem.len().min(room)).unwrap_or_default();
             SmolStr::from(format!("{stem}_{}", hash.get(..n_digits).unwrap_or(&hash)))
         };
@@ -168,28 +180,37 @@ impl Alphabet {
     }
 }
 
+fn says_something(stem: &str) -> bool {
+    stem.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
 /// What the tools of a request are called on the wire.
+///
+/// A declared tool that the API takes by its name has it. One that it does not take has the
+/// readable form of its name, unless another tool has that, as its own name or declared
+/// before; then digits made from its own name follow. So a name depends on the declared
+/// tools alone, and changes only when a tool joins that is called so itself.
+///
+/// A tool that is not declared and cannot have its name always gets digits: turns are
+/// written one by one, and nothing else tells two such tools apart.
 #[derive(Debug)]
 pub(crate) struct WireNames<'a> {
     tools: &'a [Tool],
     alphabet: &'a Alphabet,
     /// The names of those that the API does not take as they are.
     rewritten: HashMap<&'a str, SmolStr>,
+    /// The values of `rewritten`.
     in_use: HashSet<SmolStr>,
+    declared: OnceLock<HashSet<SmolStr>>,
 }
 
 impl<'a> WireNames<'a> {
-    /// Of two tools that would be called the same, the first one is; one that the API takes
-    /// as it is comes before all others.
     pub(crate) fn new(tools: &'a [Tool], alphabet: &'a Alphabet) -> Self {
-        let mut names = Self { tools, alphabet, rewritten: HashMap::new(), in_use: HashSet::new() };
-        let is_illegal = |tool: &&Tool| !alphabet.takes(tool.name.as_str());
-        if tools.iter().any(|tool| is_illegal(&tool)) {
-            names.in_use.extend(tools.iter().map(|tool| SmolStr::new(tool.name.as_str())));
-        }
-        for tool in tools.iter().filter(is_illegal) {
+        let (rewritten, in_use) = Default::default();
+        let mut names = Self { tools, alphabet, rewritten, in_use, declared: OnceLock::new() };
+        for tool in tools.iter().filter(|tool| !alphabet.takes(tool.name.as_str())) {
             let name = tool.name.as_str();
-            let written = alphabet.readable(name, |written| names.in_use.contains(written));
+            let written = alphabet.readable(name, |written| names.is_taken(written));
             names.in_use.insert(written.clone());
             names.rewritten.insert(name, written);
         }
@@ -200,16 +221,22 @@ impl<'a> WireNames<'a> {
     /// not declared give way.
     pub(crate) fn write<'n>(&self, name: &'n ToolName) -> Cow<'n, str> {
         let name = name.as_str();
-        let is_declared =
-            |written: &str| self.tools.iter().any(|tool| tool.name.as_str() == written);
-        if self.alphabet.takes(name) && (!self.in_use.contains(name) || is_declared(name)) {
+        if self.alphabet.takes(name) && (!self.in_use.contains(name) || self.is_declared(name)) {
             return Cow::Borrowed(name);
         }
         if let Some(written) = self.rewritten.get(name) {
             return Cow::Owned(written.to_string());
         }
-        let in_use = |written: &str| self.in_use.contains(written) || is_declared(written);
-        Cow::Owned(self.alphabet.readable(name, in_use).into())
+        Cow::Owned(self.alphabet.suffixed(name, |written| self.is_taken(written)).into())
+    }
+
+    fn is_declared(&self, name: &str) -> bool {
+        let names = || self.tools.iter().map(|tool| SmolStr::new(tool.name.as_str())).collect();
+        self.declared.get_or_init(names).contains(name)
+    }
+
+    fn is_taken(&self, written: &str) -> bool {
+        self.in_use.contains(written) || self.is_declared(written)
     }
 }
 

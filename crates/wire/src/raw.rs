@@ -18,6 +18,15 @@ use interleaf_model::Json;
 
 use crate::error::Fault;
 
+/// Whether a value says nothing, in whatever form: null, or a text, list or object with
+/// nothing in it.
+pub(crate) fn is_nothing(value: &RawValue) -> bool {
+    let text = value.get();
+    let inside = |open, close| text.strip_prefix(open)?.strip_suffix(close);
+    let inside = inside('[', ']').or_else(|| inside('{', '}'));
+    is_null(value) || text == r#""""# || inside.is_some_and(|text| text.trim_ascii().is_empty())
+}
+
 /// The fields of an object that nobody has taken yet.
 ///
 /// A field whose value is `null` is the same as no field when it is taken, and

@@ -1,6 +1,7 @@
 //! Fields that go back.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use interleaf_model::{Extra, Json};
 use serde::{Serialize, Serializer};
@@ -46,14 +47,17 @@ impl<'a> Rest<'a> {
         Self::of_list(fields.iter().map(owned).collect(), written)
     }
 
-    fn of_list(list: Vec<(Cow<'a, str>, &'a RawValue)>, written: &[&str]) -> Self {
-        let mut rest = Self::NONE;
-        for (name, value) in list {
-            if !written.contains(&&*name) {
-                rest.push(name, value);
-            }
+    fn of_list(mut list: Vec<(Cow<'a, str>, &'a RawValue)>, written: &[&str]) -> Self {
+        list.retain(|(name, _)| !written.contains(&&**name));
+        if list.len() < 2 {
+            return Self(list);
         }
-        rest
+        let mut later = HashSet::new();
+        let mut is_last: Vec<bool> =
+            list.iter().rev().map(|(name, _)| later.insert(name)).collect();
+        drop(later);
+        list.retain(|_| is_last.pop().unwrap_or_default());
+        Self(list)
     }
 
     /// Adds a field; it takes the place of one of the same name.

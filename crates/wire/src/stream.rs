@@ -134,6 +134,11 @@ pub(crate) trait Machine: Send {
     /// Whether the API has said that the message is whole.
     fn is_complete(&self) -> bool;
 
+    /// Whether the message is whole and nothing that counts can follow, such as its cost.
+    fn is_over(&self) -> bool {
+        self.is_complete()
+    }
+
     /// Adds the texts and thoughts that have begun and are not in the reply yet. Half of
     /// anything else is of no use.
     fn put_open(&self, _reply: &mut ReplyBuilder) {}
@@ -196,8 +201,13 @@ impl StreamDecoder {
 
     fn end(&mut self) -> Result<Reply, Error> {
         match self.take(None) {
-            // After the last whole event stands nothing but the beginning of another.
-            Err(error) if error.kind() == ErrorKind::Corrupt => {}
+            // After the last whole event stands the beginning of another.
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                if self.machine.is_complete() && !self.machine.is_over() {
+                    let rule = "the connection ended inside an event: the answer is cut off";
+                    return Err(Error::new(ErrorKind::Cut, rule));
+                }
+            }
             taken => {
                 taken?;
             }

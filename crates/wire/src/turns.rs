@@ -1,6 +1,6 @@
 //! A prompt as the turns that APIs think in.
 
-use interleaf_model::{Body, ContentPart, Entry, Prompt, Role};
+use interleaf_model::{Body, ContentPart, Entry, Prompt, Role, ToolCall};
 
 /// A prompt, taken apart.
 pub(crate) struct Turns<'a> {
@@ -67,6 +67,18 @@ impl<'a> Turns<'a> {
         }
         Self { system: &entries[..head], turns }
     }
+}
+
+/// The results of a turn that begins at `start`, each with its call: the message before
+/// them made the calls, in the order of the results.
+pub(crate) fn answered<'a>(
+    prompt: &'a Prompt,
+    results: &'a [Entry],
+    start: usize,
+) -> impl Iterator<Item = (&'a Entry, Option<&'a ToolCall>)> {
+    let caller = start.checked_sub(1).and_then(|at| prompt.entries().get(at));
+    let calls = caller.into_iter().flat_map(|caller| caller.message.calls()).map(Some);
+    results.iter().zip(calls.chain(std::iter::repeat(None)))
 }
 
 /// The first text of a user turn that is blank texts and nothing else.

@@ -27,7 +27,8 @@ The input is the answer itself (JSON, server-sent events, Bedrock's binary strea
 or a recording, {\"stream\": …, \"response\": the answer as JSON or text}. The message
 of an answer is printed as in a transcript, its parts in order, together with what else
 the API reported: `interleaf sessions append` takes all of that. The message of a
-recording is printed OpenAI-style, with `thinking_blocks` beside the text.")]
+recording is printed OpenAI-style, with `thinking_blocks` beside the text. Of a stream that
+is cut off the part that came is printed, with the finish `cut`; the exit code is 2.")]
 pub(crate) struct DecodeArguments {
     /// The answer; `-` is standard input
     #[arg(default_value = "-", value_hint = FilePath)]
@@ -66,23 +67,24 @@ pub(crate) fn run(
     let tools = tools.map(|tools| tools.tools).unwrap_or_default();
     if arguments.batch {
         let answer = |input: Input| {
-            let decoded = decode(arguments, &tools, &input.name, input.text.into_bytes())?;
-            one_line(&input.name, &decoded)
+            let (decoded, cut) = decode(arguments, &tools, &input.name, input.text.into_bytes())?;
+            cut.map_or_else(|| one_line(&input.name, &decoded), Err)
         };
         return answer_all(&arguments.file, limit, "", answer, output);
     }
     let (name, bytes) = read_bytes(&arguments.file, limit)?;
-    let decoded = decode(arguments, &tools, &name, bytes)?;
+    let (decoded, cut) = decode(arguments, &tools, &name, bytes)?;
     output.bytes(format!("{decoded}\n").as_bytes())?;
-    Ok(Verdict::Fine)
+    cut.map_or(Ok(Verdict::Fine), |cut| Err(cut.into()))
 }
 
+/// The answer; of one that cannot be read to its end what has come, and what is wrong.
 fn decode(
     arguments: &DecodeArguments,
     tools: &[Tool],
     name: &str,
     bytes: Vec<u8>,
-) -> Result<String, Failure> {
+) -> Result<(String, Option<Failure>), Failure> {
     let fault = |e| Failure::session(name, &e);
     let answer = Answer::of(bytes).map_err(fault)?;
     let family = match arguments.api {
@@ -92,10 +94,17 @@ fn decode(
             Failure::new(name, rule).hint("name the API with --api")
         })?,
     };
-    let reply = answer.decode_for(family, tools).map_err(fault)?;
+    let (reply, cut) = match answer.decode_for(family, tools).map_err(fault) {
+        Ok(reply) => (reply, None),
+        Err(cut) => match answer.partial(family, tools) {
+            Some(reply) => (reply, Some(cut)),
+            None => return Err(cut),
+        },
+    };
     let usual = if answer.is_recording() { MessageForm::Chat } else { MessageForm::Transcript };
-    Ok(match arguments.form.unwrap_or(usual) {
+    let decoded = match arguments.form.unwrap_or(usual) {
         MessageForm::Transcript => reply_form::write(&reply),
         MessageForm::Chat => reply_form::write_chat(&reply),
-    })
+    };
+    Ok((decoded, cut))
 }

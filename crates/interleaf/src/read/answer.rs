@@ -81,7 +81,7 @@ impl Answer {
     /// # Errors
     /// As [`decode`](Self::decode).
     pub fn decode_for(&self, family: Family, tools: &[Tool]) -> Result<Reply, Error> {
-        let decoder = Decoder::new(family, NameMap::of(tools, Vendor::of(family)));
+        let decoder = decoder(family, tools);
         let reply = match &self.recorded {
             Recorded::Whole(text) => decoder.whole(200, [], text.as_bytes()),
             Recorded::Events(text) => decoder.recorded(text.as_bytes()),
@@ -94,6 +94,25 @@ impl Answer {
             _ => InputFault::wire(&e),
         })?)
     }
+}
+
+impl Answer {
+    /// What has come of an answer that cannot be read to its end, if anything has: the
+    /// finish says that it is cut. The tools are those of [`decode_for`](Self::decode_for).
+    pub fn partial(&self, family: Family, tools: &[Tool]) -> Option<Reply> {
+        let bytes = match &self.recorded {
+            Recorded::Whole(_) => return None,
+            Recorded::Events(text) => text.as_bytes(),
+            Recorded::Frames(bytes) => bytes,
+        };
+        let mut stream = decoder(family, tools).stream();
+        let taken = stream.push(bytes).and_then(|_| stream.finish());
+        taken.is_err().then(|| stream.partial())?
+    }
+}
+
+fn decoder(family: Family, tools: &[Tool]) -> Decoder {
+    Decoder::new(family, NameMap::of(tools, Vendor::of(family)))
 }
 
 impl Recorded {

@@ -1,10 +1,10 @@
 //! The second verb: what came back is taken in.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf_assemble::{Agent, open_calls};
-use interleaf_model::{AgentName, Answered, Message, Origin, Reply, Role, ToolCall};
+use interleaf_model::{AgentName, Answered, CallId, Message, Origin, Reply, Role, ToolCall};
 use interleaf_store::RequestUsage;
 
 use super::asker::RECENT;
@@ -142,18 +142,23 @@ impl Session {
     }
 
     async fn answer_calls(&mut self, agent: &Agent, results: &[Message]) -> Result<u32, Error> {
-        let mut open = self.unanswered_calls(agent);
+        let mut open: HashMap<CallId, usize> = HashMap::new();
+        for call in self.unanswered_calls(agent) {
+            *open.entry(call.id).or_default() += 1;
+        }
         let mut messages = Vec::new();
         for message in results {
             let Some(result) = message.as_result() else {
                 let role = message.role();
                 return Err(Error::rule(format!("a result is expected, not a {role} message")));
             };
-            let Some(at) = open.iter().position(|call| call.id == result.call) else {
-                let rule = format!("the result for {} answers no open call", result.call);
-                return Err(Error::rule(rule));
-            };
-            open.remove(at);
+            match open.get_mut(&result.call).filter(|n_open| **n_open > 0) {
+                Some(n_open) => *n_open -= 1,
+                None => {
+                    let rule = format!("the result for {} answers no open call", result.call);
+                    return Err(Error::rule(rule));
+                }
+            }
             messages.push(Arc::new(message.clone().with_origin(origin_of(agent.name()))));
         }
         self.append_all(messages).await

@@ -376,3 +376,19 @@ fn an_answer_without_a_number_finds_its_request_however_long_ago_it_was_made() {
         assert_eq!(taken.answered().unwrap().request, Some(0));
     });
 }
+
+/// It does not end in time if each result is looked for among all calls.
+#[test]
+fn results_of_calls_without_number_are_taken_in_any_order() {
+    const CALLS: usize = 20_000;
+    block_on(async {
+        let calls: String = (0..CALLS).map(|n| format!(" [call c{n} ls]")).collect();
+        let said = notation::parse(&format!("u go\na{calls}\n")).unwrap();
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append_all(said.into_iter().map(std::sync::Arc::new)).await.unwrap();
+        let waits = session.open_calls();
+        session.results(waits.iter().rev().map(|call| call.result("src"))).await.unwrap();
+        assert!(session.open_calls().is_empty());
+        assert_eq!(session.conversation().log_len(), CALLS + 2);
+    });
+}

@@ -98,3 +98,13 @@ fn a_result_that_names_no_agent_belongs_to_the_only_message_that_made_its_call()
     let messages = notation::parse("u go\na{agent=scout} [call c7 look]\nt c7= a tower\n").unwrap();
     assert_eq!(Blocks::find(messages.iter()).positions(), [vec![1, 2]]);
 }
+
+/// It does not end in time if each result is looked for among all calls.
+#[test]
+fn parallel_calls_without_number_are_one_block() {
+    const CALLS: usize = 40_000;
+    let calls: String = (0..CALLS).map(|n| format!(" [call c{n} ls]")).collect();
+    let results: String = (0..CALLS).rev().map(|n| format!("t c{n}= src\n")).collect();
+    let messages = notation::parse(&format!("u go\na{calls}\n{results}")).unwrap();
+    assert_eq!(Blocks::find(messages.iter()).positions(), [Vec::from_iter(1..CALLS + 2)]);
+}

@@ -8,7 +8,7 @@ use interleaf_model::{Extra, Finish, Json, Seal, Usage};
 use super::decode::extra_of;
 use crate::anthropic::OWNER;
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText};
+use crate::raw::{Fields, ObjectText, is_list, is_nothing};
 use crate::reply_builder::ReplyBuilder;
 use crate::{Error, Family};
 
@@ -96,7 +96,7 @@ pub(in crate::anthropic) fn read_block<'a>(
 pub(super) fn block_extra(fields: &Fields<'_>) -> Result<Extra, interleaf_model::Error> {
     let mut own = ObjectText::default();
     for (name, value) in fields.iter() {
-        if !matches!(value.get(), "null" | "[]") {
+        if value.get() != "null" && !(is_list(value) && is_nothing(value)) {
             own.push(name, value.get());
         }
     }

@@ -82,7 +82,7 @@ impl SessionEncoder {
         let turns = Turns::of(prompt);
         let mut context = Context::new(prompt, vendor, options);
         let head = Bytes::from((writer.head)(&mut context, &turns)?);
-        foreign::report(turns.system.iter(), vendor.family, &mut context.adjustments);
+        foreign::report(turns.system.iter(), &mut context);
         let n_in_head = context.adjustments.0.len();
         let mut settled = Vec::new();
         let mut settled_adjustments = Arc::default();

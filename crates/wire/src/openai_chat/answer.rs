@@ -338,12 +338,13 @@ fn is_said(delta: &Delta) -> bool {
     )
 }
 
+/// Servers in front of other models hand on these models' words, in any case.
 fn finish(reason: &str) -> Finish {
-    match reason {
-        "stop" => Finish::Stop,
-        "length" | "model_length" => Finish::Length,
-        "tool_calls" | "function_call" => Finish::ToolCalls,
-        "content_filter" => Finish::ContentFilter,
-        other => Finish::Other(SmolStr::new(other)),
+    match &*reason.to_ascii_lowercase() {
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => Finish::Stop,
+        "length" | "model_length" | "max_tokens" => Finish::Length,
+        "tool_calls" | "tool_call" | "tool_use" | "function_call" => Finish::ToolCalls,
+        "content_filter" | "safety" => Finish::ContentFilter,
+        _ => Finish::Other(SmolStr::new(reason)),
     }
 }

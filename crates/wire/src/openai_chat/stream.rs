@@ -6,6 +6,7 @@
 //! | a chunk with no choice and `usage` | the usage is taken |
 //! | an object with `error` | an error with the API's words |
 //! | `[DONE]`, or the end of the connection after a `finish_reason` | the message is whole |
+//! | the end of the connection inside an event, before `[DONE]` | an error: the answer is cut off |
 //! | a choice after `[DONE]`, or one that speaks under another `id` after a `finish_reason` | an error: another answer begins |
 //! | any other object | it is handed on as it is |
 
@@ -67,6 +68,10 @@ impl Machine for Chunks {
 
     fn is_complete(&self) -> bool {
         self.is_done || self.has_finished
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_done
     }
 }
 

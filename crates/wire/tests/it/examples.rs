@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use interleaf_model::{Message, PartRef, Source, Status};
 use interleaf_wire::{Family, ToolChoice, decode_request};
 
-const BODIES: [(Family, &str); 5] = [
+pub(crate) const BODIES: [(Family, &str); 5] = [
     (
         Family::OpenaiChat,
         r#"{"model":"m","max_completion_tokens":100,"tool_choice":"required","stop":["END"],

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod calls;
+
 use crate::{decode_response, decode_stream};
 use interleaf_wire::{AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter, decode_error};
 

@@ -4,7 +4,7 @@
 
 use interleaf_model::{Message, ToolName, notation};
 use interleaf_wire::{
-    Family, NameMap, Options, SessionEncoder, Vendor, decode_request, decode_tools, encode,
+    Family, NameMap, Options, SessionEncoder, Vendor, decode_request, decode_tools, encode, lint,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -84,6 +84,71 @@ fn a_call_of_a_tool_that_is_no_longer_declared_does_not_take_the_name_of_one_tha
     assert!(called(3).starts_with("a_b_"), "{body}");
     assert_eq!(encoded.names.original("a_b").as_str(), "a.b");
     assert_eq!(encoded.names.original(&called(3)).as_str(), "a_b");
+}
+
+/// Lint and the encoder go by the same row.
+#[test]
+fn gemini_gets_every_name_that_its_lint_takes_as_it_is() {
+    let long = "n".repeat(128);
+    let vendor = Vendor::of(Family::Gemini);
+    for (name, is_taken) in [
+        ("notify.user", true),
+        ("mcp:fs-read", true),
+        (long.as_str(), true),
+        ("0day", false),
+        ("a/b", false),
+        (&format!("{long}n"), false),
+    ] {
+        let encoded = encode(&prompt(&question(), tools(&[name])), vendor, &Options::model("m"));
+        let mut body: serde_json::Value =
+            serde_json::from_slice(&encoded.unwrap().to_bytes()).unwrap();
+        assert_eq!(lint::lint(vendor, &body.to_string()).unwrap(), [], "{name}");
+        let written = &mut body["tools"][0]["functionDeclarations"][0]["name"];
+        assert_eq!(written == name, is_taken, "{written}");
+        *written = name.into();
+        let faults = lint::lint(vendor, &body.to_string()).unwrap();
+        assert_eq!(faults.is_empty(), is_taken, "{name}: {faults:?}");
+    }
+}
+
+/// Turns are written one by one, so nothing but the name itself can tell them apart.
+#[test]
+fn tools_that_are_not_declared_never_share_a_name() {
+    let names = ["a.b", "a_b", "a/b", "a b", "a.", "é", "ü"];
+    let said: Vec<String> = (names.iter().enumerate())
+        .map(|(n, name)| format!("a [call c{n} {name:?}]\nt c{n}= done\n"))
+        .collect();
+    let messages = notation::parse(&format!("u go\n{}u on\n", said.concat())).unwrap();
+    for family in Family::ALL {
+        for tools in [tools(&[]), tools(&["a b"])] {
+            let prompt = prompt(&messages, tools);
+            let encoded = encode(&prompt, Vendor::of(family), &Options::model("m")).unwrap();
+            let body = String::from_utf8(encoded.to_bytes()).unwrap();
+            let read = decode_request(family, &body).unwrap().messages;
+            let back: Vec<ToolName> = (read.iter().flat_map(Message::calls))
+                .map(|call| encoded.names.original(call.name.as_str()))
+                .collect();
+            assert_eq!(back.iter().map(ToolName::as_str).collect::<Vec<_>>(), names, "{family}");
+        }
+    }
+}
+
+#[test]
+fn a_tool_keeps_its_readable_name_until_one_joins_that_is_called_so() {
+    let written = |names: &[&str]| {
+        let map = NameMap::of(&tools(names), Vendor::of(Family::OpenaiChat));
+        let is_it = |written: &&str| map.original(written).as_str() == "notify.user";
+        ["notify_user", "notify_user_FuPFBn"].into_iter().find(is_it)
+    };
+    let alone = written(&["notify.user"]);
+    assert_eq!(alone, Some("notify_user"));
+    for others in [["ls", "notify/user"], ["notify-user", "notify.all"]] {
+        assert_eq!(written(&["notify.user", others[0], others[1]]), alone);
+    }
+    // The one that the API takes as it is has its name; the digits are of the other's own.
+    let joined = written(&["notify.user", "notify_user"]);
+    assert_ne!(joined, alone);
+    assert_eq!(written(&["ls", "notify_user", "notify.user"]), joined);
 }
 
 #[test]

@@ -90,16 +90,23 @@ impl Pairing {
             }
             let run = self.results[..opener].iter().rev();
             let run = run.take_while(|&&fate| fate != Fate::NotAResult).count();
-            for position in opener - run..opener {
-                if self.results[position] != Fate::NoCall {
-                    continue;
-                }
+            let is_stray = |at: &usize| self.results[*at] == Fate::NoCall;
+            let strays: Vec<usize> = (opener - run..opener).filter(is_stray).collect();
+            if strays.is_empty() {
+                continue;
+            }
+            let first = self.first_call[opener];
+            let mut open = Waiting::default();
+            open.add(entries[opener].message.calls().map(|call| &call.id));
+            for position in strays {
                 let Some(result) = entries[position].message.as_result() else { continue };
-                let calls = entries[opener].message.calls().zip(self.answers(opener));
-                let mut open = calls.map(|(call, answer)| answer.is_none().then_some(&call.id));
-                if let Some(n) = open.position(|id| id == Some(&result.call)) {
-                    self.answers[self.first_call[opener] + n] = Some(position);
-                    self.results[position] = Fate::InPlace;
+                // Calls that a later result answers wait no longer.
+                while let Some(Some(n)) = open.take(&result.call) {
+                    if self.answers[first + n].is_none() {
+                        self.answers[first + n] = Some(position);
+                        self.results[position] = Fate::InPlace;
+                        break;
+                    }
                 }
             }
         }

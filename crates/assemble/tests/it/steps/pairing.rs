@@ -242,3 +242,19 @@ fn a_call_that_names_no_tool_is_not_waited_for() {
     let Assembly { outcome, .. } = input.assemble().unwrap();
     assert!(matches!(outcome, Outcome::Ready(prompt) if prompt.entries().len() == 1));
 }
+
+/// It does not end in time if each result is looked for among all calls.
+#[test]
+fn results_without_number_are_paired_wherever_they_stand() {
+    const CALLS: usize = 20_000;
+    let calls: String = (0..CALLS).map(|n| format!(" [call c{n} ls]")).collect();
+    let results: String = (0..CALLS).rev().map(|n| format!("t c{n}= src\n")).collect();
+    for text in [format!("u go\na{calls}\n{results}"), format!("u go\n{results}a{calls}\n")] {
+        let mut input = input(&text);
+        input.open_block = OpenBlock::Wait;
+        let Outcome::Ready(prompt) = input.assemble().unwrap().outcome else {
+            panic!("it waits, though all calls have their results")
+        };
+        assert_eq!(prompt.entries().len(), CALLS + 2);
+    }
+}

@@ -1,6 +1,7 @@
 //! What the model said.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use interleaf_model::{AssistantPart, Body, Entry};
 
@@ -41,7 +42,7 @@ pub(super) fn turn<'a, 'p: 'a>(
         Ending::Prefill
     };
     let served = Served::of(said, place);
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     let mut blocks = Blocks::default();
     report_merge(cx, said);
     for entry in said {

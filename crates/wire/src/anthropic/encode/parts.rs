@@ -1,6 +1,7 @@
 //! The parts of messages as blocks.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use interleaf_model::{Arguments, ContentPart, Message, Opaque, Seal, Text, Thinking, ToolCall};
 use serde_json::value::RawValue;
@@ -109,7 +110,7 @@ pub(super) fn thinking_block<'a>(
     cx: &mut Context<'_>,
     thought: &'a Thinking,
     message: &Message,
-    seen: &mut Vec<&'a str>,
+    seen: &mut HashSet<&'a str>,
 ) -> Option<Block<'a>> {
     if !thinking::goes_back(cx, thought, message) {
         return None;
@@ -120,11 +121,11 @@ pub(super) fn thinking_block<'a>(
         }
         Some(Seal::Encrypted(data)) if is_blank(data) => "it has no signature",
         Some(Seal::Encrypted(_)) if !thought.text.is_empty() => "its signature is not Anthropic's",
-        Some(Seal::Signature(seal) | Seal::Encrypted(seal)) if seen.contains(&&**seal) => {
+        Some(Seal::Signature(seal) | Seal::Encrypted(seal)) if seen.contains(&**seal) => {
             "it repeats an earlier one"
         }
         Some(Seal::Signature(signature)) => {
-            seen.push(signature);
+            seen.insert(signature);
             let written = ["type", "thinking", "signature", MARK];
             let rest = rest(&thought.extra, &written, cx.options.cache);
             return Some(Block::Thinking(ThinkingBlock {
@@ -134,7 +135,7 @@ pub(super) fn thinking_block<'a>(
             }));
         }
         Some(Seal::Encrypted(data)) => {
-            seen.push(data);
+            seen.insert(data);
             let rest = rest(&thought.extra, &["type", "data", MARK], cx.options.cache);
             return Some(Block::Redacted(RedactedBlock { data, rest }));
         }

@@ -120,7 +120,8 @@ fn opens_with_thinking(cx: &mut Context<'_>, said: &[Entry]) -> bool {
             match part {
                 AssistantPart::Text(text) if is_blank(&text.text) => {}
                 AssistantPart::Thinking(thought) => {
-                    opens = thinking_block(cx, thought, &entry.message, &mut Vec::new()).is_some();
+                    opens = thinking_block(cx, thought, &entry.message, &mut Default::default())
+                        .is_some();
                     if opens {
                         break 'parts;
                     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::Display;
 
 use interleaf_model::{Extra, Tool};
 
@@ -11,7 +12,7 @@ use crate::adjustment::AdjustmentKind;
 use crate::anthropic::schema::{Tally, faults_of_subset, object_schema};
 use crate::anthropic::wire::{Declared, RawObject, Rest, ToolForm};
 use crate::anthropic::{DEFER, MARK, MOST_STRICT_TOOLS, OWNER};
-use crate::encode::Context;
+use crate::encode::{Context, GIVES_WAY, gives_way};
 use crate::raw::{Fields, text};
 
 /// Those that the API runs itself, then those of the caller; and all their names.
@@ -20,6 +21,9 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> (Vec<Declared<'a>>, HashSet<Str
     let mut declared = hosted(cx, &mut names);
     let mut strict = Strict::default();
     for tool in cx.prompt.tools() {
+        if tool.extra.get(OWNER).is_some_and(|own| gives_way(cx, own)) {
+            report_mark(cx, &tool.name);
+        }
         let form = tool_form(cx, tool, &mut strict);
         if names.insert(form.name.to_string()) {
             declared.push(Declared::Tool(form));
@@ -49,6 +53,9 @@ fn hosted<'a>(cx: &mut Context<'a>, names: &mut HashSet<String>) -> Vec<Declared
         match fields(&opaque.value).filter(|_| opaque.owner.as_str() == OWNER) {
             Some(own) => {
                 let name = own.peek("name").and_then(|name| text(name).ok());
+                if gives_way(cx, &opaque.value) {
+                    report_mark(cx, &name.as_deref().unwrap_or("a tool"));
+                }
                 names.extend(name.map(Cow::into_owned));
                 let raw = raw_object(&opaque.value, &[], cx.options.cache);
                 declared.extend(raw.map(Declared::Hosted));
@@ -60,6 +67,11 @@ fn hosted<'a>(cx: &mut Context<'a>, names: &mut HashSet<String>) -> Vec<Declared
         }
     }
     declared
+}
+
+fn report_mark(cx: &mut Context<'_>, tool: &dyn Display) {
+    let detail = format!("{MARK} of {tool} {GIVES_WAY}");
+    cx.adjustments.add_general(AdjustmentKind::FieldsDropped, detail);
 }
 
 /// What is counted over all strict tools.

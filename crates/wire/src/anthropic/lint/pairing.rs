@@ -15,6 +15,7 @@ pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
     let mut known = HashSet::new();
     for (i, message) in parsed.messages.iter().enumerate() {
         let after = parsed.messages.get(i + 1).filter(|after| after.role == "user");
+        let answered: HashSet<&str> = after.into_iter().flat_map(results).map(|r| r.0).collect();
         for (id, block) in calls(message) {
             if !is_legal_id(id) {
                 faults.add(&CALL_ID, format!("{}/id", block.at), id);
@@ -25,9 +26,7 @@ pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
             if !known.insert(id) {
                 faults.add(&UNIQUE, format!("{}/id", block.at), id);
             }
-            let is_answered =
-                after.is_some_and(|after| results(after).any(|(answered, _)| answered == id));
-            if !is_answered {
+            if !answered.contains(id) {
                 faults.add(&ANSWERED, block.at.as_str(), id);
             }
         }
@@ -90,20 +89,23 @@ fn check_served(parsed: &Parsed<'_>, faults: &mut Faults) {
             }
         }
     }
-    for (i, message) in parsed.messages.iter().enumerate() {
+    for pair in parsed.messages.windows(2) {
+        let [message, after] = pair else { continue };
         let is_open = |block: &&Block<'_>| {
             message.role == "assistant"
                 && block.kind.ends_with("_tool_use")
                 && !results.contains(block.field("id").unwrap_or_default())
         };
-        for block in message.blocks.iter().filter(is_open) {
-            let Some(after) = parsed.messages.get(i + 1) else { continue };
-            if calls(message).next().is_none() {
+        let mut open = message.blocks.iter().filter(is_open).peekable();
+        if calls(message).next().is_none() {
+            for block in open {
                 let id = block.field("id").unwrap_or_default();
                 faults.add(&SERVED, block.at.as_str(), id);
-            } else if after.blocks.iter().any(|block| block.kind != "tool_result") {
-                faults.add(&WAITING, after.at.as_str(), "");
             }
+        } else if open.peek().is_some()
+            && after.blocks.iter().any(|block| block.kind != "tool_result")
+        {
+            faults.add(&WAITING, after.at.as_str(), "");
         }
     }
 }

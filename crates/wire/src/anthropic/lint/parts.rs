@@ -21,6 +21,11 @@ pub(super) fn check_block(message: &Message<'_>, block: &Block<'_>, faults: &mut
     }
     check_fields(block, faults);
     if block.kind == "tool_result" {
+        let content = block.value.get("content").filter(|content| !content.is_null());
+        if content.is_some_and(|content| !content.is_string() && !content.is_array()) {
+            let detail = "content is a string or a list of blocks";
+            faults.add(&RESULT_CONTENT, format!("{}/content", block.at), detail);
+        }
         let inner = block.inner();
         for inner in &inner {
             if !matches!(

@@ -1,6 +1,6 @@
 //! Documents of one name.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use interleaf_model::{Body, ContentPart, Extra, File, Message, Opaque, Parts};
 
@@ -8,11 +8,33 @@ use super::own;
 use crate::bedrock::wire::{OWNER, object, own_field};
 use crate::raw::{Fields, ObjectText, text};
 
+/// Names of documents, in lower case.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<String>,
+    /// The last number that each of them got.
+    numbers: HashMap<String, u64>,
+}
+
+impl Names {
+    /// A name with the first number that is free.
+    fn numbered(&mut self, name: &str) -> String {
+        let number = self.numbers.entry(name.to_lowercase()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{name} {number}");
+            if self.taken.insert(numbered.to_lowercase()) {
+                return numbered;
+            }
+        }
+    }
+}
+
 /// The encoder trusts a name that came with a body of this API, since such names are
 /// unique. Of documents that share one the later lose that trust, so that they are sent
 /// under another; those that only the API understands get the other at once.
 pub(super) fn distrust_doubles(messages: &mut [Message]) -> Result<(), interleaf_model::Error> {
-    let mut names = HashSet::new();
+    let mut names = Names::default();
     for message in messages {
         let parts = match &mut message.body {
             Body::User(parts) => parts,
@@ -22,7 +44,7 @@ pub(super) fn distrust_doubles(messages: &mut [Message]) -> Result<(), interleaf
         let mut changed = None;
         for (i, part) in parts.iter().enumerate() {
             let Some(name) = trusted_name(part) else { continue };
-            if names.insert(name.to_lowercase()) {
+            if names.taken.insert(name.to_lowercase()) {
                 continue;
             }
             let part = match part {
@@ -59,14 +81,12 @@ fn trusted_name(part: &ContentPart) -> Option<String> {
 fn renamed(
     opaque: &Opaque,
     name: &str,
-    names: &mut HashSet<String>,
+    names: &mut Names,
 ) -> Result<Opaque, interleaf_model::Error> {
-    let numbered =
-        (2..).map(|n| format!("{name} {n}")).find(|name| names.insert(name.to_lowercase()));
+    let name = names.numbered(name);
     let mut block = ObjectText::default();
     if let Some(mut fields) = object(&opaque.value)
         && let Ok(Some(mut document)) = fields.take_object("document")
-        && let Some(name) = numbered
     {
         document.take("name");
         let mut inner = ObjectText::default();

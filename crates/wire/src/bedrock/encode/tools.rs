@@ -1,6 +1,7 @@
 //! `toolConfig`: the tools, or stand-ins for those that the history names.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use interleaf_model::{PartRef, Tool, ToolName};
 
@@ -12,30 +13,31 @@ use crate::bedrock::schema::{NO_ARGUMENTS, constant, object_schema};
 use crate::bedrock::wire::{
     self, CachePoint, Choice, InputSchema, OWNER, Rest, ToolConfig, ToolEntry, ToolSpec, object,
 };
-use crate::encode::Context;
+use crate::encode::{Context, GIVES_WAY, gives_way};
 use crate::raw::Fields;
 use crate::{CacheMarks, Error, ToolChoice};
 
 pub(super) fn tool_config<'a>(cx: &mut Context<'a>) -> Result<Option<ToolConfig<'a>>, Error> {
     let (prompt, options) = (cx.prompt, cx.options);
-    let mut names: Vec<Cow<'a, str>> = Vec::new();
+    let mut names: HashSet<Cow<'a, str>> = HashSet::new();
     let mut tools = Vec::new();
     for tool in prompt.tools() {
         let name = tool_name(cx, &tool.name);
-        if names.contains(&name) {
+        if !names.insert(name.clone()) {
             let detail = format!("a second tool with the name {name}");
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             continue;
         }
-        names.push(name.clone());
         tools.push(tool_entry(cx, tool, name)?);
     }
     for hosted in &options.hosted_tools {
         let is_ours = hosted.owner.as_str() == OWNER && lint::takes_tool(&hosted.value);
         let is_mark =
             object(&hosted.value).is_some_and(|fields| fields.peek("cachePoint").is_some());
-        let is_placed_anew = is_mark && (options.cache == CacheMarks::On || tools.is_empty());
-        if is_ours && !is_placed_anew {
+        if is_ours && gives_way(cx, &hosted.value) {
+            let detail = format!("cachePoint among the tools {GIVES_WAY}");
+            cx.adjustments.add_general(AdjustmentKind::FieldsDropped, detail);
+        } else if is_ours && !(is_mark && tools.is_empty()) {
             tools.push(ToolEntry::Own(&hosted.value));
         } else if !is_mark {
             let detail = format!("hosted tool of {}", hosted.owner);
@@ -107,26 +109,28 @@ fn tool_entry<'a>(
 /// declared by the names in it.
 fn declare_from_history<'a>(
     cx: &mut Context<'a>,
-    names: &mut Vec<Cow<'a, str>>,
+    names: &mut HashSet<Cow<'a, str>>,
     tools: &mut Vec<ToolEntry<'a>>,
 ) -> Result<(), Error> {
     let prompt = cx.prompt;
+    let mut declared = String::new();
     for name in prompt.messages().flat_map(|message| message.parts()).filter_map(called) {
         let name = match name {
             Cow::Borrowed(name) => cx.tool_name(name),
             Cow::Owned(name) => Cow::Owned(name.as_str().to_owned()),
         };
-        if names.contains(&name) {
+        if !names.insert(name.clone()) {
             continue;
         }
-        names.push(name.clone());
+        declared += if declared.is_empty() { "" } else { ", " };
+        declared += &name;
         let input_schema = InputSchema { json: constant(NO_ARGUMENTS)?, rest: Rest::NONE };
         let (description, strict, rest) = (None, None, Rest::NONE);
         let tool_spec = ToolSpec { name, description, input_schema, strict, rest };
         tools.push(ToolEntry::Spec { tool_spec, rest: Rest::NONE });
     }
     if !tools.is_empty() {
-        cx.adjustments.add_general(AdjustmentKind::ToolsDeclared, names.join(", "));
+        cx.adjustments.add_general(AdjustmentKind::ToolsDeclared, declared);
     }
     Ok(())
 }
@@ -147,7 +151,7 @@ fn called(part: PartRef<'_>) -> Option<Cow<'_, ToolName>> {
 
 fn tool_choice<'a>(
     cx: &mut Context<'a>,
-    names: &[Cow<'a, str>],
+    names: &HashSet<Cow<'a, str>>,
     is_without_tools: bool,
 ) -> Option<Choice<'a>> {
     let options = cx.options;

@@ -1,5 +1,7 @@
 //! Messages, each for itself, and the documents of all.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::cache::check_cache_point_places;
@@ -69,15 +71,18 @@ fn check_beside_results(content: &[Value], at: &str, model: &str, report: &mut R
 }
 
 pub(super) fn check_documents(messages: &[Value], report: &mut Report<'_>) {
-    let mut names: Vec<String> = Vec::new();
+    let mut names: HashSet<String> = HashSet::new();
+    let mut n_documents = 0;
     let mut see = |document: &Value, at: String, report: &mut Report<'_>| {
         let name = document.get("name").and_then(Value::as_str).unwrap_or_default();
         let name = name.to_lowercase();
         if names.contains(&name) {
-            report(&DOCUMENT_NAME_UNIQUE, format!("{at}/name"), name.clone());
+            report(&DOCUMENT_NAME_UNIQUE, format!("{at}/name"), name);
+        } else {
+            names.insert(name);
         }
-        names.push(name);
-        if names.len() == MOST_DOCUMENTS + 1 {
+        n_documents += 1;
+        if n_documents == MOST_DOCUMENTS + 1 {
             report(&DOCUMENT_COUNT, at, String::new());
         }
     };

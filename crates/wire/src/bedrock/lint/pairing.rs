@@ -66,17 +66,16 @@ fn check_results(
     results: &[(&str, String)],
     report: &mut Report<'_>,
 ) {
-    let missing: Vec<&str> = calls
-        .iter()
-        .map(|(id, _)| *id)
-        .filter(|id| !results.iter().any(|(answered, _)| answered == id))
-        .collect();
+    let called: HashSet<&str> = calls.iter().map(|(id, _)| *id).collect();
+    let said: HashSet<&str> = results.iter().map(|(id, _)| *id).collect();
+    let missing: Vec<&str> =
+        calls.iter().map(|(id, _)| *id).filter(|id| !said.contains(id)).collect();
     if !missing.is_empty() {
         report(&CALLS_ANSWERED, format!("/messages/{i}/content"), missing.join(", "));
     }
     let mut answered = HashSet::new();
     for (id, at) in results {
-        if !calls.iter().any(|(call, _)| call == id) {
+        if !called.contains(id) {
             report(&RESULTS_CALLED, at.clone(), (*id).to_owned());
         } else if !answered.insert(*id) {
             report(&RESULT_ONCE, at.clone(), (*id).to_owned());

@@ -1,5 +1,7 @@
 //! Faults in tools.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::Report;
@@ -18,7 +20,7 @@ pub(super) fn check(config: Option<&Value>, report: &mut Report<'_>) {
     if tools.iter().all(is_mark) {
         report(&TOOLS_EMPTY, at.to_owned(), String::new());
     }
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: HashSet<&str> = HashSet::new();
     for (i, tool) in tools.iter().enumerate() {
         let at = format!("{at}/{i}");
         check_tool(tool, &at, report);
@@ -26,11 +28,10 @@ pub(super) fn check(config: Option<&Value>, report: &mut Report<'_>) {
             report(&CACHE_POINT_PLACE, at.clone(), String::new());
         }
         if let Some(name) = tool.pointer("/toolSpec/name").and_then(Value::as_str) {
-            if names.contains(&name) {
+            if !names.insert(name) {
                 let at = format!("{at}/toolSpec/name");
                 report(&TOOL_NAME_UNIQUE, at, name.to_owned());
             }
-            names.push(name);
         }
     }
     let has_others = tools.iter().any(|tool| tool.get("toolSpec").is_none() && !is_mark(tool));
@@ -67,7 +68,7 @@ pub(super) fn check_tool(tool: &Value, at: &str, report: &mut Report<'_>) {
     }
 }
 
-fn check_choice(choice: &Value, names: &[&str], has_others: bool, report: &mut Report<'_>) {
+fn check_choice(choice: &Value, names: &HashSet<&str>, has_others: bool, report: &mut Report<'_>) {
     let at = "/toolConfig/toolChoice".to_owned();
     let fields = choice.as_object();
     let mut kinds = fields.into_iter().flat_map(|fields| fields.keys());
@@ -75,7 +76,7 @@ fn check_choice(choice: &Value, names: &[&str], has_others: bool, report: &mut R
         (Some("none"), _) => report(&TOOL_CHOICE, at, "there is no `none`".to_owned()),
         (Some("tool"), None) => {
             let name = choice.pointer("/tool/name").and_then(Value::as_str).unwrap_or_default();
-            if !names.contains(&name) && !has_others {
+            if !names.contains(name) && !has_others {
                 report(&TOOL_CHOICE, format!("{at}/tool/name"), format!("{name:?} is missing"));
             }
         }

@@ -1,19 +1,28 @@
 //! Which call a result answers.
 
-use interleaf_model::CallId;
-use smol_str::format_smolstr;
+use std::collections::{HashMap, VecDeque};
 
-/// The calls that wait for their results, in order.
+use interleaf_model::CallId;
+use smol_str::{SmolStr, format_smolstr};
+
+/// The calls so far, and which of them wait for their results.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     calls: Vec<Call>,
+    /// The calls by their numbers, the first one first: of an id, of a content, of a name
+    /// content by content. What is answered leaves when it comes to the front.
+    by_id: HashMap<CallId, VecDeque<usize>>,
+    by_content: HashMap<usize, VecDeque<usize>>,
+    by_name: HashMap<SmolStr, Vec<VecDeque<usize>>>,
+    /// All of them; the newest is the last.
+    newest: Vec<usize>,
 }
 
 #[derive(Debug)]
 struct Call {
     content_idx: usize,
-    name: String,
     id: CallId,
+    is_answered: bool,
 }
 
 /// A result that looks for its call.
@@ -28,7 +37,12 @@ pub(super) struct Answer<'n> {
 }
 
 /// How a result finds its call among those that wait.
-type Way = dyn Fn(&[Call], &Answer<'_>) -> Option<usize>;
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Id,
+    Name,
+    Order,
+}
 
 impl Waiting {
     /// Notes a call, and gives the id it came with or one made from its place.
@@ -39,7 +53,17 @@ impl Waiting {
         place: (usize, usize),
     ) -> Result<CallId, interleaf_model::Error> {
         let id = id(given, place)?;
-        self.calls.push(Call { content_idx: place.0, name: name.to_owned(), id: id.clone() });
+        let (number, content_idx) = (self.calls.len(), place.0);
+        self.by_id.entry(id.clone()).or_default().push_back(number);
+        self.by_content.entry(content_idx).or_default().push_back(number);
+        let contents = self.by_name.entry(SmolStr::new(name)).or_default();
+        let newest = contents.last().and_then(|queue| queue.back());
+        if newest.is_none_or(|&before| self.calls[before].content_idx != content_idx) {
+            contents.push(VecDeque::new());
+        }
+        contents.last_mut().into_iter().for_each(|queue| queue.push_back(number));
+        self.newest.push(number);
+        self.calls.push(Call { content_idx, id: id.clone(), is_answered: false });
         Ok(id)
     }
 
@@ -51,28 +75,49 @@ impl Waiting {
         &mut self,
         answers: &[Answer<'_>],
     ) -> Result<Vec<CallId>, interleaf_model::Error> {
-        let newest = self.calls.last().map(|call| call.content_idx);
+        let is_answered = |number: &mut usize| self.calls[*number].is_answered;
+        while self.newest.pop_if(is_answered).is_some() {}
+        let newest = self.newest.last().map(|&number| self.calls[number].content_idx);
         let mut found: Vec<Option<CallId>> = vec![None; answers.len()];
-        let by_id = |calls: &[Call], answer: &Answer<'_>| {
-            calls.iter().position(|call| answer.id == Some(call.id.as_str()))
-        };
-        let by_name = |calls: &[Call], answer: &Answer<'_>| {
-            let content_idx = calls.iter().rfind(|call| call.name == answer.name)?.content_idx;
-            let is_it = |call: &Call| call.name == answer.name && call.content_idx == content_idx;
-            calls.iter().position(is_it)
-        };
-        let by_order = move |calls: &[Call], _: &Answer<'_>| {
-            calls.iter().position(|call| Some(call.content_idx) == newest)
-        };
-        let ways: [&Way; 3] = [&by_id, &by_name, &by_order];
-        for way in ways {
+        for way in [Way::Id, Way::Name, Way::Order] {
             for (answer, found) in answers.iter().zip(&mut found).filter(|(_, id)| id.is_none()) {
-                *found = way(&self.calls, answer).map(|i| self.calls.remove(i).id);
+                let Some(number) = self.find(way, answer, newest) else { continue };
+                let call = &mut self.calls[number];
+                call.is_answered = true;
+                *found = Some(call.id.clone());
             }
         }
         let ids = answers.iter().zip(found);
         ids.map(|(answer, found)| found.map_or_else(|| id(answer.id, answer.place), Ok)).collect()
     }
+
+    fn find(&mut self, way: Way, answer: &Answer<'_>, newest: Option<usize>) -> Option<usize> {
+        match way {
+            Way::Id => {
+                let id = CallId::new(answer.id?).ok()?;
+                first(self.by_id.get_mut(&id)?, &self.calls)
+            }
+            Way::Name => {
+                let contents = self.by_name.get_mut(answer.name)?;
+                while let Some(queue) = contents.last_mut() {
+                    if let Some(number) = first(queue, &self.calls) {
+                        return Some(number);
+                    }
+                    contents.pop();
+                }
+                None
+            }
+            Way::Order => first(self.by_content.get_mut(&newest?)?, &self.calls),
+        }
+    }
+}
+
+/// The first call of a queue that waits.
+fn first(queue: &mut VecDeque<usize>, calls: &[Call]) -> Option<usize> {
+    while queue.front().is_some_and(|&number| calls[number].is_answered) {
+        queue.pop_front();
+    }
+    queue.front().copied()
 }
 
 /// The same place always gives the same id, so that every request built from the same

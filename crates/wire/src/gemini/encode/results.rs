@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{ContentPart, Json, Message, Status, ToolResult};
+use interleaf_model::{ContentPart, Json, Message, Status, ToolCall, ToolResult};
 use serde_json::value::RawValue;
 
 use super::fields;
@@ -14,11 +14,16 @@ use crate::gemini::wire::{Data, Element, FunctionResponse, Part, Response, Said,
 use crate::raw::Fields;
 
 impl<'a> Writing<'a, '_, '_> {
-    pub(super) fn result(&mut self, message: &'a Message, caller: Option<&'a Message>) {
+    pub(super) fn result(&mut self, message: &'a Message, call: Option<&'a ToolCall>) {
         let Some(result) = message.as_result() else {
             return;
         };
-        let call = caller.and_then(|caller| caller.calls().find(|call| call.id == result.call));
+        if let (Some(call), Some(said)) = (call, &result.name)
+            && call.name != *said
+        {
+            let detail = format!("{said} became {}, which is what was called", call.name);
+            self.cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, detail);
+        }
         let name = call.map(|call| &call.name).or(result.name.as_ref());
         let name = match name {
             Some(name) => self.cx.tool_name(name),

@@ -6,7 +6,7 @@ use super::PLACEHOLDER;
 use super::parts::{Writing, message_rest, plain};
 use crate::encode::Context;
 use crate::gemini::wire::Content;
-use crate::turns::only_blank;
+use crate::turns::{answered, only_blank};
 
 /// The results, then what the user said.
 pub(super) fn turn<'a, 'p: 'a>(
@@ -24,11 +24,9 @@ pub(super) fn turn<'a, 'p: 'a>(
         };
     }
     let prompt = cx.prompt;
-    // Results follow the message that called.
-    let caller = start.checked_sub(1).and_then(|at| prompt.entries().get(at));
     let mut writing = Writing::new(cx);
-    for entry in results {
-        writing.result(&entry.message, caller.map(|caller| &*caller.message));
+    for (entry, call) in answered(prompt, results, start) {
+        writing.result(&entry.message, call);
     }
     let n_results = writing.parts.len();
     for entry in said {

@@ -1,5 +1,7 @@
 //! Calls and their results, turn by turn.
 
+use std::collections::HashSet;
+
 use super::Field;
 use super::messages::Content;
 use super::rules::*;
@@ -60,14 +62,16 @@ impl<'t> Turn<'t> {
 
     /// The results against the calls that they answer.
     fn check_pairs(&self, before: &Self, faults: &mut Faults) {
+        let called: HashSet<&str> = before.calls().filter_map(|call| call.text("name")).collect();
+        let ids: HashSet<Option<&str>> = before.calls().map(|call| call.text("id")).collect();
         for response in self.responses() {
             let name = response.text("name").unwrap_or_default();
-            if !name.is_empty() && !before.calls().any(|call| call.text("name") == Some(name)) {
+            if !name.is_empty() && !called.contains(name) {
                 let at = format!("{}/name", response.at);
                 faults.add(&RESPONSE_NAME_MATCH, at, format!("no call of {name:?}"));
             }
             if let Some(id) = response.get("id")
-                && !before.calls().any(|call| call.text("id") == id.value.as_str())
+                && !ids.contains(&id.value.as_str())
             {
                 faults.add(&RESPONSE_ID, id.at, "");
             }

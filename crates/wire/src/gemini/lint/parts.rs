@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::rules::*;
 use super::{Field, is_misspelled};
+use crate::gemini::NAMES;
 use crate::gemini::wire::{DATA, SIBLINGS, is_name};
 use crate::lint::{Faults, Rule};
 use crate::{Family, Vendor, misplaced};
@@ -88,7 +89,7 @@ fn call(part: &Field<'_>, found: &mut Vec<Found>) {
         return;
     };
     let name = call.text("name").unwrap_or_default();
-    if !is_function_name(name) {
+    if !NAMES.takes(name) {
         found.push((&FUNCTION_NAME, format!("{}/name", call.at), format!("{name:?}")));
     }
     if let Some(args) = call.get("args")
@@ -118,12 +119,4 @@ fn response(part: &Field<'_>, found: &mut Vec<Found>) {
         }
         media(&inner, found);
     }
-}
-
-/// Whether a function may have this name.
-pub(super) fn is_function_name(name: &str) -> bool {
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '-');
-    name.len() <= 128
-        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(legal)
 }

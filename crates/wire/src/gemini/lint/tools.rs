@@ -3,12 +3,11 @@
 use serde_json::Value;
 
 use super::Field;
-use super::parts::is_function_name;
 use super::rules::*;
 use super::settings::named_model;
 use crate::Vendor;
-use crate::gemini::models;
 use crate::gemini::schema::{self, Wrong};
+use crate::gemini::{NAMES, models};
 use crate::lint::Faults;
 
 /// The most functions of a request.
@@ -52,7 +51,7 @@ pub(super) fn check(body: &Field<'_>, vendor: &Vendor, faults: &mut Faults) {
 
 fn check_function(function: &Field<'_>, faults: &mut Faults) {
     let name = function.text("name").unwrap_or_default();
-    if !is_function_name(name) {
+    if !NAMES.takes(name) {
         faults.add(&FUNCTION_NAME, format!("{}/name", function.at), format!("{name:?}"));
     }
     let parameters = function.get("parameters");

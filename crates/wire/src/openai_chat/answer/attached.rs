@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::openai_chat::OPENAI;
-use crate::raw::{ObjectText, nearest_raw};
+use crate::raw::{ObjectText, is_nothing, nearest_raw};
 
 /// What of a field comes in pieces, where the field is an object.
 const GROWING: [&str; 5] = ["text", "summary", "data", "transcript", "signature"];
@@ -20,10 +20,10 @@ impl Attached {
     /// Adds a field, or a further piece of it. Nothing, in whatever form, is not a
     /// field.
     pub(super) fn add(&mut self, name: &str, value: &RawValue) {
-        let text = value.get();
-        if matches!(text, "null" | "[]" | "{}" | r#""""#) {
+        if is_nothing(value) {
             return;
         }
+        let text = value.get();
         match self.0.iter_mut().find(|(key, _)| key == name) {
             None => self.0.push((name.to_owned(), text.to_owned())),
             Some((_, before)) => {

@@ -3,6 +3,8 @@
 //! A piece belongs to the call of its `index`. Servers that send none, or the same
 //! for several calls, begin a new call with a new id or name.
 
+use std::collections::HashMap;
+
 use interleaf_model::Json;
 use serde_json::value::RawValue;
 
@@ -16,16 +18,20 @@ use crate::reply_builder::ReplyBuilder;
 
 /// The calls so far.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<Slot>);
+pub(super) struct Calls {
+    slots: Vec<Slot>,
+    /// The newest call with each index, and with each id.
+    by_index: HashMap<u64, usize>,
+    by_id: HashMap<String, usize>,
+    function_call: Option<usize>,
+}
 
 #[derive(Debug, Default)]
 struct Slot {
-    index: Option<u64>,
     id: String,
     name: String,
     /// Whether it was told that the call begins.
     is_told: bool,
-    is_function_call: bool,
     attached: Attached,
     signature: Option<String>,
 }
@@ -56,11 +62,15 @@ impl Calls {
             Piece::Whole => None,
             Piece::Chunk => self.position(index, &id, &name),
         };
-        let at = at.unwrap_or_else(|| {
-            self.0.push(Slot { index, ..Slot::default() });
-            self.0.len() - 1
-        });
-        let Some(slot) = self.0.get_mut(at) else { return Ok(()) };
+        let at = at.unwrap_or_else(|| self.begin());
+        if let Some(index) = index {
+            self.by_index.insert(index, at);
+        }
+        let Some(slot) = self.slots.get_mut(at) else { return Ok(()) };
+        if slot.id.is_empty() && !id.is_empty() {
+            let newest = self.by_id.entry(id.clone().into_owned()).or_insert(at);
+            *newest = at.max(*newest);
+        }
         match (called, kind.map(RawValue::get)) {
             (Called::Custom, _) => slot.attached.set("type", r#""custom""#),
             (Called::Function, None | Some(r#""function""#)) => {}
@@ -99,12 +109,15 @@ impl Calls {
     ) -> Result<(), Fault<'a>> {
         let name = function.take_text("name")?.unwrap_or_default();
         let input = function.take("arguments");
-        let at = self.0.iter().position(|slot| slot.is_function_call).unwrap_or_else(|| {
-            self.0.push(Slot { is_function_call: true, ..Slot::default() });
-            self.0.len() - 1
-        });
-        let Some(slot) = self.0.get_mut(at) else { return Ok(()) };
+        let at = self.function_call.unwrap_or_else(|| self.begin());
+        self.function_call = Some(at);
+        let Some(slot) = self.slots.get_mut(at) else { return Ok(()) };
         slot.grow(CALLS + at as u64, ("", &name), input, reply, deltas)
+    }
+
+    fn begin(&mut self) -> usize {
+        self.slots.push(Slot::default());
+        self.slots.len() - 1
     }
 
     /// The call that a piece belongs to, if it is there already.
@@ -115,11 +128,11 @@ impl Calls {
             other_id || (no_handle && !name.is_empty() && !slot.name.is_empty())
         };
         let at = match index {
-            Some(_) => self.0.iter().rposition(|slot| slot.index == index)?,
-            None if !id.is_empty() => self.0.iter().rposition(|slot| slot.id == id)?,
-            None => self.0.len().checked_sub(1)?,
+            Some(index) => *self.by_index.get(&index)?,
+            None if !id.is_empty() => *self.by_id.get(id)?,
+            None => self.slots.len().checked_sub(1)?,
         };
-        self.0.get(at).filter(|slot| !begins(slot)).map(|_| at)
+        self.slots.get(at).filter(|slot| !begins(slot)).map(|_| at)
     }
 }
 

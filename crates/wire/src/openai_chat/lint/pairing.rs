@@ -77,7 +77,9 @@ fn is_object(text: &str) -> bool {
 /// The calls of an assistant message, and which of them are answered.
 struct Group<'a> {
     at: String,
-    open: Vec<&'a str>,
+    /// The ids, in order and to look them up.
+    calls: Vec<&'a str>,
+    called: HashSet<&'a str>,
     answered: HashSet<&'a str>,
 }
 
@@ -93,9 +95,10 @@ pub(super) fn check(list: &[Value], faults: &mut Faults) {
         if let Some(calls) = message["tool_calls"].as_array()
             && message["role"] == "assistant"
         {
-            let open = calls.iter().filter_map(|call| call["id"].as_str()).collect();
+            let calls: Vec<&str> = calls.iter().filter_map(|call| call["id"].as_str()).collect();
             let at = format!("/messages/{i}/tool_calls");
-            group = Some(Group { at, open, answered: HashSet::new() });
+            let called = calls.iter().copied().collect();
+            group = Some(Group { at, calls, called, answered: HashSet::new() });
         }
     }
     close(group, faults);
@@ -114,8 +117,7 @@ fn check_result<'a>(
         Some(group) if group.answered.contains(id) => {
             faults.add(&rules::RESULT_TWICE, at, format!("{id:?}"));
         }
-        Some(group) if group.open.contains(&id) => {
-            group.open.retain(|open| *open != id);
+        Some(group) if group.called.contains(id) => {
             group.answered.insert(id);
         }
         _ => faults.add(&rules::ORPHAN, at, format!("{id:?}")),
@@ -123,9 +125,9 @@ fn check_result<'a>(
 }
 
 fn close(group: Option<Group<'_>>, faults: &mut Faults) {
-    if let Some(Group { at, open, .. }) = group
-        && !open.is_empty()
-    {
-        faults.add(&rules::UNANSWERED, at, open.join(", "));
+    let Some(Group { at, mut calls, answered, .. }) = group else { return };
+    calls.retain(|id| !answered.contains(id));
+    if !calls.is_empty() {
+        faults.add(&rules::UNANSWERED, at, calls.join(", "));
     }
 }

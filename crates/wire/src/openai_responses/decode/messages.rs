@@ -30,6 +30,8 @@ pub(super) struct Reader {
     messages: Vec<Message>,
     /// What the assistant has said since someone else did.
     run: Vec<AssistantPart>,
+    /// Whether it called tools among it.
+    has_calls: bool,
     /// The last item was an assistant's message.
     after_message: bool,
 }
@@ -89,6 +91,7 @@ impl Reader {
                 self.after_message = false;
                 self.calls.extend(call.map(Cow::into_owned));
                 let parts = assistant_item(i, raw)?;
+                self.has_calls |= parts.iter().any(|part| matches!(part, AssistantPart::Call(_)));
                 self.open.open(parts.iter().filter_map(|part| match part {
                     AssistantPart::Call(call) => Some(call),
                     _ => None,
@@ -124,8 +127,7 @@ impl Reader {
         };
         match &*name {
             "assistant" => {
-                let has_calls = self.run.iter().any(|part| matches!(part, AssistantPart::Call(_)));
-                if self.after_message && !has_calls {
+                if self.after_message && !self.has_calls {
                     self.end_run();
                 }
                 let mut parts = assistant_item(i, raw)?;
@@ -170,7 +172,7 @@ impl Reader {
     }
 
     fn end_run(&mut self) {
-        self.after_message = false;
+        (self.after_message, self.has_calls) = (false, false);
         if let Ok(parts) = Parts::new(std::mem::take(&mut self.run)) {
             self.messages.push(Body::Assistant(parts).into());
         }

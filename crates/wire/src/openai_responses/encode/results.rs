@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use interleaf_model::{ContentPart, Message, Status, ToolResult};
+use interleaf_model::{ContentPart, Message, Status, ToolCall, ToolResult};
 
 use super::content;
 use super::own::Own;
@@ -18,7 +18,7 @@ pub(super) fn output<'a>(
     cx: &mut Context<'_>,
     message: &'a Message,
     result: &'a ToolResult,
-    start: usize,
+    call: Option<&ToolCall>,
 ) -> Output<'a> {
     let id = call_id(&result.call, &cx.vendor.quirks.call_ids);
     if matches!(id, Cow::Owned(_)) {
@@ -26,7 +26,7 @@ pub(super) fn output<'a>(
     }
     let mut own = Own::of(&message.extra, OWNER);
     let is_custom = own.take_text("type").as_deref() == Some("custom_tool_call_output")
-        || calls_custom(cx, result, start);
+        || call.is_some_and(|call| is_custom_call(&call.extra));
     if let Some(id) = own.take_text("id") {
         cx.adjustments.add(AdjustmentKind::ItemIdDropped, &message.id, id);
     }
@@ -34,16 +34,6 @@ pub(super) fn output<'a>(
     let output = payload(cx, message, result);
     let extra = own.rest(&["call_id", "output"]);
     Output { r#type: kind, call_id: id, output, extra }
-}
-
-/// Whether the call of a result is one of a custom tool. The message that holds it
-/// stands right before the results.
-fn calls_custom(cx: &Context<'_>, result: &ToolResult, start: usize) -> bool {
-    let Some(before) = start.checked_sub(1).and_then(|at| cx.prompt.entries().get(at)) else {
-        return false;
-    };
-    let mut calls = before.message.calls();
-    calls.any(|call| call.id == result.call && is_custom_call(&call.extra))
 }
 
 pub(super) fn is_custom_call(extra: &interleaf_model::Extra) -> bool {

@@ -14,7 +14,7 @@ use crate::encode::{Context, Elements, TurnPlace};
 use crate::openai_responses::lint::takes_item;
 use crate::openai_responses::wire::{self, Content, Part, Rest};
 use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
-use crate::turns::only_blank;
+use crate::turns::{answered, only_blank};
 
 pub(super) fn write(
     cx: &mut Context<'_>,
@@ -27,9 +27,9 @@ pub(super) fn write(
     if let Some(blank) = only_blank(results, said) {
         return items.push(&message("user", Content::Text(blank.into()), Rest::NONE));
     }
-    for entry in results {
+    for (entry, call) in answered(cx.prompt, results, start) {
         if let Some(result) = entry.message.as_result() {
-            items.push(&output(cx, &entry.message, result, start))?;
+            items.push(&output(cx, &entry.message, result, call))?;
         }
     }
     for (i, entry) in said.iter().enumerate() {

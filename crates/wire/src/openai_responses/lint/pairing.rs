@@ -74,13 +74,7 @@ fn check_reasoning(body: &Value, input: &[Value], report: &mut Report<'_>) {
     for (i, item) in input.iter().enumerate() {
         let place = || format!("/input/{i}");
         match kind(item) {
-            "reasoning" => {
-                reasoned = true;
-                let next = input[i + 1..].iter().find(|next| kind(next) != "reasoning");
-                if !next.is_some_and(is_from_model) {
-                    report(&rules::REASONING_FOLLOWED, place(), String::new());
-                }
-            }
+            "reasoning" => reasoned = true,
             "message" if text(item, "role") == Some("user") => reasoned = false,
             // A reference may be to the reasoning.
             "item_reference" | "compaction" => reasoned = true,
@@ -91,6 +85,22 @@ fn check_reasoning(body: &Value, input: &[Value], report: &mut Report<'_>) {
                 }
             }
             _ => {}
+        }
+    }
+    check_followed(input, report);
+}
+
+/// Something that the model made follows each run of reasoning.
+fn check_followed(input: &[Value], report: &mut Report<'_>) {
+    let is_reasoning = |item: &Value| kind(item) == "reasoning";
+    let mut at = 0;
+    for run in input.chunk_by(|a, b| is_reasoning(a) == is_reasoning(b)) {
+        let places = at..at + run.len();
+        at = places.end;
+        if run.first().is_some_and(is_reasoning) && !input.get(at).is_some_and(is_from_model) {
+            for i in places {
+                report(&rules::REASONING_FOLLOWED, format!("/input/{i}"), String::new());
+            }
         }
     }
 }
@@ -113,16 +123,16 @@ fn check_namespaces(body: &Value, input: &[Value], report: &mut Report<'_>) {
         .flatten()
         .filter_map(|tool| text(tool, "name"))
         .collect();
-    let is_plain = |name: &str| {
-        tools
-            .iter()
-            .any(|tool| text(tool, "type") != Some("namespace") && text(tool, "name") == Some(name))
-    };
+    let plain: HashSet<&str> = tools
+        .iter()
+        .filter(|tool| text(tool, "type") != Some("namespace"))
+        .filter_map(|tool| text(tool, "name"))
+        .collect();
     for (i, item) in input.iter().enumerate() {
         if kind(item) == "function_call"
             && let Some(name) = text(item, "name")
             && in_namespaces.contains(name)
-            && !is_plain(name)
+            && !plain.contains(name)
             && !is_given(item, "namespace")
         {
             report(&rules::NAMESPACE, format!("/input/{i}"), format!("{name:?} is in one"));

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use crate::{decode_response, decode_stream};
 use interleaf_model::{Arguments, AssistantPart, Finish, Reply, Usage};
-use interleaf_wire::{Delta, Error, ErrorKind, Family, NameMap, StreamDecoder};
+use interleaf_wire::{Decoder, Delta, Error, ErrorKind, Family, NameMap, StreamDecoder};
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/exchanges/openai-chat"))
@@ -279,5 +279,46 @@ fn an_empty_call_of_another_form_beside_the_real_one_is_no_call() {
             let kept = serde_json::to_string(message).unwrap();
             assert!(!kept.contains(r#"name":"""#), "{kept}");
         }
+    }
+}
+
+#[test]
+fn the_words_of_other_models_for_the_end_are_understood() {
+    let table = [
+        ("end_turn", Finish::Stop),
+        ("eos", Finish::Stop),
+        ("STOP", Finish::Stop),
+        ("max_tokens", Finish::Length),
+        ("tool_call", Finish::ToolCalls),
+        ("tool_use", Finish::ToolCalls),
+        ("SAFETY", Finish::ContentFilter),
+        ("Weariness", Finish::Other("Weariness".into())),
+    ];
+    for (word, finish) in table {
+        let body = format!(
+            r#"{{"choices":[{{"message":{{"role":"assistant","content":"hey"}},"finish_reason":"{word}"}}]}}"#
+        );
+        let reply = decode_response(Family::OpenaiChat, &body, &NameMap::default()).unwrap();
+        assert_eq!(reply.finish, finish, "{word}");
+    }
+}
+
+#[test]
+fn a_stream_that_ends_inside_its_last_event_is_cut() {
+    let whole = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hey\"}}]}\n\n\
+        data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+        data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}";
+    let usage = whole.rfind("data:").unwrap();
+    let read = |end: usize| {
+        let mut stream = Decoder::new(Family::OpenaiChat, NameMap::default()).stream();
+        stream.push(&whole.as_bytes()[..end]).unwrap();
+        (stream.finish().map(|reply| reply.usage.is_some()), stream.partial().unwrap())
+    };
+    assert!(!read(usage).0.unwrap(), "some servers send no usage");
+    assert!(read(whole.len()).0.unwrap());
+    for end in usage + "data: {".len()..whole.len() {
+        let (reply, partial) = read(end);
+        assert_eq!(reply.unwrap_err().kind(), ErrorKind::Cut, "{}", &whole[usage..end]);
+        assert_eq!((partial.message.text(), partial.finish), ("hey".into(), Finish::Cut));
     }
 }
