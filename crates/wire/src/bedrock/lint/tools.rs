@@ -27,11 +27,10 @@ pub(super) fn check(config: Option<&Value>, report: &mut Report<'_>) {
         if is_mark(tool) && i.checked_sub(1).is_none_or(|before| is_mark(&tools[before])) {
             report(&CACHE_POINT_PLACE, at.clone(), String::new());
         }
-        if let Some(name) = tool.pointer("/toolSpec/name").and_then(Value::as_str) {
-            if !names.insert(name) {
-                let at = format!("{at}/toolSpec/name");
-                report(&TOOL_NAME_UNIQUE, at, name.to_owned());
-            }
+        if let Some(name) = tool.pointer("/toolSpec/name").and_then(Value::as_str)
+            && !names.insert(name)
+        {
+            report(&TOOL_NAME_UNIQUE, format!("{at}/toolSpec/name"), name.to_owned());
         }
     }
     let has_others = tools.iter().any(|tool| tool.get("toolSpec").is_none() && !is_mark(tool));
