@@ -1,7 +1,5 @@
 //! Objects of a body with two fields of one name.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use interleaf_wire::{Family, Vendor, decode_request, lint};
 use serde_json::{Value, json};
 
