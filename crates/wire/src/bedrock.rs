@@ -61,6 +61,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    binds_thinking: crate::anthropic::binds_thinking,
     answer_writer: answer_writer::WRITER,
     grammar: stream_writer::grammar,
     check: lint::check,

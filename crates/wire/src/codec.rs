@@ -51,6 +51,8 @@ pub(crate) struct Codec {
     pub(crate) route: Route,
     /// What a vendor and its model ask of a request.
     pub(crate) requirements: fn(&Vendor, &str) -> Requirements,
+    /// Whether a model takes thinking back only if all that stands before it is unchanged.
+    pub(crate) binds_thinking: fn(&str) -> bool,
     /// Writes answers as the API gives them.
     pub(crate) answer_writer: AnswerWriter,
     /// Writes streamed ones.

@@ -10,7 +10,6 @@ use smol_str::SmolStr;
 
 use self::quirks::SomeQuirks;
 use crate::Family;
-use crate::anthropic::binds_thinking;
 
 pub(crate) use self::address::ShownUrl;
 
@@ -165,7 +164,7 @@ impl Vendor {
     /// assert!(!anthropic.binds_thinking("claude-sonnet-4-5"));
     /// ```
     pub fn binds_thinking(&self, model: &str) -> bool {
-        binds_thinking(model)
+        (self.family.codec().binds_thinking)(model)
     }
 
     /// The vendor of this name.

@@ -2,7 +2,7 @@
 //! quoted, thought or part of a result is no call.
 
 use interleaf_model::{Extra, Json, Tool};
-use interleaf_plan::calls::{Call, Reading, TextTools};
+use interleaf_plan::calls::{Reading, TextTools};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -171,10 +171,6 @@ fn each(calls: &[Written], write: impl Fn(&Written) -> String) -> String {
 }
 
 fn found(reading: &Reading) -> Vec<(&str, &str)> {
-    let pair = |call: &'_ Call| -> (*const str, *const str) {
-        (call.tool.as_str(), call.arguments.as_str())
-    };
-    let _ = pair;
     reading.calls.iter().map(|call| (call.tool.as_str(), call.arguments.as_str())).collect()
 }
 

@@ -104,12 +104,18 @@ async fn no_error_names_a_password_however_the_address_is_written() {
         "sqlite:/no/such/host=h password='s3 cret'",
         "memory:password=s3cret",
     ] {
-        let Err(error) = open(url).await else { continue };
+        let Err(error) = open(url).await else { panic!("{url} can be opened") };
         let told = everything(&error);
         assert!(!told.contains("cret"), "{url}: {told}");
-        assert!(!hide_passwords(url).contains("cret") || !url.contains("password"), "{url}");
+        let is_hidden = !hide_passwords(url).contains("cret");
+        assert_eq!(is_hidden, !NO_SIGN.contains(&url), "{url}: {}", hide_passwords(url));
     }
 }
+
+/// Addresses in which nothing shows that a part is a password. An error of `open` does not
+/// quote them at all.
+const NO_SIGN: [&str; 3] =
+    ["me:s3cret@host/db", "postgres:me:s3cret@host/db", "postgres://me@host/db?pasword=s3cret"];
 
 #[test]
 fn what_is_no_password_is_not_hidden() {

@@ -33,7 +33,25 @@ mod openai_chat;
 mod openai_responses;
 
 use interleaf_model::Reply;
-use interleaf_wire::{Decoder, Error, Family, NameMap};
+use interleaf_wire::lint::lint;
+use interleaf_wire::{Decoder, Error, Family, NameMap, Vendor};
+
+/// Checks that a body breaks no rule, and says whether it can be read: what someone attached
+/// may hold half a surrogate pair, a number beyond `f64`, or two fields of one name.
+fn lints_clean(vendor: &Vendor, body: &str) -> bool {
+    match lint(vendor, body) {
+        Ok(faults) => {
+            assert_eq!(faults, [], "{}: {body}", vendor.name);
+            true
+        }
+        Err(error) => {
+            let unheld = ["hex escape", "number out of range", "duplicate field"];
+            let is_unheld = unheld.iter().any(|what| error.to_string().contains(what));
+            assert!(is_unheld, "{}: {error}: {body}", vendor.name);
+            false
+        }
+    }
+}
 
 /// Reads an answer that came whole.
 fn decode_response(family: Family, text: &str, names: &NameMap) -> Result<Reply, Error> {

@@ -27,7 +27,7 @@ fn a_fault_says_where_it_is() {
     assert!(fault.rule.api_text.starts_with("Expected toolResult blocks"));
 }
 
-/// The errors of section 9 of the wire rules, and other places for the same faults.
+/// Each in the place where it was reported, and in others.
 #[test]
 fn the_errors_that_people_report_are_found() {
     let table: &[(&str, &[(&str, &str)])] = &[
