@@ -78,6 +78,12 @@ impl From<&RawValue> for Json {
     }
 }
 
+impl From<&Self> for Json {
+    fn from(json: &Self) -> Self {
+        json.clone()
+    }
+}
+
 impl From<&serde_json::Value> for Json {
     fn from(value: &serde_json::Value) -> Self {
         let raw = RawValue::from_string(value.to_string()).unwrap_or_default();

@@ -139,6 +139,21 @@ fn is_server_id(id: &str) -> bool {
     id.strip_prefix("srvtoolu_").is_some_and(|id| is_legal_id(id) && !id.contains('-'))
 }
 
+/// Why one of two sampling settings is left out.
+pub(crate) const ONE_WAY: &str = "the model takes `temperature` or `top_p`, not both";
+
+/// Which of two sampling settings is too much for a model that takes only one of them: the
+/// temperature if it is the default, else the nucleus.
+pub(crate) fn surplus_sampling(
+    model: Model,
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+) -> Option<&'static str> {
+    let is_default = temperature? == 1.0;
+    let surplus = if is_default { "temperature" } else { "top_p" };
+    top_p.filter(|_| model.samples_one_way()).map(|_| surplus)
+}
+
 /// Why a sampling setting is refused, if it is.
 pub(crate) fn sampling_fault(
     name: &str,

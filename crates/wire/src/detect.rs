@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::Family;
+use crate::openai_chat::Model;
 use crate::stream::Framing;
 
 /// The signs of a family. A sign may rely on no family before it having been seen.
@@ -18,6 +19,8 @@ pub(crate) struct Signs {
     pub(crate) answer: fn(&Value) -> bool,
     /// In the description of a tool.
     pub(crate) tool: fn(&Value) -> bool,
+    /// Where a body has its tools, as a JSON pointer.
+    pub(crate) tools: &'static str,
     /// The fields of a body that hold what was said, the messages first.
     pub(crate) conversation: &'static [&'static str],
     /// The field of a message that holds its parts, where lint looks for those of others.
@@ -71,6 +74,28 @@ pub fn stream(bytes: &[u8]) -> Option<Family> {
 pub fn tool(text: &str) -> Option<Family> {
     let value: Value = serde_json::from_str(text).ok()?;
     first(|signs| (signs.tool)(&value))
+}
+
+/// The API that the maker of a model made for it, as far as the model's name tells.
+///
+/// ```
+/// use interleaf_wire::{Family, detect};
+///
+/// assert_eq!(detect::model("claude-sonnet-4-5"), Some(Family::Anthropic));
+/// assert_eq!(detect::model("o4-mini"), Some(Family::OpenaiChat));
+/// // The names that others give to models they serve tell nothing.
+/// assert_eq!(detect::model("anthropic/claude-sonnet-4.5"), None);
+/// ```
+pub fn model(name: &str) -> Option<Family> {
+    if name.contains(['/', ':']) {
+        None
+    } else if name.starts_with("claude-") {
+        Some(Family::Anthropic)
+    } else if name.starts_with("gemini-") {
+        Some(Family::Gemini)
+    } else {
+        Model::named(name).is_known().then_some(Family::OpenaiChat)
+    }
 }
 
 /// The fields of a family's bodies that hold what was said; all others are settings.

@@ -25,7 +25,8 @@ use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::names::WireNames;
 use crate::turns::{Turn, Turns};
 use crate::{
-    Adjustment, CacheMarks, Error, ErrorKind, NameMap, Number, Options, ResponseFormat, Vendor,
+    Adjustment, CacheMarks, Error, ErrorKind, Family, NameMap, Number, Options, ResponseFormat,
+    Vendor, openai_responses,
 };
 
 /// A request body, in pieces that go to a socket one after the other.
@@ -111,6 +112,15 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
 /// Whether the prompt keeps what the target asks beyond the laws. One that was made for it
 /// is known to.
 fn check_target(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<(), Error> {
+    let own = |name: &&&str| options.rest.get(Family::OpenaiResponses, name).is_some();
+    if !options.rest.is_of(vendor.family)
+        && let Some(name) = openai_responses::CONTINUED.iter().find(own)
+    {
+        let rule = format!(
+            "`{name}` continues what only OpenAI has: the messages before are not in this body"
+        );
+        return Err(Error::new(ErrorKind::Rule, rule));
+    }
     let mut asked = vendor.requirements(&options.model);
     // These an encoder mends itself.
     (asked.no_trailing_assistant, asked.no_blank_user) = (false, false);

@@ -187,6 +187,8 @@ impl Vendor {
                     );
                     if !self.key_variable.is_empty() {
                         rule += &format!("; it is usually kept in {}", self.key_variable);
+                    } else {
+                        rule += "; a vendor that asks for none has the `auth` none";
                     }
                     Err(Error::new(ErrorKind::Rule, rule))
                 }

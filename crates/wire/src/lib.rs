@@ -59,6 +59,7 @@ mod vendor;
 
 mod adjustment;
 mod arguments;
+mod array_items;
 mod base64;
 mod failed;
 mod names;
@@ -71,6 +72,7 @@ mod encode;
 
 mod decode;
 mod doubles;
+mod foreign_tool;
 mod misplaced;
 mod open_calls;
 mod raw;

@@ -40,12 +40,29 @@ pub fn rules(family: Family) -> &'static [Rule] {
 pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
     let body: Value = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
     Error::unless_double(text)?;
+    let codec = vendor.family.codec();
     let mut faults = Faults { found: Vec::new() };
-    (vendor.family.codec().check)(&body, vendor, &mut faults);
+    (codec.check)(&body, vendor, &mut faults);
+    if let (Value::Array(_), Some(list)) = (&body, codec.signs.conversation.first()) {
+        faults.found.extend(faults_of_messages(&body, list, vendor));
+    }
     for fault in &mut faults.found {
         shorten(&mut fault.pointer, &body);
     }
     Ok(faults.found)
+}
+
+/// What is wrong with the messages that stand alone, where a body is missing around them.
+fn faults_of_messages(messages: &Value, list: &str, vendor: &Vendor) -> Vec<Fault> {
+    let mut faults = Faults { found: Vec::new() };
+    let body = serde_json::json!({ list: messages });
+    (vendor.family.codec().check)(&body, vendor, &mut faults);
+    let outer = format!("/{list}");
+    let inside = |fault: Fault| {
+        let pointer = fault.pointer.strip_prefix(&outer)?.to_owned();
+        Some(Fault { pointer, ..fault })
+    };
+    faults.found.into_iter().filter_map(inside).filter(|fault| !fault.pointer.is_empty()).collect()
 }
 
 /// Takes away what lies below something that is not there itself.

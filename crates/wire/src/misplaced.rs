@@ -1,4 +1,4 @@
-//! Calls, results and words in the form of another API.
+//! Calls, results, words and tools in the form of another API.
 //!
 //! Unknown fields and parts are kept for the API whose body they stand in, and go nowhere
 //! else. What another API has a meaning for would be lost that way: calls, results and words
@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::Family::{self, Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
 use crate::detect::items;
 use crate::error::Fault;
+use crate::foreign_tool;
 use crate::lint::{Faults, Rule};
 use crate::raw::{Fields, is_nothing, text};
 
@@ -121,6 +122,21 @@ pub(crate) fn check(own: Family, body: &Value, rule: &'static Rule, faults: &mut
                 faults.add(rule, format!("{at}/{}/{j}", signs.parts), whose(own, row));
             }
         }
+    }
+    check_tools(own, body, rule, faults);
+}
+
+/// Finds tools in another API's form.
+fn check_tools(own: Family, body: &Value, rule: &'static Rule, faults: &mut Faults) {
+    let place = own.codec().signs.tools;
+    for (i, tool) in body.pointer(place).into_iter().flat_map(items).enumerate() {
+        if let Some(theirs) = foreign_tool::other_form(own, tool) {
+            let detail = format!("the tool is in the form of {theirs}, not of {own}");
+            faults.add(rule, format!("{place}/{i}"), detail);
+        }
+    }
+    if place != "/tools" && body.get("tools").is_some_and(Value::is_array) {
+        faults.add(rule, "/tools", format!("{own} has them at {place}"));
     }
 }
 

@@ -50,6 +50,11 @@ impl From<AlphabetForm> for Alphabet {
 }
 
 impl Alphabet {
+    /// Whether all names have the same length.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
     /// What every API takes as a name: letters, digits, `_` and `-`, at most 64.
     pub const NAME: Self = Self::new("_-", 64);
 

@@ -93,8 +93,12 @@ pub(crate) static CODEC: Codec = Codec {
 };
 
 pub(crate) use decode::{read_format, read_schema};
-pub(crate) use detect::has_own_role;
+pub(crate) use detect::{has_chat_fields, has_own_role};
 pub(crate) use models::Model;
+
+/// Fields of a body that mean the same in both of OpenAI's families.
+pub(crate) const SHARED: [&str; 5] =
+    ["user", "metadata", "store", "service_tier", "safety_identifier"];
 
 /// The owner of what only this family understands.
 const OPENAI: &str = "openai";

@@ -111,7 +111,7 @@ const MOVED_FIELDS: [&str; 8] = [
 ];
 
 /// Fields that name an earlier answer, which the API has; never both.
-const CONTINUED: [&str; 2] = ["previous_response_id", "conversation"];
+pub(crate) const CONTINUED: [&str; 2] = ["previous_response_id", "conversation"];
 
 /// What the id of an item begins with, for the types that are checked.
 fn id_prefix(kind: &str) -> Option<&'static str> {

@@ -33,6 +33,8 @@ pub use self::thinking_mode::{ThinkingAmount, ThinkingMode, Thoughts};
 pub struct Options {
     /// Which model; may be empty where the address names it.
     pub model: SmolStr,
+    /// The model as a body named it whose API has it in the address; it is named there again.
+    pub model_field: Option<SmolStr>,
     /// Maximum number of tokens in the answer.
     pub max_tokens: Option<u64>,
     /// How freely the model chooses among likely tokens.

@@ -212,7 +212,7 @@ impl StreamDecoder {
                 taken?;
             }
         }
-        if self.reply.is_untouched() {
+        if self.partial().is_none() {
             return Err(Error::new(
                 ErrorKind::Cut,
                 "the stream is empty: there is no answer in it",

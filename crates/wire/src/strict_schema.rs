@@ -70,9 +70,9 @@ pub(crate) fn faults(schema: &Value) -> Vec<Fault> {
     walker.faults
 }
 
-/// The first of them: where and what.
-pub(crate) fn fault(schema: &Value) -> Option<(String, String)> {
-    faults(schema).into_iter().next().map(|fault| (fault.place, fault.detail))
+/// The first of them.
+pub(crate) fn fault(schema: &Value) -> Option<Fault> {
+    faults(schema).into_iter().next()
 }
 
 #[derive(Default)]
@@ -106,6 +106,12 @@ impl Walker {
         {
             let detail = format!("the format {format:?} is not supported");
             self.add(Refused::Keyword, &format!("{place}/format"), detail);
+        }
+        // What they hold must be said, and "anything" is no type.
+        let is_open = |items: &Value| items.as_object().is_none_or(Map::is_empty);
+        if has_type(fields, "array") && fields.get("items").is_none_or(is_open) {
+            let detail = "`items` must say what the array holds";
+            self.add(Refused::Keyword, place, detail);
         }
         self.count_values(fields);
         if has_type(fields, "object") || fields.contains_key("properties") {

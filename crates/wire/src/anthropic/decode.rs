@@ -50,6 +50,10 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
         match read_tool(raw).map_err(|fault| fault.under(&format!("tools[{i}]")))? {
             Declared::Tool(tool) => tools.push(tool),
             Declared::Hosted(opaque) => hosted_tools.push(opaque),
+            Declared::Foreign(theirs, hosted) => {
+                tools.extend(theirs);
+                hosted_tools.extend(hosted);
+            }
         }
     }
     let mut options = settings::read_options(&mut fields)?;

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::detect::{Signs, items, messages, parts};
-use crate::openai_chat::has_own_role;
+use crate::Family;
+use crate::detect::{self, Signs, items, messages, parts};
+use crate::openai_chat::{has_chat_fields, has_own_role};
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| messages(body).is_some_and(|list| has_own_fields(body, list)),
@@ -16,18 +17,21 @@ pub(super) const SIGNS: Signs = Signs {
             || value.get("stop_reason").is_some()
     },
     tool: |tool| tool.get("input_schema").is_some(),
+    tools: "/tools",
     conversation: &["messages", "system"],
     parts: "content",
 };
 
 fn has_own_fields(body: &Value, list: &[Value]) -> bool {
     let has = |name: &str| body.get(name).is_some();
-    let is_claude = body["model"].as_str().is_some_and(|model| model.starts_with("claude"));
+    let maker = body["model"].as_str().and_then(detect::model);
+    let is_made_for = |family| maker == Some(family);
+    let has_own_tools = items(&body["tools"]).any(|tool| tool.get("input_schema").is_some());
     let has_fields = has("system")
         || has("anthropic_version")
         || has("stop_sequences")
-        || is_claude && has("max_tokens")
-        || items(&body["tools"]).any(|tool| tool.get("input_schema").is_some());
+        || is_made_for(Family::Anthropic) && (has("max_tokens") || !has_chat_fields(body, list))
+        || !is_made_for(Family::OpenaiChat) && has_own_tools;
     is_own(list) || has_fields && !list.iter().any(has_own_role)
 }
 

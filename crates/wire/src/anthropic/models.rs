@@ -86,6 +86,11 @@ impl Model {
         self.version >= (4, 7) || self.is_newest_line()
     }
 
+    /// Whether it takes a temperature or a nucleus, but not both.
+    pub(super) fn samples_one_way(self) -> bool {
+        self.line.is_some() && ((4, 1)..(4, 7)).contains(&self.version)
+    }
+
     /// Whether a tool cannot be forced.
     pub(super) fn refuses_forced_tools(self) -> bool {
         match self.line {

@@ -20,6 +20,7 @@ pub(super) const SIGNS: Signs = Signs {
     messages: has_untyped,
     answer: |value| value["output"].get("message").is_some(),
     tool: |tool| tool.get("toolSpec").is_some(),
+    tools: "/toolConfig/tools",
     conversation: &["messages", "system"],
     parts: "content",
 };

@@ -18,7 +18,7 @@ use smol_str::SmolStr;
 use super::wire::take;
 use super::{GOOGLE, models};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, text};
+use crate::raw::{Fields, ObjectText};
 use crate::{Error, Family, Options, OwnFields, Request};
 
 /// Reads the body of a request.
@@ -41,9 +41,9 @@ fn read_request(whole: &RawValue) -> Result<Request, Fault<'_>> {
     let (tools, hosted_tools) = tools::read(&mut fields)?;
     let mut options =
         Options { hosted_tools, rest: OwnFields::of(Family::Gemini), ..Options::default() };
-    if let Some(name) = fields.peek("model") {
-        let name = text(name).map_err(|fault| fault.under("model"))?;
+    if let Some(name) = fields.take_text("model")? {
         options.model = SmolStr::new(models::short(&name));
+        options.model_field = Some(SmolStr::new(name));
     }
     settings::read(&mut fields, &mut options)?;
     for (name, value) in fields.iter() {

@@ -15,6 +15,7 @@ pub(super) const SIGNS: Signs = Signs {
         has(value, "candidates") || has(value, "promptFeedback") || is_error
     },
     tool: |tool| has(tool, "functionDeclarations") || has(tool, "function_declarations"),
+    tools: "/tools",
     conversation: &["contents", "systemInstruction", "system_instruction"],
     parts: "parts",
 };

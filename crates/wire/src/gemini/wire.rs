@@ -160,6 +160,8 @@ pub(super) struct Tail<'a> {
     pub(super) tool_config: Option<ToolConfig<'a>>,
     #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
     pub(super) generation_config: GenerationConfig<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<&'a str>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }

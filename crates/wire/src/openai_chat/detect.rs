@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::detect::Signs;
+use crate::detect::{Signs, items, parts};
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("messages").is_some(),
@@ -11,9 +11,35 @@ pub(super) const SIGNS: Signs = Signs {
     // An error in this form is also one of the servers that speak it.
     answer: |value| value.get("choices").is_some() || value["error"]["message"].is_string(),
     tool: |tool| tool.get("function").is_some(),
+    tools: "/tools",
     conversation: &["messages"],
     parts: "content",
 };
+
+/// Fields of a body that only this family has.
+const OWN_FIELDS: [&str; 11] = [
+    "max_completion_tokens",
+    "response_format",
+    "reasoning_effort",
+    "stream_options",
+    "functions",
+    "stop",
+    "n",
+    "seed",
+    "logprobs",
+    "frequency_penalty",
+    "presence_penalty",
+];
+
+/// Whether a body has what only this family has, beside the roles of its messages.
+pub(crate) fn has_chat_fields(body: &Value, list: &[Value]) -> bool {
+    let is_own =
+        |part: &Value| part.get("image_url").is_some() || part.get("input_audio").is_some();
+    OWN_FIELDS.iter().any(|name| body.get(name).is_some())
+        || items(&body["tools"]).any(|tool| tool.get("function").is_some())
+        || list.iter().any(|message| message.get("tool_calls").is_some())
+        || parts(list).any(is_own)
+}
 
 /// Whether a message has a role that only this family has.
 pub(crate) fn has_own_role(message: &Value) -> bool {

@@ -12,6 +12,7 @@ mod tools;
 use serde_json::Value;
 
 use crate::lint::{Faults, Rule};
+use crate::strict_schema::{self, Refused};
 use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::facts::Facts;
@@ -30,6 +31,16 @@ pub(super) struct Found {
 impl Found {
     fn new(rule: &'static Rule, path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { rule, path: path.into(), detail: detail.into() }
+    }
+
+    /// What is wrong with a strict schema that stands here.
+    fn strict(at: &str, fault: strict_schema::Fault) -> Self {
+        let rule = match fault.refused {
+            Refused::Open => &rules::STRICT_CLOSED,
+            Refused::Optional => &rules::STRICT_REQUIRED,
+            Refused::Root | Refused::Keyword | Refused::Size => &rules::STRICT,
+        };
+        Self::new(rule, format!("{at}{}", fault.place), fault.detail)
     }
 }
 

@@ -34,7 +34,12 @@ impl Model {
         Self { o, gpt: None, is_plain: false }
     }
 
-    /// Sampling cannot be set, or only to its default.
+    /// Whether the name is one of OpenAI's.
+    pub(crate) fn is_known(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Sampling cannot be set, or only to its default, and `max_tokens` is refused.
     pub(super) fn reasons(self) -> bool {
         self.o.is_some() || self.gpt.is_some()
     }
@@ -47,11 +52,6 @@ impl Model {
     /// Whether it always thinks, so that an effort of `none` is refused.
     pub(crate) fn always_reasons(self) -> bool {
         self.o.is_some() || self.gpt.is_some_and(|version| !((5, 1)..(6, 0)).contains(&version))
-    }
-
-    /// `max_tokens` is refused.
-    pub(super) fn is_o_series(self) -> bool {
-        self.o.is_some()
     }
 
     /// `stop` is refused.

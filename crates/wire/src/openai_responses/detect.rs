@@ -16,6 +16,7 @@ pub(super) const SIGNS: Signs = Signs {
         value["object"] == "response" || value["output"].is_array() || kind.starts_with("response.")
     },
     tool: |tool| tool.get("type").is_some() && tool.get("function").is_none(),
+    tools: "/tools",
     conversation: &["input", "instructions"],
     // Its lint has a rule of its own for the parts of messages.
     parts: "",

@@ -41,8 +41,8 @@ pub struct AnswerSchema {
 
 impl ResponseFormat {
     /// JSON by this schema, under a name; a strict one holds the model to it.
-    pub fn schema(name: &str, schema: &Json, strict: bool) -> Self {
-        let named = AnswerSchema::new(schema.clone());
+    pub fn schema(name: &str, schema: impl Into<Json>, strict: bool) -> Self {
+        let named = AnswerSchema::new(schema);
         Self::Schema(AnswerSchema { name: Some(name.into()), strict: Some(strict), ..named })
     }
 
@@ -57,8 +57,8 @@ impl ResponseFormat {
 
 impl AnswerSchema {
     /// A schema without a name.
-    pub fn new(schema: Json) -> Self {
-        Self { schema, name: None, description: None, strict: None }
+    pub fn new(schema: impl Into<Json>) -> Self {
+        Self { schema: schema.into(), name: None, description: None, strict: None }
     }
 
     /// Its name where an API demands one.

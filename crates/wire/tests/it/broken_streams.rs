@@ -127,3 +127,16 @@ fn an_answer_that_the_api_declares_whole_may_be_empty() {
         assert_eq!((reply.message.text().as_ref(), reply.finish), ("", Finish::Stop), "{family}");
     }
 }
+
+#[test]
+fn a_stream_that_is_cut_after_words_is_cut_and_not_empty() {
+    for (family, events) in streams() {
+        for n in 0..events.len() {
+            let mut decoder = StreamDecoder::new(family, NameMap::default());
+            events[..n].iter().for_each(|event| drop(decoder.push(event).unwrap()));
+            let Err(error) = decoder.finish() else { continue };
+            let is_empty = error.to_string().contains("the stream is empty");
+            assert_eq!(is_empty, decoder.partial().is_none(), "{family}, {n} events");
+        }
+    }
+}

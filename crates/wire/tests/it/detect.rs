@@ -138,3 +138,49 @@ fn what_is_no_request_is_not_taken_for_one() {
         assert_eq!(detect::request(text), None, "{text}");
     }
 }
+
+#[test]
+fn the_name_of_a_model_decides_where_the_form_does_not() {
+    let table = [
+        (
+            r#"{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"q"}]}"#,
+            Family::Anthropic,
+        ),
+        (
+            r#"{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],
+             "tools":[{"name":"ls","input_schema":{"type":"object"}}]}"#,
+            Family::OpenaiChat,
+        ),
+        (
+            r#"{"model":"x","messages":[{"role":"user","content":"q"}],
+             "tools":[{"name":"ls","input_schema":{"type":"object"}}]}"#,
+            Family::Anthropic,
+        ),
+        // The form contradicts the name.
+        (
+            r#"{"model":"claude-sonnet-4-5","messages":[{"role":"system","content":"s"},{"role":"user","content":"q"}]}"#,
+            Family::OpenaiChat,
+        ),
+        (
+            r#"{"model":"claude-sonnet-4-5","max_completion_tokens":9,"messages":[{"role":"user","content":"q"}]}"#,
+            Family::OpenaiChat,
+        ),
+        (
+            r#"{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"q"}],
+             "tools":[{"type":"function","function":{"name":"ls"}}]}"#,
+            Family::OpenaiChat,
+        ),
+        (
+            r#"{"model":"gpt-4o","system":"s","messages":[{"role":"user","content":"q"}]}"#,
+            Family::Anthropic,
+        ),
+        // Whoever serves a model under a name of their own speaks what they speak.
+        (
+            r#"{"model":"anthropic/claude-sonnet-4.5","messages":[{"role":"user","content":"q"}]}"#,
+            Family::OpenaiChat,
+        ),
+    ];
+    for (body, family) in table {
+        assert_eq!(detect::request(body), Some(family), "{body}");
+    }
+}

@@ -7,14 +7,20 @@ use super::{extra, parts};
 use crate::anthropic::OWNER;
 use crate::error::Fault;
 use crate::raw::{Fields, is_object, wrong_type};
+use crate::{Family, foreign_tool};
 
 pub(super) enum Declared {
     Tool(Tool),
     Hosted(Opaque),
+    /// In the form of another API.
+    Foreign(Vec<Tool>, Vec<Opaque>),
 }
 
 /// A tool with a schema is the caller's, whatever else it says.
 pub(super) fn read_tool(raw: &RawValue) -> Result<Declared, Fault<'_>> {
+    if let Some((tools, hosted)) = foreign_tool::read(Family::Anthropic, raw)? {
+        return Ok(Declared::Foreign(tools, hosted));
+    }
     let mut fields = Fields::read(raw)?;
     let is_custom = match fields.peek("type") {
         None => true,

@@ -15,7 +15,7 @@ use crate::anthropic::models::Model;
 use crate::anthropic::schema::{Tally, faults_of_subset, restrict};
 use crate::anthropic::thinking::{Thinking, WRITTEN, asks_to_think, fitted};
 use crate::anthropic::wire::{Choice, Format, Rest, Setting};
-use crate::anthropic::{is_blank, sampling_fault};
+use crate::anthropic::{ONE_WAY, is_blank, sampling_fault, surplus_sampling};
 use crate::encode::{Context, TurnPlace};
 use crate::raw::{Fields, text};
 use crate::turns::{Turn, Turns};
@@ -149,11 +149,19 @@ pub(super) fn sampling<'a>(cx: &mut Context<'a>, model: Model, mode: ThinkingMod
             }
         }
     };
-    Sampling {
+    let mut sampling = Sampling {
         temperature: take("temperature", &options.temperature),
         top_p: take("top_p", &options.top_p),
         top_k: take("top_k", &options.top_k),
+    };
+    let number = |json: Option<&Json>| json.and_then(|json| json.as_str().parse().ok());
+    let (temperature, top_p) = (number(sampling.temperature), number(sampling.top_p));
+    if let Some(name) = surplus_sampling(model, temperature, top_p) {
+        let surplus = if name == "top_p" { &mut sampling.top_p } else { &mut sampling.temperature };
+        *surplus = None;
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, format!("{name}: {ONE_WAY}"));
     }
+    sampling
 }
 
 /// Texts at which the model stops; blank ones are refused.

@@ -15,6 +15,9 @@ rule_table! { "anthropic"
     SAMPLING "sampling"
         "Sampling settings are in range, not changed while the model thinks, and not sent to Claude 4.7 and later."
         "temperature: Extra inputs are not permitted";
+    ONE_SAMPLING "one-sampling"
+        "Claude 4.1 and later take a temperature or a nucleus (top-p), not both."
+        "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
     STOP "stop-not-blank"
         "A stop sequence has a character that is not white space."
         "";
@@ -166,6 +169,6 @@ rule_table! { "anthropic"
         "A cache mark that lives for 1h does not follow one that lives for 5m."
         "";
     OTHER_FORM "foreign-form"
-        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "";
 }

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::Parsed;
 use super::rules::{
-    BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MOST_TOKENS, SAMPLING, STOP,
+    BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MOST_TOKENS, ONE_SAMPLING, SAMPLING, STOP,
 };
 use crate::Effort;
 use crate::anthropic::thinking::LEAST_BUDGET;
-use crate::anthropic::{is_blank, sampling_fault};
+use crate::anthropic::{is_blank, sampling_fault, surplus_sampling};
 use crate::lint::Faults;
 
 pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
@@ -51,6 +51,11 @@ fn sampling(parsed: &Parsed<'_>, faults: &mut Faults) {
         if let Some(fault) = sampling_fault(name, number, parsed.model, is_thinking) {
             faults.add(&SAMPLING, format!("/{name}"), fault);
         }
+    }
+    let number = |name: &str| parsed.body.get(name).and_then(Value::as_f64);
+    let surplus = surplus_sampling(parsed.model, number("temperature"), number("top_p"));
+    if let Some(name) = surplus {
+        faults.add(&ONE_SAMPLING, format!("/{name}"), "");
     }
 }
 

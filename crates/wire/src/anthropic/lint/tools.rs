@@ -8,10 +8,10 @@ use super::Parsed;
 use super::rules::{
     CHOICE, CHOICE_TOOLS, DEFERRED, FORCED, SCHEMA_OBJECT, SCHEMA_TOP, TOOL_NAME, TOOLS_UNIQUE,
 };
-use crate::Vendor;
 use crate::anthropic::DEFER;
 use crate::anthropic::schema::COMBINATORS;
 use crate::lint::Faults;
+use crate::{Family, Vendor, foreign_tool};
 
 /// Whether a tool is the caller's, with a schema.
 pub(super) fn is_custom(tool: &Value) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
     let mut names = HashSet::new();
     for (i, tool) in tools.iter().enumerate() {
         let name = tool.get("name").and_then(Value::as_str);
-        if is_custom(tool) {
+        if is_custom(tool) && foreign_tool::other_form(Family::Anthropic, tool).is_none() {
             if !name.is_some_and(|name| vendor.quirks.tool_names.takes(name)) {
                 faults.add(&TOOL_NAME, format!("/tools/{i}/name"), name.unwrap_or_default());
             }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::parts::must_be_text;
-use super::tools::read_tools;
+use super::tools::{read_misplaced, read_tools};
 use crate::anthropic::thinking;
 use crate::bedrock::lint;
 use crate::error::Fault;
@@ -25,11 +25,13 @@ pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fa
     let mut mode = ThinkingMode::default();
     if let Some(model) = body.take_text("modelId")? {
         options.model = SmolStr::new(model);
+        options.model_field = Some(options.model.clone());
     }
     if let Some(mut config) = body.take_object("toolConfig")? {
         tools = read_tools(&mut config, &mut options)?;
         left.push(("toolConfig", remains(&config)));
     }
+    tools.extend(read_misplaced(body, &mut options)?);
     if let Some(mut config) = body.take_object("inferenceConfig")? {
         read_inference(&mut config, &mut options)?;
         left.push(("inferenceConfig", remains(&config)));

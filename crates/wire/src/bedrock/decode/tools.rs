@@ -7,13 +7,15 @@ use serde_json::value::RawValue;
 
 use super::settings::tool_choice;
 use super::{each, opaque, own};
-use crate::Options;
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText};
+use crate::raw::{Fields, ObjectText, list};
+use crate::{Family, Options, foreign_tool};
 
 enum Entry {
     Tool(Tool),
     Hosted(Opaque),
+    /// In the form of another API.
+    Foreign(Vec<Tool>, Vec<Opaque>),
 }
 
 pub(super) fn read_tools<'a>(
@@ -22,13 +24,7 @@ pub(super) fn read_tools<'a>(
 ) -> Result<Vec<Tool>, Fault<'a>> {
     let mut tools = Vec::new();
     if let Some(list) = config.take("tools") {
-        let entries = each(list, "tools", read_tool).map_err(|fault| fault.under("toolConfig"))?;
-        for entry in entries {
-            match entry {
-                Entry::Tool(tool) => tools.push(tool),
-                Entry::Hosted(hosted) => options.hosted_tools.push(hosted),
-            }
-        }
+        tools = read_list(list, options).map_err(|fault| fault.under("toolConfig"))?;
     }
     if let Some(choice) = config.peek("toolChoice").and_then(tool_choice) {
         options.tool_choice = Some(choice);
@@ -37,7 +33,37 @@ pub(super) fn read_tools<'a>(
     Ok(tools)
 }
 
+/// Reads tools that stand where other APIs have them, if all of them are known.
+pub(super) fn read_misplaced<'a>(
+    body: &mut Fields<'a>,
+    options: &mut Options,
+) -> Result<Vec<Tool>, Fault<'a>> {
+    let all = body.peek("tools").and_then(|tools| list(tools).ok()).unwrap_or_default();
+    if !all.into_iter().all(|tool| foreign_tool::form_of(tool).is_some()) {
+        return Ok(Vec::new());
+    }
+    body.take("tools").map_or(Ok(Vec::new()), |tools| read_list(tools, options))
+}
+
+fn read_list<'a>(raw: &'a RawValue, options: &mut Options) -> Result<Vec<Tool>, Fault<'a>> {
+    let mut tools = Vec::new();
+    for entry in each(raw, "tools", read_tool)? {
+        match entry {
+            Entry::Tool(tool) => tools.push(tool),
+            Entry::Hosted(hosted) => options.hosted_tools.push(hosted),
+            Entry::Foreign(theirs, hosted) => {
+                tools.extend(theirs);
+                options.hosted_tools.extend(hosted);
+            }
+        }
+    }
+    Ok(tools)
+}
+
 fn read_tool(raw: &RawValue) -> Result<Entry, Fault<'_>> {
+    if let Some((tools, hosted)) = foreign_tool::read(Family::Bedrock, raw)? {
+        return Ok(Entry::Foreign(tools, hosted));
+    }
     let mut fields = Fields::read(raw)?;
     let Some(mut spec) = fields.take_object("toolSpec")? else {
         return Ok(Entry::Hosted(opaque(raw)));

@@ -7,7 +7,7 @@ use super::json;
 use crate::adjustment::AdjustmentKind;
 use crate::anthropic::max_tokens::limited;
 use crate::anthropic::thinking::{Thinking, WRITTEN, fitted};
-use crate::anthropic::{Model, sampling_fault};
+use crate::anthropic::{Model, ONE_WAY, sampling_fault, surplus_sampling};
 use crate::bedrock::lint;
 use crate::bedrock::models::never_thinks;
 use crate::bedrock::wire::{
@@ -43,6 +43,7 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         inference_config: inference_config(cx, model, mode),
         additional_model_request_fields: model_fields(cx, mode),
         output_config: output_config(cx, mode),
+        model_id: options.model_field.as_ref().map(|_| options.model.as_str()),
         rest: rest(cx),
     };
     if options.parallel_tool_calls == Some(false) {
@@ -99,8 +100,18 @@ fn inference_config<'a>(
         }
         Some(json).filter(|_| fault.is_none())
     };
-    let temperature = sampled("temperature", options.temperature.as_ref());
-    let top_p = sampled("top_p", options.top_p.as_ref());
+    let mut temperature = sampled("temperature", options.temperature.as_ref());
+    let mut top_p = sampled("top_p", options.top_p.as_ref());
+    let number = |json: Option<&Json>| json.and_then(|json| json.as_str().parse().ok());
+    let surplus = surplus_sampling(model, number(temperature.as_ref()), number(top_p.as_ref()));
+    if let Some(name) = surplus {
+        if name == "top_p" {
+            top_p = None
+        } else {
+            temperature = None
+        }
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, format!("{name}: {ONE_WAY}"));
+    }
     let stops = options.stop.iter().map(String::as_str);
     let stop_sequences: Vec<&str> =
         stops.filter(|stop| !stop.trim().is_empty()).take(MOST_STOPS).collect();

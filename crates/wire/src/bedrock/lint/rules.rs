@@ -117,10 +117,13 @@ rule_table! { "bedrock"
     INFERENCE_CONFIG "inference-config"
         "`maxTokens` is at least 1, `temperature` and `topP` lie between 0 and 1, and there are at most 2500 stop sequences, none empty."
         "";
+    ONE_SAMPLING "one-sampling"
+        "Claude 4.1 and later take a temperature or a nucleus (top-p), not both."
+        "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
     OUTPUT_FORMAT "output-format"
         "The schema of `outputConfig.textFormat` is a string that holds a JSON object."
         "";
     OTHER_FORM "foreign-form"
-        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "";
 }

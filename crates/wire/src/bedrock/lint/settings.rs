@@ -4,7 +4,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Report;
-use super::rules::{INFERENCE_CONFIG, OUTPUT_FORMAT};
+use super::rules::{INFERENCE_CONFIG, ONE_SAMPLING, OUTPUT_FORMAT};
+use crate::anthropic::{Model, surplus_sampling};
 use crate::bedrock::encode::MOST_STOPS;
 use crate::raw::is_object;
 
@@ -19,6 +20,12 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
         if setting(name).is_some_and(|value| !in_unit(value)) {
             report(&INFERENCE_CONFIG, format!("{at}/{name}"), String::new());
         }
+    }
+    let number = |name: &str| setting(name).and_then(Value::as_f64);
+    let model = Model::named(body["modelId"].as_str().unwrap_or_default());
+    if let Some(name) = surplus_sampling(model, number("temperature"), number("topP")) {
+        let name = if name == "top_p" { "topP" } else { name };
+        report(&ONE_SAMPLING, format!("{at}/{name}"), String::new());
     }
     let is_stop = |stop: &Value| stop.as_str().is_some_and(|stop| !stop.is_empty());
     let are_stops = |stops: &Value| {

@@ -10,6 +10,7 @@ use super::rules::{
     CACHE_POINT_PLACE, TOOL_CHOICE, TOOL_DESCRIPTION, TOOL_KIND, TOOL_NAME_UNIQUE, TOOL_SCHEMA,
     TOOLS_EMPTY,
 };
+use crate::{Family, foreign_tool};
 
 pub(super) fn check(config: Option<&Value>, report: &mut Report<'_>) {
     let Some(config) = config else { return };
@@ -23,7 +24,9 @@ pub(super) fn check(config: Option<&Value>, report: &mut Report<'_>) {
     let mut names: HashSet<&str> = HashSet::new();
     for (i, tool) in tools.iter().enumerate() {
         let at = format!("{at}/{i}");
-        check_tool(tool, &at, report);
+        if foreign_tool::other_form(Family::Bedrock, tool).is_none() {
+            check_tool(tool, &at, report);
+        }
         if is_mark(tool) && i.checked_sub(1).is_none_or(|before| is_mark(&tools[before])) {
             report(&CACHE_POINT_PLACE, at.clone(), String::new());
         }

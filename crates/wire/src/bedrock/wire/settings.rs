@@ -84,6 +84,8 @@ pub(in crate::bedrock) struct Tail<'a> {
     pub(in crate::bedrock) additional_model_request_fields: ModelFields<'a>,
     #[serde(skip_serializing_if = "OutputConfig::is_empty")]
     pub(in crate::bedrock) output_config: OutputConfig<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::bedrock) model_id: Option<&'a str>,
     #[serde(flatten)]
     pub(in crate::bedrock) rest: Rest<'a>,
 }

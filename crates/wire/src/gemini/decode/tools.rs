@@ -10,12 +10,19 @@ use crate::error::Fault;
 use crate::gemini::wire::take;
 use crate::gemini::{GOOGLE, schema};
 use crate::raw::{Fields, ObjectText, list};
+use crate::{Family, foreign_tool};
 
 /// The functions, and the tools that Google runs.
 pub(super) fn read<'a>(fields: &mut Fields<'a>) -> Result<(Vec<Tool>, Vec<Opaque>), Fault<'a>> {
     let (mut tools, mut hosted) = (Vec::new(), Vec::new());
     for (i, raw) in fields.take_list("tools")?.into_iter().enumerate() {
-        let read = group(raw, &mut tools).map_err(|fault| fault.under(&format!("tools[{i}]")))?;
+        let inside = |fault: Fault<'a>| fault.under(&format!("tools[{i}]"));
+        if let Some((theirs, run)) = foreign_tool::read(Family::Gemini, raw).map_err(inside)? {
+            tools.extend(theirs);
+            hosted.extend(run);
+            continue;
+        }
+        let read = group(raw, &mut tools).map_err(inside)?;
         hosted.extend(read.map(|value| Opaque { owner: VendorName::new(GOOGLE), value }));
     }
     Ok((tools, hosted))

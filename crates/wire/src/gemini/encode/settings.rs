@@ -30,6 +30,9 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
         let name = own_name(name).unwrap_or(name);
         let raw = value.as_raw();
         match name {
+            "seed" if options.rest.is_of(Family::OpenaiChat) && is_seed(raw) => {
+                kept.seed = Some(raw);
+            }
             _ if !options.rest.is_of(Family::Gemini) => drop_option(cx, name),
             "toolConfig" => kept.tool_config = Some(raw),
             "generationConfig" => kept.generation = Fields::read(raw).ok(),
@@ -48,8 +51,15 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
         drop_option(cx, "cachedContent, which forbids system text and tools beside it");
     }
     report_missing(cx);
-    let generation_config = generation_config(cx, kept.generation);
-    Ok(Tail { tool_config, generation_config, rest })
+    let mut generation_config = generation_config(cx, kept.generation);
+    if let Some(seed) = kept.seed {
+        generation_config.rest.add("seed".into(), seed);
+    }
+    let model = options.model_field.as_deref().filter(|_| options.rest.is_of(Family::Gemini));
+    // It keeps the path before its name, unless another is asked.
+    let is_same = |named: &str| models::short(named) == options.model;
+    let model = model.map(|named| if is_same(named) { named } else { &options.model });
+    Ok(Tail { tool_config, generation_config, model, rest })
 }
 
 /// What was kept of the two settings that have neutral words for a part of them.
@@ -57,6 +67,13 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
 struct OwnSettings<'p> {
     tool_config: Option<&'p RawValue>,
     generation: Option<Fields<'p>>,
+    /// From a chat body.
+    seed: Option<&'p RawValue>,
+}
+
+/// Whether a seed is one that this API takes too.
+fn is_seed(raw: &RawValue) -> bool {
+    raw.get().parse::<i32>().is_ok()
 }
 
 fn drop_option(cx: &mut Context<'_>, name: &str) {

@@ -52,10 +52,11 @@ impl<'v> Content<'v> {
 
     fn check(&self, vendor: &Vendor, faults: &mut Faults) {
         let at = &self.field.at;
-        match self.field.get("role").map(|role| (role.value.as_str(), role.at)) {
-            Some((Some("user" | "model"), _)) => {}
-            Some((Some("system"), at)) => faults.add(&NO_SYSTEM_ROLE, at, ""),
-            Some((role, at)) => faults.add(&ROLE, at, format!("{role:?}")),
+        let role = self.field.get("role");
+        match role.map(|role| (role.value.as_str(), role.value, role.at)) {
+            Some((Some("user" | "model"), ..)) => {}
+            Some((Some("system"), _, at)) => faults.add(&NO_SYSTEM_ROLE, at, ""),
+            Some((_, role, at)) => faults.add(&ROLE, at, role.to_string()),
             None if vendor.quirks.vertex => faults.add(&VERTEX_ROLE, at.clone(), ""),
             None => {}
         }

@@ -124,6 +124,6 @@ rule_table! { "gemini"
         "`temperature` is a number from 0 to 2, `topP` one from 0 to 1."
         "";
     OTHER_FORM "foreign-form"
-        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "";
 }

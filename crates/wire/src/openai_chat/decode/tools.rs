@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::{OPENAI, extra};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object};
+use crate::{Family, foreign_tool};
 
 /// The tools that the caller runs, and those that only the vendor knows.
 pub(super) fn read_tools<'a>(
@@ -15,7 +16,13 @@ pub(super) fn read_tools<'a>(
 ) -> Result<(Vec<Tool>, Vec<Opaque>), Fault<'a>> {
     let (mut tools, mut hosted) = (Vec::new(), Vec::new());
     for (i, raw) in fields.take_list("tools")?.into_iter().enumerate() {
-        match read_tool(raw).map_err(|fault| fault.under(&format!("tools[{i}]")))? {
+        let inside = |fault: Fault<'a>| fault.under(&format!("tools[{i}]"));
+        if let Some((theirs, run)) = foreign_tool::read(Family::OpenaiChat, raw).map_err(inside)? {
+            tools.extend(theirs);
+            hosted.extend(run);
+            continue;
+        }
+        match read_tool(raw).map_err(inside)? {
             Some(tool) => tools.push(tool),
             None => {
                 let value = Json::from(raw);

@@ -7,11 +7,11 @@ use crate::adjustment::AdjustmentKind;
 use crate::anthropic::thinking;
 use crate::encode::Context;
 use crate::names::Alphabet;
-use crate::openai_chat::effort;
 use crate::openai_chat::lint::{Facts, setting_fault};
 use crate::openai_chat::wire::{
     self, FunctionName, JsonSchema, Rest, StreamOptions, Tail, Thinking,
 };
+use crate::openai_chat::{SHARED, effort};
 use crate::strict_schema;
 use crate::vendor::Switch;
 use crate::{AnswerSchema, Effort, Family, Number, ResponseFormat, ThinkingAmount, ToolChoice};
@@ -60,8 +60,11 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
     let written = serde_json::to_value(&*tail).unwrap_or_default();
     for (name, json) in options.rest.iter() {
         let raw: Option<&RawValue> = serde_json::from_str(json.as_str()).ok();
+        let is_shared = options.rest.is_of(Family::OpenaiResponses) && SHARED.contains(&name);
         let refused = match raw {
-            _ if !is_ours => Some("it came from another API".to_owned()),
+            _ if !is_ours && !(is_shared && cx.vendor.quirks.native) => {
+                Some("it came from another API".to_owned())
+            }
             // It is written beside what has a neutral word.
             Some(_) if name == "thinking" && tail.thinking.is_some() => continue,
             Some(_) if name == "response_format" && tail.response_format.is_some() => continue,
@@ -182,8 +185,9 @@ fn json_schema<'a>(
     }
     let mut strict = asked.strict;
     if strict == Some(true)
-        && let Some((_, reason)) = strict_schema::fault(&asked.schema.to_value())
+        && let Some(fault) = strict_schema::fault(&asked.schema.to_value())
     {
+        let reason = fault.detail;
         let detail = format!("of the answer: it is not held to it, because {reason}");
         cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         strict = None;

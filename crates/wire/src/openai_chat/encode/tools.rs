@@ -9,7 +9,7 @@ use crate::encode::Context;
 use crate::openai_chat::lint::{Facts, hosted_tool};
 use crate::openai_chat::wire::{self, Function, Head, Rest};
 use crate::openai_chat::{OPENAI, schema};
-use crate::{Error, ErrorKind, strict_schema};
+use crate::{Error, ErrorKind, array_items, strict_schema};
 
 pub(super) fn head<'a>(cx: &mut Context<'a>) -> Result<Head<'a>, Error> {
     let (prompt, options) = (cx.prompt, cx.options);
@@ -49,6 +49,12 @@ pub(super) fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'
         changed("it does not describe an object");
         parameters = schema::empty().map(Cow::Owned);
     }
+    if quirks.native
+        && let Some(added) = parameters.as_ref().and_then(|schema| array_items::added(schema))
+    {
+        changed("arrays that do not say what they hold may hold anything");
+        parameters = Some(Cow::Owned(added));
+    }
     if quirks.inline_definitions
         && let Some(inlined) = parameters.as_ref().and_then(|schema| schema::inlined(schema))
     {
@@ -58,7 +64,8 @@ pub(super) fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'
     let mut strict = tool.strict;
     if strict == Some(true) {
         let schema = parameters.as_ref().map(|schema| schema.to_value()).unwrap_or_default();
-        if let Some((at, reason)) = strict_schema::fault(&schema) {
+        if let Some(fault) = strict_schema::fault(&schema) {
+            let (at, reason) = (fault.place, fault.detail);
             changed(&format!("the model is not held to it, because at {at:?} {reason}"));
             strict = None;
         }

@@ -22,7 +22,9 @@ pub(super) fn check_each(list: &[Value], at: &str, facts: &Facts, faults: &mut F
         match call["id"].as_str() {
             None => faults.add(&rules::CALL, &at, "it has no id"),
             Some(id) if !facts.quirks.call_ids.takes(id) && !may_stay(id, facts) => {
-                faults.add(&rules::CALL_ID, format!("{at}/id"), format!("{id:?}"));
+                let is_exact = facts.quirks.call_ids.is_exact();
+                let rule = if is_exact { &rules::EXACT_CALL_ID } else { &rules::CALL_ID };
+                faults.add(rule, format!("{at}/id"), format!("{id:?}"));
             }
             Some(id) if !seen.insert(id) => {
                 faults.add(&rules::CALL_ID_TWICE, format!("{at}/id"), format!("{id:?}"));

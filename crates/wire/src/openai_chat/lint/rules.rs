@@ -37,8 +37,11 @@ rule_table! { "openai-chat"
         "A call has an id, a type, a name, and arguments as a string."
         "";
     CALL_ID "call-id"
-        "A call id has the characters and the length that the vendor takes: 40 at most, for Mistral exactly 9 letters and digits."
+        "A call id has at most 40 characters, and those that the vendor takes."
         "Invalid 'messages[36].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 51 instead.";
+    EXACT_CALL_ID "exact-call-id"
+        "A call id has exactly 9 letters and digits."
+        "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.";
     CALL_ID_TWICE "call-id-twice"
         "No two calls of a message share an id."
         "Duplicate tool call id in assistant message";
@@ -69,8 +72,17 @@ rule_table! { "openai-chat"
     PARAMETERS "tool-parameters"
         "The parameters of a function are a schema of type object."
         "";
+    ITEMS "array-items"
+        "An array in the parameters of a function says what its `items` are."
+        "Invalid schema for function 'f': In context=('properties', 'paths'), array schema missing items.";
     STRICT "strict-schema"
-        "A strict schema stays within the subset: every object closed, every property required, no unsupported keyword, within the limits."
+        "A strict schema stays within the subset: an object at its root, no unsupported keyword, within the limits."
+        "";
+    STRICT_CLOSED "strict-closed"
+        "Every object of a strict schema has `additionalProperties: false`."
+        "Invalid schema for function 'f': In context=(), 'additionalProperties' is required to be supplied and to be false.";
+    STRICT_REQUIRED "strict-required"
+        "Every property of a strict schema is in `required`."
         "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties.";
     FUNCTIONS "functions-limit"
         "There are at most 128 functions."
@@ -97,8 +109,8 @@ rule_table! { "openai-chat"
         "`n` is 1 to 128."
         "";
     MAX_TOKENS "max-tokens"
-        "An o model takes `max_completion_tokens`, not `max_tokens`."
-        "";
+        "A reasoning model takes `max_completion_tokens`, not `max_tokens`, and no model takes both."
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     SAMPLING "sampling"
         "A reasoning model takes only the default sampling settings."
         "";
@@ -160,6 +172,6 @@ rule_table! { "openai-chat"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
         "";
     OTHER_FORM "foreign-form"
-        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "Invalid value: 'file'. Supported values are: 'text', 'refusal', 'image_url', and 'input_audio'.";
 }

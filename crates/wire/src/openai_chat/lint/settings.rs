@@ -31,7 +31,7 @@ pub(in crate::openai_chat) fn setting_fault(
         "n" if native && !value.as_u64().is_some_and(|n| (1..=MOST_CHOICES).contains(&n)) => {
             found(&rules::CHOICES, &value.to_string())
         }
-        "max_tokens" if native && facts.model.is_o_series() => {
+        "max_tokens" if native && facts.model.reasons() => {
             found(&rules::MAX_TOKENS, "this model takes `max_completion_tokens`")
         }
         "temperature" if !is_within(value, 2.0) => found(&rules::RANGE, &value.to_string()),
@@ -62,6 +62,11 @@ pub(super) fn check_together(fields: &Map<String, Value>, facts: &Facts, faults:
         faults.add(&rules::EFFORT_TOOLS, "/tools", "this model has none on this API");
     } else if facts.needs_no_effort() && fields.get("reasoning_effort").is_none_or(Value::is_null) {
         faults.add(&rules::EFFORT_TOOLS, "", "`reasoning_effort` must be none");
+    }
+    let limits = ["max_tokens", "max_completion_tokens"];
+    let is_given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+    if facts.quirks.native && !facts.model.reasons() && limits.into_iter().all(is_given) {
+        faults.add(&rules::MAX_TOKENS, "/max_tokens", "`max_completion_tokens` is there as well");
     }
     let format = fields.get("response_format").and_then(|format| format["type"].as_str());
     let says_json = || fields.get("messages").is_some_and(says_json);
@@ -131,10 +136,9 @@ fn format_fault(value: &Value) -> Option<Found> {
         Some(_) => {}
     }
     if schema["strict"] == true
-        && let Some((path, detail)) = strict_schema::fault(&schema["schema"])
+        && let Some(fault) = strict_schema::fault(&schema["schema"])
     {
-        let path = format!("/json_schema/schema{path}");
-        return Some(Found::new(&rules::STRICT, path, detail));
+        return Some(Found::strict("/json_schema/schema", fault));
     }
     None
 }

@@ -6,11 +6,10 @@ use serde_json::{Map, Value};
 
 use super::facts::Facts;
 use super::{Found, rules};
-use crate::Quirks;
 use crate::lint::Faults;
 use crate::openai_chat::OPENAI;
 use crate::raw::Fields;
-use crate::strict_schema;
+use crate::{Family, Quirks, array_items, foreign_tool, strict_schema};
 
 const MOST_FUNCTIONS: usize = 128;
 
@@ -23,6 +22,7 @@ pub(super) fn check(fields: &Map<String, Value>, facts: &Facts, faults: &mut Fau
         Some(Value::Array(list)) => {
             for (i, tool) in list.iter().enumerate() {
                 let found = match tool["type"].as_str() {
+                    _ if foreign_tool::other_form(Family::OpenaiChat, tool).is_some() => vec![],
                     Some("function") => function_faults(&tool["function"], &facts.quirks),
                     _ => hosted_fault(tool, &facts.quirks).into_iter().collect(),
                 };
@@ -106,10 +106,16 @@ fn function_faults(function: &Value, quirks: &Quirks) -> Vec<Found> {
     if quirks.inline_definitions && refers(parameters) {
         found.push(Found::new(&rules::DEFINITIONS, at, "it has a `$ref`"));
     }
+    if quirks.native {
+        let missing = array_items::missing(parameters);
+        found.extend(
+            missing.into_iter().map(|place| Found::new(&rules::ITEMS, format!("{at}{place}"), "")),
+        );
+    }
     if function["strict"] == true
-        && let Some((path, detail)) = strict_schema::fault(parameters)
+        && let Some(fault) = strict_schema::fault(parameters)
     {
-        found.push(Found::new(&rules::STRICT, format!("{at}{path}"), detail));
+        found.push(Found::strict(at, fault));
     }
     found
 }

@@ -7,6 +7,7 @@ use super::rest;
 use crate::error::Fault;
 use crate::openai_responses::OWNER;
 use crate::raw::Fields;
+use crate::{Family, foreign_tool};
 
 type Tools = (Vec<Tool>, Vec<Opaque>);
 
@@ -14,7 +15,14 @@ type Tools = (Vec<Tool>, Vec<Opaque>);
 pub(super) fn tools<'a>(body: &mut Fields<'a>) -> Result<Tools, Fault<'a>> {
     let (mut functions, mut hosted) = (Vec::new(), Vec::new());
     for (i, raw) in body.take_list("tools")?.into_iter().enumerate() {
-        match function(raw).map_err(|fault| fault.under(&format!("tools[{i}]")))? {
+        let inside = |fault: Fault<'a>| fault.under(&format!("tools[{i}]"));
+        let foreign = foreign_tool::read(Family::OpenaiResponses, raw).map_err(inside)?;
+        if let Some((theirs, run)) = foreign {
+            functions.extend(theirs);
+            hosted.extend(run);
+            continue;
+        }
+        match function(raw).map_err(inside)? {
             Some(function) => functions.push(function),
             None => {
                 hosted.push(Opaque { owner: VendorName::new(OWNER), value: Json::from(raw) });
@@ -26,17 +34,11 @@ pub(super) fn tools<'a>(body: &mut Fields<'a>) -> Result<Tools, Fault<'a>> {
 
 pub(super) fn function(raw: &RawValue) -> Result<Option<Tool>, Fault<'_>> {
     let mut fields = Fields::read(raw)?;
-    if fields.peek("type").is_none_or(|kind| kind.get() != r#""function""#) {
-        return Ok(None);
-    }
-    fields.take("type");
-    // Chat's form is refused by the API, but what it means is plain.
-    if fields.peek("name").is_none()
-        && let Some(mut inner) = fields.take_object("function")?
-    {
-        return read_function(&mut inner).map(Some);
-    }
-    read_function(&mut fields).map(Some)
+    let is_function = match fields.take("type") {
+        Some(kind) => kind.get() == r#""function""#,
+        None => foreign_tool::is_in_form(Family::OpenaiResponses, raw),
+    };
+    is_function.then(|| read_function(&mut fields)).transpose()
 }
 
 fn read_function<'a>(fields: &mut Fields<'a>) -> Result<Tool, Fault<'a>> {

@@ -12,7 +12,7 @@ use super::tools::is_sent;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::Context;
 use crate::names::Alphabet;
-use crate::openai_chat::{Model, effort};
+use crate::openai_chat::{Model, SHARED, effort};
 use crate::openai_responses::wire::{
     Format, ReasoningSettings, Rest, Tail, TextSettings, ToolChoice,
 };
@@ -80,7 +80,8 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     };
     let mut dropped = Vec::new();
     for (name, value) in options.rest.iter() {
-        let is_ours = options.rest.is_of(Family::OpenaiResponses);
+        let is_shared = options.rest.is_of(Family::OpenaiChat) && SHARED.contains(&name);
+        let is_ours = options.rest.is_of(Family::OpenaiResponses) || is_shared;
         // Of the two ways to continue the first one counts.
         let is_second = name == CONTINUED[1] && own_setting(options, CONTINUED[0]).is_some();
         let is_refused =

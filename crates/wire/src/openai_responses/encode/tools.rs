@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use interleaf_model::{Json, Opaque};
 
 use super::own::Own;
-use crate::Error;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::Context;
 use crate::openai_responses::wire::{Function, Tool};
 use crate::openai_responses::{OWNER, schema};
 use crate::raw::{Fields, ObjectText};
+use crate::{Error, array_items};
 
 /// The functions, then the tools that the API runs itself.
 pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
@@ -20,7 +20,15 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
         if matches!(name, Cow::Owned(_)) {
             cx.adjustments.add_general(AdjustmentKind::ToolNameRewritten, tool.name.as_str());
         }
-        let parameters = parameters(tool, &mut cx.adjustments);
+        let mut parameters = parameters(tool, &mut cx.adjustments);
+        if let Some(added) = array_items::added(&parameters) {
+            let detail = format!(
+                "of {}: arrays that do not say what they hold may hold anything",
+                tool.name
+            );
+            cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
+            parameters = added;
+        }
         let mut strict = tool.strict;
         if strict == Some(true) && !schema::takes(&parameters.to_value()) {
             let detail = format!("{}: the schema is outside the strict subset", tool.name);

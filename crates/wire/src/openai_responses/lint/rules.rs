@@ -87,6 +87,9 @@ rule_table! { "openai-responses"
         "";
     TOOL_FORM "tool-form" "Every tool is an object with a `type`; a function is flat, with its `name` beside it." "";
     TOOL_SCHEMA "tool-schema" "A function's `parameters` are a schema of type object." "";
+    ITEMS "array-items"
+        "An array in a function's `parameters` says what its `items` are."
+        "Invalid schema for function 'f': In context=('properties', 'paths'), array schema missing items.";
     STRICT_ROOT "strict-root" "A strict schema is of type object at its root, without `anyOf` there." "";
     STRICT_CLOSED "strict-closed"
         "Every object of a strict schema has `additionalProperties: false`."
@@ -107,6 +110,6 @@ rule_table! { "openai-responses"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
         "";
     OTHER_FORM "foreign-form"
-        "Parts, items and the fields of messages are in this API's form, not in another's."
+        "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "";
 }

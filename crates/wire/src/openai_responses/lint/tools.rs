@@ -6,6 +6,7 @@ use super::messages::is_name;
 use super::settings::is_given;
 use super::{Report, rules, text};
 use crate::openai_responses::schema;
+use crate::{Family, array_items, foreign_tool};
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     let tools = match body.get("tools") {
@@ -13,7 +14,9 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
         _ => &[],
     };
     for (i, tool) in tools.iter().enumerate() {
-        check_tool(tool, &format!("/tools/{i}"), report);
+        if foreign_tool::other_form(Family::OpenaiResponses, tool).is_none() {
+            check_tool(tool, &format!("/tools/{i}"), report);
+        }
     }
     if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
         let fault = match choice {
@@ -46,6 +49,9 @@ fn check_tool(tool: &Value, place: &str, report: &mut Report<'_>) {
             report(&rules::TOOL_SCHEMA, place, String::new());
         }
         Some(schema) => {
+            for missing in array_items::missing(schema) {
+                report(&rules::ITEMS, format!("{place}{missing}"), String::new());
+            }
             if tool.get("strict") == Some(&Value::Bool(true)) {
                 schema::check(schema, &place, report);
             }

@@ -473,7 +473,7 @@ fn settings_without_a_place_are_reported() {
     options.cache_key = Some("k".into());
     options.tool_choice = Some(ToolChoice::Required);
     options.thinking = Some(ThinkingMode::off());
-    options.rest = OwnFields::of(Family::OpenaiChat).with("seed", Json::parse("1").unwrap());
+    options.rest = OwnFields::of(Family::OpenaiChat).with("logprobs", Json::parse("1").unwrap());
     let prompt = prompt(vec![Message::user("go")], vec![]);
     let encoded = encode(&prompt, google(), &options).unwrap();
     let expected = json!({"contents": [{"role": "user", "parts": [{"text": "go"}]}]});

@@ -9,6 +9,7 @@ use super::vendor;
 /// Whose body a fixture is, where it is not OpenAI's.
 const VENDORS: &[(&str, &str)] = &[
     ("arguments", "vllm"),
+    ("exact-call-id", "mistral"),
     ("forced-tool", "kimi"),
     ("one-system", "qwen"),
     ("developer-role", "deepseek"),
@@ -93,7 +94,7 @@ fn places_are_pointers_to_what_is_wrong() {
             r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[
                 {"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}]},
                 {"role":"tool","tool_call_id":"call_1","content":"1"}]}"#,
-            vec![("call-id", "/messages/1/tool_calls/0/id")],
+            vec![("exact-call-id", "/messages/1/tool_calls/0/id")],
         ),
         (
             "openai",
