@@ -98,6 +98,15 @@ pub(crate) fn say_renamed(renamed: &[Renamed]) {
     }
 }
 
+/// Tells which fields of a request body a session does not keep.
+pub(crate) fn say_left_out(fields: &[String]) {
+    if !fields.is_empty() {
+        let fields = fields.join(", ");
+        let fields = printable(&fields);
+        say(format_args!("note: a session keeps what was said; left out: {fields}"));
+    }
+}
+
 /// A file with a JSON value on each line, read line by line.
 pub(crate) struct InputLines {
     name: String,

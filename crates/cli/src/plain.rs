@@ -35,10 +35,14 @@ impl Plain {
         family: Family,
         options: impl Fn(&Options) -> Options,
     ) -> Result<Body, Failure> {
+        let read_from = input.text.clone();
         let mut loaded = input.load_request(family)?;
         loaded.equip(self.tools.as_ref());
         let target = Target::with_options(self.vendor.clone(), options(&loaded.options));
-        let made = Recipe::plain().make(&loaded, Some(&target), false)?;
+        let mut made = Recipe::plain().make(&loaded, Some(&target), false)?;
+        if family == self.vendor.family {
+            made.preview.compare(&read_from);
+        }
         let text = made.text(&loaded.name)?;
         let text = text.ok_or_else(|| Failure::new(&loaded.name, waiting_text(&made.preview)))?;
         Ok(Body { loaded, target, text, made })
@@ -50,9 +54,10 @@ impl Body {
         &self.loaded.name
     }
 
-    /// Tells on standard error what was changed, and what should be known of its model.
-    pub(crate) fn say_changes(&self, model: Option<&str>) {
+    /// Tells on standard error what was changed, and what should be known of its model, with
+    /// what to do about it.
+    pub(crate) fn say_changes(&self, model: Option<&str>, advice: &str) {
         say_changes(&self.made.preview);
-        say_model(&self.target, &self.loaded, model);
+        say_model(&self.target, &self.loaded, model, advice);
     }
 }

@@ -37,6 +37,9 @@ const BAR: usize = 20;
 /// What a message gets, however little the width leaves.
 const NARROWEST: usize = 10;
 
+/// This many places of a body are told.
+const MOST_TOLD: usize = 8;
+
 /// What stands in front of a finding's particulars.
 const INDENT: &str = "             ";
 
@@ -60,14 +63,22 @@ pub(crate) fn say_changes(preview: &Preview) {
         let (messages, cause) = (ids_text(finding), finding.cause);
         say(format_args!("{}: {messages}: {cause} ({step})", finding.kind));
     }
+    let told = preview.rewritten.iter().take(MOST_TOLD).map(ToString::to_string);
+    let mut told: Vec<String> = told.map(|place| printable(&place).into_owned()).collect();
+    if preview.rewritten.len() > MOST_TOLD {
+        told.push(format!("{} more places (--report)", preview.rewritten.len() - MOST_TOLD));
+    }
+    if !told.is_empty() {
+        say(format_args!("rewritten: {}", told.join(", ")));
+    }
 }
 
 /// Tells what should be known of the model that a body names; one that was asked for is not
 /// the body's own.
-pub(crate) fn say_model(target: &Target, loaded: &Loaded, asked: Option<&str>) {
+pub(crate) fn say_model(target: &Target, loaded: &Loaded, asked: Option<&str>, advice: &str) {
     let read_from = loaded.family.filter(|_| asked.is_none());
     if let Some(remark) = target.model_remark(read_from) {
-        say(format_args!("note: {}; --model names another", printable(&remark)));
+        say(format_args!("note: {}; {advice}", printable(&remark)));
     }
 }
 

@@ -4,13 +4,14 @@
 mod fitting;
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use interleaf_model::Reply;
+use interleaf_model::{Message, Reply, Role};
 
 use self::fitting::Fitting;
 use crate::read::{Renamed, Said};
 use crate::session::{RETRIES, now};
-use crate::{Error, Session};
+use crate::{Error, InputFault, Session};
 
 /// What happens if another writer was first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +77,13 @@ pub async fn append_said(
 async fn append(session: &mut Session, said: &mut Fitting) -> Result<AppendedSaid, Error> {
     let first = session.conversation().log_len() as u32;
     let messages = said.fit(session.conversation(), now()?);
+    let is_refused = |message: &Arc<Message>| message.role() == Role::User && message.is_blank();
+    if let (Some(i), true) = (messages.iter().position(is_refused), messages.len() > 1) {
+        let rule = "a user message must say something: its text is blank";
+        let hint = "leave it out, or import all of it into a session of its own";
+        let fault = InputFault::new(rule).at(format!("messages[{i}]")).with_hint(hint);
+        return Err(fault.into());
+    }
     session.append_all(messages.iter().cloned()).await?;
     let now = |index: u32| {
         let message = session.conversation().message(index);

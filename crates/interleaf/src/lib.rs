@@ -81,7 +81,7 @@ pub use edit::{Edit, Edited, edit};
 pub use error::{Error, ErrorKind};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};
-pub use preview::{Preview, Single};
+pub use preview::{Change, Preview, Rewritten, Single};
 pub use request::{Next, Request};
 pub use session::{
     DamagedRecord, FolderNote, InfoRange, Information, KeptSummary, Notes, RecordDraft, Sent,

@@ -1,5 +1,6 @@
 //! A single request, made to be looked at.
 
+mod rewritten;
 mod told;
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use interleaf_conversation::{Conversation, PINNED};
 use interleaf_model::{Entry, MessageId, Requirements};
 use interleaf_wire::{Encoded, encode};
 
+pub use self::rewritten::{Change, Rewritten};
 use crate::hearing::heard;
 use crate::{Error, Target, bound};
 
@@ -54,6 +56,9 @@ pub struct Preview {
     pub body: Option<Encoded>,
     /// The pinned messages.
     pub pinned: BTreeSet<MessageId>,
+    /// Where the body is another than the one that it was read from; see
+    /// [`compare`](Self::compare).
+    pub rewritten: Vec<Rewritten>,
     /// The messages so far, if the request waits.
     draft: Vec<Entry>,
 }
@@ -103,7 +108,8 @@ impl<'a> Single<'a> {
             }
             (Outcome::Ready(_) | Outcome::Waiting(_), _) => None,
         };
-        Ok(Preview { assembly, body, pinned: view.pinned, draft })
+        let rewritten = Vec::new();
+        Ok(Preview { assembly, body, pinned: view.pinned, rewritten, draft })
     }
 
     fn view(&self) -> Result<View, Error> {
@@ -120,6 +126,15 @@ impl<'a> Single<'a> {
 }
 
 impl Preview {
+    /// Finds where the body is another than the one that it was read from, of the same API:
+    /// readers mend what is plain, and this tells what they did.
+    pub fn compare(&mut self, read_from: &str) {
+        let body = self.body.as_ref().map(Encoded::to_bytes).unwrap_or_default();
+        if let Ok(body) = std::str::from_utf8(&body) {
+            self.rewritten = rewritten::between(read_from, body);
+        }
+    }
+
     /// The messages of the request, or those that it would have so far.
     pub fn entries(&self) -> &[Entry] {
         match &self.assembly.outcome {

@@ -117,6 +117,22 @@ pub fn request_family(text: &str) -> Option<Family> {
     detect::request(unmarked(text))
 }
 
+/// The model that a request body names, if it names one.
+pub fn request_model(text: &str) -> Option<String> {
+    serde_json::from_str(fields(unmarked(text)).ok()?.get("model")?.get()).ok()
+}
+
+/// The names of a request body's fields that [`said`] leaves out, because they are no part of
+/// the conversation.
+pub fn left_out(text: &str) -> Vec<String> {
+    let text = unmarked(text);
+    let Ok(fields) = fields(text) else { return Vec::new() };
+    match request_family(text).filter(|_| !fields.has("role") && !fields.has("interleaf")) {
+        Some(family) => fields.beside_conversation(family),
+        None => Vec::new(),
+    }
+}
+
 fn object(text: &str) -> Result<Reading, Error> {
     let fields = fields(text)?;
     if fields.has("interleaf") {
@@ -155,9 +171,7 @@ impl Reading {
         fields: &Fields<'_>,
     ) -> Result<Self, Error> {
         let transcript = Transcript::named(std::mem::take(&mut request.messages));
-        let names = fields.0.iter().map(|(name, _)| name.clone());
-        let told = detect::conversation_fields(family);
-        let left_out = names.filter(|name| !told.contains(&name.as_str())).collect();
+        let left_out = fields.beside_conversation(family);
         Ok(Self { left_out, ..Self::of(&transcript, request, Some(family))? })
     }
 }
@@ -172,6 +186,13 @@ impl<'a> Fields<'a> {
 
     fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
+    }
+
+    /// The names of those that are no part of a conversation of this family.
+    fn beside_conversation(&self, family: Family) -> Vec<String> {
+        let told = detect::conversation_fields(family);
+        let names = self.0.iter().map(|(name, _)| name);
+        names.filter(|name| !told.contains(&name.as_str())).cloned().collect()
     }
 }
 

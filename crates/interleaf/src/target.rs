@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use interleaf_assemble::{Budget, Recipe};
 use interleaf_model::{Requirements, Secret};
-use interleaf_wire::{Family, Options, Vendor};
+use interleaf_wire::{Family, Options, VENDORS, Vendor, detect};
 
 use crate::Error;
 
@@ -35,14 +35,21 @@ pub struct Target {
 }
 
 impl Target {
-    /// A model of a vendor that is known by name.
+    /// A model of a vendor that is known by name. The name of an API stands for who made it.
     ///
     /// # Errors
-    /// If no vendor has this name.
+    /// If no vendor has this name, or the model has none.
     pub fn new(vendor: &str, model: &str) -> Result<Self, Error> {
-        let known = Vendor::named(vendor).cloned();
-        let unknown = || Error::rule(format!("there is no vendor {vendor:?}"));
-        Ok(Self::of(known.ok_or_else(unknown)?, model))
+        let maker = || vendor.parse().ok().map(Vendor::of);
+        let Some(known) = Vendor::named(vendor).or_else(maker) else {
+            let names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name.as_str()).collect();
+            let names = names.join(", ");
+            return Err(Error::rule(format!("there is no vendor {vendor:?}, only {names}")));
+        };
+        if model.trim().is_empty() {
+            return Err(Error::rule("a model must be named"));
+        }
+        Ok(Self::of(known.clone(), model))
     }
 
     /// A model of any vendor.
@@ -78,7 +85,8 @@ impl Target {
     }
 
     /// What should be known of the model that is asked: that none is named, where the body
-    /// must name one, or that it still has the name that it had in a body of another API.
+    /// must name one, that it still has the name that it had in a body of another API, or
+    /// that whoever made the API does not serve it.
     ///
     /// ```
     /// use interleaf::Target;
@@ -101,8 +109,21 @@ impl Target {
                 "the model is still {:?}, its name in the {from} body",
                 model.as_str()
             )),
-            None => None,
+            None => {
+                let asked = read_from.and_then(|_| detect::model(model));
+                let maker = asked.map(Vendor::of).filter(|_| self.is_maker())?;
+                // One maker may have two APIs.
+                (maker.base_url != self.vendor.base_url).then(|| {
+                    let (model, name) = (model.as_str(), &maker.name);
+                    format!("this is taken for {family}, but the model {model:?} is that of {name}")
+                })
+            }
         }
+    }
+
+    /// Whether the vendor made its API.
+    fn is_maker(&self) -> bool {
+        Vendor::of(self.vendor.family).name == self.vendor.name
     }
 
     pub(crate) fn binds_thinking(&self) -> bool {

@@ -104,7 +104,8 @@ pub(crate) fn run(
             say(format_args!("changed: {line} (`interleaf explain` says why)"));
         }
         if let Some(target) = &goes_to {
-            say_model(target, &loaded, arguments.assembly.model.as_deref());
+            let asked = arguments.assembly.model.as_deref();
+            say_model(target, &loaded, asked, "--model names another");
         }
     }
     if let (Some(session), Some(text)) = (&mut session, &mut text) {

@@ -86,7 +86,7 @@ pub(crate) fn run(
         save(path, &body.made.preview.report_json())?;
     }
     if !arguments.quiet {
-        body.say_changes(arguments.model.as_deref());
+        body.say_changes(arguments.model.as_deref(), "--model names another");
     }
     output.bytes(body.text.as_bytes())?;
     Ok(Verdict::Fine)

@@ -8,6 +8,7 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::wire::lint::{self, Fault};
 use interleaf::wire::{Family, Options, Vendor};
+use interleaf::{Target, read};
 
 use crate::api::{ApiParser, family_of, vendor_of, vendor_parser};
 use crate::arguments::ByteCount;
@@ -98,7 +99,7 @@ pub(crate) fn run(
             save(path, &body.made.preview.report_json())?;
         }
         if !arguments.quiet {
-            body.say_changes(None);
+            body.say_changes(None, "the body must name it");
         }
         output.bytes(body.text.as_bytes())?;
         let left = faults(vendor, &name, &body.text)?;
@@ -106,6 +107,12 @@ pub(crate) fn run(
             say(format_args!("not mended: {}: {}", fault.pointer, fault.rule.id));
         }
         return Ok(verdict(&left));
+    }
+    if let Some(model) = read::request_model(&input.text) {
+        let target = Target::of(vendor.clone(), &model);
+        if let Some(remark) = target.model_remark(Some(vendor.family)) {
+            say(format_args!("note: {}; --api names the API", printable(&remark)));
+        }
     }
     let faults = faults(vendor, &name, &input.text)?;
     if arguments.json {

@@ -71,7 +71,8 @@ fn the_examples_work_from_the_root() {
         let output = shell.output().unwrap();
         let stderr = text(&output.stderr);
         // What was changed is said there.
-        let said = ["changed: ", "dropped: ", "made: ", "moved: ", "altered: ", "note: "];
+        let said =
+            ["changed: ", "dropped: ", "made: ", "moved: ", "altered: ", "note: ", "rewritten: "];
         let is_said = |line: &str| said.iter().any(|start| line.starts_with(start));
         assert!(stderr.lines().all(is_said), "{script}\n{stderr}");
         assert!(output.status.success(), "{script}\n{stderr}");

@@ -77,7 +77,7 @@ const ROWS: [Row; 57] = [
     Seen("bedrock", &["bedrock/results-alone"]),
     Seen("bedrock", &["bedrock/text-blank", "bedrock/result-error-empty"]),
     // 50
-    Seen("mistral", &["openai-chat/call-id"]),
+    Seen("mistral", &["openai-chat/exact-call-id"]),
     Seen("mistral", &["openai-chat/user-after-result"]),
     Seen("mistral", &["openai-chat/last-message", "openai-chat/unanswered-call"]),
     Seen("deepseek", &["openai-chat/reasoning-lost"]),

@@ -12,7 +12,6 @@ use super::{root, run_with, text};
 
 /// Bodies that `lint --fix` refuses instead of mending them, and why.
 pub(crate) const UNMENDED: &[(&str, &str)] = &[
-    ("openai-chat/body", "A list is no body, and nothing says what it is a list of."),
     ("openai-chat/messages", "There is nothing to say."),
     ("openai-chat/role", "Who speaks is not known."),
     ("openai-chat/result-id", "Which call the result answers is not known."),

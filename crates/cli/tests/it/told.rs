@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{CHAT, SESSION, run_with, stdout, text};
+use super::rules::{all_rules, fixture};
+use super::{CHAT, SESSION, root, run_with, stdout, text};
 
 /// Two calls without a result, and a result without a call.
 const DAMAGED: &str = r#"{"model": "claude-sonnet-4-5", "max_tokens": 500, "messages": [
@@ -88,4 +89,79 @@ fn a_text_that_begins_with_an_at_sign_is_a_text() {
     assert!(stdout(&["op", CHAT, "--operation-file", path]).contains("2 of 7 messages"));
     fs::write(&file, r#"{"role": "user", "content": "new"}"#).unwrap();
     assert!(stdout(&["op", CHAT, "--insert", "0", "--message-file", path]).contains("u new"));
+}
+
+/// Whether two bodies say the same: the order of fields and the form of numbers mean nothing.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let same =
+                |(name, value): (&String, &Value)| b.get(name).is_some_and(|b| is_same(value, b));
+            a.len() == b.len() && a.iter().all(same)
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (a, b) => a == b,
+    }
+}
+
+#[test]
+fn what_lint_fix_changes_is_said_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let mut bodies: Vec<(String, String)> = all_rules()
+        .map(|(family, rule)| {
+            let body = fs::read_to_string(root().join(fixture(rule, "bad"))).unwrap();
+            (family.to_string(), body)
+        })
+        .collect();
+    let more = [
+        (
+            "openai-chat",
+            r#"{"model":"gpt-4o","max_tokens":9,"messages":[{"role":"user","content":"q"}]}"#,
+        ),
+        (
+            "openai-chat",
+            r#"{"model":"gpt-4o","functions":[{"name":"f"}],"messages":[{"role":"user","content":"q"},
+            {"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},
+            {"role":"function","name":"f","content":"1"}]}"#,
+        ),
+        (
+            "gemini",
+            r#"{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"assistant","parts":[{"text":"a"}]},
+            {"role":"user","parts":[{"text":"r"}]}]}"#,
+        ),
+        ("bedrock", r#"{"modelId":"m","messages":[{"role":"user","content":"q"}]}"#),
+    ];
+    bodies.extend(more.map(|(family, body)| (family.to_owned(), body.to_owned())));
+    let mut n_changed = 0;
+    for (family, body) in bodies {
+        let path = report.to_str().unwrap();
+        let fix = ["lint", "-", "--api", &family, "--fix", "--report", path];
+        let output = run_with(&fix, body.as_bytes());
+        let Ok(after) = serde_json::from_slice::<Value>(&output.stdout) else { continue };
+        let before: Value = serde_json::from_str(&body).unwrap();
+        let is_changed = !is_same(&before, &after);
+        let told = text(&output.stderr);
+        assert_eq!(told.contains("rewritten: "), is_changed, "{body}\n{told}");
+        let report: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
+        assert_eq!(report.get("rewritten").is_some(), is_changed, "{report}");
+        n_changed += usize::from(is_changed);
+    }
+    assert!(n_changed > 50, "{n_changed}");
+}
+
+#[test]
+fn append_says_what_of_a_body_it_leaves_out_and_which_message_it_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("s.db").display());
+    let id = text(&run_with(&["sessions", "new", "--store", &store], b"").stdout);
+    let append = ["sessions", "append", id.trim(), "-", "--store", &store];
+    let body = r#"{"model":"gpt-4o","temperature":0,"messages":[{"role":"user","content":"q"}]}"#;
+    assert!(said(&append, body).contains("left out: model, temperature"));
+    let blank = r#"[{"role":"user","content":"q"},{"role":"user","content":" "}]"#;
+    let told = said(&append, blank);
+    assert!(told.contains("messages[1]") && told.contains("hint: "), "{told}");
 }

@@ -9,7 +9,7 @@ use interleaf_model::CallId;
 use interleaf_wire::{Adjustment, Encoded};
 use serde::Serialize;
 
-use super::Preview;
+use super::{Preview, Rewritten};
 
 /// A report in JSON.
 #[derive(Serialize)]
@@ -27,6 +27,8 @@ struct ReportForm<'a> {
     waiting: Option<Vec<&'a CallId>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<&'a Adjustment>,
+    #[serde(skip_serializing_if = "<[Rewritten]>::is_empty")]
+    rewritten: &'a [Rewritten],
 }
 
 impl Preview {
@@ -49,6 +51,7 @@ impl Preview {
                 Outcome::Waiting(calls) => Some(calls.iter().map(|open| &open.call.id).collect()),
             },
             changes: self.changes(),
+            rewritten: &self.rewritten,
         };
         // Our own types have string keys and no failing Serialize.
         let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();

@@ -11,7 +11,7 @@ use interleaf::{OnConflict, append_said};
 use super::Expected;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
-use crate::input::{Input, say_renamed};
+use crate::input::{Input, say_left_out, say_renamed};
 use crate::lines::{indices_text, plural};
 use crate::open::OpenSession;
 use crate::output::Output;
@@ -22,6 +22,7 @@ use crate::output::Output;
 EXAMPLES
   interleaf sessions append $ID --user 'Which files are here?'
   interleaf sessions append $ID '{\"role\": \"assistant\", \"content\": \"Two of them.\"}'
+  interleaf sessions append $ID '{\"role\": \"tool\", \"tool_call_id\": \"c1\", \"content\": \"src\"}'
   interleaf sessions append $ID fixtures/chat-array.json
   interleaf decode fixtures/answer-stream.json --form transcript | interleaf sessions append $ID -
 
@@ -110,6 +111,8 @@ impl AppendArguments {
             true => Input { name: "JSON".to_owned(), text: said.to_owned() },
             false => Input::read(Path::new(said), limit)?,
         };
-        read::said(&input.text).map_err(|e| input.fault(&e))
+        let said = read::said(&input.text).map_err(|e| input.fault(&e))?;
+        say_left_out(&read::left_out(&input.text));
+        Ok(said)
     }
 }

@@ -12,8 +12,8 @@ use interleaf::{Session, retell};
 
 use super::now;
 use crate::arguments::ByteCount;
-use crate::failure::{Failure, Stop, printable};
-use crate::input::Input;
+use crate::failure::{Failure, Stop};
+use crate::input::{Input, say_left_out};
 use crate::lines::plural;
 use crate::open::{Missing, OpenStore};
 use crate::output::{Output, say};
@@ -107,10 +107,7 @@ impl ImportArguments {
             let _ = opened.wait(opened.store.remove(session.id()));
             return Err(fail(e).into());
         }
-        if !loaded.rest.is_empty() {
-            let fields = printable(&loaded.rest.join(", ")).into_owned();
-            say(format_args!("note: a session keeps what was said; left out: {fields}"));
-        }
+        say_left_out(&loaded.rest);
         if !past.exact {
             let lost = "its batches and token counters belong to no recorded past";
             say(format_args!("note: {lost}, and were left out"));
