@@ -1,7 +1,5 @@
 //! Tools in the form of another API.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use interleaf_model::Message;
 use interleaf_wire::lint::lint;
 use interleaf_wire::{Family, Vendor, decode_request, encode};

@@ -32,11 +32,11 @@ fn schema() -> Json {
 }
 
 fn formats() -> Vec<ResponseFormat> {
-    let mut described = ResponseFormat::schema("place", &schema(), true);
+    let mut described = ResponseFormat::schema("place", schema(), true);
     if let ResponseFormat::Schema(asked) = &mut described {
         asked.description = Some("where it is".to_owned());
     }
-    let loose = ResponseFormat::schema("place", &schema(), false);
+    let loose = ResponseFormat::schema("place", schema(), false);
     vec![ResponseFormat::Text, ResponseFormat::Json, described, loose]
 }
 
@@ -280,7 +280,7 @@ fn the_same_settings_in_the_words_of_every_api() {
     options.tool_choice = Some(ToolChoice::Auto);
     options.thinking =
         Some(ThinkingMode::on().with_effort(Effort::High).with_thoughts(Thoughts::Shown));
-    options.response_format = Some(ResponseFormat::schema("place", &schema(), true));
+    options.response_format = Some(ResponseFormat::schema("place", schema(), true));
     options.cache_key = Some("k".into());
     let mut shown = String::new();
     for family in Family::ALL {

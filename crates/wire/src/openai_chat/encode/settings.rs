@@ -60,11 +60,11 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
     let written = serde_json::to_value(&*tail).unwrap_or_default();
     for (name, json) in options.rest.iter() {
         let raw: Option<&RawValue> = serde_json::from_str(json.as_str()).ok();
-        let is_shared = options.rest.is_of(Family::OpenaiResponses) && SHARED.contains(&name);
+        let is_shared = cx.vendor.quirks.native
+            && options.rest.is_of(Family::OpenaiResponses)
+            && SHARED.contains(&name);
         let refused = match raw {
-            _ if !is_ours && !(is_shared && cx.vendor.quirks.native) => {
-                Some("it came from another API".to_owned())
-            }
+            _ if !is_ours && !is_shared => Some("it came from another API".to_owned()),
             // It is written beside what has a neutral word.
             Some(_) if name == "thinking" && tail.thinking.is_some() => continue,
             Some(_) if name == "response_format" && tail.response_format.is_some() => continue,

@@ -427,7 +427,7 @@ fn alternatives_at_the_top_of_a_schema_become_one_object() {
 fn a_form_for_the_answer_is_written_and_read() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
     let mut options = options("claude-sonnet-4-5");
-    options.response_format = Some(ResponseFormat::schema("count", &json_text(schema), true));
+    options.response_format = Some(ResponseFormat::schema("count", json_text(schema), true));
     let encoded = encode_all(vec![Message::user("a")], &options);
     assert_eq!(encoded.adjustments[0].kind, AdjustmentKind::SchemaChanged);
     let text = text_of(&encoded);

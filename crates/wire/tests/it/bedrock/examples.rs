@@ -372,7 +372,7 @@ fn options_are_mapped_and_what_the_api_lacks_is_reported() {
     options.parallel_tool_calls = Some(false);
     options.thinking = Some(ThinkingMode::off());
     options.response_format =
-        Some(ResponseFormat::schema("a", &json_of(r#"{"type": "object"}"#), true));
+        Some(ResponseFormat::schema("a", json_of(r#"{"type": "object"}"#), true));
     options.rest = OwnFields::of(Family::OpenaiChat).with("seed", json_of("1"));
     options.cache_key = Some("k".into());
     let (body, encoded) = body(&prompt(messages("u hi\n"), vec![]), &options);

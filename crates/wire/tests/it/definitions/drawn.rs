@@ -174,7 +174,7 @@ fn options(family: Family, n: usize) -> Options {
         _ => None,
     };
     options.response_format = match n % 11 {
-        2 => Some(ResponseFormat::schema("answer", &Json::parse(SCHEMA).unwrap(), true)),
+        2 => Some(ResponseFormat::schema("answer", Json::parse(SCHEMA).unwrap(), true)),
         5 => Some(ResponseFormat::Json),
         _ => None,
     };

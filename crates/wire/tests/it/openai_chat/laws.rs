@@ -112,8 +112,8 @@ fn options() -> impl Strategy<Value = Options> {
     let formats = [
         ResponseFormat::Text,
         ResponseFormat::Json,
-        ResponseFormat::schema("a b", &json("{}"), false),
-        ResponseFormat::schema("x", &json(r#"{"type":"object"}"#), true),
+        ResponseFormat::schema("a b", json("{}"), false),
+        ResponseFormat::schema("x", json(r#"{"type":"object"}"#), true),
     ];
     let modes = [
         ThinkingMode::off(),
