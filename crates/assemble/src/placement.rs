@@ -59,13 +59,16 @@ impl<'a> Memory<'a> {
         Self { previous, content: goes_by_content.then(|| hash(&recipe.context)) }
     }
 
-    /// Where the block stands, if it says what it said. The position is absent if the message
-    /// that it stood after is not in the layout.
-    pub(crate) fn stood(&self, layout: &Layout<'_>) -> Option<Option<usize>> {
+    /// Where the block stands, if it says what it said. The position is absent if what it
+    /// stood after is not in the layout, which may begin with the system head or later.
+    pub(crate) fn stood(&self, layout: &Layout<'_>, has_head: bool) -> Option<Option<usize>> {
         let previous = self.previous?;
         let says_the_same = self.content.is_some() && previous.content == self.content;
-        let after = previous.after.as_ref().filter(|_| says_the_same)?;
-        Some(layout.after(after))
+        says_the_same.then(|| match &previous.after {
+            Some(after) => layout.after(after),
+            // Only the system head stood before it.
+            None => has_head.then_some(0),
+        })
     }
 }
 

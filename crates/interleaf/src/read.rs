@@ -36,9 +36,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{Tool, Transcript};
+use interleaf_model::{Tool, Transcript, read_json};
 use interleaf_wire::{Family, Options, Request, decode_request, detect};
-use serde::de::{MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -81,6 +81,11 @@ pub fn conversation(text: &str) -> Result<Reading, Error> {
     let text = unmarked(text);
     match text.trim_start().as_bytes().first() {
         None => Err(InputFault::new("there is nothing in it").with_hint(KNOWN_FORMS).into()),
+        Some(b'[') if is_own_list(text) => {
+            let messages = read_json(text).map_err(|e| InputFault::model(&e))?;
+            let transcript = Transcript { messages, ..Transcript::default() };
+            Reading::of(&transcript, Request::default(), None)
+        }
         Some(b'[') => {
             let family = detect::request(text).unwrap_or(Family::OpenaiChat);
             let request = decode_request(family, text).map_err(|e| InputFault::wire(&e))?;
@@ -92,6 +97,28 @@ pub fn conversation(text: &str) -> Result<Reading, Error> {
             Err(InputFault::new(rule).at("line 1 column 1").with_hint(KNOWN_FORMS).into())
         }
     }
+}
+
+/// Whether a list begins with a message of ours: its parts say what they are, as those of
+/// Gemini do not.
+fn is_own_list(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Sign {
+        #[serde(rename = "role")]
+        _role: IgnoredAny,
+        parts: Vec<PartSign>,
+        content: Option<IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    struct PartSign {
+        #[serde(rename = "type")]
+        kind: Option<String>,
+    }
+    let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(text) else { return false };
+    let first = list.first().and_then(|first| serde_json::from_str::<Sign>(first.get()).ok());
+    first.is_some_and(|first| {
+        first.content.is_none() && first.parts.iter().all(|part| part.kind.is_some())
+    })
 }
 
 /// Reads the conversation of a request body of this family.

@@ -36,8 +36,8 @@ pub(super) fn escaped(text: &str) -> Option<String> {
 pub(super) fn inside(tag: &str, text: &str) -> String {
     let text = escaped(text).unwrap_or_else(|| text.to_owned());
     let closes = |(at, _): &(usize, &str)| {
-        let rest = text[at + 1..].trim_start();
-        rest.strip_prefix('/').is_some_and(|rest| starts_with(rest.trim_start(), tag))
+        let rest = text[at + 1..].trim_start_matches(is_unseen).strip_prefix('/');
+        rest.is_some_and(|rest| starts_with(rest.trim_start_matches(is_unseen), tag))
     };
     let closing = text.match_indices('<').filter(closes);
     let places: Vec<usize> = closing.map(|(at, _)| at + 1).collect();
@@ -73,12 +73,16 @@ fn begins_line(text: &str, at: usize) -> bool {
 
 /// Whether a text begins with this one, to the eye of a reader.
 fn starts_with(text: &str, known: &str) -> bool {
-    let mut seen = text.chars().filter(|&c| c.is_whitespace() || !is_unseen(c));
-    let is_same = |known: char, c: char| match known {
-        ' ' => c.is_whitespace(),
-        _ => c.eq_ignore_ascii_case(&known),
-    };
-    known.chars().all(|known| seen.next().is_some_and(|c| is_same(known, c)))
+    let mut seen = text.chars().filter(|&c| c.is_whitespace() || !is_unseen(c)).peekable();
+    known.chars().all(|known| match known {
+        ' ' => {
+            let is_apart = seen.next_if(|c| c.is_whitespace()).is_some();
+            while seen.next_if(|c| c.is_whitespace()).is_some() {}
+            is_apart
+        }
+        '-' => seen.next_if(|&c| matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')).is_some(),
+        _ => seen.next_if(|c| c.eq_ignore_ascii_case(&known)).is_some(),
+    })
 }
 
 fn is_unseen(c: char) -> bool {

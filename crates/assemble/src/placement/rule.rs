@@ -87,14 +87,15 @@ impl PlacementRule {
         }
     }
 
-    pub(crate) fn spot(&self, layout: &Layout<'_>, memory: &Memory<'_>) -> Spot {
+    /// Where the block goes in a layout, which may begin with the system head or later.
+    pub(crate) fn spot(&self, layout: &Layout<'_>, memory: &Memory<'_>, has_head: bool) -> Spot {
         match self {
             Self::AfterToolResult(n) => after_tool_result(layout, *n),
             Self::BeforeAssistant(n) => before_assistant(layout, *n),
             Self::FromEnd(n) => from_end(layout, *n),
             Self::AfterSystem => at(0),
             Self::Tail => tail(layout),
-            Self::Sticky(limit) => match memory.stood(layout).flatten() {
+            Self::Sticky(limit) => match memory.stood(layout, has_head).flatten() {
                 Some(position) if layout.len() - position <= *limit => at(position),
                 Some(_) | None => after_tool_result(layout, RESULTS),
             },

@@ -54,7 +54,7 @@ fn anchor(
     };
     let anchor = match brief.recipe.rule {
         PlacementRule::AfterToolResult(n) => after_result(n)?,
-        PlacementRule::Sticky(_) => match brief.memory.stood(layout) {
+        PlacementRule::Sticky(_) => match brief.memory.stood(layout, false) {
             Some(stood) => stood?.min(after_result(RESULTS)?),
             None => after_result(RESULTS)?,
         },

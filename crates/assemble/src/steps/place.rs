@@ -24,8 +24,10 @@ pub(super) fn run(
         return Ok(());
     }
     let layout = Layout::of(&draft.entries);
-    let spot = rule.spot(&layout, &brief.memory);
-    let position = layout.safe(spot.position).max(first_position(brief, draft, &layout));
+    let has_head = draft.prior.as_ref().is_none_or(|prior| prior.len_after(Step::Fit) == 0);
+    let spot = rule.spot(&layout, &brief.memory, has_head);
+    let first = if has_head { first_position(brief, &layout) } else { 0 };
+    let position = layout.safe(spot.position).max(first);
     let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
     let index = layout.place(position);
@@ -44,9 +46,8 @@ pub(super) fn run(
 }
 
 /// A sub-agent's task comes before the block (C9), and so does what stands in its place.
-fn first_position(brief: &Brief<'_>, draft: &Draft, layout: &Layout<'_>) -> usize {
-    let begins = draft.prior.as_ref().is_none_or(|prior| prior.len_after(Step::Fit) == 0);
-    let begins_with_user = begins && layout.roles().first() == Some(&Role::User);
+fn first_position(brief: &Brief<'_>, layout: &Layout<'_>) -> usize {
+    let begins_with_user = layout.roles().first() == Some(&Role::User);
     match brief.recipe.agent {
         Agent::Sub(_) => usize::from(begins_with_user),
         Agent::Main => 0,

@@ -347,6 +347,15 @@ fn a_sticky_block_is_placed_anew_if_what_it_stood_after_is_gone() {
 }
 
 #[test]
+fn a_sticky_block_stays_right_after_the_system_head_too() {
+    let session = [("s a ttt", "one"), ("s a ttt a t a t a t", "one"), ("s a ttt a t a t", "two")];
+    let made = requests(&PlacementRule::Sticky(50), &session);
+    assert!(made[0].starts_with("s *") || made[0].starts_with("s u *"), "{made:?}");
+    assert_eq!(made[1].find('*'), made[0].find('*'), "{made:?}");
+    assert_ne!(made[2].find('*'), made[0].find('*'), "{made:?}");
+}
+
+#[test]
 fn a_sticky_block_is_never_inside_a_tool_block() {
     let session = [("s u", "one"), ("s u a", "one"), ("s u a tt", "one"), ("s u a tt a t", "one")];
     let made = requests(&PlacementRule::Sticky(usize::MAX), &session);

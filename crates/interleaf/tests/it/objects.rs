@@ -2,8 +2,8 @@
 
 use interleaf::assemble::{Placement, Tokens};
 use interleaf::conversation::{Clear, Event, Filter, Insert, Operation, Replace, Span, Truncate};
-use interleaf::model::{Answered, BatchRecord, Message, Usage, UsageRecord};
-use interleaf::wire::Vendor;
+use interleaf::model::{Answered, BatchRecord, Message, Usage, UsageRecord, notation};
+use interleaf::wire::{Family, Vendor};
 use interleaf::{FolderNote, InfoRange, KeptSummary, copy, read};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -94,4 +94,37 @@ fn tools_and_summaries_are_no_lists_of_their_values() {
     assert!(read::SummaryForm::read(r#"["text", "m0", ["m0"]]"#).is_err());
     assert!(read::operation(r#"{"truncate": [1]}"#).is_err());
     assert!(read::said(r#"[null, 1, {"role": "user", "content": "x"}]"#).is_err());
+}
+
+#[test]
+fn a_bare_list_of_our_own_messages_is_read_as_ours() {
+    let messages = notation::parse(
+        "s rules\nu go\na [think hm] I look. [call c1 ls {\"x\":1}]\nt c1= src\nu and?",
+    );
+    let messages = messages.unwrap();
+    let list = serde_json::to_string(&messages).unwrap();
+    let reading = read::conversation(&list).unwrap();
+    let read: Vec<_> = reading.conversation.log().map(|message| message.body.clone()).collect();
+    let said: Vec<_> = messages.into_iter().map(|message| message.body).collect();
+    assert_eq!((read, reading.family), (said, None));
+    let gemini = r#"[{"role": "user", "parts": [{"text": "hi"}]}]"#;
+    assert_eq!(read::conversation(gemini).unwrap().family, Some(Family::Gemini));
+    // A part of another form in such a list is an error that names it.
+    let mixed = r#"[{"role": "user", "parts": [{"type": "text", "text": "hi"}]},
+        {"role": "model", "parts": [{"text": "yo"}]}]"#;
+    let error = read::conversation(mixed).unwrap_err().to_string();
+    assert!(error.contains("line 2"), "{error}");
+}
+
+#[test]
+fn a_list_of_things_that_no_api_knows_is_refused() {
+    for list in [
+        r#"[{"type": "human", "content": "x"}, {"type": "ai", "content": "y"}]"#,
+        r#"[{"type": "bogus"}]"#,
+    ] {
+        let error = read::conversation(list).unwrap_err().to_string();
+        assert!(error.contains("a message needs `role`"), "{error}");
+    }
+    let items = r#"[{"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"}]"#;
+    assert_eq!(read::conversation(items).unwrap().family, Some(Family::OpenaiResponses));
 }

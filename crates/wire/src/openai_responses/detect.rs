@@ -24,7 +24,17 @@ pub(super) const SIGNS: Signs = Signs {
 
 fn is_item(item: &Value) -> bool {
     let Some(kind) = item["type"].as_str() else { return false };
-    item.get("role").is_none() || kind == "message"
+    kind == "message" || item.get("role").is_none() && is_item_type(kind)
+}
+
+/// Items other than messages. What calls a tool, and its output, say so at the end of their
+/// names, those of tools to come too.
+fn is_item_type(kind: &str) -> bool {
+    let others = ["reasoning", "item_reference", "compaction", "additional_tools"];
+    others.contains(&kind)
+        || kind.ends_with("_call")
+        || kind.ends_with("_call_output")
+        || kind.starts_with("mcp_")
 }
 
 fn is_part(part: &Value) -> bool {

@@ -224,7 +224,11 @@ impl Responses {
     ) -> Result<(), Fault<'a>> {
         self.ended = None;
         if self.done.insert(output_idx) {
-            self.pieces.retain(|&part, _| output_idx_of(part) != output_idx);
+            // Many items may be open: only this one's pieces are looked at.
+            let own = part_key(output_idx, 0)..;
+            let own = self.pieces.range(own).map(|(&part, _)| part);
+            let own: Vec<u64> = own.take_while(|&part| output_idx_of(part) == output_idx).collect();
+            own.iter().for_each(|part| _ = self.pieces.remove(part));
             put_item(reply, output_idx, item)?;
         }
         Ok(())

@@ -140,3 +140,22 @@ fn calls_of_a_chat_stream_whose_pieces_are_mixed() {
         assert!(reply.message.calls().all(|call| call.arguments.as_str() == "{\"a\":1}"));
     }
 }
+
+#[test]
+fn calls_of_a_responses_stream_that_are_all_open_at_once() {
+    let event = |kind: &str, n: usize, arguments: &str| {
+        let item = json!({"type": "function_call", "id": format!("fc{n}"), "name": "ls",
+            "call_id": format!("c{n}"), "arguments": arguments});
+        let event = json!({"type": kind, "output_index": n, "item": item});
+        format!("event: {kind}\ndata: {event}\n\n")
+    };
+    let added = (0..CALLS).rev().map(|n| event("response.output_item.added", n, ""));
+    let done = (0..CALLS).map(|n| event("response.output_item.done", n, "{}"));
+    let events: String = added.chain(done).collect();
+    let end = json!({"type": "response.completed",
+        "response": {"id": "r", "status": "completed", "output": []}});
+    let bytes = format!("{events}event: response.completed\ndata: {end}\n\n");
+    let decoder = Decoder::new(Family::OpenaiResponses, NameMap::default());
+    let reply = decoder.recorded(bytes.as_bytes()).unwrap();
+    assert_eq!(reply.message.calls().count(), CALLS);
+}
