@@ -107,10 +107,12 @@ impl<T> Parts<T> {
     ///
     /// # Errors
     /// If the list is empty: a message says something, if only an empty text.
-    pub fn new(parts: Vec<T>) -> Result<Self, Error> {
+    pub fn new(mut parts: Vec<T>) -> Result<Self, Error> {
         if parts.is_empty() {
             return Err(Error::rule("a message needs at least one part"));
         }
+        // Most lists grew by pushing, and have room for four where there is one.
+        parts.shrink_to_fit();
         Ok(Self(parts))
     }
 

@@ -109,8 +109,10 @@ impl NewEvent {
     /// # Errors
     /// If it has no JSON form.
     pub fn of(event: &Event) -> Result<Self, Error> {
-        let body = json_text(event)
+        let mut body = json_text(event)
             .map_err(|e| Error::invalid("the event has no JSON form").caused_by(e))?;
+        // A commit may hold a million of them.
+        body.shrink_to_fit();
         Ok(Self { at: None, version: EVENT_VERSION, body })
     }
 
