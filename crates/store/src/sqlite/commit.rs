@@ -29,7 +29,22 @@ pub(crate) fn event_id(no: i64, seq: u64) -> Result<i64, Failure> {
 pub(crate) fn number(connection: &Connection, id: SessionId) -> Result<i64, Failure> {
     let mut statement = connection.prepare_cached("SELECT no FROM sessions WHERE id = ?1")?;
     let no = statement.query_row([id.0.as_bytes()], |row| row.get(0)).optional()?;
-    Ok(no.ok_or_else(|| Error::no_session(id))?)
+    let no = no.ok_or_else(|| Error::no_session(id))?;
+    // The number comes from an index. The row under it says whose it is.
+    let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE no = ?1")?;
+    let found = statement.query_row([no], |row| row.get(0)).optional()?;
+    check_found(id, found)?;
+    Ok(no)
+}
+
+/// Whether an index has led to the row of the session that was looked for.
+fn check_found(id: SessionId, found: Option<[u8; 16]>) -> Result<(), Error> {
+    match found == Some(*id.0.as_bytes()) {
+        true => Ok(()),
+        false => Err(Error::corrupt(format!(
+            "the index of sessions is damaged: under session {id} it has the number of another"
+        ))),
+    }
 }
 
 pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, Failure> {
@@ -75,7 +90,8 @@ pub(crate) fn create(connection: &Connection, new: NewSession) -> Result<Head, F
 
 pub(crate) fn remove(connection: &Connection, id: SessionId) -> Result<(), Failure> {
     let no = number(connection, id)?;
-    let sql = "SELECT count(*) FROM sessions WHERE parent = ?1";
+    // What an index lacks would be taken for free to remove.
+    let sql = "SELECT count(*) FROM sessions NOT INDEXED WHERE parent = ?1";
     let n_forks: u64 = connection.query_row(sql, [no], |row| row.get(0))?;
     if n_forks > 0 {
         return Err(Error::has_forks(id, n_forks).into());
@@ -99,7 +115,7 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
             next_request = next_request + ?5, changed = max(changed, ?6),
             title = coalesce(?7, title), tally = tally + ?9
          WHERE id = ?1 AND (?2 IS NULL OR next_seq = ?2) AND (?8 IS NULL OR next_record = ?8)
-         RETURNING no, next_seq, next_record, next_request",
+         RETURNING id, no, next_seq, next_record, next_request",
     )?;
     let (n_records, n_requests) = (commit.records.len() as u64, commit.request.is_some().into());
     let params = params![
@@ -114,11 +130,14 @@ pub(crate) fn commit(connection: &Connection, commit: &Commit) -> Result<Committ
         checksum::tally(n_events, n_records, n_requests),
     ];
     let row = statement.query_row(params, |row| {
-        Ok((row.get(0)?, row.get::<_, u64>(1)?, row.get::<_, u64>(2)?, row.get::<_, u64>(3)?))
+        let [next_seq, next_record, next_request]: [u64; 3] =
+            [row.get(2)?, row.get(3)?, row.get(4)?];
+        Ok((row.get(0)?, row.get(1)?, next_seq, next_record, next_request))
     });
-    let Some((no, next_seq, next_record, next_request)) = row.optional()? else {
+    let Some((found, no, next_seq, next_record, next_request)) = row.optional()? else {
         return Err(commit.refused(&head(connection, id)?).into());
     };
+    check_found(id, Some(found))?;
     let first = next_seq - n_events;
     if commit.title.is_some() {
         let sum = checksum::of_session(&unchecked_head(connection, id)?.head).cast_signed();

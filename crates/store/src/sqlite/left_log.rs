@@ -10,7 +10,8 @@
 //! - a transaction that is not whole is followed by the end of another one: the log was on the
 //!   disk before that began;
 //! - its header is damaged, and frames follow;
-//! - it is gone, and the index tells of frames that are not in the file yet.
+//! - it is gone, and the index tells of frames that are not in the file yet;
+//! - the file that it belongs to is empty or gone: SQLite then deletes the log.
 //!
 //! A last transaction that is not whole is no loss by itself: the machine may have gone down
 //! while it was written, before anyone was told that it was.
@@ -55,10 +56,16 @@ struct Log {
 /// # Errors
 /// `Corrupt`, if something that was acknowledged would be lost; the files are left as they are.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
-    // SQLite puts the log beside the file itself, not beside a link to it.
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = &linked(path);
     for _ in 0..ATTEMPTS {
         let before = index(path);
+        if is_orphan(path) {
+            return Err(Error::corrupt(format!(
+                "the file is empty or gone, but the log beside it, {}, is not. Put the file \
+                 back, or move the log away to begin anew",
+                beside(path, "-wal").display()
+            )));
+        }
         let Some(fault) = fault(path, before) else { return Ok(()) };
         // Someone has begun the log anew meanwhile, or goes on writing it.
         if index(path) == before {
@@ -73,10 +80,27 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// The file itself: SQLite puts the log beside it, not beside a link to it.
+fn linked(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| match std::fs::read_link(path) {
+        // The file is gone, and the link is left.
+        Ok(target) => path.with_file_name(target),
+        Err(_) => path.to_owned(),
+    })
+}
+
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
+}
+
+/// Whether there is something in the log, and nothing in the file that it belongs to.
+fn is_orphan(path: &Path) -> bool {
+    let has_bytes = |path: &Path| std::fs::metadata(path).map(|file| file.len() > 0);
+    // Whoever makes a store writes the file before the log, so the log is asked first.
+    let has_log = has_bytes(&beside(path, "-wal")).unwrap_or(false);
+    has_log && !has_bytes(path).unwrap_or_else(|e| e.kind() != ErrorKind::NotFound)
 }
 
 /// What SQLite would lose.

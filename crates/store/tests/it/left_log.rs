@@ -1,8 +1,9 @@
 //! Of a log that a killed program left beside its file, nothing that was acknowledged is lost
 //! without a word.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use interleaf_store::{ErrorKind, Page, SessionId, Store, open};
 use tempfile::{TempDir, tempdir};
@@ -131,6 +132,41 @@ async fn a_log_that_was_cut_off_or_taken_away_is_refused() {
     fs::remove_file(left.path().join(LOG)).unwrap();
     let refused = opened(left.path()).await.err().unwrap().to_string();
     assert!(refused.contains("it is gone, with"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_log_whose_file_is_empty_or_gone_is_refused_and_left_alone() {
+    let (left, session) = killed().await;
+    let whole = fs::read(left.path().join("sessions.db")).unwrap();
+    let damages: [fn(&Path); 2] =
+        [|file| fs::write(file, "").unwrap(), |file| fs::remove_file(file).unwrap()];
+    for (damage, keep_index) in damages.into_iter().flat_map(|d| [(d, true), (d, false)]) {
+        let folder = tempdir().unwrap();
+        copy(left.path(), folder.path());
+        let file = folder.path().join("sessions.db");
+        damage(&file);
+        if !keep_index {
+            fs::remove_file(folder.path().join(INDEX)).unwrap();
+        }
+        let before = all_bytes(folder.path());
+        let link = folder.path().join("link.db");
+        std::os::unix::fs::symlink("sessions.db", &link).unwrap();
+        for path in [&file, &link] {
+            let error = open(&format!("sqlite:{}", path.display())).await.err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+            assert!(error.to_string().contains("empty or gone, but the log"), "{error}");
+        }
+        fs::remove_file(&link).unwrap();
+        assert_eq!(all_bytes(folder.path()), before);
+        fs::write(&file, &whole).unwrap();
+        assert_eq!(texts(&*opened(folder.path()).await.unwrap(), session).await, SAID);
+    }
+}
+
+/// Every file of a folder, with what is in it.
+fn all_bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
 }
 
 #[tokio::test]
