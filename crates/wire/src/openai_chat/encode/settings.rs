@@ -58,6 +58,9 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
     let options = cx.options;
     let is_ours = options.rest.is_of(Family::OpenaiChat);
     let written = serde_json::to_value(&*tail).unwrap_or_default();
+    // The two words for one limit stand side by side nowhere.
+    let is_limit = |name: &str| matches!(name, "max_tokens" | "max_completion_tokens");
+    let mut limited = false;
     for (name, json) in options.rest.iter() {
         let raw: Option<&RawValue> = serde_json::from_str(json.as_str()).ok();
         let is_shared = cx.vendor.quirks.native
@@ -70,9 +73,13 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
             Some(_) if name == "response_format" && tail.response_format.is_some() => continue,
             Some(_) if NO_SETTINGS.contains(&name) => Some("it is set another way".to_owned()),
             Some(_) if written.get(name).is_some() => Some("it is set another way".to_owned()),
+            Some(_) if is_limit(name) && (options.max_tokens.is_some() || limited) => {
+                Some("it is set another way".to_owned())
+            }
             Some(_) => setting_fault(name, &json.to_value(), facts).map(|found| found.detail),
             None => Some("it is not JSON".to_owned()),
         };
+        limited |= is_limit(name) && refused.is_none();
         match (refused, raw) {
             (None, Some(raw)) => tail.rest.push(name.into(), raw),
             (reason, _) => dropped(cx, name, &reason.unwrap_or_default()),
