@@ -12,6 +12,9 @@ use crate::input::Input;
 use crate::open::OpenSession;
 use crate::output::Output;
 
+/// How often a change is made again when others write at the same time.
+const RETRIES: usize = 63;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordsCommand {
     Todo(TodoArguments),
@@ -119,9 +122,15 @@ pub(crate) fn run(
     | RecordsCommand::Summary(SummaryArguments { id, .. })) = &command;
     let OpenSession { mut session, opened } = open(id)?;
     let shown = match command {
-        RecordsCommand::Todo(it) => opened.asked(it.change(&mut session)),
-        RecordsCommand::Info(it) => opened.asked(it.change(&mut session)),
-        RecordsCommand::Note(it) => opened.asked(it.change(&mut session)),
+        RecordsCommand::Todo(it) => {
+            opened.asked(session.retrying(RETRIES, async |s| it.change(s).await))
+        }
+        RecordsCommand::Info(it) => {
+            opened.asked(session.retrying(RETRIES, async |s| it.change(s).await))
+        }
+        RecordsCommand::Note(it) => {
+            opened.asked(session.retrying(RETRIES, async |s| it.change(s).await))
+        }
         RecordsCommand::Summary(SummaryArguments { file, through, .. }) => {
             if let (Some(file), Some(through)) = (file, through) {
                 let text = Input::read(&file, limit)?.text;
@@ -136,16 +145,16 @@ pub(crate) fn run(
 }
 
 impl TodoArguments {
-    async fn change(self, session: &mut Session) -> Result<Vec<String>, Error> {
+    async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
-        for text in self.add {
-            draft.todo().add(&text).await?;
+        for text in &self.add {
+            draft.todo().add(text).await?;
         }
-        for item in self.done {
-            draft.todo().set(&item, TodoStatus::Done).await?;
+        for item in &self.done {
+            draft.todo().set(item, TodoStatus::Done).await?;
         }
-        for item in self.remove {
-            draft.todo().remove(&item).await?;
+        for item in &self.remove {
+            draft.todo().remove(item).await?;
         }
         draft.commit().await?;
         let text = session.todo().text().await?;
@@ -154,7 +163,7 @@ impl TodoArguments {
 }
 
 impl InfoArguments {
-    async fn change(self, session: &mut Session) -> Result<Vec<String>, Error> {
+    async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (file, note) in self.add.iter().map(|text| noted(text)) {
             draft.information().add(absolute(file), None, note).await?;
@@ -169,16 +178,16 @@ impl InfoArguments {
 }
 
 impl NoteArguments {
-    async fn change(self, session: &mut Session) -> Result<Vec<String>, Error> {
+    async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (folder, note) in self.add.iter().map(|text| noted(text)) {
             draft.notes().add(folder, note).await?;
         }
-        for file in self.read {
+        for file in &self.read {
             draft.notes().read_file(file, None).await?;
         }
-        for key in self.remove {
-            draft.notes().remove(&key).await?;
+        for key in &self.remove {
+            draft.notes().remove(key).await?;
         }
         draft.commit().await?;
         let notes = session.notes().all().await?;

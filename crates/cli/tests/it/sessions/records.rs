@@ -149,3 +149,15 @@ fn what_build_records_is_what_it_prints_also_if_thinking_is_bound_or_the_block_s
         assert_eq!(recorded.contains("\"thinking\":\"hm\""), n != 2, "{recorded}");
     }
 }
+
+#[test]
+fn items_that_several_processes_add_at_once_are_all_there() {
+    let place = Place::new();
+    let id = place.new_session();
+    let store = place.url("sessions.db");
+    let add = |n: usize| {
+        (0..6).for_each(|i| _ = run_in(&store, &["todo", &id, "--add", &format!("{n}.{i}")], ""));
+    };
+    std::thread::scope(|scope| (0..4).for_each(|n| _ = scope.spawn(move || add(n))));
+    assert_eq!(place.run(&["todo", &id]).lines().filter(|line| line.contains("[ ]")).count(), 24);
+}
