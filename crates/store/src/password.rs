@@ -1,16 +1,24 @@
-//! Texts that may hold the address of a store, without its password.
+//! Texts that may hold the address of a store, or a key, without what nobody is to see.
 
 use std::borrow::Cow;
 
 /// What stands where a password was.
-const HIDDEN: &str = "***";
+pub(crate) const HIDDEN: &str = "***";
 
 /// What a value is called that nobody is to see.
-const NAMES: [&str; 3] = ["password", "passwd", "pwd"];
+const NAMES: [&str; 8] =
+    ["password", "passwd", "pwd", "secret", "api_key", "api-key", "apikey", "access_token"];
+
+/// What such a value is called in the query of a URL; elsewhere these are words like others.
+const QUERY_NAMES: [&str; 4] = ["?key", "&key", "?token", "&token"];
+
+/// A key or token of an API has this many characters, or more.
+const SHORTEST_TOKEN: usize = 16;
 
 /// The text with every password of an address in it hidden, whichever way the address is
-/// written: as a URL, with or without its scheme, or as `key=value`. Where it is not certain what belongs to the
-/// password, rather too much is hidden.
+/// written: as a URL, with or without its scheme, or as `key=value`. Keys and tokens of APIs
+/// are hidden as well: the values of their usual names, `Bearer …` and `sk-…`. Where it is not
+/// certain what belongs to a secret, rather too much is hidden.
 ///
 /// ```
 /// use interleaf_store::hide_passwords;
@@ -32,7 +40,28 @@ pub fn hide_passwords(text: &str) -> Cow<'_, str> {
 fn next_secret(text: &str, from: usize) -> Option<(usize, usize)> {
     let url = text[from..].match_indices("://").find_map(|(at, _)| of_url(text, from + at + 3));
     let pair = text[from..].match_indices(':').find_map(|(at, _)| of_pair(text, from, from + at));
-    [url, of_value(text, from), pair].into_iter().flatten().min()
+    [url, of_value(text, from), pair, token(text, from)].into_iter().flatten().min()
+}
+
+/// A token that shows by itself what it is.
+fn token(text: &str, from: usize) -> Option<(usize, usize)> {
+    let lower = text.to_ascii_lowercase();
+    let after =
+        |sign: &'static str| lower[from..].match_indices(sign).map(move |(at, _)| from + at);
+    let long = |start: usize, end: usize| (end - start >= SHORTEST_TOKEN).then_some((start, end));
+    let run = |start: usize, more: &str| {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
+        text[start..].find(|c| !is_part(c)).map_or(text.len(), |len| start + len)
+    };
+    let bearer = after("bearer ").find_map(|at| {
+        let start = at + "bearer ".len();
+        long(start, run(start, "-._~+/="))
+    });
+    let key = after("sk-").find_map(|at| {
+        let begins = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_');
+        long(at, run(at, "-_")).filter(|_| begins)
+    });
+    bearer.into_iter().chain(key).min()
 }
 
 /// The password of an address that lacks its scheme, such as `me:s3cret@host`, at its colon.
@@ -46,7 +75,7 @@ fn of_pair(text: &str, from: usize, colon: usize) -> Option<(usize, usize)> {
     let start_of_word = text[..colon].rfind(ends_word).map_or(0, |at| at + 1);
     let is_url = text[start_of_word..colon].contains("://") || word.starts_with("//");
     let end = word.rfind('@').filter(|end| *end > 0 && named && !is_url)?;
-    (!word[..end].contains('/')).then_some((colon + 1, colon + 1 + end))
+    Some((colon + 1, colon + 1 + end))
 }
 
 /// The password of a URL whose user begins here.
@@ -81,7 +110,7 @@ fn of_value(text: &str, from: usize) -> Option<(usize, usize)> {
         let mut ends = lower[from..].match_indices(name).map(|(at, _)| from + at + name.len());
         ends.find_map(|end| value_at(text, end))
     };
-    NAMES.into_iter().filter_map(named).min()
+    NAMES.into_iter().chain(QUERY_NAMES).filter_map(named).min()
 }
 
 /// The value that an equals sign here gives.

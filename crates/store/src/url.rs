@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Error;
+use crate::password::HIDDEN;
 
 /// The address of a store, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +56,12 @@ impl Address {
 }
 
 fn unknown(url: &str) -> Error {
-    // What stands after the scheme may hold a password.
+    // What stands after the scheme may hold a password, and so may what stands before a host.
     let shown = url.split_once(':').map_or(url, |(scheme, _)| scheme);
+    let shown = match shown.rsplit_once('@') {
+        Some((_, host)) => format!("{HIDDEN}@{host}"),
+        None => shown.to_owned(),
+    };
     Error::invalid(format!(
         "{shown:?} is not a store: memory:, sqlite:PATH and postgres://… are known"
     ))

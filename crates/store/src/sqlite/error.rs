@@ -1,6 +1,6 @@
 //! What SQLite says, in our words.
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::error::Failure;
 use crate::{Error, ErrorKind};
@@ -14,7 +14,13 @@ impl From<rusqlite::Error> for Failure {
                 | rusqlite::Error::InvalidColumnType(..)
                 | rusqlite::Error::Utf8Error(..)
         );
-        let (kind, message) = match error.sqlite_error_code() {
+        let full = (ErrorKind::Full, "there is no room left for the database");
+        let code = match &error {
+            rusqlite::Error::SqlInputError { error, .. } => Some(*error),
+            error => error.sqlite_error().copied(),
+        };
+        let extended = code.map(|code| code.extended_code);
+        let (kind, message) = match code.map(|code| code.code) {
             _ if is_damaged => (ErrorKind::Corrupt, "a value of the database is damaged"),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 (ErrorKind::Busy, "the database is locked by another program")
@@ -23,9 +29,9 @@ impl From<rusqlite::Error> for Failure {
             Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
                 (ErrorKind::Denied, "the database may not be used")
             }
-            Some(ErrorCode::DiskFull) => {
-                (ErrorKind::Full, "there is no room left for the database")
-            }
+            Some(ErrorCode::DiskFull) => full,
+            // The index of the log cannot grow, which is how a full disk shows there.
+            Some(ErrorCode::SystemIoFailure) if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => full,
             Some(ErrorCode::NotADatabase) => {
                 (ErrorKind::Corrupt, "the file is not an SQLite database")
             }
@@ -33,6 +39,10 @@ impl From<rusqlite::Error> for Failure {
             Some(ErrorCode::CannotOpen) => (ErrorKind::NotFound, "the file cannot be opened"),
             Some(ErrorCode::SystemIoFailure) => {
                 (ErrorKind::Unavailable, "the disk cannot be read or written")
+            }
+            // Our SQL is right for the tables that a file of its version has.
+            Some(ErrorCode::Unknown) if extended == Some(ffi::SQLITE_ERROR) => {
+                (ErrorKind::Corrupt, "the tables of the database are not those of its version")
             }
             _ => (ErrorKind::Database, "the database refused"),
         };

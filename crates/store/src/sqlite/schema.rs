@@ -77,8 +77,9 @@ fn version(connection: &Connection) -> Result<i64, Failure> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let version = number("user_version")?;
     match number("application_id")? {
-        APPLICATION => Ok(version),
-        0 if version == 0 && is_empty(connection)? => Ok(0),
+        APPLICATION if version != 0 => Ok(version),
+        APPLICATION | 0 if version == 0 && is_empty(connection)? => Ok(0),
+        APPLICATION => Err(Error::corrupt("the database has tables, but no version").into()),
         _ => Err(Error::corrupt("the file is a database of another program").into()),
     }
 }

@@ -1,5 +1,6 @@
 //! What goes wrong is said clearly, and nothing is lost.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -103,6 +104,17 @@ async fn no_error_names_a_password_however_the_address_is_written() {
         "sqlite:/no/such/password=s3cret",
         "sqlite:/no/such/host=h password='s3 cret'",
         "memory:password=s3cret",
+        "s3cret@host",
+        "s3cret@host:5432/db",
+        "postgres//s3cret@host",
+        "s3c@s3cret@host",
+        "sqlite:/no/such/me:a/s3cret@host",
+        "sqlite:/no/such/db?api_key=s3cret",
+        "sqlite:/no/such/db?key=s3cret",
+        "sqlite:/no/such/db?mode=rw&token=s3cret",
+        "sqlite:/no/such/db?access_token=s3cret&mode=rw",
+        "sqlite:/no/such/Bearer s3cret-of-16-characters",
+        "sqlite:/no/such/sk-ant-s3cret-0123",
     ] {
         let Err(error) = open(url).await else { panic!("{url} can be opened") };
         let told = everything(&error);
@@ -113,8 +125,14 @@ async fn no_error_names_a_password_however_the_address_is_written() {
 }
 
 /// Addresses in which nothing shows that a part is a password. An error of `open` does not
-/// quote them at all.
-const NO_SIGN: [&str; 1] = ["postgres://me@host/db?pasword=s3cret"];
+/// quote that part.
+const NO_SIGN: [&str; 5] = [
+    "postgres://me@host/db?pasword=s3cret",
+    "s3cret@host",
+    "s3cret@host:5432/db",
+    "postgres//s3cret@host",
+    "s3c@s3cret@host",
+];
 
 #[test]
 fn what_is_no_password_is_not_hidden() {
@@ -126,6 +144,8 @@ fn what_is_no_password_is_not_hidden() {
         "sqlite:/home/me@work/sessions.db",
         "sqlite:me@work.db",
         r#"an event {"at":"me@work"} is damaged: me@work"#,
+        "--context takes key=value, and no token = 5; see monkey=1&turkey=2",
+        "the bearer of this news, sk-1, has a task-0123456789-0123456789",
     ] {
         assert_eq!(hide_passwords(text), text);
     }
@@ -140,6 +160,22 @@ fn the_password_of_an_address_without_its_scheme_is_hidden() {
         ("'me:s3:c@ret@host' and a:b@c", "'me:***@host' and a:***@c"),
     ] {
         assert_eq!(hide_passwords(text), hidden);
+    }
+}
+
+#[test]
+fn keys_and_tokens_are_hidden() {
+    for (text, hidden) in [
+        ("https://h/v1?key=AIza&alt=sse", "https://h/v1?key=***&alt=sse"),
+        ("/v1?a=b&TOKEN=abc and API_KEY=abc", "/v1?a=b&TOKEN=*** and API_KEY=***"),
+        ("client_secret: no; client_secret=abc", "client_secret: no; client_secret=***"),
+        ("authorization: Bearer 0123456789abcdef", "authorization: Bearer ***"),
+        ("'authorization: bearer 0123456789abcdef', x", "'authorization: bearer ***', x"),
+        ("the key \"sk-proj-0123456789\" is wrong", "the key \"***\" is wrong"),
+        ("sk-0123456789abc, sk-0123456789ab", "***, sk-0123456789ab"),
+    ] {
+        assert_eq!(hide_passwords(text), hidden);
+        assert_eq!(hide_passwords(hidden), hidden);
     }
 }
 
@@ -291,4 +327,35 @@ async fn a_full_disk_is_said_and_nothing_that_was_acknowledged_is_lost() {
     say(&*store, session, next, &["room again"]).await;
     drop(store);
     assert_eq!(texts(&*open(&url).await.unwrap(), session).await.len() as u64, next + 1);
+}
+
+/// Fills a file system up to a number of pages.
+fn fill_up_to(ballast: &Path, free_pages: u64) {
+    let mut file = std::fs::File::create(ballast).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+    file.set_len(file.metadata().unwrap().len() - 4096 * free_pages).unwrap();
+}
+
+#[tokio::test]
+async fn a_disk_too_full_for_a_new_store_is_said_and_the_store_is_made_once_there_is_room() {
+    let Some(disk) = SmallDisk::mount() else {
+        return eprintln!("skipped: a small file system cannot be mounted (not root)");
+    };
+    let ballast = disk.0.join("ballast");
+    let mut refused = 0;
+    for free_pages in 0..64 {
+        let path = disk.0.join(format!("{free_pages}.db"));
+        let url = format!("sqlite:{}", path.display());
+        fill_up_to(&ballast, free_pages);
+        if let Err(error) = open(&url).await {
+            assert_eq!(error.kind(), ErrorKind::Full, "{free_pages} pages are free: {error}");
+            refused += 1;
+        }
+        std::fs::remove_file(&ballast).unwrap();
+        new_session(&*open(&url).await.unwrap()).await;
+        for end in ["", "-wal", "-shm", "-journal"] {
+            let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+        }
+    }
+    assert!((1..64).contains(&refused), "{refused}");
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use interleaf_conversation::{Conversation, Event};
 use interleaf_model::Json;
 use interleaf_store::{
-    Commit, ErrorKind, ListSessions, Page, RecordChange, RecordFilter, RecordKind, Search,
-    SessionId, Store, StoredEvent, open,
+    Commit, ErrorKind, ListSessions, NewSession, Page, RecordChange, RecordFilter, RecordKind,
+    Search, SessionId, Store, StoredEvent, open,
 };
 use rusqlite::{Connection, params};
 
@@ -162,6 +162,34 @@ async fn a_file_that_is_no_database_of_ours_is_refused_and_left_alone() {
     let refused = refused(&path).await;
     assert_eq!(refused.0, ErrorKind::Corrupt);
     assert!(refused.1.contains("a database of another program"), "{}", refused.1);
+}
+
+#[tokio::test]
+async fn a_file_whose_tables_are_not_those_of_its_version_is_corrupt() {
+    let steps = steps("sqlite");
+    let newest = steps.len();
+    let (_folder, path, _) = full_file().await;
+    let whole = std::fs::read(&path).unwrap();
+    for version in 0..newest {
+        std::fs::write(&path, &whole).unwrap();
+        let file = Connection::open(&path).unwrap();
+        file.pragma_update(None, "user_version", version).unwrap();
+        file.pragma_update(None, "journal_mode", "wal").unwrap();
+        drop(file);
+        let (kind, says) = refused(&path).await;
+        assert_eq!(kind, ErrorKind::Corrupt, "version {version}: {says}");
+    }
+    for version in 1..newest {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        sqlite_of_version(&path, &steps[..version]);
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", newest).unwrap();
+        let store = open(&format!("sqlite:{}", path.display())).await.unwrap();
+        let error = store.list(ListSessions::default()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "version {version}: {error}");
+        let new = store.create(NewSession::new("", at(0))).await.unwrap_err();
+        assert_eq!(new.kind(), ErrorKind::Corrupt, "version {version}: {new}");
+    }
 }
 
 /// A file with many events, closed.
