@@ -62,7 +62,7 @@ pub use prefix::StablePrefix;
 pub use recipe::{
     Agent, Budget, ContextText, LookAlikes, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
 };
-pub use report::{Report, StepReport, Tokens};
+pub use report::{Report, StepReport, Tokens, counts};
 pub use running::Running;
 pub use steps::Step;
 #[cfg(feature = "bpe")]

@@ -1,8 +1,10 @@
 //! What was done to make a request, for programs and for people.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Placement, Rate, StablePrefix, Step};
+use crate::{Finding, FindingKind, Placement, Rate, StablePrefix, Step};
 
 /// What was done to make a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -72,4 +74,28 @@ impl Report {
     pub fn findings(&self) -> impl Iterator<Item = (Step, &Finding)> {
         self.steps.iter().flat_map(|step| step.findings.iter().map(|f| (step.step, f)))
     }
+
+    /// The findings, in runs of neighbours that say the same of several messages.
+    pub fn runs(&self) -> Vec<(Step, Vec<&Finding>)> {
+        let mut runs: Vec<(Step, Vec<&Finding>)> = Vec::new();
+        for (step, finding) in self.findings() {
+            let same = |old: &&Finding| (old.kind, old.cause) == (finding.kind, finding.cause);
+            match runs.last_mut() {
+                Some((of, run)) if *of == step && run.first().is_some_and(same) => {
+                    run.push(finding);
+                }
+                _ => runs.push((step, vec![finding])),
+            }
+        }
+        runs
+    }
+}
+
+/// How many messages findings are about, by what was done to them: `1 made`, `2 moved`.
+pub fn counts<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<String> {
+    let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
+    for finding in findings {
+        *counts.entry(finding.kind).or_default() += finding.count;
+    }
+    counts.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect()
 }

@@ -14,13 +14,12 @@
 //! 24 ▌ u ## Agent Role Definition … #context:role
 //! ```
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
 use interleaf::assemble::{
-    Finding, FindingKind, Outcome, Placement, Report, StablePrefix, Step, Tokens,
+    Finding, Outcome, Placement, Report, StablePrefix, Step, Tokens, counts,
 };
 use interleaf::model::{Entry, Provenance, Status, notation};
 use interleaf::{Preview, Target, neutral};
@@ -153,23 +152,23 @@ impl ReportTable<'_> {
     fn steps(&self, report: &Report, out: &mut String) {
         self.remark(out, "step       messages");
         for step in &report.steps {
-            let counts = format!("{} → {}", step.before, step.after);
-            let mut did = changes_text(&step.findings);
+            let messages = format!("{} → {}", step.before, step.after);
+            let mut did = counts(&step.findings);
             if let (Step::Place, Some(placement)) = (step.step, &report.placement) {
                 did.push(format!("{} added", placement.messages));
             }
-            let line = format!("  {:<10} {counts:<11} {}", step.step, did.join(", "));
+            let line = format!("  {:<10} {messages:<11} {}", step.step, did.join(", "));
             self.cut(out, line.trim_end());
         }
     }
 
     fn findings(&self, report: &Report, out: &mut String) {
-        let groups = grouped(report);
+        let groups = report.runs();
         if groups.is_empty() {
             return self.remark(out, "nothing was changed");
         }
         self.remark(out, "what was changed, and why");
-        for Group { step, findings } in &groups {
+        for (step, findings) in &groups {
             let [first, ..] = findings.as_slice() else { continue };
             let Finding { kind, cause, .. } = first;
             let what = format!("  {step:<10} {kind:<11} {cause}");
@@ -283,26 +282,6 @@ impl ReportTable<'_> {
     }
 }
 
-/// Neighbouring findings that say the same of several messages.
-struct Group<'a> {
-    step: Step,
-    findings: Vec<&'a Finding>,
-}
-
-fn grouped(report: &Report) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for (step, finding) in report.findings() {
-        let same = |old: &&Finding| (old.kind, old.cause) == (finding.kind, finding.cause);
-        match groups.last_mut() {
-            Some(group) if group.step == step && group.findings.first().is_some_and(same) => {
-                group.findings.push(finding);
-            }
-            _ => groups.push(Group { step, findings: vec![finding] }),
-        }
-    }
-    groups
-}
-
 /// The messages of a group: those with particulars on lines of their own, the others
 /// together on one.
 fn group_lines(findings: &[&Finding]) -> Vec<String> {
@@ -334,15 +313,6 @@ fn ids_text(finding: &Finding) -> String {
         }
         ids => ids.join(", "),
     }
-}
-
-/// How many messages a step did what to: `1 made`, `2 moved`.
-fn changes_text(findings: &[Finding]) -> Vec<String> {
-    let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
-    for finding in findings {
-        *counts.entry(finding.kind).or_default() += finding.count;
-    }
-    counts.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect()
 }
 
 fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>) -> String {

@@ -1,10 +1,6 @@
 //! What was done to make a request, for programs and in one line.
 
-use std::collections::BTreeMap;
-
-use interleaf_assemble::{
-    FindingKind, Outcome, Placement, Report, StablePrefix, StepReport, Tokens,
-};
+use interleaf_assemble::{Outcome, Placement, Report, StablePrefix, StepReport, Tokens, counts};
 use interleaf_model::CallId;
 use interleaf_wire::{Adjustment, Encoded};
 use serde::Serialize;
@@ -62,12 +58,7 @@ impl Preview {
     /// What was changed, in one line: `2 dropped, 1 made; 1 changed for the API`. Nothing, if
     /// all of it is as it was said.
     pub fn changes_line(&self) -> Option<String> {
-        let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
-        for (_, finding) in self.assembly.report.findings() {
-            *counts.entry(finding.kind).or_default() += finding.count;
-        }
-        let counts: Vec<String> =
-            counts.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let counts = counts(self.assembly.report.findings().map(|(_, finding)| finding));
         let n_changes = self.changes().len();
         let changes = (n_changes > 0).then(|| format!("{n_changes} changed for the API"));
         let mended = (!counts.is_empty()).then(|| counts.join(", "));
