@@ -41,6 +41,17 @@ impl Finding {
         std::iter::once(&self.message).chain(&self.between).chain(&self.through)
     }
 
+    /// The messages by their ids: `m1, m2`, or of a long run its ends, `m1 … m40 (40)`.
+    pub fn names(&self) -> String {
+        let ids: Vec<&str> = self.messages().map(MessageId::as_str).collect();
+        match ids.as_slice() {
+            [first, .., last] if ids.len() < self.count => {
+                format!("{first} … {last} ({})", self.count)
+            }
+            ids => ids.join(", "),
+        }
+    }
+
     /// Takes another finding into the run, if it says the same.
     fn join(&mut self, next: &Self) -> bool {
         let is_plain = |finding: &Self| finding.detail.is_empty() || finding.tokens.is_some();

@@ -177,10 +177,7 @@ pub(crate) fn read_bytes(path: &Path, limit: ByteCount) -> Result<(String, Vec<u
 
 /// A text without the byte order mark at its start.
 fn unmarked(text: String) -> String {
-    match text.strip_prefix('\u{feff}') {
-        Some(unmarked) => unmarked.to_owned(),
-        None => text,
-    }
+    text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)
 }
 
 /// Standard input can be read once only.

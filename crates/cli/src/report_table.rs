@@ -59,7 +59,7 @@ pub(crate) fn say_changes(preview: &Preview) {
         say(format_args!("changed: {}", api::change_text(change)));
     }
     for (step, finding) in preview.assembly.report.findings() {
-        let (messages, cause) = (ids_text(finding), finding.cause);
+        let (messages, cause) = (printable(&finding.names()).into_owned(), finding.cause);
         say(format_args!("{}: {messages}: {cause} ({step})", finding.kind));
     }
     let told = preview.rewritten.iter().take(MOST_TOLD).map(ToString::to_string);
@@ -288,11 +288,11 @@ fn group_lines(findings: &[&Finding]) -> Vec<String> {
     const MOST: usize = 12;
     let (plain, detailed): (Vec<&&Finding>, Vec<&&Finding>) =
         findings.iter().partition(|finding| finding.detail.is_empty());
+    let id = |finding: &&Finding| printable(&finding.names()).into_owned();
     let mut lines = match plain.is_empty() {
         true => vec![],
-        false => vec![plain.iter().map(|finding| ids_text(finding)).collect::<Vec<_>>().join(", ")],
+        false => vec![plain.iter().map(|finding| id(finding)).collect::<Vec<_>>().join(", ")],
     };
-    let id = |finding: &&&Finding| ids_text(finding);
     let widest = detailed.iter().map(|finding| id(finding).chars().count()).max().unwrap_or(0);
     for finding in detailed.iter().take(MOST) {
         lines.push(format!("{:<widest$}  {}", id(finding), printable(&finding.detail)));
@@ -301,18 +301,6 @@ fn group_lines(findings: &[&Finding]) -> Vec<String> {
         lines.push(format!("and {} more; --json has them all", detailed.len() - MOST));
     }
     lines
-}
-
-/// The messages of a finding: each by its id, or the ends of a long run.
-fn ids_text(finding: &Finding) -> String {
-    let ids: Vec<String> =
-        finding.messages().map(|id| printable(id.as_str()).into_owned()).collect();
-    match ids.as_slice() {
-        [first, .., last] if ids.len() < finding.count => {
-            format!("{first} … {last} ({})", finding.count)
-        }
-        ids => ids.join(", "),
-    }
 }
 
 fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>) -> String {
@@ -325,10 +313,7 @@ fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>) -> S
 }
 
 fn percent(part: u64, whole: u64) -> String {
-    match whole {
-        0 => "0 %".to_owned(),
-        _ => format!("{:.0} %", part as f64 / whole as f64 * 100.0),
-    }
+    format!("{:.0} %", part as f64 / whole.max(1) as f64 * 100.0)
 }
 
 /// A line that is no longer than the width.
@@ -341,8 +326,6 @@ fn cut(line: &str, width: usize) -> String {
 
 /// A text in a style; white space needs none.
 fn paint(style: Style, text: &str) -> String {
-    match text.trim().is_empty() {
-        true => text.to_owned(),
-        false => format!("{style}{text}{style:#}"),
-    }
+    let style = if text.trim().is_empty() { Style::new() } else { style };
+    format!("{style}{text}{style:#}")
 }
