@@ -15,11 +15,17 @@ impl From<rusqlite::Error> for Failure {
                 | rusqlite::Error::Utf8Error(..)
         );
         let full = (ErrorKind::Full, "there is no room left for the database");
-        let code = match &error {
-            rusqlite::Error::SqlInputError { error, .. } => Some(*error),
-            error => error.sqlite_error().copied(),
+        let (code, said) = match &error {
+            rusqlite::Error::SqlInputError { error, msg, .. } => (Some(*error), Some(msg)),
+            rusqlite::Error::SqliteFailure(error, said) => (Some(*error), said.as_ref()),
+            _ => (None, None),
         };
         let extended = code.map(|code| code.extended_code);
+        // Our SQL is right for the tables that a file of its version has.
+        if let (Some(ffi::SQLITE_ERROR), Some(said)) = (extended, said) {
+            let message = "the tables of the database are not those of its version";
+            return Self(Error::corrupt(format!("{message}: {said}")));
+        }
         let (kind, message) = match code.map(|code| code.code) {
             _ if is_damaged => (ErrorKind::Corrupt, "a value of the database is damaged"),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -39,10 +45,6 @@ impl From<rusqlite::Error> for Failure {
             Some(ErrorCode::CannotOpen) => (ErrorKind::NotFound, "the file cannot be opened"),
             Some(ErrorCode::SystemIoFailure) => {
                 (ErrorKind::Unavailable, "the disk cannot be read or written")
-            }
-            // Our SQL is right for the tables that a file of its version has.
-            Some(ErrorCode::Unknown) if extended == Some(ffi::SQLITE_ERROR) => {
-                (ErrorKind::Corrupt, "the tables of the database are not those of its version")
             }
             _ => (ErrorKind::Database, "the database refused"),
         };

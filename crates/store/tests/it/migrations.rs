@@ -187,6 +187,7 @@ async fn a_file_whose_tables_are_not_those_of_its_version_is_corrupt() {
         let store = open(&format!("sqlite:{}", path.display())).await.unwrap();
         let error = store.list(ListSessions::default()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "version {version}: {error}");
+        assert!(error.to_string().contains("of its version: no such column: "), "{error}");
         let new = store.create(NewSession::new("", at(0))).await.unwrap_err();
         assert_eq!(new.kind(), ErrorKind::Corrupt, "version {version}: {new}");
     }
