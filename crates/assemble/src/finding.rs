@@ -139,6 +139,8 @@ pub enum Cause {
     SecondResult,
     /// It did not stand at its place after its call.
     NotAtItsCall,
+    /// Its calls were made beside those of the message before it, and stand there.
+    ParallelCalls,
     /// The call has no result.
     NoResult,
     /// The call names no tool.
@@ -200,6 +202,9 @@ impl fmt::Display for Cause {
             Self::NoCall => "its call is not in the conversation",
             Self::SecondResult => "its call already has a result",
             Self::NotAtItsCall => "it was not in its place after its call",
+            Self::ParallelCalls => {
+                "its calls were made beside those of the message before it, and stand there"
+            }
             Self::NoResult => "no result was recorded for the call",
             Self::NoToolName => "the call names no tool",
             Self::CallIdReused => "its call id was used before",

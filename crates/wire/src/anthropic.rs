@@ -68,6 +68,7 @@ pub(crate) static CODEC: Codec = Codec {
     hosted_makers: &[],
     cache_mark: Some(MARK),
     declares_tools: false,
+    keeps_result_names: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
     body_of_tools: |tools| format!(r#"{{"messages":[],"tools":{tools}}}"#),

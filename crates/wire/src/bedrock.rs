@@ -52,6 +52,7 @@ pub(crate) static CODEC: Codec = Codec {
     hosted_makers: &["anthropic"],
     cache_mark: Some("cachePoint"),
     declares_tools: true,
+    keeps_result_names: false,
     writer: encode::WRITER,
     read_request: decode::decode_request,
     body_of_tools: |tools| format!(r#"{{"messages":[],"toolConfig":{{"tools":{tools}}}}}"#),

@@ -33,6 +33,8 @@ pub(crate) struct Codec {
     pub(crate) cache_mark: Option<&'static str>,
     /// Whether a request without tools declares those that its history names.
     pub(crate) declares_tools: bool,
+    /// Whether a result says the name of its tool as it was recorded, not as it was called.
+    pub(crate) keeps_result_names: bool,
     /// Writes requests.
     pub(crate) writer: Writer,
     /// Reads requests.

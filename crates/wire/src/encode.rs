@@ -18,12 +18,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::{Json, Prompt, ToolName, json_text};
+use interleaf_model::{Entry, Json, Prompt, ToolName, json_text};
 use serde::Serialize;
 
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::names::WireNames;
-use crate::turns::{Turn, Turns};
+use crate::turns::{Turn, Turns, answered};
 use crate::{
     Adjustment, CacheMarks, Error, ErrorKind, Family, NameMap, Number, Options, ResponseFormat,
     Vendor, openai_responses,
@@ -292,9 +292,29 @@ impl Writer {
         place: TurnPlace,
         elements: &mut Elements<'_>,
     ) -> Result<(), Error> {
+        if let Turn::User { results, start, .. } = turn {
+            report_names(cx, results, start);
+        }
         (self.turn)(cx, turn, place, elements)?;
         foreign::report(session::entries(turn), cx);
         Ok(())
+    }
+}
+
+/// Reports results under the name of another tool than the one that was called, where that
+/// name is not sent.
+fn report_names(cx: &mut Context<'_>, results: &[Entry], start: usize) {
+    if cx.vendor.family.codec().keeps_result_names {
+        return;
+    }
+    for (entry, call) in answered(cx.prompt, results, start) {
+        let said = entry.message.as_result().and_then(|result| result.name.as_ref());
+        if let (Some(call), Some(said)) = (call, said)
+            && call.name != *said
+        {
+            let detail = format!("{said} became {}, which is what was called", call.name);
+            cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &entry.message.id, detail);
+        }
     }
 }
 

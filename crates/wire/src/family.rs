@@ -50,6 +50,29 @@ impl Family {
         }
     }
 
+    /// The API of a maker or of a line of models, for those who name one of them instead:
+    /// how the name begins, and the API.
+    ///
+    /// ```
+    /// use interleaf_wire::Family;
+    ///
+    /// assert_eq!(Family::of_maker("claude-opus-4-5"), Some(("claude", Family::Anthropic)));
+    /// ```
+    pub fn of_maker(name: &str) -> Option<(&'static str, Self)> {
+        const MAKERS: [(&str, Family); 9] = [
+            ("claude", Family::Anthropic),
+            ("gpt", Family::OpenaiChat),
+            ("chatgpt", Family::OpenaiChat),
+            ("openai", Family::OpenaiChat),
+            ("responses", Family::OpenaiResponses),
+            ("google", Family::Gemini),
+            ("vertex", Family::Gemini),
+            ("aws", Family::Bedrock),
+            ("amazon", Family::Bedrock),
+        ];
+        MAKERS.into_iter().find(|(maker, _)| name.starts_with(maker))
+    }
+
     /// Whether the address of a request names the model, and not its body.
     pub fn names_model_in_address(self) -> bool {
         self.codec().route.names_model

@@ -1,11 +1,12 @@
 //! **Sees** messages that say something, in any order and any disorder.
 //! **Guarantees** that every call has exactly one result, right after its message
-//! and in the order of the calls; that call ids are unique; that a user message
-//! opens the conversation, if the target asks for one. No user text is lost or
-//! changes its order.
-//! **Reports** every result dropped, moved or made, every call dropped or renamed.
+//! and in the order of the calls; that parallel calls stand in one message; that call
+//! ids are unique; that a user message opens the conversation, if the target asks for
+//! one. No user text is lost or changes its order.
+//! **Reports** every result dropped, moved or made, every call dropped, moved or renamed.
 
 pub(crate) mod pairing;
+mod parallel;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ use interleaf_model::{
     ToolCall, ToolName,
 };
 
-use self::pairing::Pairing;
+use self::parallel::Joined;
 use super::filter;
 use crate::brief::Brief;
 use crate::draft::{Draft, entry};
@@ -63,12 +64,16 @@ fn is_whole(entries: &[Entry], before: Option<&HashMap<CallId, usize>>) -> bool 
 }
 
 fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
-    let pairing = Pairing::of(&draft.entries);
+    let joined = Joined::of(brief, &draft.entries);
+    let (entries, pairing) = (&joined.entries, &joined.pairing);
     let waits = pairing.last_opener().filter(|_| !brief.open.is_empty());
     let before = draft.prior.as_ref().map(|prior| prior.used_ids());
     let mut used = UsedIds { before, own: HashMap::new() };
-    let mut out: Vec<Entry> = Vec::with_capacity(draft.entries.len());
-    for (position, old) in draft.entries.iter().enumerate() {
+    let mut out: Vec<Entry> = Vec::with_capacity(entries.len());
+    for (position, old) in entries.iter().enumerate() {
+        for id in joined.taken_in(position) {
+            findings.add(FindingKind::Moved, id, Cause::ParallelCalls);
+        }
         if old.message.role() == Role::Tool {
             if let Some(cause) = pairing.unused(position) {
                 findings.add(FindingKind::Dropped, &old.message.id, cause);
@@ -91,7 +96,7 @@ fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
                 Verdict::Rename(id) => Some(id),
                 Verdict::Drop(_) => None,
             };
-            match (id, answer.map(|at| (at, &draft.entries[at]))) {
+            match (id, answer.map(|at| (at, &entries[at]))) {
                 (Some(id), Some((at, result))) => {
                     if pairing.moved(at) {
                         findings.add(FindingKind::Moved, &result.message.id, Cause::NotAtItsCall);

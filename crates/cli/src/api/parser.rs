@@ -9,19 +9,6 @@ use interleaf::wire::{Family, Vendor};
 
 const NEUTRAL: &str = "neutral";
 
-/// Who makes which API, for those who name the maker or a model.
-const MAKERS: [(&str, &str); 9] = [
-    ("claude", "anthropic"),
-    ("gpt", "openai-chat"),
-    ("chatgpt", "openai-chat"),
-    ("openai", "openai-chat"),
-    ("responses", "openai-responses"),
-    ("google", "gemini"),
-    ("vertex", "gemini"),
-    ("aws", "bedrock"),
-    ("amazon", "bedrock"),
-];
-
 /// An API, by its name; completions know the five of them.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiParser;
@@ -84,8 +71,7 @@ fn unknown(arg: Option<&Arg>, value: &OsStr, known: &[&str]) -> Error {
 /// What was probably meant.
 fn tip(value: &str, flag: &str) -> Option<String> {
     let value = value.to_lowercase();
-    let maker = MAKERS.into_iter().find(|(name, _)| value.starts_with(name));
-    if let Some((name, api)) = maker {
+    if let Some((name, api)) = Family::of_maker(&value) {
         let model = if value.len() > name.len() && matches!(name, "claude" | "gpt") {
             format!(", and --model {value} names the model")
         } else {

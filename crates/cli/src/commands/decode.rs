@@ -85,7 +85,7 @@ fn decode(
     name: &str,
     bytes: Vec<u8>,
 ) -> Result<(String, Option<Failure>), Failure> {
-    let fault = |e| Failure::session(name, &e);
+    let fault = |e: interleaf::Error| Failure::session(name, &e);
     let answer = Answer::of(bytes).map_err(fault)?;
     let family = match arguments.api {
         Some(family) => family,
@@ -94,17 +94,11 @@ fn decode(
             Failure::new(name, rule).hint("name the API with --api")
         })?,
     };
-    let (reply, cut) = match answer.decode_for(family, tools).map_err(fault) {
-        Ok(reply) => (reply, None),
-        Err(cut) => match answer.partial(family, tools) {
-            Some(reply) => (reply, Some(cut)),
-            None => return Err(cut),
-        },
-    };
+    let (reply, cut) = answer.decode_part(family, tools).map_err(fault)?;
     let usual = if answer.is_recording() { MessageForm::Chat } else { MessageForm::Transcript };
     let decoded = match arguments.form.unwrap_or(usual) {
         MessageForm::Transcript => reply_form::write(&reply),
         MessageForm::Chat => reply_form::write_chat(&reply),
     };
-    Ok((decoded, cut))
+    Ok((decoded, cut.map(fault)))
 }

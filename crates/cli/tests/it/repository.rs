@@ -105,6 +105,14 @@ fn no_file_holds_more_than_six_hundred_lines() {
 }
 
 #[test]
+fn the_command_line_holds_fewer_than_six_thousand_lines() {
+    let source = root().join("crates/cli/src");
+    let lines = |path: PathBuf| fs::read_to_string(path).unwrap().lines().count();
+    let n_lines: usize = sources().into_iter().filter(|p| p.starts_with(&source)).map(lines).sum();
+    assert!((1..6000).contains(&n_lines), "{n_lines} lines: what can the engine know?");
+}
+
+#[test]
 fn no_module_is_named_after_nothing() {
     let banned = ["utils", "util", "common", "helpers", "misc", "base", "core", "types", "manager"];
     for path in sources() {

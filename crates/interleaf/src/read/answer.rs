@@ -94,20 +94,32 @@ impl Answer {
             _ => InputFault::wire(&e),
         })?)
     }
-}
 
-impl Answer {
-    /// What has come of an answer that cannot be read to its end, if anything has: the
-    /// finish says that it is cut. The tools are those of [`decode_for`](Self::decode_for).
-    pub fn partial(&self, family: Family, tools: &[Tool]) -> Option<Reply> {
+    /// Reads as much of it as can be read: of an answer that is cut off or damaged what
+    /// has come, with a finish that says so, and what is wrong with it.
+    ///
+    /// # Errors
+    /// As [`decode_for`](Self::decode_for), if nothing of it can be read.
+    pub fn decode_part(
+        &self,
+        family: Family,
+        tools: &[Tool],
+    ) -> Result<(Reply, Option<Error>), Error> {
+        let fault = match self.decode_for(family, tools) {
+            Ok(reply) => return Ok((reply, None)),
+            Err(fault) => fault,
+        };
         let bytes = match &self.recorded {
-            Recorded::Whole(_) => return None,
+            Recorded::Whole(_) => return Err(fault),
             Recorded::Events(text) => text.as_bytes(),
             Recorded::Frames(bytes) => bytes,
         };
         let mut stream = decoder(family, tools).stream();
-        let taken = stream.push(bytes).and_then(|_| stream.finish());
-        taken.is_err().then(|| stream.partial())?
+        let is_cut = stream.push(bytes).and_then(|_| stream.finish()).is_err();
+        match stream.partial().filter(|_| is_cut) {
+            Some(reply) => Ok((reply, Some(fault))),
+            None => Err(fault),
+        }
     }
 }
 

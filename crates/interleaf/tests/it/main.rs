@@ -8,6 +8,7 @@
 //! - `fence`: no text that was said passes for the engine's own
 //! - `library_page`: the code on the library's page is the code that runs
 //! - `objects`: no type is read from a list of its fields' values
+//! - `parallel`: calls that were made side by side stay together
 //! - `records`: what is kept beside the conversation, whoever writes it
 //! - `session`: a session is its events
 
@@ -21,6 +22,7 @@ mod fence;
 mod library_page;
 mod meanwhile;
 mod objects;
+mod parallel;
 mod records;
 mod requests;
 mod session;

@@ -59,7 +59,7 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
         }
     }
     check_cache_points(body, report);
-    settings::check(body, report);
+    settings::check(body, model, report);
 }
 
 /// Whether a block from outside may be given back where it stands.

@@ -28,6 +28,13 @@ pub(super) fn never_thinks(model: &str) -> bool {
     PLAIN.iter().any(|name| model.contains(name))
 }
 
+/// Whether a model is known to take thinking back without a signature. Claude refuses it,
+/// DeepSeek R1 refuses all thinking, and of a model that is not known nothing is assumed.
+pub(super) fn takes_unsigned_thinking(model: &str) -> bool {
+    let model = model.to_ascii_lowercase();
+    ["nova-2", "minimax"].iter().any(|name| model.contains(name))
+}
+
 /// What the API asks of a request to this model.
 pub(super) fn requirements(_vendor: &Vendor, model: &str) -> Requirements {
     let mut asked = Requirements::STRICT;

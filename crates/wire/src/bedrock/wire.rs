@@ -161,7 +161,8 @@ pub(super) enum Reasoning<'a> {
 #[derive(Serialize)]
 pub(super) struct ReasoningText<'a> {
     pub(super) text: &'a str,
-    pub(super) signature: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signature: Option<&'a str>,
     #[serde(flatten)]
     pub(super) rest: Rest<'a>,
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use interleaf_wire::lint::lint;
 use interleaf_wire::{Family, Options, Vendor, decode_request, encode};
 use serde_json::{Value, json};
 
@@ -103,6 +104,175 @@ fn fields_that_a_vendor_refuses_do_not_reach_it() {
         assert_eq!(body["messages"][0]["name"], "ann");
         assert_eq!(told.contains("fields that the vendor refuses"), !takes_them, "{told}");
     }
+}
+
+/// The body that asks a model for what it does not take, the rule that it breaks, and what
+/// the encoder says when it leaves that out.
+///
+/// Not here, because a body of these vendors shows no model: what the address names (a
+/// Gemini or Bedrock model that the body does not repeat).
+fn rows() -> Vec<(&'static str, Value, &'static str, &'static str)> {
+    let chat = |more: Value| with(json!({"messages": [{"role": "user", "content": "q"}]}), more);
+    let responses = |more: Value| with(json!({"input": "q"}), more);
+    let claude =
+        |more| with(chat(json!({"model": "claude-3-5-haiku-latest", "max_tokens": 99})), more);
+    let google = |config: Value| {
+        let contents = json!([{"role": "user", "parts": [{"text": "q"}]}]);
+        json!({"contents": contents, "generationConfig": config})
+    };
+    let amazon = |model: &str, more: Value| {
+        let messages = json!([{"role": "user", "content": [{"text": "q"}]}]);
+        with(json!({"modelId": model, "messages": messages}), more)
+    };
+    let thinks = json!({"thinking": {"type": "enabled", "budget_tokens": 1024}});
+    let function = json!([{"functionDeclarations": [{"name": "f"}]}]);
+    let marked = json!({"messages": [{"role": "user", "content": "q", "cache_control": {}}]});
+    let gemini = |model: &str, config: Value| with(google(config), json!({"model": model}));
+    vec![
+        (
+            "openai",
+            chat(json!({"model": "gpt-4o", "reasoning_effort": "low"})),
+            "effort",
+            "thinking",
+        ),
+        ("openai", chat(json!({"model": "o3", "reasoning_effort": "none"})), "effort", "thinking"),
+        ("openai", chat(json!({"model": "o3", "temperature": 0.5})), "sampling", "temperature"),
+        ("openai", chat(json!({"model": "o3", "stop": ["x"]})), "stop", "stop"),
+        (
+            "openai",
+            chat(json!({"model": "m", "temperature": "hot"})),
+            "sampling-range",
+            "temperature",
+        ),
+        ("groq", with(marked.clone(), json!({"model": "m"})), "known-fields", "vendor refuses"),
+        ("mistral", with(marked, json!({"model": "m"})), "known-fields", "vendor refuses"),
+        (
+            "openai-responses",
+            responses(json!({"model": "gpt-4.1", "reasoning": {"effort": "low"}})),
+            "effort",
+            "thinking",
+        ),
+        (
+            "openai-responses",
+            responses(json!({"model": "m", "temperature": 7})),
+            "sampling-range",
+            "temperature",
+        ),
+        ("anthropic", claude(json!({"temperature": 7})), "sampling", "temperature"),
+        ("anthropic", claude(thinks.clone()), "thinking-mode", "thinking"),
+        ("anthropic", claude(json!({"output_config": {"effort": "low"}})), "effort", "thinking"),
+        (
+            "google",
+            gemini("gemini-2.0-flash", json!({"thinkingConfig": {"thinkingBudget": 9}})),
+            "thinking-config",
+            "thinking",
+        ),
+        (
+            "google",
+            gemini("gemini-2.5-pro", json!({"thinkingConfig": {"thinkingLevel": "LOW"}})),
+            "thinking-config",
+            "effort",
+        ),
+        ("google", google(json!({"temperature": 7})), "sampling-range", "temperature"),
+        (
+            "google",
+            with(
+                gemini("gemini-2.5-pro", json!({"responseMimeType": "application/json"})),
+                json!({"tools": function}),
+            ),
+            "format-with-functions",
+            "response_format",
+        ),
+        (
+            "bedrock",
+            amazon("amazon.nova-pro-v1:0", json!({"additionalModelRequestFields": thinks})),
+            "thinking",
+            "thinking",
+        ),
+        (
+            "bedrock",
+            amazon(
+                "anthropic.claude-sonnet-4-5",
+                json!({"inferenceConfig": {"maxTokens": 4096, "temperature": 0.5},
+                    "additionalModelRequestFields": thinks}),
+            ),
+            "sampling",
+            "temperature",
+        ),
+        (
+            "bedrock",
+            amazon("a-model", json!({"inferenceConfig": {"temperature": 7}})),
+            "inference-config",
+            "temperature",
+        ),
+    ]
+}
+
+fn with(mut body: Value, more: Value) -> Value {
+    let more = more.as_object().unwrap().clone();
+    body.as_object_mut().unwrap().extend(more);
+    body
+}
+
+#[test]
+fn what_the_encoder_leaves_out_for_a_model_is_a_finding_in_a_body_that_has_it() {
+    for (vendor, body, rule, told) in rows() {
+        let vendor = Vendor::named(vendor).unwrap();
+        let found = lint(vendor, &body.to_string()).unwrap();
+        let expected = format!("{}/{rule}", vendor.family);
+        let ids: Vec<&str> = found.iter().map(|fault| fault.rule.id).collect();
+        assert!(ids.contains(&&*expected), "{expected} is not in {ids:?} of {body}");
+
+        let request = decode_request(vendor.family, &body.to_string()).unwrap();
+        let prompt = prompt(&request.messages, request.tools);
+        let encoded = encode(&prompt, vendor, &request.options).unwrap();
+        let said = format!("{:?}", encoded.adjustments);
+        assert!(said.contains(told), "{body}: {said}");
+        let mended = String::from_utf8(encoded.to_bytes()).unwrap();
+        assert_eq!(lint(vendor, &mended).unwrap(), [], "{mended}");
+    }
+}
+
+#[test]
+fn unsigned_thinking_goes_back_to_the_models_of_bedrock_that_take_it_and_is_told_elsewhere() {
+    let table = [
+        ("amazon.nova-2-lite-v1:0", true),
+        ("minimax.minimax-m2", true),
+        ("deepseek.r1-v1:0", false),
+        ("anthropic.claude-sonnet-4-5", false),
+        ("a-model", false),
+    ];
+    for (model, goes_back) in table {
+        let thought = json!({"reasoningContent": {"reasoningText": {"text": "why"}}});
+        let body = json!({"modelId": model, "messages": [
+            {"role": "user", "content": [{"text": "q"}]},
+            {"role": "assistant", "content": [thought, {"text": "a"}]},
+            {"role": "user", "content": [{"text": "r"}]}]});
+        let request = decode_request(Family::Bedrock, &body.to_string()).unwrap();
+        let prompt = prompt(&request.messages, request.tools);
+        let encoded = encode(&prompt, Vendor::of(Family::Bedrock), &request.options).unwrap();
+        let body: Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
+        let first = &body["messages"][1]["content"][0];
+        assert_eq!(*first == thought, goes_back, "{model}: {body}");
+        let told = format!("{:?}", encoded.adjustments);
+        assert_eq!(told.contains("it has no signature"), !goes_back, "{model}: {told}");
+    }
+}
+
+#[test]
+fn reasoning_without_an_id_does_not_go_back_to_responses_and_is_told() {
+    let body = json!({"model": "gpt-5", "input": [
+        {"role": "user", "content": "q"},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "why"}]},
+        {"role": "assistant", "content": "a"},
+        {"role": "user", "content": "r"}]});
+    let request = decode_request(Family::OpenaiResponses, &body.to_string()).unwrap();
+    let prompt = prompt(&request.messages, request.tools);
+    let vendor = Vendor::of(Family::OpenaiResponses);
+    let encoded = encode(&prompt, vendor, &request.options).unwrap();
+    assert!(!String::from_utf8(encoded.to_bytes()).unwrap().contains("why"));
+    let told = format!("{:?}", encoded.adjustments);
+    assert!(told.contains("it has no id of this API"), "{told}");
 }
 
 #[test]

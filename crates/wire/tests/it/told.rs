@@ -84,6 +84,36 @@ fn a_result_of_gemini_under_the_name_of_another_tool_is_told() {
 }
 
 #[test]
+fn a_result_of_gemini_under_the_name_of_another_tool_is_told_where_the_name_is_not_sent() {
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "a", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "b", "response": {"output": "x"}}}]}]});
+    for (family, is_told) in [
+        (Family::Anthropic, true),
+        (Family::Bedrock, true),
+        (Family::OpenaiResponses, true),
+        (Family::OpenaiChat, false),
+    ] {
+        let (sent_as, told) = sent(Family::Gemini, &body, family);
+        let is_rewritten = |(kind, _): &(_, String)| *kind == AdjustmentKind::ToolNameRewritten;
+        assert_eq!(told.iter().any(is_rewritten), is_told, "{family}: {told:?}");
+        assert_eq!(sent_as.to_string().contains("\"b\""), !is_told, "{family}: {sent_as}");
+    }
+}
+
+#[test]
+fn results_of_gemini_without_ids_answer_the_calls_of_two_contents_in_their_order() {
+    let call = |n: u8| json!({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"n": n}}}]});
+    let answer = |n: u8| json!({"functionResponse": {"name": "f", "response": {"n": n}}});
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "q"}]}, call(1), call(2),
+        {"role": "user", "parts": [answer(1), answer(2)]}]});
+    let request = decode_request(Family::Gemini, &body.to_string()).unwrap();
+    let calls = request.messages.iter().flat_map(|message| message.calls()).map(|call| &call.id);
+    let results = request.messages.iter().filter_map(|message| message.as_result());
+    assert!(calls.eq(results.map(|result| &result.call)), "{:?}", request.messages);
+}
+
+#[test]
 fn lint_sees_a_result_whose_content_is_a_number() {
     let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "q"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "a", "input": {}}]},

@@ -123,6 +123,64 @@ fn a_result_that_stands_further_before_a_call_is_not_taken_for_its_result() {
 }
 
 #[test]
+fn calls_of_two_messages_whose_results_come_after_both_stay_parallel() {
+    let input = input(
+        "u one
+         a first [call c1 ls]
+         a [call c2 pwd]
+         t c2= 2
+         t c1= 1
+         a both",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+    ~ a first [call c1 ls] [call c2 pwd]
+      t c1= 1
+      t c2= 2
+      a both
+    > repair moved m2: its calls were made beside those of the message before it, and stand there
+    > repair moved m4, m3: it was not in its place after its call
+    ");
+}
+
+#[test]
+fn results_of_one_id_answer_parallel_calls_in_their_order() {
+    let input = input(
+        "u one
+         a [call c ls]
+         a [call c pwd]
+         t c= for ls
+         t c= for pwd",
+    );
+    insta::assert_snapshot!(show(&input), @"
+      u one
+    ~ a [call c ls] [call c_2 pwd]
+      t c= for ls
+    ~ t c_2= for pwd
+    > repair moved m2: its calls were made beside those of the message before it, and stand there
+    > repair altered m1: its call id was used before (c became c_2)
+    ");
+}
+
+#[test]
+fn a_call_that_got_no_result_is_not_joined_to_the_calls_after_it() {
+    let input = input(
+        "u one
+         a [call c1 ls]
+         a [call c2 pwd]
+         t c2= /home",
+    );
+    insta::assert_snapshot!(show(&input), @r"
+      u one
+      a [call c1 ls]
+    + t c1(ls)! \[No result was recorded for this call.\]
+      a [call c2 pwd]
+      t c2= /home
+    > repair made m1:c1:missing: no result was recorded for the call (c1)
+    ");
+}
+
+#[test]
 fn a_made_result_takes_id_and_time_from_its_call() {
     let input = input(
         "u one

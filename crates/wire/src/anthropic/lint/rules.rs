@@ -14,7 +14,7 @@ rule_table! { "anthropic"
         "max_tokens: 66096 > 64000, which is the maximum allowed number of output tokens for claude-opus-4-5-20251101";
     SAMPLING "sampling"
         "Sampling settings are in range, not changed while the model thinks, and not sent to Claude 4.7 and later."
-        "temperature: Extra inputs are not permitted";
+        "`temperature` is deprecated for this model.";
     ONE_SAMPLING "one-sampling"
         "Claude 4.1 and later take a temperature or a nucleus (top-p), not both."
         "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";

@@ -68,6 +68,9 @@ fn thinking(parsed: &Parsed<'_>, faults: &mut Faults) {
     let is_hard = matches!(effort, Some("xhigh" | "max"));
     let refused = match parsed.thinking() {
         None => Some("it needs a type"),
+        Some("enabled" | "adaptive") if parsed.model.never_thinks() => {
+            Some("the model does not think")
+        }
         Some("enabled") if !modes.enabled => Some("the model has no budget"),
         Some("adaptive") if !modes.adaptive => Some("the model has no adaptive thinking"),
         Some("disabled") if !modes.disabled => Some("the model always thinks"),

@@ -13,6 +13,7 @@ use super::{fill, mark, report_merge};
 use crate::adjustment::AdjustmentKind;
 use crate::bedrock::lint::Place;
 use crate::bedrock::media;
+use crate::bedrock::models::takes_unsigned_thinking;
 use crate::bedrock::wire::{self, Block, Kind, Reasoning, ReasoningText, Rest, ToolUse};
 use crate::encode::{Context, TurnPlace};
 use crate::{arguments, thinking};
@@ -54,11 +55,9 @@ fn push_thinking<'a>(
     message: &MessageId,
     out: &mut Vec<Block<'a>>,
 ) {
-    const INNER: &str = "reasoningContent";
     let reasoning = match &thinking.seal {
         Some(Seal::Signature(signature)) if !signature.is_empty() => {
-            let rest = Rest::inside(&thinking.extra, OWNER, INNER, &["text", "signature"]);
-            Reasoning::ReasoningText(ReasoningText { text: &thinking.text, signature, rest })
+            Reasoning::ReasoningText(reasoning_text(thinking, Some(signature)))
         }
         Some(Seal::Encrypted(data)) if media::is_base64(data) => {
             if !thinking.text.is_empty() {
@@ -71,12 +70,23 @@ fn push_thinking<'a>(
             cx.adjustments.add(AdjustmentKind::ThinkingDropped, message, "its seal is not base64");
             return;
         }
+        Some(Seal::Signature(_)) | None
+            if takes_unsigned_thinking(&cx.options.model) && !thinking.text.is_empty() =>
+        {
+            Reasoning::ReasoningText(reasoning_text(thinking, None))
+        }
         Some(Seal::Signature(_)) | None => {
             cx.adjustments.add(AdjustmentKind::ThinkingDropped, message, "it has no signature");
             return;
         }
     };
     out.push(Block::with(Kind::ReasoningContent(reasoning), &thinking.extra));
+}
+
+fn reasoning_text<'a>(thinking: &'a Thinking, signature: Option<&'a str>) -> ReasoningText<'a> {
+    const INNER: &str = "reasoningContent";
+    let rest = Rest::inside(&thinking.extra, OWNER, INNER, &["text", "signature"]);
+    ReasoningText { text: &thinking.text, signature, rest }
 }
 
 fn tool_use<'a>(cx: &mut Context<'_>, call: &'a ToolCall, message: &MessageId) -> Block<'a> {

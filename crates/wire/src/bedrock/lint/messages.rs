@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::cache::check_cache_point_places;
 use super::rules::{
     CONTENT_EMPTY, DOCUMENT_COUNT, DOCUMENT_NAME_UNIQUE, DOCUMENT_TEXT, MESSAGE_SHAPE,
-    RESULTS_ALONE, SYSTEM_SHAPE,
+    RESULTS_ALONE, SIGNED, SYSTEM_SHAPE,
 };
 use super::{Place, Report, blocks_of, parts};
 use crate::bedrock::encode::MOST_DOCUMENTS;
@@ -51,6 +51,13 @@ pub(super) fn check_message(message: &Value, at: &str, model: &str, report: &mut
     }
     check_cache_point_places(content, &at, report);
     check_beside_results(content, &at, model, report);
+    let thoughts = content.iter().enumerate().filter(|_| model.contains("claude"));
+    for (i, block) in thoughts {
+        let inner = "/reasoningContent/reasoningText";
+        if block.pointer(inner).is_some_and(|thought| thought.get("signature").is_none()) {
+            report(&SIGNED, format!("{at}/{i}{inner}"), String::new());
+        }
+    }
     let has = |kind: &str| content.iter().any(|value| value.get(kind).is_some());
     if has("document") && !has("text") {
         report(&DOCUMENT_TEXT, at, String::new());

@@ -120,6 +120,15 @@ rule_table! { "bedrock"
     ONE_SAMPLING "one-sampling"
         "Claude 4.1 and later take a temperature or a nucleus (top-p), not both."
         "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+    THINKING "thinking"
+        "Thinking is asked only of a model that thinks."
+        "";
+    SAMPLING "sampling"
+        "While a Claude model thinks, `temperature` is 1 and `topP` is at least 0.95; the newest models take neither."
+        "The model returned the following errors: `temperature` is deprecated for this model.";
+    SIGNED "signed-thinking"
+        "Thinking that a Claude model gets back is signed."
+        "messages.1.content.0.thinking.signature: Field required";
     OUTPUT_FORMAT "output-format"
         "The schema of `outputConfig.textFormat` is a string that holds a JSON object."
         "";

@@ -4,12 +4,14 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Report;
-use super::rules::{INFERENCE_CONFIG, ONE_SAMPLING, OUTPUT_FORMAT};
-use crate::anthropic::{Model, surplus_sampling};
+use super::rules::{INFERENCE_CONFIG, ONE_SAMPLING, OUTPUT_FORMAT, SAMPLING, THINKING};
+use crate::anthropic::{Model, sampling_fault, surplus_sampling};
 use crate::bedrock::encode::MOST_STOPS;
+use crate::bedrock::models::never_thinks;
 use crate::raw::is_object;
 
-pub(super) fn check(body: &Value, report: &mut Report<'_>) {
+pub(super) fn check(body: &Value, model: &str, report: &mut Report<'_>) {
+    check_thinking(body, model, report);
     let at = "/inferenceConfig";
     let setting = |name: &str| body.pointer(&format!("{at}/{name}"));
     if setting("maxTokens").is_some_and(|most| most.as_u64().is_none_or(|most| most < 1)) {
@@ -22,8 +24,8 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
         }
     }
     let number = |name: &str| setting(name).and_then(Value::as_f64);
-    let model = Model::named(body["modelId"].as_str().unwrap_or_default());
-    if let Some(name) = surplus_sampling(model, number("temperature"), number("topP")) {
+    if let Some(name) = surplus_sampling(Model::named(model), number("temperature"), number("topP"))
+    {
         let name = if name == "top_p" { "topP" } else { name };
         report(&ONE_SAMPLING, format!("{at}/{name}"), String::new());
     }
@@ -37,6 +39,31 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     let at = "/outputConfig/textFormat";
     if let Some(format) = body.pointer(at) {
         check_text_format(format, at, report);
+    }
+}
+
+/// What a model that the body names makes of thinking. Mostly the address names it.
+fn check_thinking(body: &Value, model: &str, report: &mut Report<'_>) {
+    let at = "/additionalModelRequestFields/thinking";
+    let asked = body.pointer(at).filter(|asked| !asked.is_null());
+    if asked.is_some() && never_thinks(model) {
+        report(&THINKING, at.to_owned(), String::new());
+    }
+    if !model.contains("claude") {
+        return;
+    }
+    let kind = asked.and_then(|asked| asked["type"].as_str());
+    let is_thinking = matches!(kind, Some("enabled" | "adaptive"));
+    for (name, neutral) in [("temperature", "temperature"), ("topP", "top_p")] {
+        let at = format!("/inferenceConfig/{name}");
+        let number = body.pointer(&at).and_then(Value::as_f64);
+        // What lies outside of every range breaks another rule.
+        let number = number.filter(|number| (0.0..=1.0).contains(number));
+        let fault = number
+            .and_then(|number| sampling_fault(neutral, number, Model::named(model), is_thinking));
+        if let Some(fault) = fault {
+            report(&SAMPLING, at, fault.to_owned());
+        }
     }
 }
 

@@ -9,10 +9,10 @@ use smol_str::{SmolStr, format_smolstr};
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     calls: Vec<Call>,
-    /// The calls by their numbers, the first one first: of an id, of a content, of a name
-    /// content by content. What is answered leaves when it comes to the front.
+    /// The calls by their numbers, the first one first: of an id, of a turn, of a name
+    /// turn by turn. What is answered leaves when it comes to the front.
     by_id: HashMap<CallId, VecDeque<usize>>,
-    by_content: HashMap<usize, VecDeque<usize>>,
+    by_turn: HashMap<usize, VecDeque<usize>>,
     by_name: HashMap<SmolStr, Vec<VecDeque<usize>>>,
     /// All of them; the newest is the last.
     newest: Vec<usize>,
@@ -21,6 +21,8 @@ pub(super) struct Waiting {
 #[derive(Debug)]
 struct Call {
     content_idx: usize,
+    /// The first content of the model's turn: contents with calls in a row are one.
+    turn_idx: usize,
     id: CallId,
     is_answered: bool,
 }
@@ -54,22 +56,24 @@ impl Waiting {
     ) -> Result<CallId, interleaf_model::Error> {
         let id = id(given, place)?;
         let (number, content_idx) = (self.calls.len(), place.0);
+        let before = self.calls.last().filter(|before| content_idx <= before.content_idx + 1);
+        let turn_idx = before.map_or(content_idx, |before| before.turn_idx);
         self.by_id.entry(id.clone()).or_default().push_back(number);
-        self.by_content.entry(content_idx).or_default().push_back(number);
-        let contents = self.by_name.entry(SmolStr::new(name)).or_default();
-        let newest = contents.last().and_then(|queue| queue.back());
-        if newest.is_none_or(|&before| self.calls[before].content_idx != content_idx) {
-            contents.push(VecDeque::new());
+        self.by_turn.entry(turn_idx).or_default().push_back(number);
+        let turns = self.by_name.entry(SmolStr::new(name)).or_default();
+        let newest = turns.last().and_then(|queue| queue.back());
+        if newest.is_none_or(|&before| self.calls[before].turn_idx != turn_idx) {
+            turns.push(VecDeque::new());
         }
-        contents.last_mut().into_iter().for_each(|queue| queue.push_back(number));
+        turns.last_mut().into_iter().for_each(|queue| queue.push_back(number));
         self.newest.push(number);
-        self.calls.push(Call { content_idx, id: id.clone(), is_answered: false });
+        self.calls.push(Call { content_idx, turn_idx, id: id.clone(), is_answered: false });
         Ok(id)
     }
 
     /// The calls that the results of one content answer: those of their ids, then the
-    /// first of their names in the newest content that has one, then those that are left
-    /// in the newest content. A result of no call keeps its id, or gets one from its
+    /// first of their names in the newest turn that has one, then those that are left in
+    /// the newest turn. A result of no call keeps its id, or gets one from its
     /// place.
     pub(super) fn answer(
         &mut self,
@@ -77,7 +81,7 @@ impl Waiting {
     ) -> Result<Vec<CallId>, interleaf_model::Error> {
         let is_answered = |number: &mut usize| self.calls[*number].is_answered;
         while self.newest.pop_if(is_answered).is_some() {}
-        let newest = self.newest.last().map(|&number| self.calls[number].content_idx);
+        let newest = self.newest.last().map(|&number| self.calls[number].turn_idx);
         let mut found: Vec<Option<CallId>> = vec![None; answers.len()];
         for way in [Way::Id, Way::Name, Way::Order] {
             for (answer, found) in answers.iter().zip(&mut found).filter(|(_, id)| id.is_none()) {
@@ -98,16 +102,16 @@ impl Waiting {
                 first(self.by_id.get_mut(&id)?, &self.calls)
             }
             Way::Name => {
-                let contents = self.by_name.get_mut(answer.name)?;
-                while let Some(queue) = contents.last_mut() {
+                let turns = self.by_name.get_mut(answer.name)?;
+                while let Some(queue) = turns.last_mut() {
                     if let Some(number) = first(queue, &self.calls) {
                         return Some(number);
                     }
-                    contents.pop();
+                    turns.pop();
                 }
                 None
             }
-            Way::Order => first(self.by_content.get_mut(&newest?)?, &self.calls),
+            Way::Order => first(self.by_turn.get_mut(&newest?)?, &self.calls),
         }
     }
 }

@@ -18,12 +18,6 @@ impl<'a> Writing<'a, '_, '_> {
         let Some(result) = message.as_result() else {
             return;
         };
-        if let (Some(call), Some(said)) = (call, &result.name)
-            && call.name != *said
-        {
-            let detail = format!("{said} became {}, which is what was called", call.name);
-            self.cx.adjustments.add(AdjustmentKind::ToolNameRewritten, &message.id, detail);
-        }
         let name = call.map(|call| &call.name).or(result.name.as_ref());
         let name = match name {
             Some(name) => self.cx.tool_name(name),

@@ -115,7 +115,7 @@ rule_table! { "gemini"
         "`responseSchema` or `responseJsonSchema`, not both, is given only with `responseMimeType` application/json (or text/x.enum)."
         "";
     THINKING_CONFIG "thinking-config"
-        "`thinkingBudget` is -1 or more, `thinkingLevel` is MINIMAL, LOW, MEDIUM or HIGH, and only one of them is set."
+        "`thinkingBudget` is -1 or more, `thinkingLevel` is MINIMAL, LOW, MEDIUM or HIGH, only one of them is set, and the model has it."
         "";
     FORMAT_TOOLS "format-with-functions"
         "Before Gemini 3, `responseMimeType` is not application/json beside functions."

@@ -75,9 +75,28 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
     }
     if let Some(thinking) = config.get("thinkingConfig")
         && let Some((at, detail)) = thinking_fault(&thinking)
+            .or_else(|| refused_thinking(&thinking, named_model(body).unwrap_or_default()))
     {
         faults.add(&THINKING_CONFIG, at, detail);
     }
+}
+
+/// What the model does not take, of a config that others would.
+fn refused_thinking(config: &Field<'_>, model: &str) -> Option<(String, String)> {
+    let budget = config.get("thinkingBudget");
+    let level =
+        config.get("thinkingLevel").filter(|level| level.value.as_str() != Some(UNSPECIFIED));
+    let (setting, why) = match (budget, level) {
+        (Some(setting), _) | (_, Some(setting)) if models::never_thinks(model) => {
+            (setting, "the model does not think")
+        }
+        (_, Some(level)) if models::has_only_budgets(model) => (level, "the model has no levels"),
+        (Some(budget), _) if models::is_gemini_3(model) && budget.value == &Value::from(0) => {
+            (budget, "the model always thinks")
+        }
+        _ => return None,
+    };
+    Some((setting.at, why.to_owned()))
 }
 
 fn thinking_fault(config: &Field<'_>) -> Option<(String, String)> {

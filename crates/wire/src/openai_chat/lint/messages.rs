@@ -28,6 +28,42 @@ pub(super) fn check(list: &[Value], facts: &Facts, faults: &mut Faults) {
             _ => faults.add(&rules::ROLE, format!("{at}/role"), format!("{role:?}")),
         }
         check_content(message, role, &at, facts, faults);
+        check_fields(message, &at, facts, faults);
+    }
+}
+
+/// The fields of a message and of a call that every vendor knows.
+const KNOWN: &[&str] = &[
+    "role",
+    "content",
+    "name",
+    "tool_call_id",
+    "tool_calls",
+    "function_call",
+    "refusal",
+    "reasoning",
+    "reasoning_content",
+    "prefix",
+    "id",
+    "type",
+    "function",
+    "custom",
+    "index",
+];
+
+/// Fields that a vendor refuses because it does not know them.
+fn check_fields(message: &Value, at: &str, facts: &Facts, faults: &mut Faults) {
+    if !facts.quirks.known_fields {
+        return;
+    }
+    let calls = message["tool_calls"].as_array().into_iter().flatten().enumerate();
+    let calls = calls.map(|(i, call)| (format!("{at}/tool_calls/{i}"), call));
+    for (at, value) in [(at.to_owned(), message)].into_iter().chain(calls) {
+        for name in value.as_object().into_iter().flat_map(|fields| fields.keys()) {
+            if !KNOWN.contains(&&**name) {
+                faults.add(&rules::KNOWN_FIELDS, format!("{at}/{name}"), "");
+            }
+        }
     }
 }
 

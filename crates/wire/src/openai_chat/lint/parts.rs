@@ -49,6 +49,13 @@ fn check_part(part: &Value, role: &str, at: &str, facts: &Facts, faults: &mut Fa
         }
     }
     check_cache_mark(part, role, at, faults);
+    let known = ["type", "name", "detail", kind];
+    let fields = part.as_object().filter(|_| facts.quirks.known_fields && kind != "thinking");
+    for name in fields.into_iter().flat_map(|fields| fields.keys()) {
+        if !known.contains(&&**name) {
+            faults.add(&rules::KNOWN_FIELDS, format!("{at}/{name}"), "");
+        }
+    }
 }
 
 fn address(part: &Value) -> Option<&str> {

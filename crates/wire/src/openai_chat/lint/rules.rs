@@ -115,7 +115,7 @@ rule_table! { "openai-chat"
         "A reasoning model takes only the default sampling settings."
         "";
     EFFORT "effort"
-        "The effort is none, minimal, low, medium, high, xhigh or max."
+        "The effort is none, minimal, low, medium, high, xhigh or max, and the model has it."
         "";
     EFFORT_TOOLS "effort-with-tools"
         "Function tools: from GPT-5.4 on only without an effort, from GPT-5.6 on only with the effort none, from GPT-6 on not at all."
@@ -171,7 +171,10 @@ rule_table! { "openai-chat"
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
         "";
+    KNOWN_FIELDS "known-fields"
+        "Messages, parts and calls have no field that the vendor does not know."
+        "";
     OTHER_FORM "foreign-form"
         "Parts, items, tools and the fields of messages are in this API's form, not in another's."
-        "Invalid value: 'file'. Supported values are: 'text', 'refusal', 'image_url', and 'input_audio'.";
+        "Invalid value: 'image'. Supported values are: 'text' and 'image_url'.";
 }

@@ -156,7 +156,13 @@ fn stop_fault(value: &Value, facts: &Facts) -> Option<Found> {
 }
 
 fn effort_fault(value: &Value, facts: &Facts) -> Option<Found> {
+    let model = facts.model;
+    let found = |detail: &str| Some(Found::new(&rules::EFFORT, "", detail));
     match value.as_str() {
+        Some(_) if model.never_reasons() => found("the model does not think"),
+        Some("none") if model.always_reasons() && !facts.needs_no_effort() => {
+            found("the model always thinks")
+        }
         Some(effort) if EFFORTS.contains(&effort) => {
             let fits =
                 effort == "none" || !facts.model.tools_without_effort() || !facts.has_functions();

@@ -18,7 +18,7 @@ use crate::openai_responses::wire::{
 };
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::turns::Turns;
-use crate::{Error, Family, Options, ResponseFormat, Thoughts};
+use crate::{Error, Family, Options, ResponseFormat, ThinkingMode, Thoughts};
 
 /// The longest key of a cached prefix.
 const LONGEST_CACHE_KEY: usize = 64;
@@ -146,11 +146,14 @@ fn reasoning<'a>(cx: &mut Context<'a>) -> Option<ReasoningSettings<'a>> {
     let own = cx.options.rest.get(Family::OpenaiResponses, "reasoning");
     let mut rest = own.map_or(Rest::NONE, |own| Rest::of_json(own, &[]));
     let effort = effort::word(mode, &cx.options.model, &mut cx.adjustments);
-    if effort.is_some() {
-        rest.take("effort");
+    let never_reasons = Model::named(&cx.options.model).never_reasons();
+    let own_effort = if effort.is_some() || never_reasons { rest.take("effort") } else { None };
+    if never_reasons && own_effort.is_some() && mode == ThinkingMode::default() {
+        let detail = "effort: the model does not think";
+        cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
     }
     let summary = match mode.thoughts {
-        Some(Thoughts::Shown) if Model::named(&cx.options.model).never_reasons() => {
+        Some(Thoughts::Shown) if never_reasons => {
             let detail = "thoughts: the model does not think";
             cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             rest.take("summary").and(None)

@@ -109,6 +109,9 @@ rule_table! { "openai-responses"
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
         "";
+    EFFORT "effort"
+        "An effort is given only to a model that has it."
+        "";
     OTHER_FORM "foreign-form"
         "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "";

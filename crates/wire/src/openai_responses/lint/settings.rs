@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Report, rules, text};
 use crate::names::Alphabet;
+use crate::openai_chat::Model;
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, schema};
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
@@ -28,6 +29,14 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
             report(&rules::RANGE, format!("/{name}"), number.to_string());
         }
     }
+    let effort = body.pointer("/reasoning/effort").filter(|effort| !effort.is_null());
+    let model = Model::named(text(body, "model").unwrap_or_default());
+    let refused = match effort {
+        Some(_) if model.never_reasons() => "the model does not think",
+        Some(effort) if model.always_reasons() && effort == "none" => "the model always thinks",
+        _ => return check_format(body, report),
+    };
+    report(&rules::EFFORT, "/reasoning/effort".into(), refused.into());
     check_format(body, report);
 }
 

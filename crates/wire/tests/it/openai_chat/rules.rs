@@ -25,6 +25,7 @@ const VENDORS: &[(&str, &str)] = &[
     ("reasoning-name", "vllm"),
     ("inline-image", "ollama"),
     ("inline-definitions", "glm"),
+    ("known-fields", "groq"),
 ];
 
 fn vendor_of(rule: &str) -> &'static Vendor {
