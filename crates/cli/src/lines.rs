@@ -183,7 +183,7 @@ impl<'a> Lines<'a> {
 }
 
 /// A text in a style; white space needs none.
-fn paint(style: Style, text: &str) -> String {
+pub(crate) fn paint(style: Style, text: &str) -> String {
     match text.trim().is_empty() {
         true => text.to_owned(),
         false => format!("{style}{text}{style:#}"),
@@ -219,19 +219,14 @@ pub(crate) fn batches_text(conversation: &Conversation) -> String {
 
 /// Indices with runs drawn together: `3-5, 9`.
 pub(crate) fn indices_text(indices: &[u32]) -> String {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for &index in indices {
-        match runs.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(index) => *last = index,
-            _ => runs.push((index, index)),
-        }
-    }
-    let run = |&(first, last): &(u32, u32)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}-{last}"),
+    let runs = indices.chunk_by(|index, next| index.checked_add(1) == Some(*next));
+    let run = |run: &[u32]| match run {
+        [] => String::new(),
+        [index] => index.to_string(),
+        [first, last] => format!("{first}, {last}"),
+        [first, .., last] => format!("{first}-{last}"),
     };
-    runs.iter().map(run).collect::<Vec<_>>().join(", ")
+    runs.map(run).collect::<Vec<_>>().join(", ")
 }
 
 /// A count with its noun.

@@ -17,7 +17,6 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anstyle::Style;
 use interleaf::assemble::{
     Finding, Outcome, Placement, Report, StablePrefix, Step, Tokens, counts,
 };
@@ -28,7 +27,7 @@ use crate::api;
 use crate::assembly::Made;
 use crate::failure::{Failure, printable};
 use crate::input::Loaded;
-use crate::lines::plural;
+use crate::lines::{paint, plural};
 use crate::output::{Palette, say};
 
 /// How wide the bar of all tokens is.
@@ -322,10 +321,4 @@ fn cut(line: &str, width: usize) -> String {
         None => line.to_owned(),
         Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
     }
-}
-
-/// A text in a style; white space needs none.
-fn paint(style: Style, text: &str) -> String {
-    let style = if text.trim().is_empty() { Style::new() } else { style };
-    format!("{style}{text}{style:#}")
 }
