@@ -59,6 +59,7 @@ pub(crate) use models::{Model, binds_thinking, refuses_prefill};
 
 use crate::codec::Codec;
 use crate::stream::Framing;
+use crate::tree::Value;
 use crate::{Alphabet, Quirks};
 
 /// The family's table of contents.
@@ -119,12 +120,12 @@ fn is_legal_mark(json: &str) -> bool {
 }
 
 /// What is wrong with a mark.
-fn mark_fault(mark: &serde_json::Value) -> Option<&'static str> {
+fn mark_fault(mark: &Value) -> Option<&'static str> {
     if mark.get("type").is_none_or(|kind| kind != "ephemeral") {
         return Some("its type must be ephemeral");
     }
     match mark.get("ttl") {
-        None | Some(serde_json::Value::Null) => None,
+        None | Some(Value::Null) => None,
         Some(ttl) if ttl == "5m" || ttl == "1h" => None,
         Some(_) => Some("its ttl must be 5m or 1h"),
     }

@@ -3,6 +3,8 @@
 use interleaf_model::Json;
 use serde_json::{Map, Value};
 
+use crate::tree;
+
 /// Keywords whose value is a schema.
 const SCHEMA: [&str; 4] = ["items", "additionalProperties", "not", "contains"];
 /// Keywords whose value is a list of schemas.
@@ -11,9 +13,9 @@ const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const OBJECTS: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
 /// Where a schema has such an array, as JSON pointers.
-pub(crate) fn missing(schema: &Value) -> Vec<String> {
+pub(crate) fn missing(schema: &tree::Value) -> Vec<String> {
     let mut places = Vec::new();
-    let mut found = schema.clone();
+    let mut found = serde_json::to_value(schema).unwrap_or_default();
     walk(&mut found, "", &mut |_, place| places.push(place.to_owned()));
     places
 }

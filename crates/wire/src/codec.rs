@@ -3,9 +3,6 @@
 //! Each family's folder has one [`Codec`], and [`Family::codec`] is the only place that
 //! chooses between families. Whatever works for every family asks the codec.
 
-use interleaf_model::Requirements;
-use serde_json::Value;
-
 use crate::api_error::ErrorForm;
 use crate::detect::Signs;
 use crate::encode::Writer;
@@ -14,11 +11,13 @@ use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
 use crate::stream::{Framing, Machine};
 use crate::stream_writer::Grammar;
+use crate::tree::Value;
 use crate::write_answer::AnswerWriter;
 use crate::{
     Error, Family, Quirks, Request, Vendor, anthropic, bedrock, gemini, openai_chat,
     openai_responses,
 };
+use interleaf_model::Requirements;
 
 /// A family's table of contents.
 pub(crate) struct Codec {

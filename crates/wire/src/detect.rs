@@ -3,11 +3,10 @@
 //! Each family knows its own signs (`detect.rs` in its folder). They are asked in turn,
 //! OpenAI's chat last: a list of messages without the signs of another family is chat.
 
-use serde_json::Value;
-
 use crate::Family;
 use crate::openai_chat::Model;
 use crate::stream::Framing;
+use crate::tree::Value;
 
 /// The signs of a family. A sign may rely on no family before it having been seen.
 pub(crate) struct Signs {

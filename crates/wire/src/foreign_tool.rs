@@ -3,11 +3,11 @@
 //! Such a tool is refused, but what it means is plain: it is read as its own API reads it.
 
 use interleaf_model::{Opaque, Tool};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Fault;
 use crate::raw::{Fields, is_object, is_text};
+use crate::tree;
 use crate::{Family, decode_tools};
 
 /// The tools that another family's form describes, and those that its vendor runs; nothing
@@ -52,7 +52,7 @@ pub(crate) fn is_in_form(own: Family, raw: &RawValue) -> bool {
 }
 
 /// The family in whose form a tool is described, if it is another than this one.
-pub(crate) fn other_form(own: Family, tool: &Value) -> Option<Family> {
+pub(crate) fn other_form(own: Family, tool: &tree::Value) -> Option<Family> {
     let raw = serde_json::value::to_raw_value(tool).ok()?;
     form_of(&raw).filter(|family| *family != own)
 }

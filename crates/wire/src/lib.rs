@@ -78,6 +78,7 @@ mod open_calls;
 mod raw;
 mod rest;
 mod source;
+mod tree;
 
 mod reply_builder;
 mod sse;

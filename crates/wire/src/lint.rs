@@ -1,9 +1,8 @@
 //! What can be seen in a body that an API will refuse.
 
-use serde::Serialize;
-use serde_json::Value;
-
+use crate::tree::Value;
 use crate::{Error, Family, Vendor};
+use serde::Serialize;
 
 /// A rule of an API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -43,20 +42,19 @@ pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
     let codec = vendor.family.codec();
     let mut faults = Faults { found: Vec::new() };
     (codec.check)(&body, vendor, &mut faults);
-    if let (Value::Array(_), Some(list)) = (&body, codec.signs.conversation.first()) {
-        faults.found.extend(faults_of_messages(&body, list, vendor));
-    }
-    for fault in &mut faults.found {
-        shorten(&mut fault.pointer, &body);
-    }
-    Ok(faults.found)
+    let has_messages = body.as_array().is_some_and(|list| list.iter().any(Value::is_object));
+    let list = codec.signs.conversation.first().filter(|_| has_messages);
+    let Some(list) = list else { return Ok(faults.shortened(&body)) };
+    // It is moved: a copy would take as much memory again.
+    let whole = Value::under(list, body);
+    faults.found.extend(faults_of_messages(&whole, list, vendor));
+    Ok(faults.shortened(&whole[list]))
 }
 
 /// What is wrong with the messages that stand alone, where a body is missing around them.
-fn faults_of_messages(messages: &Value, list: &str, vendor: &Vendor) -> Vec<Fault> {
+fn faults_of_messages(body: &Value, list: &str, vendor: &Vendor) -> Vec<Fault> {
     let mut faults = Faults { found: Vec::new() };
-    let body = serde_json::json!({ list: messages });
-    (vendor.family.codec().check)(&body, vendor, &mut faults);
+    (vendor.family.codec().check)(body, vendor, &mut faults);
     let outer = format!("/{list}");
     let inside = |fault: Fault| {
         let pointer = fault.pointer.strip_prefix(&outer)?.to_owned();
@@ -97,6 +95,14 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
+    /// What was found, each at a place that is there.
+    fn shortened(mut self, body: &Value) -> Vec<Fault> {
+        for fault in &mut self.found {
+            shorten(&mut fault.pointer, body);
+        }
+        self.found
+    }
+
     pub(crate) fn add(
         &mut self,
         rule: &'static Rule,

@@ -4,7 +4,6 @@
 //! else. What another API has a meaning for would be lost that way: calls, results and words
 //! are refused when a body is read, and lint finds all of it.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::Family::{self, Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses};
@@ -13,6 +12,7 @@ use crate::error::Fault;
 use crate::foreign_tool;
 use crate::lint::{Faults, Rule};
 use crate::raw::{Fields, is_nothing, text};
+use crate::tree::Value;
 
 /// A name, and the families that have a meaning for it.
 type Row = (&'static str, &'static [Family]);

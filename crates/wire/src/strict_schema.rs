@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use crate::tree::{Map, Value};
 
 /// The most properties in a schema.
 const MOST_PROPERTIES: usize = 5_000;
@@ -97,7 +97,7 @@ impl Walker {
         if level > MOST_LEVELS {
             return;
         }
-        for keyword in UNSUPPORTED.into_iter().filter(|keyword| fields.contains_key(*keyword)) {
+        for keyword in UNSUPPORTED.into_iter().filter(|keyword| fields.contains_key(keyword)) {
             let detail = format!("`{keyword}` is not supported");
             self.add(Refused::Keyword, &format!("{place}/{keyword}"), detail);
         }
@@ -120,7 +120,7 @@ impl Walker {
         self.walk_inner(fields, place, level);
     }
 
-    fn walk_inner(&mut self, fields: &Map<String, Value>, place: &str, level: usize) {
+    fn walk_inner(&mut self, fields: &Map, place: &str, level: usize) {
         for name in ["properties", "$defs", "definitions"] {
             if let Some(Value::Object(inner)) = fields.get(name) {
                 // A definition starts anew wherever it is used.
@@ -144,7 +144,7 @@ impl Walker {
         }
     }
 
-    fn check_object(&mut self, fields: &Map<String, Value>, place: &str) {
+    fn check_object(&mut self, fields: &Map, place: &str) {
         if fields.get("additionalProperties") != Some(&Value::Bool(false)) {
             self.add(Refused::Open, place, "`additionalProperties` must be false");
         }
@@ -153,7 +153,7 @@ impl Walker {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             _ => HashSet::new(),
         };
-        let names = properties.keys().map(String::as_str);
+        let names = properties.keys();
         let missing: Vec<&str> = names.filter(|name| !required.contains(name)).collect();
         if !missing.is_empty() {
             let detail =
@@ -162,7 +162,7 @@ impl Walker {
         }
     }
 
-    fn count_values(&mut self, fields: &Map<String, Value>) {
+    fn count_values(&mut self, fields: &Map) {
         let length = |value: &Value| match value {
             Value::String(text) => text.chars().count(),
             other => other.to_string().len(),
@@ -191,7 +191,7 @@ impl Walker {
     }
 }
 
-fn has_type(fields: &Map<String, Value>, wanted: &str) -> bool {
+fn has_type(fields: &Map, wanted: &str) -> bool {
     match fields.get("type") {
         Some(Value::String(kind)) => kind == wanted,
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),

@@ -1,10 +1,9 @@
 //! The signs of this family.
 
-use serde_json::Value;
-
 use crate::Family;
 use crate::detect::{self, Signs, items, messages, parts};
 use crate::openai_chat::{has_chat_fields, has_own_role};
+use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| messages(body).is_some_and(|list| has_own_fields(body, list)),

@@ -1,8 +1,7 @@
 //! Where requests go, and the beta features that their fields need.
 
-use serde_json::Value;
-
 use crate::http::Route;
+use crate::tree::Value;
 use crate::{Family, Options};
 
 pub(super) const ROUTE: Route =
@@ -39,12 +38,12 @@ fn headers(options: &Options) -> Vec<(&'static str, String)> {
     let is_asked = |field: &str| options.rest.get(Family::Anthropic, field).is_some();
     betas.extend(FIELDS.iter().filter(|(field, _)| is_asked(field)).map(|(_, beta)| *beta));
     for tool in options.hosted_tools.iter().filter(|tool| tool.owner.as_str() == super::OWNER) {
-        let tool = tool.value.to_value();
+        let tool = Value::of(tool.value.as_str());
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or_default();
         betas.extend(TOOLS.iter().filter(|(known, _)| *known == kind).map(|(_, beta)| *beta));
     }
     let thinking = options.rest.get(Family::Anthropic, "thinking");
-    if thinking.is_some_and(|own| own.to_value().get("block_binding").is_some()) {
+    if thinking.is_some_and(|own| Value::of(own.as_str()).get("block_binding").is_some()) {
         betas.push("thinking-binding-controls-2026-08-01");
     }
     if betas.contains(&MCP_TOOLSETS) {

@@ -13,11 +13,10 @@ mod settings;
 mod thinking;
 mod tools;
 
-use serde_json::{Value, json};
-
 use self::rules::BODY;
 use super::models::Model;
 use crate::lint::{Faults, Rule};
+use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::rules::RULES;
@@ -45,7 +44,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
 pub(super) fn has_legal_marks(body: &str) -> bool {
     let Ok(mut body) = serde_json::from_str::<Value>(body) else { return true };
     if body.is_array() {
-        body = json!({"messages": body});
+        body = Value::under("messages", body);
     }
     let is_counted = |rule: &Rule| [rules::MARK_COUNT, rules::MARK_ORDER].contains(rule);
     !cache::faults(&Parsed::of(&body)).iter().any(|(rule, _, _)| is_counted(rule))

@@ -1,8 +1,7 @@
 //! The signs of this family.
 
-use serde_json::Value;
-
 use crate::detect::{Signs, items, messages, parts};
+use crate::tree::Value;
 
 /// Fields that only this family has.
 const OWN_FIELDS: [&str; 4] =

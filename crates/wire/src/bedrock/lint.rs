@@ -10,13 +10,13 @@ mod tools;
 
 use interleaf_model::Json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use self::cache::check_cache_points;
 use self::messages::{check_documents, check_message, check_system};
 use self::rules::MESSAGE_SHAPE;
 use crate::lint::{Faults, Rule};
 use crate::raw::{nearest, nearest_raw};
+use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::cache::UNMARKABLE;
@@ -82,7 +82,7 @@ pub(super) fn takes_tool(json: &Json) -> bool {
 pub(super) fn has_legal_cache_points(body: &str) -> bool {
     let Ok(mut body) = serde_json::from_str::<Value>(body) else { return true };
     if body.is_array() {
-        body = json!({"messages": body});
+        body = Value::under("messages", body);
     }
     let mut is_clean = true;
     check_cache_points(&body, &mut |_, _, _| is_clean = false);

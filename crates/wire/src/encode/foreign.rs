@@ -1,13 +1,12 @@
 //! Fields that are not sent, of which whoever sends the messages is told: those that another
 //! vendor attached, which go back to their owner only, and cache marks that give way to ours.
 
-use interleaf_model::{ENGINE, Entry, Extra, Json, Message, PartRef};
-use serde_json::Value;
-
 use super::Context;
 use crate::adjustment::AdjustmentKind;
 use crate::raw::{Fields, nearest};
+use crate::tree::Value;
 use crate::{CacheMarks, Family};
+use interleaf_model::{ENGINE, Entry, Extra, Json, Message, PartRef};
 
 /// What is said of a mark that is not sent.
 pub(crate) const GIVES_WAY: &str = "gives way to the cache marks that are set anew";
@@ -46,7 +45,7 @@ fn report_one(extra: &Extra, message: &Message, cx: &mut Context<'_>) {
         let codec = family.codec();
         let is_kin = codec.kin.contains(&owner.as_str());
         let mut names: Vec<String> = match nearest(fields) {
-            Value::Object(fields) => fields.into_iter().map(|(name, _)| name).collect(),
+            Value::Object(fields) => fields.keys().map(str::to_owned).collect(),
             _ => Vec::new(),
         };
         names.retain(|name| !is_kin || !codec.kin_fields.contains(&name.as_str()));

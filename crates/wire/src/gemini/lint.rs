@@ -7,10 +7,9 @@ mod rules;
 mod settings;
 mod tools;
 
-use serde_json::Value;
-
 use super::wire::{own_name, snake_case};
 use crate::lint::Faults;
+use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::rules::RULES;
@@ -54,7 +53,7 @@ impl<'v> Field<'v> {
 
     /// The elements of a list; none if it is none.
     fn elements(&self) -> impl Iterator<Item = Field<'v>> {
-        let all = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let all = self.value.as_array().unwrap_or_default();
         let at = self.at.clone();
         all.iter().enumerate().map(move |(i, value)| Field { value, at: format!("{at}/{i}") })
     }

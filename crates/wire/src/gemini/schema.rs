@@ -1,10 +1,11 @@
 //! Google's own words for a schema, which are a part of OpenAPI 3.0, and JSON Schema.
 
-use serde_json::{Map, Value};
-
-use interleaf_model::Json;
+mod translate;
 
 use super::wire::snake_case;
+use crate::tree::Value;
+
+pub(super) use self::translate::to_json_schema;
 
 /// The keywords of Google's words.
 const KEYWORDS: &[&str] = &[
@@ -65,74 +66,6 @@ pub(super) fn is_sound(schema: &Value) -> bool {
     is_sound
 }
 
-/// A schema in JSON Schema's words, whichever it was in.
-pub(super) fn to_json_schema(schema: &Json) -> Json {
-    let before = schema.to_value();
-    let mut after = before.clone();
-    translate(&mut after);
-    if after == before { schema.clone() } else { Json::from(&after) }
-}
-
-fn translate(schema: &mut Value) {
-    let Value::Object(fields) = schema else {
-        return;
-    };
-    let mut out = Map::with_capacity(fields.len());
-    for (name, mut value) in std::mem::take(fields) {
-        let known = KEYWORDS.iter().find(|known| name.contains('_') && snake_case(known) == name);
-        let name = known.map_or(name, |known| (*known).to_owned());
-        match (name.as_str(), &mut value) {
-            ("type", Value::String(kind)) => {
-                let lower = kind.to_ascii_lowercase();
-                if TYPES.contains(&lower.as_str()) {
-                    *kind = lower;
-                } else if kind == "TYPE_UNSPECIFIED" {
-                    continue;
-                }
-            }
-            ("properties" | "$defs" | "defs", Value::Object(all)) => {
-                all.values_mut().for_each(translate);
-            }
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(all)) => {
-                all.iter_mut().for_each(translate);
-            }
-            ("items" | "additionalProperties", inner) => translate(inner),
-            (count, Value::String(digits)) if COUNTS.contains(&count) => {
-                if let Ok(number) = digits.parse::<u64>() {
-                    value = Value::from(number);
-                }
-            }
-            _ => {}
-        }
-        out.insert(name, value);
-    }
-    allow_null(&mut out);
-    *fields = out;
-}
-
-/// `nullable` in JSON Schema's words.
-fn allow_null(fields: &mut Map<String, Value>) {
-    match fields.get("nullable") {
-        Some(Value::Bool(true)) => {}
-        Some(Value::Bool(false)) => {
-            fields.shift_remove("nullable");
-            return;
-        }
-        _ => return,
-    }
-    if let Some(kind @ Value::String(_)) = fields.get_mut("type") {
-        *kind = Value::from(vec![kind.take(), Value::from("null")]);
-        if let Some(Value::Array(values)) = fields.get_mut("enum") {
-            values.push(Value::Null);
-        }
-    } else if let Some(Value::Array(all)) = fields.get_mut("anyOf") {
-        all.push(Value::Object(Map::from_iter([("type".to_owned(), Value::from("null"))])));
-    } else {
-        return;
-    }
-    fields.shift_remove("nullable");
-}
-
 /// Finds what is wrong with a schema in Google's words; `found` gets what, where and
 /// the particulars. Names are checked where the properties are `parameters`.
 pub(super) fn check(
@@ -146,7 +79,7 @@ pub(super) fn check(
     };
     for (name, value) in fields {
         let place = format!("{at}/{}", escape(name));
-        let known = KEYWORDS.iter().find(|known| **known == name || snake_case(known) == *name);
+        let known = KEYWORDS.iter().find(|known| **known == name || snake_case(known) == name);
         match (known.copied(), value) {
             (None, _) => found(Wrong::Keyword, place, format!("unknown name {name:?}")),
             (Some("type"), value) => {
@@ -190,7 +123,7 @@ fn is_parameter(name: &str) -> bool {
 
 /// A field, in either spelling.
 pub(super) fn get<'v>(object: &'v Value, camel: &str) -> Option<&'v Value> {
-    let value = object.get(camel).or_else(|| object.get(snake_case(camel)));
+    let value = object.get(camel).or_else(|| object.get(&snake_case(camel)));
     value.filter(|value| !value.is_null())
 }
 

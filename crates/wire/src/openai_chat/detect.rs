@@ -1,8 +1,7 @@
 //! The signs of this family.
 
-use serde_json::Value;
-
 use crate::detect::{Signs, items, parts};
+use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("messages").is_some(),

@@ -9,10 +9,9 @@ mod rules;
 mod settings;
 mod tools;
 
-use serde_json::Value;
-
 use crate::lint::{Faults, Rule};
 use crate::strict_schema::{self, Refused};
+use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::facts::Facts;

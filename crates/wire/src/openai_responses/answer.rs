@@ -1,6 +1,5 @@
 //! An answer that came whole, and what streams share with it.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
@@ -10,6 +9,7 @@ use super::decode::assistant_item;
 use crate::error::Fault;
 use crate::raw::{Fields, is_object, nearest};
 use crate::reply_builder::ReplyBuilder;
+use crate::tree::Value;
 use crate::{Error, ErrorKind, Family};
 
 /// How many bits of a part's key say which part of its item it is.

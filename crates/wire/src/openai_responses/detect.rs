@@ -1,9 +1,8 @@
 //! The signs of this family.
 
-use serde_json::Value;
-
 use super::is_part_type;
 use crate::detect::{Signs, parts};
+use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("input").is_some() && body.get("messages").is_none(),

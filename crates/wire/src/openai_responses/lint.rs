@@ -7,9 +7,8 @@ pub(super) mod rules;
 mod settings;
 mod tools;
 
-use serde_json::Value;
-
 use crate::lint::{Faults, Rule};
+use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
 pub(super) use self::messages::is_sealed;

@@ -1,9 +1,8 @@
 //! What strict tools and strict formats may not have, by the rules of this family.
 
-use serde_json::Value;
-
 use super::lint::{Report, rules};
 use crate::strict_schema::{Refused, faults};
+use crate::tree::Value;
 
 /// Whether a schema may be sent as strict.
 pub(super) fn takes(schema: &Value) -> bool {

@@ -4,10 +4,11 @@ use std::fmt;
 
 use interleaf_model::Json;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde_json::Value;
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::{Fields, is_object, list};
+use crate::tree::{Map, Value};
 
 /// Values below this are null: no API nests so deep.
 const DEEPEST: usize = 128;
@@ -31,19 +32,22 @@ fn by_hand(raw: &RawValue, depth: usize) -> Value {
         Some(b'{') if is_object(raw) => {
             let Ok(fields) = Fields::read(raw) else { return Value::Null };
             let fields = fields.iter();
-            fields.map(|(name, value)| (name.to_owned(), by_hand(value, depth + 1))).collect()
+            Value::Object(Map::of(
+                fields.map(|(name, value)| (name.into(), by_hand(value, depth + 1))).collect(),
+            ))
         }
         Some(b'[') => {
             let all = list(raw).unwrap_or_default();
-            all.into_iter().map(|value| by_hand(value, depth + 1)).collect()
+            Value::Array(all.into_iter().map(|value| by_hand(value, depth + 1)).collect())
         }
         Some(b'"') => {
             let text = serde_json::from_str::<Lossy>(raw.get());
-            text.map_or(Value::Null, |Lossy(text)| Value::String(text))
+            text.map_or(Value::Null, |Lossy(text)| Value::String(text.into()))
         }
         _ => serde_json::from_str(raw.get()).unwrap_or_else(|_| {
             let is_negative = raw.get().starts_with('-');
-            Value::from(if is_negative { f64::MIN } else { f64::MAX })
+            let number = Number::from_f64(if is_negative { f64::MIN } else { f64::MAX });
+            number.map_or(Value::Null, Value::Number)
         }),
     }
 }

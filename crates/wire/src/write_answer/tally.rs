@@ -14,15 +14,14 @@
 
 use std::borrow::Cow;
 
+use super::voice::{Merges, Voice};
+use crate::adjustment::{AdjustmentKind, Adjustments};
+use crate::raw::nearest;
+use crate::tree::Value;
 use interleaf_model::{
     Arguments, AssistantPart, Extra, File, Finish, Image, Json, Opaque, Reply, Seal, Text,
     Thinking, ToolCall, Usage,
 };
-use serde_json::Value;
-
-use super::voice::{Merges, Voice};
-use crate::adjustment::{AdjustmentKind, Adjustments};
-use crate::raw::nearest;
 
 /// A part that an API has a place for. `own` is what its owner attached.
 pub(crate) enum Said<'a> {
@@ -166,8 +165,8 @@ impl Tally {
         for (owner, fields) in extra.iter().filter(|(owner, _)| owner.as_str() != self.voice.owner)
         {
             let Value::Object(fields) = nearest(fields) else { continue };
-            let names = fields.into_iter().map(|(name, _)| name);
-            let names: Vec<String> = names.filter(|name| !is_lent(owner.as_str(), name)).collect();
+            let names = fields.keys();
+            let names: Vec<&str> = names.filter(|name| !is_lent(owner.as_str(), name)).collect();
             if !names.is_empty() {
                 dropped.push(format!("{owner}'s {}", names.join(", ")));
             }

@@ -18,6 +18,7 @@ use crate::anthropic::wire::{Choice, Format, Rest, Setting};
 use crate::anthropic::{ONE_WAY, is_blank, sampling_fault, surplus_sampling};
 use crate::encode::{Context, TurnPlace};
 use crate::raw::{Fields, text};
+use crate::tree::Value;
 use crate::turns::{Turn, Turns};
 use crate::{Family, Number, Options, ResponseFormat, ThinkingMode, ToolChoice};
 
@@ -237,7 +238,7 @@ pub(super) fn is_known_choice(cx: &Context<'_>, choice: &Json) -> bool {
 }
 
 fn fits(schema: &RawValue) -> bool {
-    let value = Json::from(schema).to_value();
+    let value = Value::of(schema.get());
     let mut tally = Tally::default();
     faults_of_subset(&value, "", &mut tally).is_empty() && tally.is_allowed()
 }

@@ -14,6 +14,7 @@ use crate::anthropic::wire::{Declared, RawObject, Rest, ToolForm};
 use crate::anthropic::{DEFER, MARK, MOST_STRICT_TOOLS, OWNER};
 use crate::encode::{Context, GIVES_WAY, gives_way};
 use crate::raw::{Fields, text};
+use crate::tree::Value;
 
 /// Those that the API runs itself, then those of the caller; and all their names.
 pub(super) fn tools<'a>(cx: &mut Context<'a>) -> (Vec<Declared<'a>>, HashSet<String>) {
@@ -111,7 +112,7 @@ fn tool_form<'a>(cx: &mut Context<'a>, tool: &'a Tool, strict: &mut Strict) -> T
 
 /// Whether a model can be held to a schema, and to all before it.
 fn is_held(schema: &serde_json::value::RawValue, strict: &mut Strict) -> bool {
-    let value = interleaf_model::Json::from(schema).to_value();
+    let value = Value::of(schema.get());
     let mut tally = strict.tally;
     let is_held = faults_of_subset(&value, "", &mut tally).is_empty()
         && tally.is_allowed()

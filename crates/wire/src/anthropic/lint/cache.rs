@@ -1,11 +1,10 @@
 //! Cache marks, in the order of the prompt: tools, system, messages.
 
-use serde_json::Value;
-
 use super::rules::{MARK_COUNT, MARK_FORM, MARK_ORDER, MARK_PLACE};
 use super::{Block, Parsed, blocks};
 use crate::anthropic::{DEFER, MARK, is_blank, mark_fault};
 use crate::lint::Rule;
+use crate::tree::Value;
 
 const MOST_MARKS: usize = 4;
 

@@ -1,7 +1,5 @@
 //! Messages, each for itself.
 
-use serde_json::Value;
-
 use super::parts::check_block;
 use super::rules::{
     CONTENT, COUNT, EMPTY, FIRST, PREFILL, ROLE, SOURCE, SYSTEM, SYSTEM_MESSAGE, TEXT, TRAILING,
@@ -9,6 +7,7 @@ use super::rules::{
 use super::{Parsed, blocks};
 use crate::anthropic::is_blank;
 use crate::lint::Faults;
+use crate::tree::Value;
 
 const MOST_MESSAGES: usize = 100_000;
 const MOST_IMAGES: usize = 600;

@@ -1,11 +1,10 @@
 //! Blocks, each for itself.
 
-use serde_json::Value;
-
 use super::rules::{FAILED, FIELDS, PLACE, RESULT_CONTENT, SOURCE, TEXT};
 use super::{Block, Message};
 use crate::anthropic::{IMAGE_TYPES, PDF, is_blank};
 use crate::lint::Faults;
+use crate::tree::Value;
 
 pub(super) fn check_block(message: &Message<'_>, block: &Block<'_>, faults: &mut Faults) {
     let is_asked = matches!(block.kind, "image" | "document" | "search_result" | "tool_result");

@@ -1,13 +1,12 @@
 //! Schemas that the model is held to.
 
-use serde_json::Value;
-
 use super::Parsed;
 use super::rules::{FORMAT, STRICT, STRICT_LIMITS};
 use super::tools::is_custom;
 use crate::anthropic::MOST_STRICT_TOOLS;
 use crate::anthropic::schema::{Tally, faults_of_subset};
 use crate::lint::Faults;
+use crate::tree::Value;
 
 pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
     let mut tally = Tally::default();

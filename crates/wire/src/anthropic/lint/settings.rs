@@ -1,7 +1,5 @@
 //! The fields of the body beside messages and tools.
 
-use serde_json::Value;
-
 use super::Parsed;
 use super::rules::{
     BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MOST_TOKENS, ONE_SAMPLING, SAMPLING, STOP,
@@ -10,6 +8,7 @@ use crate::Effort;
 use crate::anthropic::thinking::LEAST_BUDGET;
 use crate::anthropic::{is_blank, sampling_fault, surplus_sampling};
 use crate::lint::Faults;
+use crate::tree::Value;
 
 pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
     let body = parsed.body;

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::Parsed;
 use super::rules::{
     CHOICE, CHOICE_TOOLS, DEFERRED, FORCED, SCHEMA_OBJECT, SCHEMA_TOP, TOOL_NAME, TOOLS_UNIQUE,
@@ -11,6 +9,7 @@ use super::rules::{
 use crate::anthropic::DEFER;
 use crate::anthropic::schema::COMBINATORS;
 use crate::lint::Faults;
+use crate::tree::Value;
 use crate::{Family, Vendor, foreign_tool};
 
 /// Whether a tool is the caller's, with a schema.
@@ -20,7 +19,7 @@ pub(super) fn is_custom(tool: &Value) -> bool {
 
 pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
     let tools = parsed.body.get("tools").and_then(Value::as_array);
-    let tools = tools.map(Vec::as_slice).unwrap_or_default();
+    let tools = tools.unwrap_or_default();
     let mut names = HashSet::new();
     for (i, tool) in tools.iter().enumerate() {
         let name = tool.get("name").and_then(Value::as_str);
@@ -55,7 +54,7 @@ fn schema(tool: &Value, i: usize, faults: &mut Faults) {
         faults.add(&SCHEMA_OBJECT, at.as_str(), "");
     }
     for (name, _) in schema.into_iter().flatten() {
-        if COMBINATORS.contains(&name.as_str()) {
+        if COMBINATORS.contains(&name) {
             faults.add(&SCHEMA_TOP, format!("{at}/{name}"), "");
         }
     }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::DEEPEST;
 use crate::raw::{Fields, ObjectText, is_list, is_object, list, text};
+use crate::tree::{Map, Value};
 
 /// What the API counts over all strict schemas of a request.
 #[derive(Debug, Default, Clone, Copy)]
@@ -85,7 +85,7 @@ impl<'a> Walk<'a, '_> {
         self.n_left -= 1;
         for (name, value) in fields {
             let below = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-            match name.as_str() {
+            match name {
                 name if REFUSED.contains(&name) => {
                     self.fault(&below, format!("{name} is not supported"));
                 }
@@ -122,7 +122,7 @@ impl<'a> Walk<'a, '_> {
         self.object(fields, at);
     }
 
-    fn object(&mut self, fields: &serde_json::Map<String, Value>, at: &str) {
+    fn object(&mut self, fields: &Map, at: &str) {
         let is_object = fields.get("type").is_some_and(|kind| kind == "object");
         let properties = fields.get("properties").and_then(Value::as_object);
         if !is_object && properties.is_none() {
@@ -132,10 +132,10 @@ impl<'a> Walk<'a, '_> {
             self.fault(at, "an object needs additionalProperties: false");
         }
         let required = fields.get("required").and_then(Value::as_array);
-        let is_required = |name: &String| {
-            required.is_some_and(|names| names.iter().any(|required| required == name.as_str()))
+        let is_required = |name: &str| {
+            required.is_some_and(|names| names.iter().any(|required| required == name))
         };
-        let names = properties.into_iter().flat_map(serde_json::Map::keys);
+        let names = properties.into_iter().flat_map(Map::keys);
         self.tally.optional += names.filter(|name| !is_required(name)).count();
     }
 

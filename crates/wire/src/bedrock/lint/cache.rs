@@ -1,9 +1,8 @@
 //! Cache breakpoints.
 
-use serde_json::Value;
-
 use super::rules::{CACHE_POINT_COUNT, CACHE_POINT_ORDER, CACHE_POINT_PLACE};
 use super::{Report, parts};
+use crate::tree::Value;
 
 /// The blocks after which no cache breakpoint may stand.
 pub(in crate::bedrock) const UNMARKABLE: &[&str] =

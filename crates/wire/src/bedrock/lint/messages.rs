@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::cache::check_cache_point_places;
 use super::rules::{
     CONTENT_EMPTY, DOCUMENT_COUNT, DOCUMENT_NAME_UNIQUE, DOCUMENT_TEXT, MESSAGE_SHAPE,
@@ -12,6 +10,7 @@ use super::rules::{
 use super::{Place, Report, blocks_of, parts};
 use crate::bedrock::encode::MOST_DOCUMENTS;
 use crate::bedrock::models::results_stand_alone;
+use crate::tree::Value;
 
 pub(super) fn check_system(system: Option<&Value>, report: &mut Report<'_>) {
     match system {

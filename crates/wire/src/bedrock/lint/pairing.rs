@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::rules::{
     CALL_ID_UNIQUE, CALLS_ANSWERED, RESULT_ONCE, RESULTS_CALLED, TOOL_CONFIG, TURNS_ALTERNATE,
     USER_FIRST,
 };
 use super::{Report, blocks_of};
+use crate::tree::Value;
 
 pub(super) fn check(messages: &[Value], tool_config: Option<&Value>, report: &mut Report<'_>) {
     let role = |i: usize| messages.get(i)?.get("role")?.as_str();

@@ -1,7 +1,5 @@
 //! Faults inside a content block.
 
-use serde_json::{Map, Value};
-
 use super::rules::{
     BLOCK_PLACE, CACHE_POINT_SHAPE, CALL_ID_FORM, CALL_INPUT, DOCUMENT_NAME, MEDIA_FORMAT,
     MEDIA_SOURCE, MESSAGE_SHAPE, ONE_KIND, REASONING_SHAPE, RESULT_ERROR_EMPTY, RESULT_JSON,
@@ -11,6 +9,7 @@ use super::{Place, Report};
 use crate::bedrock::media::{MediaKind, is_base64, is_document_name};
 use crate::bedrock::wire::KINDS;
 use crate::names::Alphabet;
+use crate::tree::{Map, Value};
 use crate::{Family, misplaced};
 
 /// The ids that the API takes. Those of Anthropic's models are narrower.
@@ -28,7 +27,7 @@ const IN_SYSTEM: &[&str] = &["text", "guardContent", "cachePoint"];
 /// The one kind of a block.
 pub(super) fn kind(block: &Value) -> Option<&'static str> {
     let fields = block.as_object()?;
-    KINDS.iter().find(|kind| fields.contains_key(**kind)).copied()
+    KINDS.iter().find(|kind| fields.contains_key(kind)).copied()
 }
 
 /// Whether a block that came as opaque is one for this place: not a call or a result
@@ -54,7 +53,7 @@ pub(super) fn check(block: &Value, place: Place, at: &str, report: &mut Report<'
         report(&MESSAGE_SHAPE, at.to_owned(), "a block must be an object".to_owned());
         return;
     };
-    let mut kinds = KINDS.iter().filter(|kind| fields.contains_key(**kind));
+    let mut kinds = KINDS.iter().filter(|kind| fields.contains_key(kind));
     let kind = match (kinds.next(), kinds.next()) {
         (Some(kind), None) => *kind,
         (None, _) if !fields.is_empty() => return,
@@ -67,7 +66,7 @@ pub(super) fn check(block: &Value, place: Place, at: &str, report: &mut Report<'
             return;
         }
     };
-    let inner = &fields[kind];
+    let inner = &block[kind];
     if !is_in_place(kind, place, inner) {
         report(&BLOCK_PLACE, at.to_owned(), kind.to_owned());
         return;
@@ -204,11 +203,10 @@ fn check_media(kind: MediaKind, media: &Value, at: &str, report: &mut Report<'_>
     }
 }
 
-fn is_source(source: &Map<String, Value>, is_document: bool) -> bool {
+fn is_source(source: &Map, is_document: bool) -> bool {
     let known = ["bytes", "s3Location", "text", "content"];
-    let mut present = known.into_iter().filter(|name| source.contains_key(*name));
-    let (Some(name), None) = (present.next(), present.next()) else { return false };
-    let value = &source[name];
+    let mut present = known.into_iter().filter_map(|name| Some((name, source.get(name)?)));
+    let (Some((name, value)), None) = (present.next(), present.next()) else { return false };
     match name {
         "bytes" => value.as_str().is_some_and(is_base64),
         "s3Location" => {

@@ -1,6 +1,5 @@
 //! Faults in settings.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Report;
@@ -9,6 +8,7 @@ use crate::anthropic::{Model, sampling_fault, surplus_sampling};
 use crate::bedrock::encode::MOST_STOPS;
 use crate::bedrock::models::never_thinks;
 use crate::raw::is_object;
+use crate::tree::Value;
 
 pub(super) fn check(body: &Value, model: &str, report: &mut Report<'_>) {
     check_thinking(body, model, report);

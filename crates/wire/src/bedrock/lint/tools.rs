@@ -2,21 +2,20 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::Report;
 use super::parts::{check_cache_point, check_name};
 use super::rules::{
     CACHE_POINT_PLACE, TOOL_CHOICE, TOOL_DESCRIPTION, TOOL_KIND, TOOL_NAME_UNIQUE, TOOL_SCHEMA,
     TOOLS_EMPTY,
 };
+use crate::tree::Value;
 use crate::{Family, foreign_tool};
 
 pub(super) fn check(config: Option<&Value>, report: &mut Report<'_>) {
     let Some(config) = config else { return };
     let at = "/toolConfig/tools";
     let tools = config.get("tools").and_then(Value::as_array);
-    let tools = tools.map(Vec::as_slice).unwrap_or_default();
+    let tools = tools.unwrap_or_default();
     let is_mark = |tool: &Value| tool.get("cachePoint").is_some();
     if tools.iter().all(is_mark) {
         report(&TOOLS_EMPTY, at.to_owned(), String::new());
@@ -48,7 +47,7 @@ pub(super) fn check_tool(tool: &Value, at: &str, report: &mut Report<'_>) {
         return;
     };
     let known = ["toolSpec", "systemTool", "cachePoint"];
-    let n_known = known.into_iter().filter(|kind| fields.contains_key(*kind)).count();
+    let n_known = known.into_iter().filter(|kind| fields.contains_key(kind)).count();
     if fields.is_empty() || n_known > 1 {
         report(&TOOL_KIND, at.to_owned(), String::new());
         return;
@@ -74,7 +73,7 @@ fn check_choice(choice: &Value, names: &HashSet<&str>, has_others: bool, report:
     let at = "/toolConfig/toolChoice".to_owned();
     let fields = choice.as_object();
     let mut kinds = fields.into_iter().flat_map(|fields| fields.keys());
-    match (kinds.next().map(String::as_str), kinds.next()) {
+    match (kinds.next(), kinds.next()) {
         (Some("none"), _) => report(&TOOL_CHOICE, at, "there is no `none`".to_owned()),
         (Some("tool"), None) => {
             let name = choice.pointer("/tool/name").and_then(Value::as_str).unwrap_or_default();

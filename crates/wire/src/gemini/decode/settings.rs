@@ -5,7 +5,6 @@
 //! not changed.
 
 use interleaf_model::Json;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
@@ -14,6 +13,7 @@ use crate::gemini::LEVELS;
 use crate::gemini::schema::{self, get};
 use crate::gemini::wire::{is_name, peek, take};
 use crate::raw::{Fields, ObjectText, list, text};
+use crate::tree::Value;
 use crate::{
     AnswerSchema, Number, Options, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
     ToolChoice,
@@ -21,7 +21,7 @@ use crate::{
 
 pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
     if let Some(raw) = peek(fields, "toolConfig") {
-        let config = Json::from(raw).to_value();
+        let config = Value::of(raw.get());
         options.tool_choice = tool_choice(&config);
         if is_plain_choice(&config) {
             take(fields, "toolConfig");
@@ -85,7 +85,7 @@ pub(in crate::gemini) fn tool_choice(config: &Value) -> Option<ToolChoice> {
     let calling = get(config, "functionCallingConfig")?;
     let mode = get(calling, "mode").and_then(Value::as_str)?;
     let allowed = get(calling, "allowedFunctionNames").and_then(Value::as_array);
-    match (mode, allowed.map(Vec::as_slice)) {
+    match (mode, allowed) {
         ("AUTO" | "VALIDATED", _) => Some(ToolChoice::Auto),
         ("NONE", _) => Some(ToolChoice::None),
         ("ANY", Some([Value::String(only)])) => Some(ToolChoice::Tool(SmolStr::new(only))),
@@ -101,7 +101,7 @@ fn is_plain_choice(config: &Value) -> bool {
     let n_allowed = calling
         .and_then(|calling| get(calling, "allowedFunctionNames"))
         .and_then(Value::as_array)
-        .map_or(0, Vec::len);
+        .map_or(0, <[_]>::len);
     let is_only = |value: Option<&Value>, names: &[&str]| {
         let fields = value.and_then(Value::as_object);
         fields.is_some_and(|fields| {

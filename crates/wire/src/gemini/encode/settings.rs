@@ -13,6 +13,7 @@ use crate::gemini::wire::{
 };
 use crate::gemini::{GOOGLE, LEVELS, decode, lint, models};
 use crate::raw::Fields;
+use crate::tree::Value;
 use crate::turns::Turns;
 use crate::{
     Effort, Error, Family, Number, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
@@ -97,7 +98,7 @@ fn tool_config<'p>(cx: &mut Context<'p>, kept: Option<&'p RawValue>) -> Option<T
     // From Gemini 3 on, functions beside tools that Google runs must be asked for.
     let mixes = has_functions && has_hosted && models::is_gemini_3(&options.model);
     let include = (mixes && !cx.vendor.quirks.vertex).then_some(true);
-    let kept_value = kept.map(|raw| Json::from(raw).to_value());
+    let kept_value = kept.map(|raw| Value::of(raw.get()));
     let same =
         kept_value.as_ref().is_some_and(|value| decode::tool_choice(value) == options.tool_choice);
     let mut rest = Rest::default();

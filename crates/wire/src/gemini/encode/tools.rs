@@ -11,6 +11,7 @@ use crate::encode::Context;
 use crate::gemini::wire::{FunctionDeclaration, FunctionGroup, ToolGroup, rest_without};
 use crate::gemini::{GOOGLE, lint, schema};
 use crate::raw::Fields;
+use crate::tree::Value;
 use crate::{Error, ErrorKind};
 
 /// The functions, then the tools that Google runs.
@@ -71,7 +72,7 @@ fn schemas(
     let original: Option<&RawValue> = own.and_then(|own| own.peek("parameters"));
     if let Some(original) = original.map(Json::from)
         && schema::to_json_schema(&original) == *schema
-        && schema::is_sound(&original.to_value())
+        && schema::is_sound(&Value::of(original.as_str()))
     {
         return (Some(original), None);
     }
@@ -80,7 +81,7 @@ fn schemas(
         cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         return (None, None);
     }
-    let value = schema.to_value();
+    let value = Value::of(schema.as_str());
     if !schema::is_googles(&value) {
         return (None, Some(schema.clone()));
     }

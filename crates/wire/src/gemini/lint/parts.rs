@@ -1,12 +1,11 @@
 //! The parts of a content.
 
-use serde_json::Value;
-
 use super::rules::*;
 use super::{Field, is_misspelled};
 use crate::gemini::NAMES;
 use crate::gemini::wire::{DATA, SIBLINGS, is_name};
 use crate::lint::{Faults, Rule};
+use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
 /// A rule that a part breaks, where, and the particulars.
@@ -44,8 +43,8 @@ fn found(part: &Field<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     let is_one = |names: &[&str], field: &str| names.iter().any(|name| is_name(field, name));
     let held = fields.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name);
-    let held: Vec<&String> = held.filter(|name| !is_one(SIBLINGS, name)).collect();
-    let data: Vec<&&String> = held.iter().filter(|name| is_one(DATA, name)).collect();
+    let held: Vec<&str> = held.filter(|name| !is_one(SIBLINGS, name)).collect();
+    let data: Vec<&&str> = held.iter().filter(|name| is_one(DATA, name)).collect();
     if held.is_empty() {
         found.push((&PART_DATA, part.at.clone(), String::new()));
     }

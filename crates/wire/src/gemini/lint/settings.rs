@@ -1,6 +1,5 @@
 //! The settings.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Field;
@@ -11,6 +10,7 @@ use crate::gemini::wire::peek;
 use crate::gemini::{LEVELS, models};
 use crate::lint::Faults;
 use crate::raw::Fields;
+use crate::tree::Value;
 
 /// No level at all.
 const UNSPECIFIED: &str = "THINKING_LEVEL_UNSPECIFIED";
@@ -20,7 +20,7 @@ const SCHEMED: &[&str] = &["application/json", "text/x.enum"];
 
 /// Whether a budget or a level, under its name in a `thinkingConfig`, can be sent.
 pub(in crate::gemini) fn is_sound_thinking(name: &str, value: &RawValue) -> bool {
-    let config = serde_json::json!({name: value});
+    let config = Value::under(name, Value::of(value.get()));
     thinking_fault(&Field { value: &config, at: String::new() }).is_none()
 }
 
@@ -91,7 +91,7 @@ fn refused_thinking(config: &Field<'_>, model: &str) -> Option<(String, String)>
             (setting, "the model does not think")
         }
         (_, Some(level)) if models::has_only_budgets(model) => (level, "the model has no levels"),
-        (Some(budget), _) if models::is_gemini_3(model) && budget.value == &Value::from(0) => {
+        (Some(budget), _) if models::is_gemini_3(model) && budget.value.as_u64() == Some(0) => {
             (budget, "the model always thinks")
         }
         _ => return None,

@@ -1,7 +1,5 @@
 //! The tools and the choice of them.
 
-use serde_json::Value;
-
 use super::Field;
 use super::rules::*;
 use super::settings::named_model;
@@ -9,6 +7,7 @@ use crate::Vendor;
 use crate::gemini::schema::{self, Wrong};
 use crate::gemini::{NAMES, models};
 use crate::lint::Faults;
+use crate::tree::Value;
 
 /// The most functions of a request.
 pub(in crate::gemini) const MOST_FUNCTIONS: usize = 512;
@@ -116,7 +115,7 @@ fn check_mixed(body: &Field<'_>, vendor: &Vendor, groups: &[Field<'_>], faults: 
         return;
     };
     let has_functions = groups.iter().any(|group| !group.list("functionDeclarations").is_empty());
-    let is_hosted = |key: &String| key != "functionDeclarations" && key != "function_declarations";
+    let is_hosted = |key: &str| key != "functionDeclarations" && key != "function_declarations";
     let has_hosted = groups
         .iter()
         .any(|group| group.value.as_object().is_some_and(|fields| fields.keys().any(is_hosted)));

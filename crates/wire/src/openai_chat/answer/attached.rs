@@ -28,8 +28,9 @@ impl Attached {
             None => self.0.push((name.to_owned(), text.to_owned())),
             Some((_, before)) => {
                 let parse = |text: &str| {
-                    serde_json::from_str(text)
-                        .map_or(Value::Null, |raw: &RawValue| nearest_raw(raw))
+                    serde_json::from_str(text).map_or(Value::Null, |raw| {
+                        serde_json::to_value(nearest_raw(raw)).unwrap_or_default()
+                    })
                 };
                 *before = merged(parse(before), parse(text)).to_string();
             }

@@ -1,5 +1,6 @@
 //! What is asked for beside the messages.
 
+use interleaf_model::Json;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -13,6 +14,7 @@ use crate::openai_chat::wire::{
 };
 use crate::openai_chat::{SHARED, effort};
 use crate::strict_schema;
+use crate::tree::Value;
 use crate::vendor::Switch;
 use crate::{AnswerSchema, Effort, Family, Number, ResponseFormat, ThinkingAmount, ToolChoice};
 
@@ -76,7 +78,9 @@ fn add_rest<'a>(cx: &mut Context<'a>, facts: &Facts, tail: &mut Tail<'a>) {
             Some(_) if is_limit(name) && (options.max_tokens.is_some() || limited) => {
                 Some("it is set another way".to_owned())
             }
-            Some(_) => setting_fault(name, &json.to_value(), facts).map(|found| found.detail),
+            Some(_) => {
+                setting_fault(name, &Value::of(json.as_str()), facts).map(|found| found.detail)
+            }
             None => Some("it is not JSON".to_owned()),
         };
         limited |= is_limit(name) && refused.is_none();
@@ -192,7 +196,7 @@ fn json_schema<'a>(
     }
     let mut strict = asked.strict;
     if strict == Some(true)
-        && let Some(fault) = strict_schema::fault(&asked.schema.to_value())
+        && let Some(fault) = strict_schema::fault(&Value::of(asked.schema.as_str()))
     {
         let reason = fault.detail;
         let detail = format!("of the answer: it is not held to it, because {reason}");
@@ -211,7 +215,7 @@ fn admitted<T: Serialize>(
     value: Option<T>,
 ) -> Option<T> {
     let value = value?;
-    let json = serde_json::to_value(&value).unwrap_or_default();
+    let json = Json::of(&value).map_or(Value::Null, |json| Value::of(json.as_str()));
     match setting_fault(name, &json, facts) {
         None => Some(value),
         Some(found) => {

@@ -9,6 +9,7 @@ use crate::encode::Context;
 use crate::openai_chat::lint::{Facts, hosted_tool};
 use crate::openai_chat::wire::{self, Function, Head, Rest};
 use crate::openai_chat::{OPENAI, schema};
+use crate::tree::Value;
 use crate::{Error, ErrorKind, array_items, strict_schema};
 
 pub(super) fn head<'a>(cx: &mut Context<'a>) -> Result<Head<'a>, Error> {
@@ -63,7 +64,7 @@ pub(super) fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'
     }
     let mut strict = tool.strict;
     if strict == Some(true) {
-        let schema = parameters.as_ref().map(|schema| schema.to_value()).unwrap_or_default();
+        let schema = parameters.as_ref().map_or(Value::Null, |schema| Value::of(schema.as_str()));
         if let Some(fault) = strict_schema::fault(&schema) {
             let (at, reason) = (fault.place, fault.detail);
             changed(&format!("the model is not held to it, because at {at:?} {reason}"));

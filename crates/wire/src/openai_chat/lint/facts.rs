@@ -1,10 +1,9 @@
 //! What the rest of a body says, where a rule needs to know.
 
-use serde_json::Value;
-
 use super::tools::hosted_tool;
 use crate::encode::Context;
 use crate::openai_chat::models::Model;
+use crate::tree::Value;
 use crate::{Quirks, Vendor};
 
 /// What a rule for one field needs to know of the others.

@@ -1,10 +1,9 @@
 //! Each message by itself.
 
-use serde_json::Value;
-
 use super::facts::Facts;
 use super::{pairing, parts, rules};
 use crate::lint::Faults;
+use crate::tree::Value;
 use crate::vendor::Reasoning;
 
 pub(super) fn check(list: &[Value], facts: &Facts, faults: &mut Faults) {
@@ -60,7 +59,7 @@ fn check_fields(message: &Value, at: &str, facts: &Facts, faults: &mut Faults) {
     let calls = calls.map(|(i, call)| (format!("{at}/tool_calls/{i}"), call));
     for (at, value) in [(at.to_owned(), message)].into_iter().chain(calls) {
         for name in value.as_object().into_iter().flat_map(|fields| fields.keys()) {
-            if !KNOWN.contains(&&**name) {
+            if !KNOWN.contains(&name) {
                 faults.add(&rules::KNOWN_FIELDS, format!("{at}/{name}"), "");
             }
         }

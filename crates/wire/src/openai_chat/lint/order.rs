@@ -1,10 +1,9 @@
 //! Who speaks after whom, where a vendor has an opinion.
 
-use serde_json::Value;
-
 use super::facts::Facts;
 use super::{pairing, rules};
 use crate::lint::Faults;
+use crate::tree::Value;
 
 pub(super) fn check(list: &[Value], facts: &Facts, faults: &mut Faults) {
     let quirks = &facts.quirks;

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::facts::Facts;
 use super::rules;
 use crate::lint::Faults;
+use crate::tree::Value;
 
 /// Whether an assistant message has calls, in the old form or the new.
 pub(super) fn has_any(message: &Value) -> bool {

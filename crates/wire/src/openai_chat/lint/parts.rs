@@ -1,10 +1,9 @@
 //! The parts of a content list.
 
-use serde_json::Value;
-
 use super::facts::Facts;
 use super::rules;
 use crate::lint::Faults;
+use crate::tree::Value;
 
 pub(super) fn check(list: &[Value], role: &str, at: &str, facts: &Facts, faults: &mut Faults) {
     let n_refusals = list.iter().filter(|part| part["type"] == "refusal").count();
@@ -52,7 +51,7 @@ fn check_part(part: &Value, role: &str, at: &str, facts: &Facts, faults: &mut Fa
     let known = ["type", "name", "detail", kind];
     let fields = part.as_object().filter(|_| facts.quirks.known_fields && kind != "thinking");
     for name in fields.into_iter().flat_map(|fields| fields.keys()) {
-        if !known.contains(&&**name) {
+        if !known.contains(&name) {
             faults.add(&rules::KNOWN_FIELDS, format!("{at}/{name}"), "");
         }
     }

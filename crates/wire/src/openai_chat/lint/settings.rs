@@ -1,12 +1,11 @@
 //! The settings.
 
-use serde_json::{Map, Value};
-
 use super::facts::Facts;
 use super::{Found, rules};
 use crate::Alphabet;
 use crate::lint::Faults;
 use crate::strict_schema;
+use crate::tree::{Map, Value};
 
 const MOST_STOPS: usize = 4;
 const MOST_CHOICES: u64 = 128;
@@ -57,7 +56,7 @@ fn is_within(value: &Value, most: f64) -> bool {
 }
 
 /// What only several settings, or settings and messages, show together.
-pub(super) fn check_together(fields: &Map<String, Value>, facts: &Facts, faults: &mut Faults) {
+pub(super) fn check_together(fields: &Map, facts: &Facts, faults: &mut Faults) {
     if facts.refuses_tools() {
         faults.add(&rules::EFFORT_TOOLS, "/tools", "this model has none on this API");
     } else if facts.needs_no_effort() && fields.get("reasoning_effort").is_none_or(Value::is_null) {

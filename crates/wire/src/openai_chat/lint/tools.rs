@@ -2,18 +2,18 @@
 
 use interleaf_model::Opaque;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::facts::Facts;
 use super::{Found, rules};
 use crate::lint::Faults;
 use crate::openai_chat::OPENAI;
 use crate::raw::Fields;
+use crate::tree::{Map, Value};
 use crate::{Family, Quirks, array_items, foreign_tool, strict_schema};
 
 const MOST_FUNCTIONS: usize = 128;
 
-pub(super) fn check(fields: &Map<String, Value>, facts: &Facts, faults: &mut Faults) {
+pub(super) fn check(fields: &Map, facts: &Facts, faults: &mut Faults) {
     match fields.get("tools") {
         None | Some(Value::Null) => {}
         Some(Value::Array(list)) if list.is_empty() => {
@@ -54,11 +54,11 @@ pub(in crate::openai_chat) fn hosted_tool(
     if kind != "custom" && kind != "function" {
         return Ok((kind, String::new()));
     }
-    let value = tool.value.to_value();
+    let value = Value::of(tool.value.as_str());
     match hosted_fault(&value, quirks) {
         Some(found) => Err(found.detail),
         None => {
-            let name = value[&kind]["name"].as_str().unwrap_or_default().to_owned();
+            let name = value[&*kind]["name"].as_str().unwrap_or_default().to_owned();
             Ok((kind, name))
         }
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use interleaf_model::{Entry, Json, Role};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::json;
@@ -17,6 +16,7 @@ use crate::openai_responses::wire::{
     Format, ReasoningSettings, Rest, Tail, TextSettings, ToolChoice,
 };
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
+use crate::tree::Value;
 use crate::turns::Turns;
 use crate::{Error, Family, Options, ResponseFormat, ThinkingMode, Thoughts};
 
@@ -110,7 +110,7 @@ fn is_null_choice(cx: &Context<'_>, name: &str, value: &Json) -> bool {
     if name != "tool_choice" {
         return false;
     }
-    let choice = value.to_value();
+    let choice = Value::of(value.as_str());
     let named = choice.get("name").and_then(Value::as_str);
     match choice.get("type").and_then(Value::as_str) {
         Some("function" | "custom") => {
@@ -217,7 +217,7 @@ fn format_of<'a>(
         adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
     }
     let mut strict = asked.strict;
-    if strict == Some(true) && !schema::takes(&asked.schema.to_value()) {
+    if strict == Some(true) && !schema::takes(&Value::of(asked.schema.as_str())) {
         let detail = "the format is outside the strict subset";
         adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
         strict = Some(false);

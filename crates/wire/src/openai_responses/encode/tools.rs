@@ -10,6 +10,7 @@ use crate::encode::Context;
 use crate::openai_responses::wire::{Function, Tool};
 use crate::openai_responses::{OWNER, schema};
 use crate::raw::{Fields, ObjectText};
+use crate::tree::Value;
 use crate::{Error, array_items};
 
 /// The functions, then the tools that the API runs itself.
@@ -30,7 +31,7 @@ pub(super) fn tools<'a>(cx: &mut Context<'a>) -> Result<Vec<Tool<'a>>, Error> {
             parameters = added;
         }
         let mut strict = tool.strict;
-        if strict == Some(true) && !schema::takes(&parameters.to_value()) {
+        if strict == Some(true) && !schema::takes(&Value::of(parameters.as_str())) {
             let detail = format!("{}: the schema is outside the strict subset", tool.name);
             cx.adjustments.add_general(AdjustmentKind::SchemaChanged, detail);
             strict = Some(false);
@@ -72,7 +73,7 @@ pub(super) fn is_sent(tool: &Opaque) -> bool {
 fn parameters(tool: &interleaf_model::Tool, adjustments: &mut Adjustments) -> Json {
     let empty = || Json::from(&serde_json::json!({"type": "object", "properties": {}}));
     let Some(schema) = &tool.parameters else { return empty() };
-    let value = schema.to_value();
+    let value = Value::of(schema.as_str());
     let has_type = value.get("type").is_some_and(|kind| kind == "object");
     if has_type && value.get("properties").is_some() {
         return schema.clone();

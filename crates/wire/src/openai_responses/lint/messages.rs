@@ -1,10 +1,9 @@
 //! Each item for itself.
 
-use serde_json::Value;
-
 use super::parts::check_parts;
 use super::{Report, Side, kind, rules, text};
 use crate::openai_responses::{LONGEST_ITEM_ID, id_prefix};
+use crate::tree::Value;
 
 /// The longest id of a call.
 const LONGEST_CALL_ID: usize = 64;

@@ -2,12 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
 use super::settings::is_given;
 use super::{Report, kind, rules, text};
 use crate::openai_responses::models::always_reasons;
 use crate::openai_responses::{CONTINUED, is_made_by_model};
+use crate::tree::Value;
 
 pub(super) fn check(body: &Value, input: &[Value], report: &mut Report<'_>) {
     check_calls(body, input, report);

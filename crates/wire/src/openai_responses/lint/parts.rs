@@ -1,8 +1,7 @@
 //! The parts of contents and outputs.
 
-use serde_json::Value;
-
 use super::{Report, Side, rules, text};
+use crate::tree::Value;
 
 pub(super) fn check_parts(parts: &[Value], side: Side, place: &str, report: &mut Report<'_>) {
     for (i, part) in parts.iter().enumerate() {

@@ -1,11 +1,10 @@
 //! The fields of the body beside the items and the tools.
 
-use serde_json::Value;
-
 use super::{Report, rules, text};
 use crate::names::Alphabet;
 use crate::openai_chat::Model;
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, schema};
+use crate::tree::Value;
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     for name in MOVED_FIELDS {

@@ -1,16 +1,15 @@
 //! The tools, and the choice among them.
 
-use serde_json::Value;
-
 use super::messages::is_name;
 use super::settings::is_given;
 use super::{Report, rules, text};
 use crate::openai_responses::schema;
+use crate::tree::Value;
 use crate::{Family, array_items, foreign_tool};
 
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     let tools = match body.get("tools") {
-        Some(Value::Array(tools)) => tools.as_slice(),
+        Some(Value::Array(tools)) => &**tools,
         _ => &[],
     };
     for (i, tool) in tools.iter().enumerate() {
