@@ -121,7 +121,7 @@ fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
         // cannot undo a pair, so this is a fixed point.
         let says = |opener: &Entry| filter::unheard(&brief.recipe.agent, &opener.message).is_none();
         match opener(old, &verdicts).filter(says) {
-            Some(opener) => out.push(opener),
+            Some(opener) => out.push(joined.or_before(position, opener)),
             None => findings.add(FindingKind::Dropped, &old.message.id, Cause::Blank),
         }
         out.append(&mut results);

@@ -14,8 +14,15 @@ use crate::draft::entry;
 pub(super) struct Joined<'a> {
     pub(super) entries: Cow<'a, [Entry]>,
     pub(super) pairing: Pairing,
-    /// The messages that stand in the one at a position now.
-    taken_in: HashMap<usize, Vec<MessageId>>,
+    /// By their position, the messages that took others in.
+    hosts: HashMap<usize, Host>,
+}
+
+/// A message that took others in.
+struct Host {
+    /// As it was.
+    before: Entry,
+    taken_in: Vec<MessageId>,
 }
 
 impl<'a> Joined<'a> {
@@ -26,26 +33,35 @@ impl<'a> Joined<'a> {
         let pairing = Pairing::of(entries);
         let runs = runs(brief, entries, &pairing);
         if runs.is_empty() {
-            return Self { entries: Cow::Borrowed(entries), pairing, taken_in: HashMap::new() };
+            return Self { entries: Cow::Borrowed(entries), pairing, hosts: HashMap::new() };
         }
-        let mut taken_in = HashMap::new();
+        let mut hosts = HashMap::new();
         let mut out: Vec<Entry> = Vec::with_capacity(entries.len());
         let mut from = 0;
         for run in runs {
             out.extend_from_slice(&entries[from..run.start]);
-            let ids = entries[run.start + 1..run.end].iter().map(|e| e.message.id.clone());
-            taken_in.insert(out.len(), ids.collect());
+            let taken_in = entries[run.start + 1..run.end].iter().map(|e| e.message.id.clone());
+            let before = entries[run.start].clone();
+            hosts.insert(out.len(), Host { before, taken_in: taken_in.collect() });
             out.extend(one(&entries[run.clone()]));
             from = run.end;
         }
         out.extend_from_slice(&entries[from..]);
         let pairing = Pairing::of(&out);
-        Self { entries: Cow::Owned(out), pairing, taken_in }
+        Self { entries: Cow::Owned(out), pairing, hosts }
     }
 
     /// The messages that stand in the one at this position now.
     pub(super) fn taken_in(&self, position: usize) -> &[MessageId] {
-        self.taken_in.get(&position).map_or(&[], Vec::as_slice)
+        self.hosts.get(&position).map_or(&[], |host| &host.taken_in)
+    }
+
+    /// The message at this position as it was before, if nothing that it took in is left.
+    pub(super) fn or_before(&self, position: usize, opener: Entry) -> Entry {
+        match self.hosts.get(&position) {
+            Some(host) if host.before.message.body == opener.message.body => host.before.clone(),
+            Some(_) | None => opener,
+        }
     }
 }
 

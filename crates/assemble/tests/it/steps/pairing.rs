@@ -163,6 +163,21 @@ fn results_of_one_id_answer_parallel_calls_in_their_order() {
 }
 
 #[test]
+fn a_message_of_which_nothing_is_left_leaves_the_one_before_it_as_it_was() {
+    let input = input(
+        "u one
+         a [call c1 ls]
+         a [call c2 \"\"]
+         t c1= 1
+         t c2= 2",
+    );
+    let (prompt, _) = ready(&input);
+    let calls = &prompt.entries()[1];
+    assert!(std::sync::Arc::ptr_eq(&calls.message, &input.view.messages[1]));
+    assert_eq!(calls.provenance, interleaf_model::Provenance::Original);
+}
+
+#[test]
 fn a_call_that_got_no_result_is_not_joined_to_the_calls_after_it() {
     let input = input(
         "u one
