@@ -120,7 +120,7 @@ const ROWS: &[Row] = &[
     ("vllm", engine(16), 0, None, OWN, Certainty::Measured),
     ("sglang", engine(1), 0, None, OWN, Certainty::Measured),
     ("llama.cpp", Match::Slot { checkpoints: None }, 0, None, OWN, Certainty::Measured),
-    ("llama.cpp-window", Match::Slot { checkpoints: Some(CHECKPOINTS) }, 0, None, OWN, Certainty::Measured),
+    ("llama.cpp-window", Match::Slot { checkpoints: Some(CHECKPOINTS) }, 0, None, OWN, Certainty::Reported),
 ];
 
 /// Models whose rules differ from their vendor's row: how their names begin, the row, and
