@@ -39,8 +39,7 @@ impl Arguments {
         self.abridged_to(0)
     }
 
-    /// As [`abridged`](Self::abridged), but only as far as they are longer than about so many
-    /// bytes.
+    /// As [`abridged`](Self::abridged), but keeps about this many bytes.
     ///
     /// ```
     /// use interleaf_model::Arguments;

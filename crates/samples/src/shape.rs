@@ -42,7 +42,7 @@ impl Shape {
         self.sized_rounds(n, 100, 0)
     }
 
-    /// The same with texts of other lengths: so many percent, and in another order.
+    /// The same with texts of other lengths, in percent of the usual ones, and in another order.
     pub fn sized_rounds(self, n: usize, percent: usize, offset: usize) -> Vec<Vec<Message>> {
         let mut teller = Teller { percent, ..Teller::default() };
         let mut rounds: Vec<Vec<Message>> = Vec::with_capacity(n);

@@ -31,8 +31,8 @@ pub enum PlacementRule {
     /// At the end; right before the last message, if that is a user's, so that the
     /// question stays last.
     Tail,
-    /// Where it was, byte for byte, while it says the same and at most so many messages
-    /// follow it; else right after the third-last tool result.
+    /// Where it was, byte for byte, while it says the same and no more than this many
+    /// messages follow it; else right after the third-last tool result.
     Sticky(usize),
     /// Wherever a function says.
     Custom(CustomRule),

@@ -1,6 +1,6 @@
 //! The rules once more, in the simplest way: over lists of tokens, all of which are kept.
 
-use interleaf_cache::{Match, Rules, Used};
+use interleaf_cache::{Checkpoints, Match, Rules, Used};
 
 /// A request of single tokens. The marks are places, each after a token.
 #[derive(Debug, Clone)]
@@ -75,9 +75,31 @@ fn used_by(rules: &Rules, before: &[Asked], asked: &Asked) -> Used {
             let last = before.last().map(Asked::whole).unwrap_or_default();
             (common(&asked.tokens, &last).min(prompt.saturating_sub(1)), 0)
         }
-        other => unimplemented!("{other:?}"),
+        Match::Slot { checkpoints: Some(checkpoints) } => {
+            (from_checkpoint(checkpoints, before, asked), 0)
+        }
+        _ => unreachable!("every rule is read here"),
     };
     Used { prompt: prompt as u64, read: read as u64, written: written as u64 }
+}
+
+/// What the last request reads if the state goes back to checkpoints only.
+fn from_checkpoint(checkpoints: Checkpoints, before: &[Asked], asked: &Asked) -> usize {
+    let (mut last, mut places, mut read) = (Vec::new(), Vec::<usize>::new(), 0);
+    for request in before.iter().chain([asked]) {
+        let prompt = request.tokens.len();
+        let same = common(&request.tokens, &last).min(prompt.saturating_sub(1));
+        read = match same < last.len() {
+            true => places.iter().copied().filter(|&place| place <= same).max().unwrap_or(0),
+            false => same,
+        };
+        places.retain(|&place| place <= read);
+        let new = checkpoints.before_end.iter().map(|&back| prompt.saturating_sub(back as usize));
+        places.extend(new.filter(|&place| place > read));
+        places = places.split_off(places.len().saturating_sub(checkpoints.most));
+        last = request.whole();
+    }
+    read
 }
 
 fn heeded(asked: &Asked, most: usize, implicit: bool) -> Vec<usize> {

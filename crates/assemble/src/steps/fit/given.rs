@@ -75,7 +75,7 @@ impl Given {
         Some(message.map_or_else(|| old.clone(), |message| entry(message, Provenance::Altered)))
     }
 
-    /// The message in so many tokens, and under which measure that is told.
+    /// The message cut to this many tokens, and the measure that is reported for it.
     fn in_part(
         &mut self,
         whole: &Arc<Message>,
