@@ -5,12 +5,14 @@ use std::sync::Arc;
 use interleaf_model::{Entry, Message, Prompt, Provenance, Requirements, Role};
 
 use crate::brief::Brief;
+use crate::delta::Kept;
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
-    Error, OpenCall, Placement, Previous, Recipe, Report, StablePrefix, Step, StepReport, View,
+    Delta, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, StablePrefix,
+    Step, StepReport, View,
 };
 
 /// What came of assembling.
@@ -76,13 +78,14 @@ pub fn assemble_observed(
     Ok(assembly)
 }
 
-/// What is known of the previous request: its messages and its placement.
-pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, Option<&'a Placement>);
+/// What is known of the previous request: its messages, and where its context stood.
+pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, (Option<&'a Placement>, &'a Delta));
 
 fn known(previous: Option<&Previous>) -> Known<'_> {
     let messages = previous.filter(|previous| previous.knows_messages());
     let messages = messages.map(|previous| previous.messages.as_slice());
-    (messages, previous.and_then(|previous| previous.placement.as_ref()))
+    let Some(previous) = previous else { return (messages, (None, Delta::none())) };
+    (messages, (previous.placement.as_ref(), &previous.delta))
 }
 
 /// Makes a request; one that waits comes with the messages so far.
@@ -90,10 +93,18 @@ pub(crate) fn assemble_after(
     view: &View,
     recipe: &Recipe,
     requires: Requirements,
-    (previous, placement): Known<'_>,
+    (previous, before): Known<'_>,
     observe: &mut dyn FnMut(Step, &[Entry]),
 ) -> Result<(Assembly, Vec<Entry>), Error> {
-    let brief = Brief::of(view, recipe, requires, placement)?;
+    let mut brief = Brief::of(view, recipe, requires, before)?;
+    if brief.memory.has_elements() {
+        // Whether what was shown can stay is known at the end.
+        let mut draft = Draft::of(&view.messages, recipe.look_alikes);
+        let made = Making::default().run(&brief, &mut draft, &STEPS, &mut |_, _| {});
+        if let Some(why) = draft.rebase.or(made.is_err().then_some(Rebase::LeftOut)) {
+            brief.memory.rebase(why);
+        }
+    }
     let mut draft = Draft::of(&view.messages, recipe.look_alikes);
     let mut making = Making::default();
     making.run(&brief, &mut draft, &STEPS, observe)?;
@@ -154,6 +165,10 @@ impl Making {
     ) -> Result<Assembly, Error> {
         self.report.tokens = draft.tokens.take();
         self.report.placement = draft.placement.take().map(|placement| placed(placement, draft));
+        self.report.elements = brief.memory.kept.map(|Kept { n, rebased, .. }| {
+            let new = std::mem::take(&mut draft.news).into_iter().map(Arc::new);
+            Elements { kept: n, rebased, new: new.collect() }
+        });
         if !brief.open.is_empty() {
             let outcome = Outcome::Waiting(brief.open.clone());
             return Ok(Assembly { outcome, report: self.report });
@@ -170,8 +185,19 @@ impl Making {
 
 /// The placement with its place in the finished draft.
 fn placed(mut placement: Placement, draft: &Draft) -> Placement {
-    let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
-    let index = draft.entries.iter().position(is_context).unwrap_or_default();
+    let is_context = |entry: &Entry| match entry.provenance {
+        Provenance::Context(_) => true,
+        Provenance::Element(_) => !draft.news.is_empty(),
+        Provenance::Original
+        | Provenance::Altered
+        | Provenance::System
+        | Provenance::Summary
+        | Provenance::Made
+        | Provenance::Notice => false,
+    };
+    // What is new comes after what was shown before.
+    let last = draft.entries.iter().rposition(is_context).unwrap_or_default();
+    let index = (last + 1).saturating_sub(placement.messages);
     let before = index.checked_sub(1).and_then(|before| draft.entries.get(before));
     let before = before.filter(|entry| entry.message.role() != Role::System);
     placement.after = before.map(|entry| entry.message.id.clone());

@@ -9,7 +9,7 @@ use crate::open::awaited;
 use crate::placement::Memory;
 use crate::steps::filter;
 use crate::tokens::Counting;
-use crate::{Agent, Error, Ledger, OpenCall, Placement, Recipe, View};
+use crate::{Agent, Delta, Error, Ledger, OpenCall, Placement, Recipe, View};
 
 /// What the steps of one request go by, beside the draft itself.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ impl<'a> Brief<'a> {
         view: &'a View,
         recipe: &'a Recipe,
         requires: Requirements,
-        placement: Option<&'a Placement>,
+        before: (Option<&'a Placement>, &'a Delta),
     ) -> Result<Self, Error> {
         let messages = &view.messages;
         Ok(Self {
@@ -46,7 +46,7 @@ impl<'a> Brief<'a> {
             pinned: &view.pinned,
             task: task(messages, &recipe.agent)?,
             open: awaited(messages, recipe),
-            memory: Memory::of(recipe, placement),
+            memory: Memory::of(recipe, before),
             counting: recipe.ledger.as_deref().map(Ledger::counting),
         })
     }

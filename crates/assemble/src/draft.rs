@@ -7,7 +7,7 @@ use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, ToolCall};
 
 use crate::fence;
 use crate::running::Prior;
-use crate::{LookAlikes, Placement, Step, Tokens};
+use crate::{Element, LookAlikes, Placement, Rebase, Step, Tokens};
 
 /// A call at the end that was left open for its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub(crate) struct Draft {
     pub(crate) entries: Vec<Entry>,
     /// Where the context block went.
     pub(crate) placement: Option<Placement>,
+    /// What is said of the context for the first time, and stays.
+    pub(crate) news: Vec<Element>,
+    /// Why what was shown of the context cannot stay as it was.
+    pub(crate) rebase: Option<Rebase>,
     /// What the parts cost, once they were counted.
     pub(crate) tokens: Option<Tokens>,
     /// The call ids that repair left, if it had to look at them.

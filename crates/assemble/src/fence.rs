@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Body, ContentPart, ContextKind, Message, Parts, Text};
 
-use self::escape::{escaped, inside};
+use self::escape::{escaped, inside, inside_with};
 
 /// What opens a conversation whose beginning is not there.
 pub(crate) const OPENING: &str = "[The conversation before this point is not shown.]";
@@ -22,9 +22,54 @@ pub(crate) const NO_RESULT: &str = "[No result was recorded for this call.]";
 /// What an old tool result says when it gave way.
 pub(crate) const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
+/// How the elements of a context that is amended are read.
+pub(crate) const AMENDED: &str = "[The context above is brought up to date further down: of each \
+    part, what comes last holds. In an update, \"@@ 3\" names the line of the version before at \
+    which it applies, \"-\" lines no longer hold, \"+\" lines hold from now on.]";
+/// What is said of a part of the context that is gone.
+const GONE: &str = "[What was said of it above no longer holds.]";
+
 /// A text of the context block, under its heading.
 pub(crate) fn context(kind: &ContextKind, text: &str) -> String {
-    let (heading, tag) = match kind {
+    let (heading, tag) = heading(kind);
+    format!("{heading}\n\n{}", inside(tag, content(kind, text)))
+}
+
+/// What an element of a context that is amended says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Said<'a> {
+    /// A whole text for the first time.
+    First(&'a str),
+    /// A whole text in place of what was said before.
+    Again(&'a str),
+    /// The lines that changed.
+    Changes(&'a str),
+    /// That it no longer holds.
+    Withdrawn,
+}
+
+/// An element of a context that is amended.
+pub(crate) fn element(kind: &ContextKind, version: u32, said: Said<'_>) -> String {
+    let (heading, tag) = heading(kind);
+    let text = match said {
+        Said::First(text) => return context(kind, text),
+        Said::Again(text) => inside_with(tag, &format!(" v=\"{version}\""), text),
+        Said::Changes(lines) => {
+            let versions = format!(" v=\"{version}\" base=\"{}\"", version - 1);
+            inside_with(tag, &versions, lines)
+        }
+        Said::Withdrawn => return format!("{heading} (withdrawn)\n\n{GONE}"),
+    };
+    format!("{heading} (update)\n\n{text}")
+}
+
+/// What a context text says, without the heading that it may bring along.
+pub(crate) fn content<'a>(kind: &ContextKind, text: &'a str) -> &'a str {
+    text.strip_prefix(heading(kind).0.as_str()).unwrap_or(text).trim_matches('\n')
+}
+
+fn heading(kind: &ContextKind) -> (String, &'static str) {
+    match kind {
         ContextKind::Role => ("## Agent Role Definition".to_owned(), "agent-role"),
         ContextKind::Todo => ("## Agent TODO List".to_owned(), "agent-todo"),
         ContextKind::Info => ("## Agent Useful Information".to_owned(), "agent-information"),
@@ -32,9 +77,7 @@ pub(crate) fn context(kind: &ContextKind, text: &str) -> String {
         ContextKind::Other(name) => {
             (format!("## Agent Context: {}", name.replace(escape::breaks, " ")), "agent-context")
         }
-    };
-    let text = text.strip_prefix(&heading).unwrap_or(text);
-    format!("{heading}\n\n{}", inside(tag, text))
+    }
 }
 
 /// A summary that stands for `n` messages.

@@ -37,6 +37,7 @@ mod recipe;
 mod view;
 
 mod brief;
+mod delta;
 mod draft;
 mod fence;
 mod finding;
@@ -53,6 +54,7 @@ mod assemble;
 mod running;
 
 pub use assemble::{Assembly, Outcome, assemble, assemble_observed, assemble_or_draft};
+pub use delta::{Delta, Element, ElementForm, Elements, Rebase};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};
 pub use finding::{Cause, Finding, FindingKind};

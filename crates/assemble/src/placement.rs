@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::{ContextText, Recipe};
+use crate::delta::{Delta, Kept};
+use crate::{ContextText, Rebase, Recipe};
 
 /// Where the context block went, and how that came about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,18 +46,40 @@ pub struct Placement {
 }
 
 /// What a rule that remembers goes by.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Memory<'a> {
     /// Where the previous request had its block.
     pub(crate) previous: Option<&'a Placement>,
     /// A hash of what the block says now, if the rule goes by that.
     pub(crate) content: Option<SmolStr>,
+    /// What was shown and stays shown, if the rule amends.
+    pub(crate) kept: Option<Kept<'a>>,
 }
 
 impl<'a> Memory<'a> {
-    pub(crate) fn of(recipe: &Recipe, previous: Option<&'a Placement>) -> Self {
+    pub(crate) fn of(
+        recipe: &Recipe,
+        (previous, delta): (Option<&'a Placement>, &'a Delta),
+    ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
-        Self { previous, content: goes_by_content.then(|| hash(&recipe.context)) }
+        let kept = recipe.rule.amending().map(|_| {
+            let all = delta.elements().len();
+            let n = recipe.kept_elements.map_or(all, |n| n.min(all));
+            Kept { delta, n, rebased: (n < all).then_some(Rebase::Cost) }
+        });
+        Self { previous, content: goes_by_content.then(|| hash(&recipe.context)), kept }
+    }
+
+    /// Whether what was shown before must go in again.
+    pub(crate) fn has_elements(&self) -> bool {
+        self.kept.is_some_and(|kept| !kept.is_empty())
+    }
+
+    /// Shows nothing of what was shown before where it stood.
+    pub(crate) fn rebase(&mut self, why: Rebase) {
+        if let Some(kept) = &mut self.kept {
+            kept.rebase(why);
+        }
     }
 
     /// Where the block stands, if it says what it said. The position is absent if what it

@@ -33,6 +33,9 @@ pub struct Recipe {
     pub tools: Arc<[Tool]>,
     /// Where the context block goes.
     pub rule: PlacementRule,
+    /// Under a rule that amends: how many of the elements that were shown stay. The others
+    /// cost more than they are worth, and their sources are shown anew. All, if it is not said.
+    pub kept_elements: Option<usize>,
     /// The active summary.
     pub summary: Option<Arc<Summary>>,
     /// In which role a summary is sent.
@@ -68,6 +71,9 @@ pub struct ContextText {
     pub kind: ContextKind,
     /// What it says; a blank one is left out.
     pub text: Arc<str>,
+    /// Its source cannot be read now: what it says is not known, and what was shown of it
+    /// holds.
+    pub is_unread: bool,
 }
 
 /// For whom a request is made.
@@ -176,7 +182,13 @@ impl Budget {
 impl ContextText {
     /// A text of a kind.
     pub fn new(kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
-        Self { kind, text: text.into() }
+        Self { kind, text: text.into(), is_unread: false }
+    }
+
+    /// A source that cannot be read now. Under a rule that amends, what was shown of it stays;
+    /// under the others it is left out.
+    pub fn unread(kind: ContextKind) -> Self {
+        Self { kind, text: "".into(), is_unread: true }
     }
 
     pub(crate) fn says_something(&self) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, FindingKind, Placement, Rate, StablePrefix, Step};
+use crate::{Elements, Finding, FindingKind, Placement, Rate, StablePrefix, Step};
 
 /// What was done to make a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -14,6 +14,9 @@ pub struct Report {
     /// Where the context block went; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// What was said of the context that stays said, if the rule amends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elements: Option<Elements>,
     /// What is the same as in the previous request, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable_prefix: Option<StablePrefix>,

@@ -8,7 +8,7 @@ mod shown;
 mod source;
 mod stable;
 
-pub(crate) use self::prior::Prior;
+pub(crate) use self::prior::{Prior, Spent};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,10 @@ use crate::brief::Brief;
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
-use crate::{Assembly, ContextText, Error, Outcome, Placement, PlacementRule, Recipe, Step, View};
+use crate::{
+    Assembly, ContextText, Delta, Elements, Error, Outcome, Placement, PlacementRule, Rebase,
+    Recipe, Step, View,
+};
 
 /// A conversation that grows, and the requests made from it.
 ///
@@ -57,6 +60,10 @@ pub struct Running {
     previous: Option<Remembered>,
     /// Where the previous request had its context block.
     placement: Option<Placement>,
+    /// What was shown of the context and stays shown.
+    delta: Delta,
+    /// How often that was replaced.
+    delta_edition: u64,
 }
 
 impl Running {
@@ -120,19 +127,46 @@ impl Running {
         if let Outcome::Ready(prompt) = &assembly.outcome {
             self.previous = Some(Remembered::of(prompt, self.previous.as_ref()));
             self.placement.clone_from(&assembly.report.placement);
+            self.remember_elements(assembly.report.elements.as_ref());
         }
     }
 
+    fn remember_elements(&mut self, elements: Option<&Elements>) {
+        let n = self.delta.elements().len();
+        match elements {
+            Some(elements) if elements.kept == n => self.delta.take(elements),
+            Some(elements) => {
+                self.delta.take(elements);
+                self.delta_edition += 1;
+                // What is settled has the elements that stay, and no other.
+                if let Some(basis) = &mut self.made_for {
+                    basis.keep_elements(elements.kept, self.delta_edition);
+                }
+            }
+            None if n > 0 => {
+                self.delta = Delta::default();
+                self.delta_edition += 1;
+            }
+            None => {}
+        }
+    }
+
+    /// What was shown of the context and stays shown.
+    pub fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
     /// Remembers a request that was made elsewhere as the previous request. All that is
-    /// known of it is where its context block stood: what the next one has in common with
-    /// it is not reported.
-    pub fn resume(&mut self, placement: Option<Placement>) {
-        (self.previous, self.placement) = (None, placement);
+    /// known of it is where its context stood: what the next one has in common with it is
+    /// not reported.
+    pub fn resume(&mut self, placement: Option<Placement>, delta: Delta) {
+        (self.previous, self.placement, self.delta) = (None, placement, delta);
+        self.delta_edition += 1;
     }
 
     fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let previous = self.previous.as_ref().map(Remembered::messages);
-        let previous = (previous.as_deref(), self.placement.as_ref());
+        let previous = (previous.as_deref(), (self.placement.as_ref(), &self.delta));
         let made = assemble_after(&self.view, recipe, requires, previous, &mut |_, _| {});
         made.map(|(assembly, _)| assembly)
     }
@@ -150,19 +184,43 @@ impl Running {
             | PlacementRule::BeforeAssistant(_)
             | PlacementRule::FromEnd(_)
             | PlacementRule::Tail
-            | PlacementRule::Sticky(_) => {}
+            | PlacementRule::Sticky(_)
+            | PlacementRule::Delta(_)
+            | PlacementRule::Auto(_) => {}
         }
         // The order borrows what the rest changes.
         let view = std::mem::take(&mut self.view);
         let previous = self.previous.take();
         let placement = self.placement.take();
-        let made = match Brief::of(&view, recipe, requires, placement.as_ref()) {
-            Ok(brief) => self.make(&brief, &view.messages, previous.as_ref()),
+        let delta = std::mem::take(&mut self.delta);
+        let made = match Brief::of(&view, recipe, requires, (placement.as_ref(), &delta)) {
+            Ok(brief) => self.make_or_rebase(brief, &view.messages, previous.as_ref()),
             Err(error) => Some(Err(error)),
         };
         self.view = view;
-        (self.previous, self.placement) = (previous, placement);
+        (self.previous, self.placement, self.delta) = (previous, placement, delta);
         made
+    }
+
+    /// Makes it with what was shown of the context, or without, if that cannot stay.
+    fn make_or_rebase(
+        &mut self,
+        mut brief: Brief<'_>,
+        view: &[Arc<Message>],
+        previous: Option<&Remembered>,
+    ) -> Option<Result<Assembly, Error>> {
+        loop {
+            let has_elements = brief.memory.has_elements();
+            match self.make(&brief, view, previous) {
+                Made::Rebase(why) if has_elements => brief.memory.rebase(why),
+                // Without them it may fit.
+                Made::Done(made) if has_elements && made.is_err() => {
+                    brief.memory.rebase(Rebase::LeftOut)
+                }
+                Made::Rebase(_) | Made::Not => return None,
+                Made::Done(made) => return Some(*made),
+            }
+        }
     }
 
     fn make(
@@ -170,14 +228,14 @@ impl Running {
         brief: &Brief<'_>,
         view: &[Arc<Message>],
         previous: Option<&Remembered>,
-    ) -> Option<Result<Assembly, Error>> {
-        let basis = Basis::of(brief, self.edition);
+    ) -> Made {
+        let basis = Basis::of(brief, self.edition, self.delta_edition);
         let holds = self.made_for.as_ref() == Some(&basis) && self.source.extend(brief, view);
         if !holds {
             *self.prior = Prior::default();
             self.source = match Source::of(brief, view) {
                 Ok(source) => source,
-                Err(error) => return Some(Err(error)),
+                Err(error) => return Made::Done(Box::new(Err(error))),
             };
             self.made_for = Some(basis);
         }
@@ -227,12 +285,7 @@ impl Running {
     }
 
     /// Takes a repaired draft through the other steps.
-    fn finish(
-        &mut self,
-        brief: &Brief<'_>,
-        tail: Tail,
-        previous: Option<&Remembered>,
-    ) -> Option<Result<Assembly, Error>> {
+    fn finish(&mut self, brief: &Brief<'_>, tail: Tail, previous: Option<&Remembered>) -> Made {
         let Tail { mut draft, n_filtered, filtered, repaired, .. } = tail;
         let source = &self.source;
         let n_source = source.entries.len();
@@ -254,13 +307,17 @@ impl Running {
             }
             making.finish(brief, &mut draft, &mut |_, _| {})
         });
+        let rebase = draft.rebase;
         let is_broken = draft.prior.as_ref().is_some_and(|prior| prior.shown.is_broken);
         self.prior = draft.prior.take().unwrap_or_default();
         if is_broken {
             *self.prior = Prior::default();
-            return None;
+            return Made::Not;
         }
-        Some(result)
+        match rebase {
+            Some(why) => Made::Rebase(why),
+            None => Made::Done(Box::new(result)),
+        }
     }
 
     /// Settles the turns before each of these places of the source.
@@ -274,6 +331,15 @@ impl Running {
             }
         }
     }
+}
+
+/// What came of making a request.
+enum Made {
+    Done(Box<Result<Assembly, Error>>),
+    /// It cannot be made from what is settled.
+    Not,
+    /// What was shown of the context cannot stay.
+    Rebase(Rebase),
 }
 
 /// What came since the settled turns, repaired.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Prompt};
 
-use crate::Placement;
+use crate::{Delta, Placement, Report};
 
 /// The visible messages of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,27 +31,35 @@ pub struct Previous {
     pub messages: Vec<Arc<Message>>,
     /// Where it had its context block.
     pub placement: Option<Placement>,
+    /// What it showed of its context that stays shown.
+    pub delta: Delta,
 }
 
 impl Previous {
     /// A request of which only the messages are known.
     pub fn of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
-        Self { messages: messages.into_iter().collect(), placement: None }
+        Self { messages: messages.into_iter().collect(), placement: None, delta: Delta::default() }
     }
 
-    /// A request of which only the place of its context block is known.
-    pub fn placed(placement: Placement) -> Self {
-        Self { messages: Vec::new(), placement: Some(placement) }
+    /// A request of which only is known where its context stood.
+    pub fn placed(placement: Option<Placement>, delta: Delta) -> Self {
+        Self { messages: Vec::new(), placement, delta }
     }
 
-    /// Whether more is known than where its block stood.
+    /// Whether more is known than where its context stood.
     pub fn knows_messages(&self) -> bool {
-        !self.messages.is_empty() || self.placement.is_none()
+        let knows_place = self.placement.is_some() || !self.delta.elements().is_empty();
+        !self.messages.is_empty() || !knows_place
     }
 
-    /// A request that was made, and where its context block went.
-    pub fn made(prompt: &Prompt, placement: Option<&Placement>) -> Self {
+    /// A request that was made after `before`, and its report.
+    pub fn made(prompt: &Prompt, report: &Report, before: Option<&Self>) -> Self {
         let messages = prompt.whole().messages().cloned().collect();
-        Self { messages, placement: placement.cloned() }
+        let mut delta = Delta::default();
+        if let Some(elements) = &report.elements {
+            delta = before.map(|before| before.delta.clone()).unwrap_or_default();
+            delta.take(elements);
+        }
+        Self { messages, placement: report.placement.clone(), delta }
     }
 }

@@ -80,7 +80,7 @@ pub(crate) struct AssemblyArguments {
     #[arg(long, value_name = "NAME=PATH", value_parser = parse_source, help_heading = CONTEXT)]
     context_file: Vec<(String, String)>,
     /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N),
-    /// after_system, tail or sticky(N) [default: after_tool_result(3)]
+    /// after_system, tail, sticky(N), delta(N) or auto(N) [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
     place: Option<PlacementRule>,
 

@@ -227,7 +227,8 @@ impl ReportTable<'_> {
 
     fn message(&self, gutter: &str, entry: &Entry) -> String {
         let palette = self.palette;
-        let is_context = matches!(entry.provenance, Provenance::Context(_));
+        let is_context =
+            matches!(entry.provenance, Provenance::Context(_) | Provenance::Element(_));
         let flag = match (is_context, self.made.preview.pinned.contains(&entry.message.id)) {
             (true, _) => "▌ ",
             (false, true) => "* ",

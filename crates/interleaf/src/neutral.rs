@@ -22,6 +22,7 @@ use crate::{Error, InputFault};
 /// The version of the form that is written, and the only one that is read.
 const VERSION: u32 = 1;
 const CONTEXT: &str = "context:";
+const ELEMENT: &str = "element:";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,6 +163,7 @@ pub fn from_text(provenance: &Provenance) -> Cow<'static, str> {
         Provenance::System => "system",
         Provenance::Summary => "summary",
         Provenance::Context(kind) => return Cow::Owned(format!("{CONTEXT}{}", kind.as_str())),
+        Provenance::Element(kind) => return Cow::Owned(format!("{ELEMENT}{}", kind.as_str())),
         Provenance::Made => "made",
         Provenance::Notice => "notice",
     })
@@ -175,9 +177,10 @@ fn read_from(text: &str) -> Result<Provenance, String> {
         "summary" => Provenance::Summary,
         "made" => Provenance::Made,
         "notice" => Provenance::Notice,
-        _ => match text.strip_prefix(CONTEXT) {
-            Some(kind) => Provenance::Context(context_kind(kind)),
-            None => return Err(format!("unknown `from` {text:?}")),
+        _ => match (text.strip_prefix(CONTEXT), text.strip_prefix(ELEMENT)) {
+            (Some(kind), _) => Provenance::Context(context_kind(kind)),
+            (_, Some(kind)) => Provenance::Element(context_kind(kind)),
+            (None, None) => return Err(format!("unknown `from` {text:?}")),
         },
     })
 }

@@ -32,6 +32,7 @@ mod summary;
 mod take;
 mod todo;
 mod told;
+mod trail;
 mod write;
 
 pub use agent::SessionAgent;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::{CallId, Message, MessageId, Requirements, Role, Settled, Tool};
@@ -45,8 +46,10 @@ pub enum Provenance {
     System,
     /// A summary of messages that are not sent.
     Summary,
-    /// A context source.
+    /// A context source, made fresh for this request.
     Context(ContextKind),
+    /// A context source, said once: it stays where it was shown.
+    Element(ContextKind),
     /// Made to mend the history: a result that was never recorded, or a user turn
     /// that must open the conversation.
     Made,
@@ -56,7 +59,8 @@ pub enum Provenance {
 
 /// What a context message is about. The order of the variants is the order in
 /// which they are sent (C1).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ContextKind {
     /// The agent's role definition.
     Role,

@@ -9,13 +9,15 @@ const TITLES: [&str; 5] = [
     "agent context:",
 ];
 /// How the notices go on after their bracket, their ellipsis and their number.
-const NOTICES: [&str; 6] = [
+const NOTICES: [&str; 8] = [
     "previous conversation summary]",
     "the conversation before this point is not shown",
     "earlier message",
     "characters of this tool result are left out",
     "this old tool result was cleared",
     "no result was recorded for this call",
+    "the context above is brought up to date",
+    "what was said of it above no longer holds",
 ];
 
 /// The text with a backslash before each line that looks like the first of an engine text;
@@ -34,6 +36,11 @@ pub(super) fn escaped(text: &str) -> Option<String> {
 
 /// The text in a tag that nothing in it can close.
 pub(super) fn inside(tag: &str, text: &str) -> String {
+    inside_with(tag, "", text)
+}
+
+/// The text in a tag with attributes.
+pub(super) fn inside_with(tag: &str, attributes: &str, text: &str) -> String {
     let text = escaped(text).unwrap_or_else(|| text.to_owned());
     let closes = |(at, _): &(usize, &str)| {
         let rest = text[at + 1..].trim_start_matches(is_unseen).strip_prefix('/');
@@ -42,7 +49,7 @@ pub(super) fn inside(tag: &str, text: &str) -> String {
     let closing = text.match_indices('<').filter(closes);
     let places: Vec<usize> = closing.map(|(at, _)| at + 1).collect();
     let text = with_backslashes(&text, &places);
-    format!("<{tag}>\n{}\n</{tag}>", text.trim_matches('\n'))
+    format!("<{tag}{attributes}>\n{}\n</{tag}>", text.trim_matches('\n'))
 }
 
 /// Whether a character ends a line, for some reader.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use interleaf_model::Role;
 
 use super::{Fallback, Layout, Memory, Spot};
+use crate::delta::Amending;
 use crate::{Error, Placement};
 
 /// After which tool result from the end the block goes if nothing else is said (C3).
@@ -15,6 +16,20 @@ pub(crate) const RESULTS: usize = 3;
 /// How many messages may follow a block that stays where it was, if nothing else is said:
 /// about five rounds.
 const FOLLOWING: usize = 14;
+
+/// After how many changes of a source a rule that amends shows it whole again, if nothing
+/// else is said.
+const CHANGES: usize = 12;
+
+/// The same, where a source is shown whole again for other reasons as well.
+const MORE_CHANGES: usize = 24;
+
+/// How many messages may follow the last whole copy of a source when a question is asked,
+/// if nothing else is said.
+const NEAR: usize = 24;
+
+/// In a running loop that many times as many may follow.
+const LOOP: usize = 4;
 
 /// Where the context block goes (C6).
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +49,14 @@ pub enum PlacementRule {
     /// Where it was, byte for byte, while it says the same and no more than this many
     /// messages follow it; else right after the third-last tool result.
     Sticky(usize),
+    /// The whole block once, at the tail; then at the tail only what changed, and after
+    /// this many changes of a source the whole of it. What was shown stays as it was.
+    Delta(usize),
+    /// As `Delta`, and a source is shown whole again before a message that is to be
+    /// answered if more than this many messages follow its last whole copy; in a running
+    /// loop, four times as many. A session also drops what it showed as soon as that costs
+    /// more than a fresh copy.
+    Auto(usize),
     /// Wherever a function says.
     Custom(CustomRule),
 }
@@ -80,10 +103,29 @@ impl PlacementRule {
     /// Checks that the rule can be followed at all.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
-            Self::AfterToolResult(0) | Self::BeforeAssistant(0) => Err(Error::settings(format!(
-                "the rule {self} counts from 1: its n must be at least 1"
-            ))),
+            Self::AfterToolResult(0) | Self::BeforeAssistant(0) | Self::Delta(0) => Err(
+                Error::settings(format!("the rule {self} counts from 1: its n must be at least 1")),
+            ),
             _ => Ok(()),
+        }
+    }
+
+    /// When a source is shown whole again, if the rule amends what was shown.
+    pub(crate) fn amending(&self) -> Option<Amending> {
+        let never = usize::MAX;
+        match self {
+            Self::Delta(every) => Some(Amending { every: *every, within: never, near: never }),
+            Self::Auto(near) => {
+                let within = near.saturating_mul(LOOP);
+                Some(Amending { every: MORE_CHANGES, within, near: *near })
+            }
+            Self::AfterToolResult(_)
+            | Self::BeforeAssistant(_)
+            | Self::FromEnd(_)
+            | Self::AfterSystem
+            | Self::Tail
+            | Self::Sticky(_)
+            | Self::Custom(_) => None,
         }
     }
 
@@ -94,7 +136,7 @@ impl PlacementRule {
             Self::BeforeAssistant(n) => before_assistant(layout, *n),
             Self::FromEnd(n) => from_end(layout, *n),
             Self::AfterSystem => at(0),
-            Self::Tail => tail(layout),
+            Self::Tail | Self::Delta(_) | Self::Auto(_) => tail(layout),
             Self::Sticky(limit) => match memory.stood(layout, has_head).flatten() {
                 Some(position) if layout.len() - position <= *limit => at(position),
                 Some(_) | None => after_tool_result(layout, RESULTS),
@@ -155,6 +197,8 @@ impl fmt::Display for PlacementRule {
             Self::AfterSystem => f.write_str("after_system"),
             Self::Tail => f.write_str("tail"),
             Self::Sticky(limit) => write!(f, "sticky({limit})"),
+            Self::Delta(every) => write!(f, "delta({every})"),
+            Self::Auto(near) => write!(f, "auto({near})"),
             Self::Custom(custom) => write!(f, "custom({})", custom.name),
         }
     }
@@ -164,12 +208,13 @@ impl FromStr for PlacementRule {
     type Err = Error;
 
     /// Reads `after_tool_result(3)`, `before_assistant(2)`, `from_end(5)`,
-    /// `after_system`, `tail` or `sticky(14)`; `name:n` says the same as `name(n)`.
+    /// `after_system`, `tail`, `sticky(14)`, `delta(12)` or `auto(24)`; `name:n` says the
+    /// same as `name(n)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = || {
             Error::settings(format!(
                 "{text:?} is not a placement rule: after_tool_result(n), before_assistant(n), \
-                 from_end(n), after_system, tail and sticky(n) are known"
+                 from_end(n), after_system, tail, sticky(n), delta(n) and auto(n) are known"
             ))
         };
         let (name, n) = match (text.split_once('('), text.split_once(':')) {
@@ -187,6 +232,8 @@ impl FromStr for PlacementRule {
             ("after_system", None) => Self::AfterSystem,
             ("tail", None) => Self::Tail,
             ("sticky", n) => Self::Sticky(n.unwrap_or(FOLLOWING)),
+            ("delta", n) => Self::Delta(n.unwrap_or(CHANGES)),
+            ("auto", n) => Self::Auto(n.unwrap_or(NEAR)),
             _ => return Err(unknown()),
         };
         rule.check()?;

@@ -20,10 +20,23 @@ pub(super) struct Basis {
     longest_result: Option<u64>,
     ledger: Option<(Arc<Ledger>, Rate)>,
     edition: u64,
+    elements: Option<Shown>,
+}
+
+/// What was shown of the context: which of it stays.
+#[derive(PartialEq)]
+struct Shown {
+    edition: u64,
+    /// Nothing, if all of it does: then it grows.
+    kept: Option<usize>,
 }
 
 impl Basis {
-    pub(super) fn of(brief: &Brief<'_>, edition: u64) -> Self {
+    pub(super) fn of(brief: &Brief<'_>, edition: u64, delta_edition: u64) -> Self {
+        let elements = brief
+            .memory
+            .kept
+            .map(|kept| Shown { edition: delta_edition, kept: kept.rebased.map(|_| kept.n) });
         let recipe = brief.recipe;
         Self {
             agent: recipe.agent.clone(),
@@ -35,6 +48,15 @@ impl Basis {
             longest_result: recipe.budget.map(|budget| budget.longest_result),
             ledger: recipe.ledger.clone().zip(brief.counting.as_ref().map(|c| c.rate())),
             edition,
+            elements,
+        }
+    }
+
+    /// Takes in that of what was shown only the first so many elements stay, as edition.
+    pub(super) fn keep_elements(&mut self, n: usize, edition: u64) {
+        if let Some(elements) = &mut self.elements {
+            let holds = elements.kept == Some(n) && elements.edition + 1 == edition;
+            *elements = Shown { edition, kept: (!holds).then_some(usize::MAX) };
         }
     }
 }
@@ -58,5 +80,6 @@ impl PartialEq for Basis {
             && self.summary_role == other.summary_role
             && self.longest_result == other.longest_result
             && self.edition == other.edition
+            && self.elements == other.elements
     }
 }

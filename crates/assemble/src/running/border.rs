@@ -60,7 +60,9 @@ fn anchor(
         },
         PlacementRule::BeforeAssistant(n) => layout.nth_last(Role::Assistant, n)?,
         PlacementRule::FromEnd(n) => layout.len().checked_sub(n)?,
-        PlacementRule::Tail => layout.question().unwrap_or(layout.len()),
+        PlacementRule::Tail | PlacementRule::Delta(_) | PlacementRule::Auto(_) => {
+            layout.question().unwrap_or(layout.len())
+        }
         PlacementRule::AfterSystem | PlacementRule::Custom(_) => return None,
     };
     // Without a block the running loop begins with the last user message.

@@ -7,6 +7,7 @@ use interleaf_model::{CallId, Entry, Link, MessageId, Provenance, Role, Settled}
 
 use super::shown::{Shown, ShownLink};
 use crate::brief::Brief;
+use crate::delta::insert;
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::steps::fit::{End, Grant, History, Kind, Loss, Replay, Terms, cost, held_places};
@@ -45,8 +46,10 @@ pub(super) struct Stretch {
     pub(super) start: usize,
     /// Where the history ended before it.
     before: End,
-    /// What its turns cost: the history, and a summary that stands in it.
-    pub(super) tokens: (u64, u64),
+    /// What its turns cost.
+    pub(super) tokens: Spent,
+    /// How many elements of the context stand in it, and the place of the first.
+    elements: (usize, Option<usize>),
     filtered: Findings,
     repaired: Findings,
     /// Its turns with what gave way before these places or in part, as they were shown last.
@@ -63,7 +66,8 @@ struct Totals {
     n_filtered: usize,
     n_repaired: usize,
     n_turns: usize,
-    tokens: (u64, u64),
+    tokens: Spent,
+    elements: (usize, Option<usize>),
     systems: Vec<(Entry, bool)>,
     filtered: Findings,
     repaired: Findings,
@@ -76,14 +80,44 @@ impl Totals {
         self.n_filtered += stretch.n_filtered;
         self.n_repaired += stretch.n_repaired;
         self.n_turns += stretch.link.entries().len();
-        self.tokens.0 += stretch.tokens.0;
-        self.tokens.1 += stretch.tokens.1;
+        self.tokens.history += stretch.tokens.history;
+        self.tokens.summary += stretch.tokens.summary;
+        self.tokens.context += stretch.tokens.context;
+        self.elements.0 += stretch.elements.0;
+        self.elements.1 = self.elements.1.or(stretch.elements.1);
         self.filtered.extend(&stretch.filtered);
         self.repaired.extend(&stretch.repaired);
     }
 }
 
+/// What turns cost, by part.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spent {
+    pub(crate) history: u64,
+    /// A summary that stands in them.
+    pub(crate) summary: u64,
+    /// What was shown of the context.
+    pub(crate) context: u64,
+}
+
+impl Spent {
+    pub(super) fn total(self) -> u64 {
+        self.history + self.summary + self.context
+    }
+}
+
 impl Prior {
+    /// How many messages of the conversation it has, and how many elements of the context.
+    pub(crate) fn n_turns(&self) -> (usize, usize) {
+        let n_elements = self.totals.elements.0;
+        (self.totals.n_turns - n_elements, n_elements)
+    }
+
+    /// The place of the first element of the context in it.
+    pub(crate) fn first_element(&self) -> Option<usize> {
+        self.totals.elements.1
+    }
+
     pub(crate) fn used_ids(&self) -> &HashMap<CallId, usize> {
         &self.used
     }
@@ -103,7 +137,8 @@ impl Prior {
         match step {
             Step::Compress => self.totals.n_source,
             Step::Filter => self.totals.n_filtered,
-            Step::Repair | Step::Place => self.totals.n_repaired,
+            Step::Repair => self.totals.n_repaired,
+            Step::Place => self.totals.n_repaired + self.totals.elements.0,
             Step::System => self.totals.n_turns,
             Step::Fit | Step::Validate => self.shown.len(),
         }
@@ -120,8 +155,8 @@ impl Prior {
         }
     }
 
-    /// What its turns cost: the history, and a summary that stands in it.
-    pub(crate) fn tokens(&self) -> (u64, u64) {
+    /// What its turns cost.
+    pub(crate) fn tokens(&self) -> Spent {
         self.totals.tokens
     }
 
@@ -215,12 +250,17 @@ impl Prior {
         let held = held_places(brief, &made.turns, false);
         let before = self.history.end();
         let start = self.history.len();
-        let mut tokens = (0, 0);
+        let mut tokens = Spent::default();
+        let mut elements = (0, None);
         for (place, entry) in made.turns.iter().enumerate() {
             let cost = cost(brief, &entry.message);
             match entry.provenance {
-                Provenance::Summary => tokens.1 += cost.whole,
-                _ => tokens.0 += cost.whole,
+                Provenance::Summary => tokens.summary += cost.whole,
+                Provenance::Element(_) => {
+                    tokens.context += cost.whole;
+                    elements = (elements.0 + 1, elements.1.or(Some(start + place)));
+                }
+                _ => tokens.history += cost.whole,
             }
             self.history.push(Kind::of(entry, held.contains(&place)), cost);
         }
@@ -252,6 +292,7 @@ impl Prior {
             start,
             before,
             tokens,
+            elements,
             filtered: made.filtered,
             repaired: made.repaired,
             altered: None,
@@ -306,7 +347,10 @@ impl Stretched {
         repair::run(brief, draft, &mut repaired)?;
         let n_repaired = draft.entries.len();
         let mut is_at_head = draft.prior.is_none();
-        let (mut turns, mut systems) = (Vec::with_capacity(n_repaired), Vec::new());
+        if let Some(kept) = brief.memory.kept {
+            insert(kept, &mut draft.entries, is_at_head);
+        }
+        let (mut turns, mut systems) = (Vec::with_capacity(draft.entries.len()), Vec::new());
         for entry in std::mem::take(&mut draft.entries) {
             if entry.message.role() == Role::System {
                 systems.push((entry, is_at_head));

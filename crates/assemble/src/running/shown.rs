@@ -175,7 +175,7 @@ fn shown_link(
     brief: &Brief<'_>,
     showing: Option<Showing<'_>>,
 ) -> Option<ShownLink> {
-    let tokens = stretch.tokens.0 + stretch.tokens.1;
+    let tokens = stretch.tokens.total();
     let plain = ShownLink { link: stretch.link.clone(), tokens, given: Given::default() };
     let Some(showing) = showing else { return Some(plain) };
     let Showing { history, loss, terms, .. } = showing;

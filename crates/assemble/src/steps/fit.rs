@@ -44,8 +44,9 @@ use crate::brief::Brief;
 use crate::draft::{Draft, entry};
 use crate::fence;
 use crate::finding::Findings;
+use crate::running::Spent;
 use crate::tokens::Counting;
-use crate::{Budget, Cause, Error, FindingKind, Tokens};
+use crate::{Budget, Cause, Error, FindingKind, Rebase, Tokens};
 
 /// When a request does not fit, this part of the limit is made free, so that the
 /// next ones fit and repeat its prefix. Half of it is enough if clearing does it. A
@@ -121,6 +122,12 @@ fn give_way(
     }
     replay.play(&history, base, terms);
     let loss = replay.request(&history, terms);
+    let is_element = |entry: &Entry| matches!(entry.provenance, Provenance::Element(_));
+    let element = draft.prior.as_ref().and_then(|prior| prior.first_element());
+    let element = element.or_else(|| Some(base + draft.entries.iter().position(is_element)?));
+    if element.is_some_and(|place| place < history.left_out_before(loss)) {
+        draft.rebase.get_or_insert(Rebase::LeftOut);
+    }
     let first = match &draft.prior {
         Some(prior) => prior.first_id(),
         None => first_id(&draft.entries),
@@ -199,13 +206,15 @@ pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
 
 fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
     let counter = counting.counter().name().to_owned();
-    let (history, summary) = draft.prior.as_ref().map_or((0, 0), |prior| prior.tokens());
+    let Spent { history, summary, context } =
+        draft.prior.as_ref().map(|prior| prior.tokens()).unwrap_or_default();
     let rate = counting.rate();
-    let mut tokens = Tokens { counter, rate, tools, history, summary, ..Tokens::default() };
+    let mut tokens =
+        Tokens { counter, rate, tools, history, summary, context, ..Tokens::default() };
     for entry in &draft.entries {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,
-            Provenance::Context(_) => &mut tokens.context,
+            Provenance::Context(_) | Provenance::Element(_) => &mut tokens.context,
             _ if entry.message.role() == Role::System => &mut tokens.system,
             Provenance::Original
             | Provenance::Altered
@@ -341,7 +350,9 @@ pub(crate) fn put_notice(
 ) {
     let Some(notice) = notice else { return };
     // The context block is placed again: it does not open the conversation for good.
-    let is_said = |entry: &&Entry| !matches!(entry.provenance, Provenance::Context(_));
+    let is_said = |entry: &&Entry| {
+        !matches!(entry.provenance, Provenance::Context(_) | Provenance::Element(_))
+    };
     let first = entries[head..].iter().find(is_said).map(|entry| &entry.message);
     let opens_with_user = first.is_some_and(|message| message.role() == Role::User);
     let is_task = first.is_some_and(|message| brief.is_task(message));

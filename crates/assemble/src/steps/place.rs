@@ -1,16 +1,20 @@
 //! **Sees** whole tool blocks, but for one that may be open at the end.
 //! **Guarantees** that the context messages stand together, in their order, at the
-//! legal position that the rule leads to; without any, the draft stays as it is.
+//! legal position that the rule leads to; without any, the draft stays as it is. Under a
+//! rule that amends, what was shown stands where it stood, and only news goes there.
 //! **Reports** nothing in findings: the placement has its own place in the report.
+
+use std::sync::Arc;
 
 use interleaf_model::{Entry, Message, MessageId, Provenance, Role};
 
 use crate::brief::Brief;
+use crate::delta::{Amending, Kept, insert, news};
 use crate::draft::{Draft, entry};
 use crate::fence;
 use crate::finding::Findings;
 use crate::placement::block_texts;
-use crate::{Agent, ContextText, Error, Layout, Placement, Step};
+use crate::{Agent, ContextText, Error, Layout, Placement, Rebase, Step};
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -19,6 +23,10 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let rule = &brief.recipe.rule;
     rule.check()?;
+    if let (Some(kept), Some(amending)) = (brief.memory.kept, rule.amending()) {
+        amend(brief, draft, kept, amending);
+        return Ok(());
+    }
     let block = context_entries(&brief.recipe.context);
     if block.is_empty() {
         return Ok(());
@@ -45,6 +53,54 @@ pub(super) fn run(
     Ok(())
 }
 
+/// Puts what was shown where it stood, and what is new at the tail.
+fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amending) {
+    let rule = &brief.recipe.rule;
+    let layout = Layout::of(&draft.entries);
+    let is_first = draft.prior.is_none();
+    let spot = rule.spot(&layout, &brief.memory, is_first);
+    let first = if is_first { first_position(brief, &layout) } else { 0 };
+    let position = layout.safe(spot.position).max(first);
+    let question = layout.question().and_then(|question| layout.id(question).cloned());
+    let before_block = position < spot.position.min(layout.len());
+    let next = draft.entries.get(layout.place(position)).map(|entry| entry.message.clone());
+    if question.as_ref().is_some_and(|id| kept.stands_after(id)) {
+        draft.rebase = Some(Rebase::AfterQuestion);
+    }
+    let (n_turns, n_settled) = draft.prior.as_ref().map_or((0, 0), |prior| prior.n_turns());
+    let n_before = n_turns + position;
+    if n_settled + insert(kept, &mut draft.entries, is_first) < kept.n {
+        draft.rebase = Some(Rebase::PlaceGone);
+    }
+    draft.news = news(kept, &brief.recipe.context, amending, (n_before, question.is_some()));
+    if draft.news.is_empty() {
+        return;
+    }
+    let is_next = |entry: &Entry| next.as_ref().is_some_and(|m| Arc::ptr_eq(m, &entry.message));
+    let at = draft.entries.iter().rposition(is_next).unwrap_or(draft.entries.len());
+    draft.placement = Some(Placement {
+        rule: rule.to_string(),
+        anchor: question,
+        fallback: None,
+        before_block,
+        after: None,
+        index: at,
+        messages: draft.news.len(),
+        content: None,
+    });
+    let after = draft.entries[..at].iter().rfind(|entry| is_said(entry));
+    let after = after.map(|entry| entry.message.id.clone());
+    draft.news.iter_mut().for_each(|element| element.after.clone_from(&after));
+    let entries = draft.news.iter().enumerate().map(|(i, element)| element.entry(kept.n + i));
+    draft.entries.splice(at..at, entries.collect::<Vec<_>>());
+}
+
+/// Whether a message is one of the conversation's, which a later request finds again.
+fn is_said(entry: &Entry) -> bool {
+    let is_said = matches!(entry.provenance, Provenance::Original | Provenance::Altered);
+    is_said && entry.message.role() != Role::System
+}
+
 /// A sub-agent's task comes before the block (C9), and so does what stands in its place.
 fn first_position(brief: &Brief<'_>, layout: &Layout<'_>) -> usize {
     let begins_with_user = layout.roles().first() == Some(&Role::User);
@@ -60,6 +116,10 @@ pub(super) fn again(
     draft: &mut Draft,
     findings: &mut Findings,
 ) -> Result<(), Error> {
+    if brief.memory.kept.is_some() {
+        // What was shown stays, and news stand at the end.
+        return Ok(());
+    }
     draft.entries.retain(|entry| !matches!(entry.provenance, Provenance::Context(_)));
     run(brief, draft, findings)
 }

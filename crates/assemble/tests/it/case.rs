@@ -79,6 +79,8 @@ pub(crate) fn rule() -> impl Strategy<Value = PlacementRule> {
         1 => Just(PlacementRule::AfterSystem),
         1 => Just(PlacementRule::Tail),
         2 => prop_oneof![0_usize..40, Just(usize::MAX)].prop_map(PlacementRule::Sticky),
+        4 => (1_usize..5).prop_map(PlacementRule::Delta),
+        2 => (0_usize..12).prop_map(PlacementRule::Auto),
         1 => prop_oneof![0_usize..20, Just(usize::MAX)].prop_map(|position| {
             PlacementRule::Custom(CustomRule::new("fixed", move |_, _| position))
         }),

@@ -261,7 +261,7 @@ fn transcript(prompt: &Prompt) -> String {
 
 /// The roles after the system head, without the context block.
 fn letters(entries: &[Entry]) -> String {
-    let history = entries.iter().filter(|e| !matches!(e.provenance, Provenance::Context(_)));
+    let history = entries.iter().filter(|e| !is_context(e));
     let letter = |entry: &Entry| match entry.message.role() {
         Role::System => None,
         Role::User => Some('u'),
@@ -271,16 +271,29 @@ fn letters(entries: &[Entry]) -> String {
     history.filter_map(letter).collect()
 }
 
+fn is_context(entry: &Entry) -> bool {
+    matches!(entry.provenance, Provenance::Context(_) | Provenance::Element(_))
+}
+
 /// The block holds each text that says something, in the fixed order, in one run.
 fn check_context(case: &Case, prompt: &Prompt, report: &Report) {
     let mut expected: Vec<_> =
         case.recipe.context.iter().filter(|c| !c.text.trim().is_empty()).collect();
     expected.sort_by_key(|context| context.kind.rank());
-    let range = prompt.context().unwrap_or(0..0);
+    let start = prompt.entries().iter().position(is_context).unwrap_or(0);
+    let n = prompt.entries().iter().filter(|entry| is_context(entry)).count();
+    let range = start..start + n;
+    let amends = matches!(case.recipe.rule, PlacementRule::Delta(_) | PlacementRule::Auto(_));
+    let fresh = (!amends && n > 0).then_some(range.clone());
+    assert_eq!(prompt.context(), fresh);
     let block = &prompt.entries()[range.clone()];
     assert_eq!(block.len(), expected.len());
     for (entry, context) in block.iter().zip(expected) {
-        assert_eq!(entry.provenance, Provenance::Context(context.kind.clone()));
+        let expected = match amends {
+            true => Provenance::Element(context.kind.clone()),
+            false => Provenance::Context(context.kind.clone()),
+        };
+        assert_eq!(entry.provenance, expected);
         assert!(entry.message.text().contains(context.text.trim_matches('\n')));
     }
     let placement = report.placement.as_ref().map(|p| (p.index, p.messages));
@@ -352,7 +365,7 @@ fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
                 assert!(message.text().contains(&*summary.text));
                 at_most_once.push("summary");
             }
-            Provenance::Context(_) => assert!(original.is_none()),
+            Provenance::Context(_) | Provenance::Element(_) => assert!(original.is_none()),
         }
     }
     at_most_once.sort_unstable();
@@ -392,7 +405,6 @@ fn check_idempotent(case: &Case, prompt: &Prompt) {
     let is_system_summary = |entry: &Entry| {
         entry.provenance == Provenance::Summary && entry.message.role() == Role::System
     };
-    let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
     let messages = |entries: Vec<&Entry>| -> Vec<Arc<Message>> {
         entries.into_iter().map(|entry| entry.message.clone()).collect()
     };

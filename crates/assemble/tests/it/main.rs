@@ -6,6 +6,7 @@
 
 mod scene;
 
+mod delta;
 mod golden;
 mod placement;
 mod steps;

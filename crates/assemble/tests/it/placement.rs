@@ -289,10 +289,10 @@ fn a_custom_function_sees_the_layout_and_the_previous_placement() {
         stood_after.and_then(|id| layout.after(id)).unwrap_or(layout.len())
     }));
     let (prompt, report) = ready(&input("s u", rule.clone()));
-    let first = report.placement.unwrap();
+    let first = report.placement.clone().unwrap();
     assert_eq!((first.index, first.after.as_ref().map(MessageId::as_str)), (2, Some("m1")));
     let mut second = input("s u a t a", rule);
-    second.previous = Some(Previous::made(&prompt, Some(&first)));
+    second.previous = Some(Previous::made(&prompt, &report, None));
     assert_eq!(ready(&second).1.placement.unwrap().index, 2);
 }
 
@@ -304,7 +304,7 @@ fn requests(rule: &PlacementRule, session: &[(&str, &str)]) -> Vec<String> {
         input.context = vec![ContextText::new(ContextKind::Todo, *todo)];
         input.previous = previous.take();
         let (prompt, report) = ready(&input);
-        previous = Some(Previous::made(&prompt, report.placement.as_ref()));
+        previous = Some(Previous::made(&prompt, &report, None));
         letters(&prompt)
     };
     session.iter().map(one).collect()
@@ -341,7 +341,7 @@ fn a_sticky_block_is_placed_anew_if_what_it_stood_after_is_gone() {
     let (prompt, report) = ready(&input("s u a t a t a t", rule.clone()));
     let mut shorter = input("s u a t a t a t a t", rule);
     shorter.view.messages.retain(|message| message.id.as_str() != "m3");
-    shorter.previous = Some(Previous::made(&prompt, report.placement.as_ref()));
+    shorter.previous = Some(Previous::made(&prompt, &report, None));
     let placed = ready(&shorter).1.placement.unwrap();
     assert_eq!(placed.after.unwrap().as_str(), "m5");
 }

@@ -49,7 +49,7 @@ impl Pair {
         if let Ok(Assembly { outcome: Outcome::Ready(prompt), report }) = &scratch
             && is_sent
         {
-            self.previous = Some(Previous::made(prompt, report.placement.as_ref()));
+            self.previous = Some(Previous::made(prompt, report, self.previous.as_ref()));
         }
         let n = self.view.messages.len();
         if let Ok(Assembly { outcome: Outcome::Ready(prompt), .. }) = &continued {

@@ -120,7 +120,7 @@ pub(crate) fn lines(entries: &[Entry]) -> String {
             Provenance::Altered => '~',
             Provenance::System => '=',
             Provenance::Summary => '#',
-            Provenance::Context(_) => '*',
+            Provenance::Context(_) | Provenance::Element(_) => '*',
             Provenance::Made | Provenance::Notice => '+',
         };
         let line = notation::print_line(&entry.message, 110);

@@ -1,6 +1,6 @@
 //! What was done to make a request, for programs and in one line.
 
-use interleaf_assemble::{Outcome, Placement, Report, StablePrefix, StepReport, Tokens, counts};
+use interleaf_assemble::{Outcome, Report, counts};
 use interleaf_model::CallId;
 use interleaf_wire::{Adjustment, Encoded};
 use serde::Serialize;
@@ -10,15 +10,8 @@ use super::{Preview, Rewritten};
 /// A report in JSON.
 #[derive(Serialize)]
 struct ReportForm<'a> {
-    steps: &'a [StepReport],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    placement: Option<&'a Placement>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stable_prefix: Option<StablePrefix>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    breakpoint: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<&'a Tokens>,
+    #[serde(flatten)]
+    report: &'a Report,
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<Vec<&'a CallId>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,13 +28,8 @@ impl Preview {
 
     /// The report as JSON, with what the API could not take as it was.
     pub fn report_json(&self) -> String {
-        let Report { steps, placement, stable_prefix, breakpoint, tokens } = &self.assembly.report;
         let form = ReportForm {
-            steps,
-            placement: placement.as_ref(),
-            stable_prefix: *stable_prefix,
-            breakpoint: *breakpoint,
-            tokens: tokens.as_ref(),
+            report: &self.assembly.report,
             waiting: match &self.assembly.outcome {
                 Outcome::Ready(_) => None,
                 Outcome::Waiting(calls) => Some(calls.iter().map(|open| &open.call.id).collect()),

@@ -70,7 +70,7 @@ impl Session {
         let shared = self.head.parent.map_or(0, |fork| fork.seq);
         let event = self.conversation.last_request(agent).filter(|&event| event >= shared);
         if let Some(event) = event
-            && let Some(last) = self.request_begun(event).await?
+            && let Some(last) = self.request_begun(event, None).await?
             && !answered.contains(&last.no)
         {
             return Ok(Some(last));

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use interleaf_assemble::{Agent, Assembly, Ledger, OpenCall, Outcome, Recipe, Running, View};
+use interleaf_assemble::{
+    Agent, Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running, View,
+};
 use interleaf_conversation::Conversation;
 use interleaf_model::MessageId;
-use interleaf_store::SentRequest;
 use interleaf_wire::{Encoded, SessionEncoder};
 use smol_str::SmolStr;
 
 use super::counters::Counted;
-use super::told::Told;
+use super::told::Earlier;
+use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
 use crate::hearing::{Hearing, heard};
 use crate::preview::pinned;
@@ -31,6 +33,8 @@ pub(super) struct Lane {
     seen: Option<(u32, usize)>,
     /// The event with which the last request began that is known here.
     last: Option<u64>,
+    /// The requests that showed context which stays shown.
+    trail: Trail,
     /// The last request, for its answer.
     pub(super) asked: Option<Asked>,
 }
@@ -72,6 +76,7 @@ impl Default for Lane {
             pinned: BTreeSet::new(),
             seen: None,
             last: None,
+            trail: Trail::default(),
             hearing: Default::default(),
             bound: Default::default(),
             asked: None,
@@ -107,8 +112,19 @@ impl Lane {
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix })))
     }
 
+    /// What is stored with a request of what it shows.
+    pub(super) fn step(&self, report: &Report) -> Step {
+        self.trail.step(self.running.delta(), report.elements.as_ref())
+    }
+
     /// Remembers a request as the previous request.
     pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked) {
+        let elements = assembly.report.elements.as_ref();
+        if let Some(event) = asked.event {
+            let step = self.step(&assembly.report);
+            let request = Earlier { event, no: asked.number };
+            self.trail.follow(self.running.delta(), elements, (&step, request));
+        }
         self.running.remember(assembly);
         self.last = asked.event;
         self.asked = Some(asked);
@@ -119,10 +135,11 @@ impl Lane {
         self.last == event
     }
 
-    /// Remembers a request that began with this event as the previous request. Its report
-    /// tells where its block stood.
-    pub(super) fn catch_up(&mut self, event: Option<u64>, request: Option<&SentRequest>) {
-        self.running.resume(request.and_then(|request| Told::by(request).placement));
+    /// Remembers a request that began with this event as the previous request, with its
+    /// context where it stood.
+    pub(super) fn catch_up(&mut self, event: Option<u64>, stood: Stood) {
+        self.running.resume(stood.placement, stood.delta);
+        self.trail = stood.trail;
         self.last = event;
     }
 

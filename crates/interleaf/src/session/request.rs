@@ -10,6 +10,7 @@ use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
 use super::retry::RETRIES;
 use super::told::Telling;
+use super::trail::{Step, Stood};
 use crate::{Error, ErrorKind, Next, Request, Target};
 
 impl Session {
@@ -66,7 +67,8 @@ impl Session {
         let (agent, report) = (recipe.agent.name(), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
-        let told = Telling { report, prefix: made.prefix.as_ref() };
+        let Step { earlier, all_elements } = self.lane(agent).step(report);
+        let told = Telling { report, prefix: made.prefix.as_ref(), earlier, all_elements };
         let number = self.note_fragments(agent, (model, vendor), body, told).await?;
         let is_own = recipe.ledger.is_none();
         let counted = made.ledger.clone().zip(report.tokens.as_ref());
@@ -118,11 +120,11 @@ impl Session {
     async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
         let event = self.conversation.last_request(agent);
         if !self.lane(agent).knows(event) {
-            let request = match event {
-                Some(event) => self.request_begun(event).await?,
-                None => None,
+            let stood = match event {
+                Some(event) => self.stood(event).await?,
+                None => Stood::default(),
             };
-            self.lane(agent).catch_up(event, request.as_ref());
+            self.lane(agent).catch_up(event, stood);
         }
         Ok(())
     }

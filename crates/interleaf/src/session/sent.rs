@@ -8,7 +8,8 @@ use interleaf_model::{AgentName, Usage};
 use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
 
 use super::Session;
-use super::told::{Telling, Told};
+use super::told::Telling;
+use super::trail::Stood;
 use crate::Error;
 
 /// The number of requests read at once when one is looked for.
@@ -35,7 +36,7 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        let told = Telling { report: sent.report, prefix: None };
+        let told = Telling { report: sent.report, prefix: None, earlier: None, all_elements: None };
         self.note_fragments(None, (sent.model, sent.vendor), body, told).await
     }
 
@@ -83,7 +84,7 @@ impl Session {
         }
     }
 
-    /// What rules of placement that remember go by: where the block stood in an agent's last
+    /// What rules of placement that remember go by: where the context stood in an agent's last
     /// request of a conversation, which is this session's, now or in its past.
     ///
     /// # Errors
@@ -94,13 +95,18 @@ impl Session {
         agent: Option<&AgentName>,
     ) -> Result<Option<Previous>, Error> {
         let Some(event) = conversation.last_request(agent) else { return Ok(None) };
-        let request = self.request_begun(event).await?;
-        Ok(request.and_then(|request| Told::by(&request).placement).map(Previous::placed))
+        let Stood { placement, delta, .. } = self.stood(event).await?;
+        let is_known = placement.is_some() || !delta.elements().is_empty();
+        Ok(is_known.then(|| Previous::placed(placement, delta)))
     }
 
     /// The request that began with this event, which may be that of a session that this one is
-    /// a fork of. None, if none was noted with it.
-    pub(super) async fn request_begun(&self, event: u64) -> Result<Option<SentRequest>, Error> {
+    /// a fork of. None, if none was noted with it. Its number is looked for from a guess on.
+    pub(super) async fn request_begun(
+        &self,
+        event: u64,
+        guess: Option<u64>,
+    ) -> Result<Option<SentRequest>, Error> {
         let mut head = self.head.clone();
         while let Some(fork) = head.parent.filter(|fork| event < fork.seq) {
             head = self.store.head(fork.session).await.map_err(Error::store)?;
@@ -112,7 +118,7 @@ impl Session {
         };
         // It is nearly always the last one. Later requests began with later events.
         let (mut low, mut high) = (0, head.next_request);
-        let mut no = high.saturating_sub(1);
+        let mut no = guess.unwrap_or(u64::MAX).min(high.saturating_sub(1));
         while low < high {
             let Some(request) = at(no).await? else { return Ok(None) };
             match request.seq.cmp(&event) {

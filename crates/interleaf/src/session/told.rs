@@ -1,6 +1,8 @@
 //! What is stored of how a request was made, and what is read of it again.
 
-use interleaf_assemble::{Placement, Report, Tokens};
+use std::sync::Arc;
+
+use interleaf_assemble::{Element, Elements, Placement, Report, Tokens};
 use interleaf_store::SentRequest;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -13,6 +15,21 @@ pub(super) struct Telling<'a> {
     /// The hash of what the answer is made after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prefix: Option<&'a SmolStr>,
+    /// The request before it that showed context which stays shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) earlier: Option<Earlier>,
+    /// All that is shown of the context and stays, so that nothing earlier need be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) all_elements: Option<Vec<Arc<Element>>>,
+}
+
+/// A request of the session, or of one that it is a fork of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Earlier {
+    /// The event that it began with.
+    pub(super) event: u64,
+    /// Its number.
+    pub(super) no: u64,
 }
 
 /// What whoever makes the next request or takes the answer reads of it.
@@ -22,6 +39,9 @@ pub(super) struct Told {
     pub(super) placement: Option<Placement>,
     pub(super) prefix: Option<SmolStr>,
     pub(super) tokens: Option<Tokens>,
+    pub(super) elements: Option<Elements>,
+    pub(super) earlier: Option<Earlier>,
+    pub(super) all_elements: Option<Vec<Arc<Element>>>,
 }
 
 impl Told {

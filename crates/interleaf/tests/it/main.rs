@@ -10,6 +10,7 @@
 //! - `objects`: no type is read from a list of its fields' values
 //! - `parallel`: calls that were made side by side stay together
 //! - `records`: what is kept beside the conversation, whoever writes it
+//! - `remembered`: rules that go by what was shown before
 //! - `session`: a session is its events
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
@@ -24,9 +25,9 @@ mod meanwhile;
 mod objects;
 mod parallel;
 mod records;
+mod remembered;
 mod requests;
 mod session;
-mod sticky;
 
 use std::collections::BTreeSet;
 use std::future::Future;

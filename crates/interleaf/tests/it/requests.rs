@@ -44,6 +44,8 @@ fn settings() -> impl Strategy<Value = Settings> {
         PlacementRule::AfterSystem,
         PlacementRule::Tail,
         PlacementRule::Sticky(8),
+        PlacementRule::Delta(3),
+        PlacementRule::Auto(6),
     ]);
     let window = proptest::option::weighted(0.4, select(vec![900_u64, 4_000, 1_000_000]));
     let missing = select(vec![MissingResult::Make, MissingResult::Make, MissingResult::DropCall]);
@@ -137,7 +139,7 @@ async fn compare(
     assert_eq!(request.body.names, body.names);
     let noted = session.rebuild(request.number.unwrap()).await.unwrap();
     assert_eq!(shown(&noted), shown(&body.to_bytes()));
-    *previous = Some(Previous::made(&prompt, report.placement.as_ref()));
+    *previous = Some(Previous::made(&prompt, &report, previous.as_ref()));
 }
 
 fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Settings]) {

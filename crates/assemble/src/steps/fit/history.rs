@@ -94,6 +94,7 @@ impl Kind {
             Provenance::System
             | Provenance::Summary
             | Provenance::Context(_)
+            | Provenance::Element(_)
             | Provenance::Notice => false,
         };
         match entry.message.role() {

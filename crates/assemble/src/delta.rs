@@ -1,0 +1,140 @@
+//! Context that is shown once and then amended: what was shown stays where it was, and what
+//! changes is said further down. So every request repeats the one before it.
+//!
+//! ```text
+//!   texts now ─┐
+//!   shown so far ──▶ news ──▶ elements ──▶ the tail of the request ──▶ shown so far
+//!                                 └── insert: the old ones, each after its message
+//! ```
+
+mod element;
+mod insert;
+mod lines;
+mod news;
+
+pub use element::{Element, ElementForm, Elements, Rebase};
+pub(crate) use insert::insert;
+pub(crate) use news::{Amending, news};
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use hashbrown::HashMap;
+use interleaf_model::{ContextKind, Entry, MessageId};
+
+/// What a session has shown of its context and still shows, in the order in which it did.
+#[derive(Debug, Clone, Default)]
+pub struct Delta {
+    elements: Vec<Arc<Element>>,
+    /// The same as messages.
+    entries: Vec<Entry>,
+    /// What each source says by now, to a reader of all elements.
+    states: BTreeMap<SourceKey, State>,
+    /// The elements that stand after a message, and those that open the conversation.
+    anchors: HashMap<Option<MessageId>, Vec<usize>>,
+}
+
+/// Several sources of a kind are told apart by their order.
+type SourceKey = (ContextKind, u32);
+
+/// What a source says by now.
+#[derive(Debug, Clone, Default)]
+struct State {
+    version: u32,
+    /// Nothing, once it was withdrawn.
+    says: Option<Arc<str>>,
+    /// How many elements have amended it since it was last shown whole.
+    n_changes: u32,
+    /// How many messages of the conversation came before its last whole copy.
+    whole_at: usize,
+}
+
+impl Delta {
+    /// What these elements, in their order, show.
+    pub fn of(elements: impl IntoIterator<Item = Arc<Element>>) -> Self {
+        let mut delta = Self::default();
+        elements.into_iter().for_each(|element| delta.push(element));
+        delta
+    }
+
+    /// Nothing was shown.
+    pub(crate) fn none() -> &'static Self {
+        static NONE: LazyLock<Delta> = LazyLock::new(Delta::default);
+        &NONE
+    }
+
+    /// The elements, in the order in which they were shown.
+    pub fn elements(&self) -> &[Arc<Element>] {
+        &self.elements
+    }
+
+    /// What a source says by now, to a reader of all elements.
+    pub fn says(&self, kind: &ContextKind, nth: u32) -> Option<&Arc<str>> {
+        self.states.get(&(kind.clone(), nth))?.says.as_ref()
+    }
+
+    /// Takes in what a request has shown.
+    pub fn take(&mut self, shown: &Elements) {
+        self.truncate(shown.kept);
+        shown.new.iter().for_each(|element| self.push(element.clone()));
+    }
+
+    /// Forgets the elements from a number on.
+    pub(crate) fn truncate(&mut self, n: usize) {
+        if n < self.elements.len() {
+            let kept = std::mem::take(&mut self.elements).into_iter().take(n);
+            *self = Self::of(kept);
+        }
+    }
+
+    fn push(&mut self, element: Arc<Element>) {
+        let state = self.states.entry((element.kind.clone(), element.nth)).or_default();
+        state.version = element.version;
+        state.says.clone_from(&element.says);
+        match element.form {
+            ElementForm::Whole | ElementForm::Withdrawn => {
+                (state.n_changes, state.whole_at) = (0, element.n_before);
+            }
+            ElementForm::Changes => state.n_changes += 1,
+        }
+        let no = self.elements.len();
+        self.anchors.entry(element.after.clone()).or_default().push(no);
+        self.entries.push(element.entry(no));
+        self.elements.push(element);
+    }
+}
+
+/// What is shown follows from the elements.
+impl PartialEq for Delta {
+    fn eq(&self, other: &Self) -> bool {
+        self.elements == other.elements
+    }
+}
+
+impl Eq for Delta {}
+
+/// What a request goes by: of what was shown, the first so many elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept<'a> {
+    pub(crate) delta: &'a Delta,
+    pub(crate) n: usize,
+    /// Why it is not all of them.
+    pub(crate) rebased: Option<Rebase>,
+}
+
+impl Kept<'_> {
+    /// The same without any element.
+    pub(crate) fn rebase(&mut self, why: Rebase) {
+        (self.n, self.rebased) = (0, Some(why));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Whether an element stands right after this message.
+    pub(crate) fn stands_after(&self, id: &MessageId) -> bool {
+        let first = self.delta.anchors.get(&Some(id.clone())).and_then(|numbers| numbers.first());
+        first.is_some_and(|&first| first < self.n)
+    }
+}

@@ -1,0 +1,106 @@
+//! An element: what was said of a source, once, in one place.
+
+use std::sync::Arc;
+
+use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
+use serde::{Deserialize, Serialize};
+
+use crate::draft::entry;
+
+/// What was said of a context source, once, in one place of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[non_exhaustive]
+pub struct Element {
+    /// What the source is about.
+    pub kind: ContextKind,
+    /// Which of the sources of that kind it is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nth: u32,
+    /// The version of the source's text.
+    pub version: u32,
+    /// How it is said.
+    pub form: ElementForm,
+    /// The message that it stands after; absent if it opens the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<MessageId>,
+    /// How many messages of the conversation came before it.
+    pub n_before: usize,
+    /// What is sent, byte for byte.
+    pub text: Arc<str>,
+    /// The whole text of the source in this version; absent if the source is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<Arc<str>>,
+}
+
+interleaf_model::only_objects!(Element);
+
+/// How an element says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ElementForm {
+    /// The whole text.
+    Whole,
+    /// The lines that changed since the version before.
+    Changes,
+    /// That it no longer holds.
+    Withdrawn,
+}
+
+/// The elements of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[non_exhaustive]
+pub struct Elements {
+    /// How many of those that were shown before it still shows.
+    pub kept: usize,
+    /// Why it does not show all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebased: Option<Rebase>,
+    /// The new ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new: Vec<Arc<Element>>,
+}
+
+interleaf_model::only_objects!(Elements);
+
+/// Why elements that were shown are shown no more, and their sources are shown anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rebase {
+    /// A message that one of them stood after is not sent any more.
+    PlaceGone,
+    /// The turns around one of them are left out to fit the window.
+    LeftOut,
+    /// One of them would stand after the message that is to be answered.
+    AfterQuestion,
+    /// What they cost is more than showing the context anew.
+    Cost,
+}
+
+impl Rebase {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PlaceGone => "a message that it stood after is gone",
+            Self::LeftOut => "the turns around it are left out",
+            Self::AfterQuestion => "it would stand after the question",
+            Self::Cost => "a fresh copy is cheaper",
+        }
+    }
+}
+
+impl Element {
+    /// The element as a message of a request, the `no`th of its session.
+    pub(crate) fn entry(&self, no: usize) -> Entry {
+        let id = MessageId::new(format!("context:{}:{no}", self.kind.as_str()));
+        let message = Message::user(&self.text).with_id(id);
+        entry(message, Provenance::Element(self.kind.clone()))
+    }
+}
+
+fn is_zero(nth: &u32) -> bool {
+    *nth == 0
+}

@@ -1,0 +1,91 @@
+//! What a request must say of the context that was not said before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Delta, Element, ElementForm, Kept, SourceKey, State, lines};
+use crate::ContextText;
+use crate::fence::{self, Said};
+use crate::placement::block_texts;
+
+/// When a source is shown whole again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Amending {
+    /// After this many changes of it.
+    pub(crate) every: usize,
+    /// When this many messages follow its last whole copy.
+    pub(crate) within: usize,
+    /// The same, before a message that is to be answered.
+    pub(crate) near: usize,
+}
+
+/// The new elements of a request, in the order of the block. Their places are not known yet.
+pub(crate) fn news(
+    kept: Kept<'_>,
+    context: &[ContextText],
+    amending: Amending,
+    (n_before, is_question): (usize, bool),
+) -> Vec<Element> {
+    let whole;
+    let delta = if kept.n < kept.delta.elements.len() {
+        whole = Delta::of(kept.delta.elements[..kept.n].iter().cloned());
+        &whole
+    } else {
+        kept.delta
+    };
+    let furthest = if is_question { amending.near } else { amending.within };
+    let mut seen: BTreeMap<SourceKey, ()> = BTreeMap::new();
+    let mut new = Vec::new();
+    let mut nths: BTreeMap<_, u32> = BTreeMap::new();
+    for text in block_texts(context) {
+        let nth = nths.entry(&text.kind).or_default();
+        let key = (text.kind.clone(), *nth);
+        *nth += 1;
+        let says = fence::content(&text.kind, &text.text);
+        let state = delta.states.get(&key);
+        seen.insert(key.clone(), ());
+        let is_far = |state: &State| n_before.saturating_sub(state.whole_at) > furthest;
+        match state {
+            Some(state) if state.says.as_deref() == Some(says) => {
+                if is_far(state) {
+                    new.push(element(key, state.version, Some(says), Said::Again(says)));
+                }
+            }
+            Some(State { version, says: Some(old), n_changes, .. }) => {
+                let changes = lines::changes(old, says);
+                let is_due = (*n_changes as usize) + 1 >= amending.every
+                    || state.is_some_and(is_far)
+                    || changes.len() >= says.len();
+                let said = if is_due { Said::Again(says) } else { Said::Changes(&changes) };
+                new.push(element(key, version + 1, Some(says), said));
+            }
+            Some(State { version, says: None, .. }) => {
+                new.push(element(key, version + 1, Some(says), Said::Again(says)));
+            }
+            None => new.push(element(key, 1, Some(says), Said::First(says))),
+        }
+    }
+    let unread = |key: &SourceKey| context.iter().any(|text| text.is_unread && text.kind == key.0);
+    for (key, state) in &delta.states {
+        if state.says.is_some() && !seen.contains_key(key) && !unread(key) {
+            new.push(element(key.clone(), state.version + 1, None, Said::Withdrawn));
+        }
+    }
+    new.iter_mut().for_each(|element| element.n_before = n_before);
+    if delta.elements.is_empty()
+        && let Some(last) = new.last_mut()
+    {
+        last.text = format!("{}\n\n{}", last.text, fence::AMENDED).into();
+    }
+    new
+}
+
+fn element((kind, nth): SourceKey, version: u32, says: Option<&str>, said: Said<'_>) -> Element {
+    let form = match said {
+        Said::First(_) | Said::Again(_) => ElementForm::Whole,
+        Said::Changes(_) => ElementForm::Changes,
+        Said::Withdrawn => ElementForm::Withdrawn,
+    };
+    let text = fence::element(&kind, version, said).into();
+    Element { nth, version, form, after: None, n_before: 0, text, says: says.map(Arc::from), kind }
+}

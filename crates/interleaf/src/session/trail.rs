@@ -1,0 +1,125 @@
+//! What a session has shown of its context, by the requests that showed it.
+//!
+//! Each request is stored with what it showed for the first time, and names the request
+//! before it that did so. So a session that goes on elsewhere, is forked or rolled back shows
+//! what the request that it goes on from has shown, and makes the same bytes.
+
+use std::sync::Arc;
+
+use interleaf_assemble::{Delta, Element, Elements, Placement};
+use interleaf_store::SentRequest;
+
+use super::Session;
+use super::told::{Earlier, Told};
+use crate::Error;
+
+/// After this many requests all that is shown is stored again.
+const LONGEST: usize = 32;
+
+/// The last request that showed something which stays shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Trail {
+    last: Option<Earlier>,
+    /// How many requests must be read to know all that is shown.
+    len: usize,
+}
+
+/// What is stored with a request.
+#[derive(Default)]
+pub(super) struct Step {
+    pub(super) earlier: Option<Earlier>,
+    pub(super) all_elements: Option<Vec<Arc<Element>>>,
+}
+
+/// Where the context stood in a request.
+#[derive(Default)]
+pub(super) struct Stood {
+    pub(super) placement: Option<Placement>,
+    pub(super) delta: Delta,
+    pub(super) trail: Trail,
+}
+
+impl Trail {
+    /// What is stored with a request that shows these elements after what was shown.
+    pub(super) fn step(&self, shown: &Delta, elements: Option<&Elements>) -> Step {
+        let Some(elements) = elements.filter(|elements| elements.kept > 0) else {
+            return Step::default();
+        };
+        if self.len >= LONGEST && adds(shown, elements) {
+            let kept = shown.elements().iter().take(elements.kept).chain(&elements.new);
+            return Step { earlier: None, all_elements: Some(kept.cloned().collect()) };
+        }
+        Step { earlier: self.last, all_elements: None }
+    }
+
+    /// Takes in the request that was just stored with that.
+    pub(super) fn follow(
+        &mut self,
+        shown: &Delta,
+        elements: Option<&Elements>,
+        (step, request): (&Step, Earlier),
+    ) {
+        match elements {
+            None => *self = Self::default(),
+            Some(elements) if elements.kept + elements.new.len() == 0 => *self = Self::default(),
+            Some(elements) if adds(shown, elements) => {
+                let len = if step.earlier.is_some() { self.len + 1 } else { 1 };
+                *self = Self { last: Some(request), len };
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Whether a request shows something else than was shown before.
+fn adds(shown: &Delta, elements: &Elements) -> bool {
+    !elements.new.is_empty() || elements.kept < shown.elements().len()
+}
+
+impl Session {
+    /// Where the context stood in the request that began with this event. Nothing, if that is
+    /// not known.
+    pub(super) async fn stood(&self, event: u64) -> Result<Stood, Error> {
+        let Some(request) = self.request_begun(event, None).await? else {
+            return Ok(Stood::default());
+        };
+        let placement = Told::by(&request).placement;
+        let (delta, trail) = self.shown_by(event, request).await?.unwrap_or_default();
+        Ok(Stood { placement, delta, trail })
+    }
+
+    /// What this request and those before it have shown; nothing, if one of them is gone.
+    async fn shown_by(
+        &self,
+        event: u64,
+        request: SentRequest,
+    ) -> Result<Option<(Delta, Trail)>, Error> {
+        let mut at = Earlier { event, no: request.no };
+        let mut told = Told::by(&request);
+        let mut steps: Vec<Elements> = Vec::new();
+        let mut last = None;
+        let all = loop {
+            if let Some(all) = told.all_elements {
+                last = last.or(Some(at));
+                break all;
+            }
+            let Some(elements) = told.elements else { break Vec::new() };
+            // A request that showed nothing new names one that did.
+            if !elements.new.is_empty() || told.earlier.is_none() {
+                last = last.or(Some(at));
+            }
+            steps.push(elements);
+            let Some(earlier) = told.earlier else { break Vec::new() };
+            let Some(request) = self.request_begun(earlier.event, Some(earlier.no)).await? else {
+                return Ok(None);
+            };
+            (at, told) = (earlier, Told::by(&request));
+        };
+        let mut delta = Delta::of(all);
+        let len = steps.len().max(1);
+        steps.iter().rev().for_each(|elements| delta.take(elements));
+        let has_elements = !delta.elements().is_empty();
+        let trail = Trail { last: last.filter(|_| has_elements), len };
+        Ok(Some((delta, trail)))
+    }
+}

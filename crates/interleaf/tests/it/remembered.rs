@@ -1,0 +1,139 @@
+//! Rules that go by what was shown before: the session remembers, wherever it is made.
+
+use interleaf::assemble::{OpenBlock, PlacementRule, Recipe};
+use interleaf::conversation::{Operation, Truncate};
+use interleaf::model::{ContextKind, Message};
+use interleaf::wire::{Family, Vendor};
+use interleaf::{Session, Target};
+use interleaf_samples::generate::agent_session;
+
+use crate::{block_on, memory, target_of};
+
+fn target() -> Target {
+    target_of(Vendor::of(Family::OpenaiChat), "a-model")
+}
+
+fn shown(body: &[u8]) -> String {
+    String::from_utf8_lossy(body).into_owned()
+}
+
+/// The rules that remember.
+const RULES: [PlacementRule; 4] = [
+    PlacementRule::Sticky(8),
+    PlacementRule::Delta(12),
+    PlacementRule::Delta(3),
+    PlacementRule::Auto(10),
+];
+
+/// A list of which one item changes with every number.
+fn todo(number: usize) -> String {
+    let state = |item: usize| if item <= number { number - (number - item) % 9 } else { 0 };
+    (0..9).map(|item| format!("item {item} is in the state {}\n", state(item))).collect()
+}
+
+fn recipe(rule: &PlacementRule, todo: &str) -> Recipe {
+    let mut recipe = Recipe::new().with_rule(rule.clone()).with_context(ContextKind::Todo, todo);
+    recipe.open_block = OpenBlock::Mend;
+    recipe
+}
+
+/// The next request, as bytes.
+async fn next(session: &mut Session, recipe: &Recipe) -> String {
+    let request = session.request(recipe, &target()).await.unwrap().request().unwrap();
+    shown(&request.body.to_bytes())
+}
+
+/// What the next request would be.
+async fn seen(session: &mut Session, recipe: &Recipe) -> String {
+    let request = session.preview(recipe, &target()).await.unwrap().request().unwrap();
+    shown(&request.body.to_bytes())
+}
+
+/// A session with a request after each message, in which the list changes at every nth.
+async fn played(
+    session: &mut Session,
+    messages: &[Message],
+    rule: &PlacementRule,
+    changes: impl Fn(usize) -> usize,
+) {
+    for (n, message) in messages.iter().enumerate() {
+        session.append(message.clone()).await.unwrap();
+        next(session, &recipe(rule, &todo(changes(n)))).await;
+    }
+}
+
+#[test]
+fn c6_what_was_shown_is_found_again_by_a_resume_another_node_and_a_fork() {
+    block_on(async {
+        for rule in &RULES {
+            // The list changes with every message, and more often than is read at once.
+            let every = if matches!(rule, PlacementRule::Sticky(_)) { 20 } else { 1 };
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            let mut other = Session::open(store.clone(), session.id()).await.unwrap();
+            let mut alone = Session::create(memory().await, "").await.unwrap();
+            for (n, message) in agent_session(80).into_iter().enumerate() {
+                alone.append(message.clone()).await.unwrap();
+                session.append(message).await.unwrap();
+                let recipe = recipe(rule, &todo(n / every));
+                let mut fork = session.fork("a fork").await.unwrap();
+                let mut fork_of_fork = fork.fork("another").await.unwrap();
+                let mut opened = Session::open(store.clone(), fork.id()).await.unwrap();
+                other.refresh().await.unwrap();
+                let expected = next(&mut alone, &recipe).await;
+                let node = if n % 2 == 0 { &mut session } else { &mut other };
+                assert_eq!(next(node, &recipe).await, expected, "{rule} after {n}");
+                for node in [&mut fork, &mut fork_of_fork, &mut opened] {
+                    assert_eq!(seen(node, &recipe).await, expected, "{rule} after {n}");
+                }
+                session.refresh().await.unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn c6_after_a_rollback_the_context_stands_where_it_stood_then() {
+    block_on(async {
+        for rule in &RULES {
+            let messages = agent_session(60);
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            let is_sticky = matches!(rule, PlacementRule::Sticky(_));
+            let changes = move |n: usize| if is_sticky { 1 } else { n / 3 };
+            played(&mut session, &messages[..40], rule, changes).await;
+            let mut as_it_was = Session::create(memory().await, "").await.unwrap();
+            played(&mut as_it_was, &messages[..40], rule, changes).await;
+            // What comes now is taken back: a shorter view, in which all is shown anew.
+            let cut = Truncate { keep_last: Some(6), ..Truncate::default() };
+            session.operate(Operation::Truncate(cut)).await.unwrap();
+            played(&mut session, &messages[40..], rule, changes).await;
+            let recipe = recipe(rule, &todo(if is_sticky { 1 } else { 14 }));
+            let moved = next(&mut session, &recipe).await;
+            session.roll_back(0).await.unwrap();
+            let mut opened = Session::open(store.clone(), session.id()).await.unwrap();
+            let expected = next(&mut as_it_was, &recipe).await;
+            assert_ne!(expected, moved);
+            assert_eq!(seen(&mut opened, &recipe).await, expected, "{rule}");
+            assert_eq!(next(&mut session, &recipe).await, expected, "{rule}");
+        }
+    });
+}
+
+#[test]
+fn c2_what_was_shown_is_neither_in_the_log_nor_in_a_summary() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        let rule = PlacementRule::Delta(12);
+        played(&mut session, &agent_session(20), &rule, |n| n).await;
+        let log: Vec<String> = session.conversation().log().map(|m| m.text().into()).collect();
+        assert_eq!(log.len(), 20);
+        assert!(log.iter().all(|text| !text.contains("Agent TODO List")));
+        // A compaction hides the places: the list is stated anew, once and whole.
+        let last = session.conversation().visible_at(11).unwrap().id.clone();
+        session.summarise_through(&last, "They looked at files.").await.unwrap();
+        let body = next(&mut session, &recipe(&rule, &todo(20))).await;
+        assert_eq!(body.matches("Agent TODO List").count(), 1);
+        assert!(!body.contains("(update)"));
+    });
+}
