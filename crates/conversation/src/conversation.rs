@@ -472,6 +472,12 @@ impl Conversation {
         self.course.last_request(agent)
     }
 
+    /// The event with which the request began that an agent made last, whatever was rolled
+    /// back since: the one that [`Counters::current`] counts.
+    pub fn newest_request(&self, agent: Option<&AgentName>) -> Option<u64> {
+        self.course.newest_request(agent)
+    }
+
     /// The messages that were appended since an agent's last request was made; `None` if there
     /// was none, or an operation has changed the view since.
     pub fn since_request(

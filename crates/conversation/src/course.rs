@@ -12,6 +12,8 @@ pub(crate) struct Course {
     last: Requests,
     /// The same at the end of each batch that has ended.
     ends: Vector<Requests>,
+    /// Those that no rollback takes back.
+    newest: Requests,
 }
 
 /// The main agent has no name.
@@ -27,7 +29,10 @@ impl Course {
     /// Takes in the next event.
     pub(crate) fn follow(&mut self, event: &Event) {
         match event {
-            Event::RequestBegan { agent } => _ = self.last.insert(agent.clone(), self.n_events),
+            Event::RequestBegan { agent } => {
+                self.last.insert(agent.clone(), self.n_events);
+                self.newest.insert(agent.clone(), self.n_events);
+            }
             Event::Operated { .. } => self.ends.push_back(self.last.clone()),
             Event::RolledBack { batch } => {
                 let then = self.ends.get(*batch as usize).cloned().unwrap_or_default();
@@ -45,6 +50,11 @@ impl Course {
     /// The number of the event with which an agent's last request began.
     pub(crate) fn last_request(&self, agent: Option<&AgentName>) -> Option<u64> {
         self.last.get(&agent.cloned()).copied()
+    }
+
+    /// The same, whatever was rolled back since.
+    pub(crate) fn newest_request(&self, agent: Option<&AgentName>) -> Option<u64> {
+        self.newest.get(&agent.cloned()).copied()
     }
 }
 

@@ -8,7 +8,7 @@ use interleaf_conversation::Conversation;
 use interleaf_model::{CallId, Message, Origin};
 
 /// How far back the call of a result is looked for.
-const NEAR: usize = 1000;
+pub(crate) const NEAR: usize = 1000;
 
 /// An agent's ear, message by message. What the main agent leaves out is told in the report
 /// of its requests; a sub-agent's view is its own conversation. A result that names no agent

@@ -56,6 +56,7 @@ mod edit;
 mod error;
 mod hearing;
 mod input_fault;
+mod made_calls;
 mod past;
 mod preview;
 mod request;

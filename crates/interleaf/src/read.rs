@@ -36,7 +36,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
-use interleaf_model::{Tool, Transcript, read_json};
+use interleaf_model::{Message, Tool, Transcript, read_json};
 use interleaf_wire::{Family, Options, Request, decode_request, detect};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -71,6 +71,8 @@ pub struct Reading {
     pub left_out: Vec<String>,
     /// The messages that had the id of another.
     pub renamed: Vec<Renamed>,
+    /// The log indices of those that had no id; of a transcript it is not told.
+    unnamed: Vec<u32>,
 }
 
 /// Reads a conversation; its form is told by its content.
@@ -189,7 +191,8 @@ impl Reading {
         let renamed = renamed::between(&transcript.messages, &conversation);
         let Request { tools, options, .. } = request;
         let (tools, left_out) = (tools.into(), Vec::new());
-        Ok(Self { conversation, tools, options, family, left_out, renamed })
+        let unnamed = unnamed(transcript.messages.iter().map(|message| &**message));
+        Ok(Self { conversation, tools, options, family, left_out, renamed, unnamed })
     }
 
     fn of_request(
@@ -197,10 +200,17 @@ impl Reading {
         mut request: Request,
         fields: &Fields<'_>,
     ) -> Result<Self, Error> {
+        let unnamed = unnamed(&request.messages);
         let transcript = Transcript::named(std::mem::take(&mut request.messages));
         let left_out = fields.beside_conversation(family);
-        Ok(Self { left_out, ..Self::of(&transcript, request, Some(family))? })
+        Ok(Self { left_out, unnamed, ..Self::of(&transcript, request, Some(family))? })
     }
+}
+
+/// The indices of the messages without an id.
+fn unnamed<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<u32> {
+    let messages = (0..).zip(messages);
+    messages.filter(|(_, message)| message.id.is_unassigned()).map(|(index, _)| index).collect()
 }
 
 /// The fields of an object in order, not looked into.

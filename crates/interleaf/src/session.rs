@@ -58,6 +58,7 @@ use interleaf_store::{
 };
 
 use crate::Error;
+use crate::made_calls::MadeCalls;
 use counters::ModelCounter;
 use lane::Lane;
 use records::Records;
@@ -87,6 +88,8 @@ pub struct Session {
     store: Arc<dyn Store>,
     head: Head,
     conversation: Conversation,
+    /// How many messages of the log are from the past that a fork shares.
+    n_shared: usize,
     /// The body of the last noted request, if it is known.
     last_body: Option<LastBody>,
     /// What the main agent's requests are made from.
@@ -97,6 +100,8 @@ pub struct Session {
     kept: Option<Records>,
     /// The changes of records that are not written yet, if this is a draft.
     held: Option<Vec<RecordChange>>,
+    /// The ids that were made for calls; unknown after a write that failed.
+    made_calls: MadeCalls,
     /// What counts tokens where a recipe does not say, by model.
     counters: BTreeMap<String, ModelCounter>,
 }
@@ -116,8 +121,8 @@ impl Session {
     /// If the store refuses.
     pub async fn create_with(store: Arc<dyn Store>, new: NewSession) -> Result<Self, Error> {
         let head = store.create(new).await.map_err(Error::store)?;
-        let conversation = load::conversation(&*store, head.id, head.next_seq).await?;
-        Ok(Self::of(store, head, conversation))
+        let loaded = load::session(&*store, &head).await?;
+        Ok(Self::of(store, head, loaded))
     }
 
     /// Opens a session, and rebuilds its conversation from its events.
@@ -126,21 +131,28 @@ impl Session {
     /// If there is none, or an event is damaged.
     pub async fn open(store: Arc<dyn Store>, id: SessionId) -> Result<Self, Error> {
         let head = store.head(id).await.map_err(Error::store)?;
-        let conversation = load::conversation(&*store, id, head.next_seq).await?;
-        Ok(Self::of(store, head, conversation))
+        let loaded = load::session(&*store, &head).await?;
+        Ok(Self::of(store, head, loaded))
     }
 
-    fn of(store: Arc<dyn Store>, head: Head, conversation: Conversation) -> Self {
+    /// A session with its conversation, of which it shares the first `n_shared` messages.
+    fn of(
+        store: Arc<dyn Store>,
+        head: Head,
+        (conversation, n_shared): (Conversation, usize),
+    ) -> Self {
         let (main, agents, counters) = (Lane::default(), BTreeMap::new(), BTreeMap::new());
         Self {
             store,
             head,
             conversation,
+            n_shared,
             last_body: None,
             main,
             agents,
             kept: None,
             held: None,
+            made_calls: MadeCalls::default(),
             counters,
         }
     }
@@ -152,7 +164,8 @@ impl Session {
     /// If the store refuses.
     pub async fn fork(&self, title: &str) -> Result<Self, Error> {
         let head = self.fork_head(self.seq(), title).await?;
-        Ok(Self::of(self.store.clone(), head, self.conversation.fork()))
+        let shared = (self.conversation.fork(), self.conversation.log_len());
+        Ok(Self::of(self.store.clone(), head, shared))
     }
 
     /// A session that shares this session's first `seq` events.
@@ -162,7 +175,8 @@ impl Session {
     pub async fn fork_at(&self, seq: u64, title: &str) -> Result<Self, Error> {
         let head = self.fork_head(seq, title).await?;
         let conversation = self.at(seq).await?;
-        Ok(Self::of(self.store.clone(), head, conversation))
+        let n_shared = conversation.log_len();
+        Ok(Self::of(self.store.clone(), head, (conversation, n_shared)))
     }
 
     async fn fork_head(&self, seq: u64, title: &str) -> Result<Head, Error> {
@@ -180,8 +194,8 @@ impl Session {
         let (known, new) = (self.seq(), head.next_seq);
         if new < known || head.created != self.head.created {
             // It was removed, and made again under the same name.
-            let conversation = load::conversation(&*self.store, self.id(), new).await?;
-            *self = Self::of(self.store.clone(), head, conversation);
+            let loaded = load::session(&*self.store, &head).await?;
+            *self = Self::of(self.store.clone(), head, loaded);
             return Ok(new);
         }
         let mut conversation = self.conversation.clone();

@@ -62,6 +62,7 @@ mod arguments;
 mod array_items;
 mod base64;
 mod failed;
+mod made_id;
 mod names;
 mod thinking;
 mod turns;
@@ -103,6 +104,7 @@ pub use encode::{Encoded, SessionEncoder, encode};
 pub use error::{Error, ErrorKind};
 pub use family::Family;
 pub use http::{HeaderValue, Http};
+pub use made_id::is_made_call_id;
 pub use names::{Alphabet, NameMap};
 pub use options::{
     AnswerSchema, CacheMarks, Effort, Number, Options, OwnFields, Request, ResponseFormat,

@@ -8,7 +8,7 @@ use interleaf_model::{
 };
 use smol_str::SmolStr;
 
-use crate::{Decoder, Delta, arguments};
+use crate::{Decoder, Delta, arguments, made_id};
 
 /// Collects the pieces of an answer, whole or streamed, into a reply.
 ///
@@ -298,9 +298,8 @@ impl ReplyBuilder {
 
     /// The id of the call with this key: the API's, or a made one if it gave none.
     ///
-    /// A made id is the same whenever the same answer is read, and differs between the
-    /// answers of a session: it comes from the number of the request, else from the answer's id,
-    /// else from what is called.
+    /// A made id is the same whenever the same answer is read: it comes from the number of the
+    /// request, else from the answer's id, else from what is called.
     pub(crate) fn call_id(&self, key: u64, request: Option<u64>) -> Option<CallId> {
         let Some(Slot::Call { number, id, name, arguments, .. }) = self.slots.get(&key) else {
             return None;
@@ -309,9 +308,9 @@ impl ReplyBuilder {
             return Some(id);
         }
         let id = match (request, &self.id) {
-            (Some(request), _) => made_id(&format!("request {request} {number}")),
-            (None, Some(id)) => made_call_id(id, *number),
-            (None, None) => made_id(&format!("call {number} {name} {arguments}")),
+            (Some(request), _) => made_id::of_request(request, *number),
+            (None, Some(id)) => made_id::of_answer(id, *number),
+            (None, None) => made_id::of_content(*number, name, arguments),
         };
         CallId::new(id).ok()
     }
@@ -338,15 +337,6 @@ impl ReplyBuilder {
         let request = decoder.request();
         Reply { message, finish, usage: self.usage, model: self.model, id: self.id, request }
     }
-}
-
-/// The id of a call that the API gave none, from the answer's id.
-pub(crate) fn made_call_id(answer: &str, number: usize) -> String {
-    made_id(&format!("answer {number} {answer}"))
-}
-
-fn made_id(seed: &str) -> String {
-    format!("call_{:016x}", xxhash_rust::xxh3::xxh3_64(seed.as_bytes()))
 }
 
 impl Slot {

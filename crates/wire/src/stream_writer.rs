@@ -29,7 +29,7 @@ use self::held::Held;
 use self::json_end::JsonEnd;
 use crate::adjustment::AdjustmentKind;
 use crate::api_error::Wording;
-use crate::reply_builder::made_call_id;
+use crate::made_id;
 use crate::stream::Framing;
 use crate::write_answer::{Said, Tally, parts};
 use crate::{Adjustment, AnswerHead, ApiError, Delta, Family};
@@ -257,7 +257,7 @@ impl StreamWriter {
             Delta::Text { part, text } => self.more(*part, OpenForm::Text, text, out),
             Delta::Thinking { part, text } => self.more(*part, OpenForm::Thinking, text, out),
             Delta::Call { part, id, name } => {
-                let made = || made_call_id(self.head.id_or(""), self.n_calls);
+                let made = || made_id::of_answer(self.head.id_or(""), self.n_calls);
                 let id = if id.is_empty() { made() } else { id.clone() };
                 self.n_calls += 1;
                 self.begin(*part, OpenForm::Call { id, name: name.clone() }, out);

@@ -261,7 +261,7 @@ fn calls_without_an_id_get_ids_of_their_own_in_every_turn() {
     let calls: Vec<&str> =
         messages.iter().filter_map(|message| message["parts"][0]["id"].as_str()).collect();
     let results: Vec<&str> = messages.iter().filter_map(|m| m["call"].as_str()).collect();
-    assert_eq!(calls, ["call_0_0", "call_2_0", "call_4_0"]);
+    assert_eq!(calls, ["call_0_0", "call_0_0_2", "call_0_0_3"]);
     assert_eq!(calls, results);
 }
 

@@ -1,10 +1,12 @@
 //! What is to be appended to a session: messages, or a model's reply.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Reply, read_json};
 use interleaf_wire::{Family, decode_request};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{Fields, Reading, Renamed, conversation, unmarked};
 use crate::{Error, InputFault, reply_form};
@@ -46,7 +48,8 @@ pub fn said(text: &str) -> Result<Said, Error> {
             return Ok(Said::Reply(Box::new(reply_form::read(text)?)));
         }
     }
-    let Reading { conversation, renamed, .. } = conversation(text)?;
+    let Reading { conversation, renamed, unnamed, .. } = conversation(text)?;
+    let unnamed: HashSet<u32> = unnamed.into_iter().chain(unnamed_of_transcript(text)).collect();
     let hidden = conversation.log_len() - conversation.view_len();
     if hidden > 0 {
         let messages = if hidden == 1 { "message is" } else { "messages are" };
@@ -58,12 +61,31 @@ pub fn said(text: &str) -> Result<Said, Error> {
     // Whoever appends them renames those that are doubles there, and says so.
     let was: HashMap<MessageId, MessageId> =
         renamed.into_iter().map(|Renamed { was, now, .. }| (now, was)).collect();
-    for message in messages.iter_mut().filter(|_| !was.is_empty()) {
-        if let Some(was) = was.get(&message.id) {
-            Arc::make_mut(message).id = was.clone();
+    for (index, message) in conversation.view().zip(&mut messages) {
+        // Those without an id are named by their place there, which is not the one here.
+        let own = unnamed.contains(&index).then(MessageId::default);
+        if let Some(id) = own.or_else(|| was.get(&message.id).cloned()) {
+            Arc::make_mut(message).id = id;
         }
     }
     Ok(Said::Messages(messages))
+}
+
+/// The indices of a transcript's messages that have no id; nothing, if it is no transcript.
+fn unnamed_of_transcript(text: &str) -> Vec<u32> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "interleaf")]
+        _version: IgnoredAny,
+        messages: Vec<Id>,
+    }
+    #[derive(Deserialize)]
+    struct Id {
+        id: Option<IgnoredAny>,
+    }
+    let messages = serde_json::from_str(text).map_or(vec![], |named: Named| named.messages);
+    let unnamed = (0..).zip(messages).filter(|(_, message)| message.id.is_none());
+    unnamed.map(|(index, _)| index).collect()
 }
 
 /// One OpenAI-style chat message.

@@ -1,9 +1,10 @@
 //! Which request an answer is to.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use interleaf_conversation::Event;
-use interleaf_model::AgentName;
+use interleaf_model::{AgentName, Message};
 use interleaf_store::{Page, SentRequest};
 
 use super::Session;
@@ -84,10 +85,17 @@ impl Session {
         Ok(None)
     }
 
+    /// What was said here, the newest first, and not in the past that a fork shares: there,
+    /// the numbers of requests are another session's.
+    pub(super) fn newest_own(&self) -> impl Iterator<Item = &Arc<Message>> {
+        let n_own = self.conversation.log_len().saturating_sub(self.n_shared);
+        self.conversation.log().rev().take(n_own)
+    }
+
     /// The requests that the last answers are to.
     fn answered(&self) -> HashSet<u64> {
-        let log = self.conversation.log().rev();
-        log.filter_map(|message| message.answered()?.request).take(RECENT).collect()
+        let own = self.newest_own();
+        own.filter_map(|message| message.answered()?.request).take(RECENT).collect()
     }
 
     async fn request_of(&self, number: u64) -> Result<Option<SentRequest>, Error> {

@@ -34,7 +34,7 @@ impl Session {
     /// Begins changes of records that are written together.
     pub fn draft_records(&mut self) -> RecordDraft<'_> {
         let (store, head) = (self.store.clone(), self.head.clone());
-        let mut trial = Self::of(store, head, self.conversation.clone());
+        let mut trial = Self::of(store, head, (self.conversation.clone(), self.n_shared));
         trial.held = Some(Vec::new());
         RecordDraft { session: self, trial }
     }

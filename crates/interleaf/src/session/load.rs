@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use interleaf_conversation::Conversation;
-use interleaf_store::{Replay, SessionId, Store};
+use interleaf_store::{Head, Replay, SessionId, Store};
 
 use crate::Error;
 
@@ -16,6 +16,18 @@ pub(super) async fn conversation(
     let mut conversation = Conversation::new();
     extend(store, id, &mut conversation, 0..seq).await?;
     Ok(conversation)
+}
+
+/// The conversation of a session, and how many messages of it a fork shares.
+pub(super) async fn session(
+    store: &dyn Store,
+    head: &Head,
+) -> Result<(Conversation, usize), Error> {
+    let shared = head.parent.map_or(0, |fork| fork.seq);
+    let mut conversation = conversation(store, head.id, shared).await?;
+    let n_shared = conversation.log_len();
+    extend(store, head.id, &mut conversation, shared..head.next_seq).await?;
+    Ok((conversation, n_shared))
 }
 
 /// Takes in these events.

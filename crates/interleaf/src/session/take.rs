@@ -12,6 +12,7 @@ use super::lane::Asked;
 use super::retry::RETRIES;
 use super::{Session, now};
 use crate::Error;
+use crate::made_calls::is_same;
 
 impl Session {
     /// Takes in an answer: the message, what it cost, why it ended, who made it and the
@@ -77,7 +78,8 @@ impl Session {
         let mut message = message.with_answered(&answered).map_err(Error::form)?;
         message.origin = origin_of(agent);
         message.at = Some(message.at.map_or_else(now, Ok)?);
-        let message = Arc::new(message);
+        let mut made_calls = std::mem::take(&mut self.made_calls);
+        let message = made_calls.fit(Arc::new(message), &self.conversation);
 
         let mut conversation = self.conversation.clone();
         let mut events = vec![];
@@ -87,8 +89,8 @@ impl Session {
         }
         events.push(conversation.append(message).map_err(Error::conversation)?);
         if let Some(usage) = usage {
-            let last = conversation.last_request(agent);
-            let noted = match asked.as_ref().is_some_and(|asked| asked.event != last) {
+            let newest = conversation.newest_request(agent);
+            let noted = match asked.as_ref().is_some_and(|asked| asked.event != newest) {
                 true => conversation.note_earlier_usage(usage, agent),
                 false => conversation.note_usage(usage, agent),
             };
@@ -100,6 +102,7 @@ impl Session {
         let index = conversation.log_len() as u32 - 1;
         self.send(commit).await?;
         self.conversation = conversation;
+        self.made_calls = made_calls;
         self.lane(agent).asked = None;
         self.learn(asked, usage);
         let kept = self.conversation.message(index);
@@ -194,12 +197,12 @@ impl Session {
     fn taken(&self, agent: Option<&AgentName>, reply: &Reply) -> Option<Arc<Message>> {
         let number = reply.request?;
         let origin = origin_of(agent);
-        let own = self.conversation.log().rev().filter(|message| message.origin == origin);
+        let own = self.newest_own().filter(|message| message.origin == origin);
         let answers = own.filter_map(|message| Some((message, message.answered()?)));
         let is_same = |(message, answered): &(&Arc<Message>, Answered)| {
             answered.request == Some(number)
                 && answered.response == reply.id
-                && message.body == reply.message.body
+                && is_same(&message.body, &reply.message.body)
         };
         answers.take(RECENT).find(is_same).map(|(message, _)| message.clone())
     }

@@ -36,7 +36,9 @@ impl Session {
         let messages = messages.into_iter();
         let several = messages.size_hint().0 > 1;
         let mut events = Vec::with_capacity(messages.size_hint().0);
+        let mut made_calls = std::mem::take(&mut self.made_calls);
         for (i, message) in messages.enumerate() {
+            let message = made_calls.fit(message, &conversation);
             let mut message = with_caller(message, &conversation);
             if message.at.is_none() {
                 Arc::make_mut(&mut message).at = Some(now()?);
@@ -51,6 +53,7 @@ impl Session {
             self.send(Commit::new(self.id(), now()?).append(self.seq(), events)).await?;
             self.conversation = conversation;
         }
+        self.made_calls = made_calls;
         Ok(first)
     }
 

@@ -7,6 +7,7 @@
 //! - `copies`: sessions on their way between stores
 //! - `fence`: no text that was said passes for the engine's own
 //! - `library_page`: the code on the library's page is the code that runs
+//! - `made_calls`: calls that came without an id
 //! - `objects`: no type is read from a list of its fields' values
 //! - `parallel`: calls that were made side by side stay together
 //! - `records`: what is kept beside the conversation, whoever writes it
@@ -21,6 +22,7 @@ mod bound;
 mod copies;
 mod fence;
 mod library_page;
+mod made_calls;
 mod meanwhile;
 mod objects;
 mod parallel;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use interleaf::assemble::{Agent, Recipe};
+use interleaf::conversation::{Clear, Operation};
 use interleaf::model::{ContextKind, Finish, Message, Reply, Usage, notation};
 use interleaf::store::{Page, Store};
 use interleaf::{ErrorKind, Request, Session, Target};
@@ -163,6 +164,28 @@ fn a_late_answer_of_an_earlier_request_adds_its_tokens_and_leaves_the_current_co
             one.take(reply(text, number, prompt)).await.unwrap();
         }
         assert_eq!(one.conversation().log_len(), 3);
+    });
+}
+
+#[test]
+fn a12_an_answer_that_comes_after_a_rollback_is_the_current_request() {
+    block_on(async {
+        let (mut one, two) = two_nodes().await;
+        let first = asked(&mut one).await.number;
+        one.take(reply("one", first, 20)).await.unwrap();
+        one.operate(Operation::Clear(Clear::default())).await.unwrap();
+        one.append(Message::user("again")).await.unwrap();
+        let second = asked(&mut one).await.number;
+        one.roll_back(0).await.unwrap();
+        let mut elsewhere = Session::open(two.store().clone(), two.id()).await.unwrap();
+        let taken = reply("two", second, 30);
+        elsewhere.take(taken.clone()).await.unwrap();
+        one.take(taken).await.unwrap();
+        for session in [one, elsewhere] {
+            let usage = session.conversation().usage();
+            let counted = [usage.current, usage.cumulative, usage.lifetime].map(|it| it.prompt);
+            assert_eq!(counted, [30, 50, 50]);
+        }
     });
 }
 

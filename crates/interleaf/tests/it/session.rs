@@ -8,7 +8,7 @@ use interleaf::conversation::{Clear, Conversation, Filter, Insert, Operation, Re
 use interleaf::model::{ContextKind, Json, Message, Role, Usage};
 use interleaf::store::{self, Page, RecordChange, RecordFilter, RecordKind, Store};
 use interleaf::wire::{Family, Vendor, encode};
-use interleaf::{ErrorKind, Next, Session, Single, SummaryState, Target};
+use interleaf::{ErrorKind, Next, OnConflict, Session, Single, SummaryState, Target, append_said};
 use interleaf_samples::generate::agent_session;
 
 use crate::target_of;
@@ -278,4 +278,37 @@ async fn messages_that_come_after_a_conflict_are_named_by_their_new_place() {
     assert_eq!(ids, ["m0", "m1", "x", "m3", "m4"]);
     let told: Vec<String> = done.renamed.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["message 3 is now \"m3\": another message has its id \"x\""]);
+}
+
+#[tokio::test]
+async fn a1_an_id_that_reads_like_a_place_is_an_id_like_any_other() {
+    let said = |text: &str| interleaf::read::said(text).unwrap();
+    let own = |id: &str| {
+        format!(r#"{{{id} "role": "user", "parts": [{{"type": "text", "text": "x"}}]}}"#)
+    };
+    let m0 = r#""id": "m0","#;
+    let [named, unnamed] = [own(m0), own("")];
+    let chat = r#"{"id": "m0", "role": "user", "content": "x"}"#;
+    for list in [
+        format!(r#"{{"interleaf": 1, "messages": [{named}, {unnamed}]}}"#),
+        format!("[{named}, {unnamed}]"),
+        format!(r#"[{chat}, {{"role": "user", "content": "y"}}]"#),
+    ] {
+        let mut session = Session::create(store::open("memory:").await.unwrap(), "").await.unwrap();
+        let mut append =
+            async |text: &str| append_said(&mut session, said(text), OnConflict::Retry).await;
+        append(r#"{"id": "first", "role": "user", "content": "x"}"#).await.unwrap();
+        // It is free here, and stays.
+        append(&named).await.unwrap();
+        for one in [&named, chat] {
+            let refused = append(one).await.unwrap_err().to_string();
+            assert!(refused.contains("\"m0\" is the id of message 1"), "{refused}");
+        }
+        let done = append(&list).await.unwrap();
+        let told: Vec<String> = done.renamed.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["message 2 is now \"m2\": another message has its id \"m0\""], "{list}");
+        let ids: Vec<&str> =
+            session.conversation().log().map(|message| message.id.as_str()).collect();
+        assert_eq!(ids, ["first", "m0", "m2", "m3"]);
+    }
 }

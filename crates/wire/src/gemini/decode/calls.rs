@@ -3,7 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use interleaf_model::CallId;
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::SmolStr;
+
+use crate::made_id::by_place;
 
 /// The calls so far, and which of them wait for their results.
 #[derive(Debug, Default)]
@@ -132,6 +134,6 @@ fn id(
 ) -> Result<CallId, interleaf_model::Error> {
     match given {
         Some(given) => CallId::new(given),
-        None => CallId::new(format_smolstr!("call_{content_idx}_{part_idx}")),
+        None => CallId::new(by_place(content_idx, part_idx)),
     }
 }

@@ -9,13 +9,13 @@ use interleaf_model::{
     Producer, Seal, Status, Text, Thinking, ToolCall, ToolName, ToolResult, VendorName,
 };
 use serde_json::value::RawValue;
-use smol_str::format_smolstr;
 
 use super::extra;
 use super::form::{self, Call, Content, Input, Speaker, ThinkingBlock, Turn};
 use super::parts::{assistant_part, content_parts, system_parts};
 use crate::arguments::from_object;
 use crate::error::Fault;
+use crate::made_id::by_place;
 use crate::open_calls::OpenCalls;
 use crate::openai_chat::OPENAI;
 use crate::raw::{Fields, ObjectText, is_object, list};
@@ -73,7 +73,7 @@ fn message<'a>(
         Speaker::Function { name } => {
             let call = match calls.functions.get(&name) {
                 Some(call) => call.clone(),
-                None => made_id(message_idx, 0)?,
+                None => CallId::new(by_place(message_idx, 0))?,
             };
             let parts = content_parts(form.content)?;
             let name = Some(ToolName::new(name));
@@ -174,7 +174,7 @@ fn tool_call(
 ) -> Result<ToolCall, Fault<'_>> {
     let id = match call.id {
         Some(id) => CallId::new(id)?,
-        None => made_id(message_idx, call_idx)?,
+        None => CallId::new(by_place(message_idx, call_idx))?,
     };
     let mut own = ObjectText::default();
     if let Input::Custom(_) = call.input {
@@ -213,10 +213,4 @@ fn arguments(input: &Input<'_>) -> Arguments {
         }
         Input::Custom(text) => Arguments::from_text(text),
     }
-}
-
-/// The id of a call that came without one. It derives from the call's place, so
-/// that every request built from the same history has the same bytes.
-fn made_id(message_idx: usize, call_idx: usize) -> Result<CallId, interleaf_model::Error> {
-    CallId::new(format_smolstr!("call_{message_idx}_{call_idx}"))
 }

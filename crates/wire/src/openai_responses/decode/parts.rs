@@ -15,6 +15,7 @@ use super::messages::item_type;
 use super::{extra, rest};
 use crate::arguments::from_object;
 use crate::error::Fault;
+use crate::made_id::by_place;
 use crate::openai_responses::{
     CHAT_OWNER, OWNER, UNKNOWN_MEDIA, UNNAMED_FILE, WRAPPED_PART, is_part_type,
 };
@@ -148,7 +149,7 @@ fn custom_call(i: usize, mut fields: Fields<'_>) -> Result<AssistantPart, Fault<
 /// The id of a call; one that came without gets it from its place.
 fn call_id<'a>(i: usize, fields: &mut Fields<'a>) -> Result<CallId, Fault<'a>> {
     let id = fields.take_text("call_id")?.unwrap_or_default();
-    Ok(CallId::new(id).or_else(|_| CallId::new(format_smolstr!("call_{i}")))?)
+    Ok(CallId::new(id).or_else(|_| CallId::new(by_place(i, 0)))?)
 }
 
 fn call_name<'a>(fields: &mut Fields<'a>) -> Result<ToolName, Fault<'a>> {
