@@ -3,8 +3,10 @@
 use interleaf::Target;
 use interleaf::read::Tools;
 use interleaf::wire::{Family, Options, Vendor};
+use serde_json::value::RawValue;
 
 use crate::assembly::{Made, Recipe};
+use crate::batch::one_line;
 use crate::failure::Failure;
 use crate::input::{Input, Loaded};
 use crate::report_table::{say_changes, say_model, waiting_text};
@@ -41,7 +43,7 @@ impl Plain {
         let target = Target::with_options(self.vendor.clone(), options(&loaded.options));
         let mut made = Recipe::plain().make(&loaded, Some(&target), false)?;
         if family == self.vendor.family {
-            made.preview.compare(&read_from);
+            made.preview.compare(&read_from, self.vendor);
         }
         let text = made.text(&loaded.name)?;
         let text = text.ok_or_else(|| Failure::new(&loaded.name, waiting_text(&made.preview)))?;
@@ -50,8 +52,9 @@ impl Plain {
 }
 
 impl Body {
-    pub(crate) fn name(&self) -> &str {
-        &self.loaded.name
+    /// The body, with the report of what was changed beside it, on one line.
+    pub(crate) fn line(&self) -> Result<Box<RawValue>, Failure> {
+        one_line(&self.loaded.name, &self.made.preview.with_report(self.text.trim_end()))
     }
 
     /// Tells on standard error what was changed, and what should be known of its model, with

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use interleaf_assemble::{Assembly, Ledger, Outcome, Previous, Recipe, View, assemble_or_draft};
 use interleaf_conversation::{Conversation, PINNED};
 use interleaf_model::{Entry, MessageId, Requirements};
-use interleaf_wire::{Encoded, encode};
+use interleaf_wire::{Encoded, Vendor, encode};
 
 pub use self::rewritten::{Change, Rewritten};
 use crate::hearing::heard;
@@ -127,11 +127,12 @@ impl<'a> Single<'a> {
 
 impl Preview {
     /// Finds where the body is another than the one that it was read from, of the same API:
-    /// readers mend what is plain, and this tells what they did.
-    pub fn compare(&mut self, read_from: &str) {
+    /// readers mend what is plain, and this tells what they did. The vendor is the one that it
+    /// was made for: each place has the rules that were broken there.
+    pub fn compare(&mut self, read_from: &str, vendor: &Vendor) {
         let body = self.body.as_ref().map(Encoded::to_bytes).unwrap_or_default();
         if let Ok(body) = std::str::from_utf8(&body) {
-            self.rewritten = rewritten::between(read_from, body);
+            self.rewritten = rewritten::between(read_from, body, vendor);
         }
     }
 

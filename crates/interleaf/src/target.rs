@@ -102,8 +102,8 @@ impl Target {
         let (model, family) = (&self.options.model, self.vendor.family);
         match read_from.filter(|from| *from != family) {
             _ if model.is_empty() => {
-                let is_told = self.vendor.family.names_model_in_address();
-                (!is_told).then(|| format!("the body names no model, and {family} asks for one"))
+                let asks = self.vendor.asks_for_model();
+                asks.then(|| format!("the body names no model, and {family} asks for one"))
             }
             Some(from) => Some(format!(
                 "the model is still {:?}, its name in the {from} body",

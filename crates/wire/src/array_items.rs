@@ -41,8 +41,7 @@ fn walk(schema: &mut Value, place: &str, found: &mut dyn FnMut(&mut Map<String, 
             Value::Object(_) if SCHEMA.contains(&name.as_str()) => walk(value, &at(), found),
             Value::Object(inner) if OBJECTS.contains(&name.as_str()) => {
                 for (key, schema) in inner {
-                    let key = key.replace('~', "~0").replace('/', "~1");
-                    walk(schema, &format!("{}/{key}", at()), found);
+                    walk(schema, &format!("{}/{}", at(), tree::step(key)), found);
                 }
             }
             Value::Array(list) if LISTS.contains(&name.as_str()) => {

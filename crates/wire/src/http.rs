@@ -55,6 +55,9 @@ pub enum HeaderValue {
     Secret(Secret),
 }
 
+/// Where a vendor's address names the model.
+pub(crate) const MODEL: &str = "{model}";
+
 /// What a family says of its requests: its place in the table of contents.
 pub(crate) struct Route {
     /// The version that the vendor's own SDK puts before the path, so that its users know the
@@ -145,13 +148,13 @@ impl Vendor {
             return Err(rule(format!("the vendor {name:?} {text}")));
         }
         self.check().map_err(rule)?;
-        let in_base = base_url.contains("{model}");
+        let in_base = base_url.contains(MODEL);
         if options.model.is_empty() && (route.names_model || in_base) {
             return Err(rule(format!(
                 "the address of the vendor {name:?} contains the model: give one"
             )));
         }
-        let base_url = base_url.replace("{model}", &escaped(&options.model, ""));
+        let base_url = base_url.replace(MODEL, &escaped(&options.model, ""));
         let (base, base_query) = base_url.split_once('?').unwrap_or((&base_url, ""));
         let base = base.trim_end_matches('/');
         let base = match route.version {

@@ -73,6 +73,7 @@ mod encode;
 
 mod decode;
 mod doubles;
+mod foreign_choice;
 mod foreign_tool;
 mod misplaced;
 mod open_calls;

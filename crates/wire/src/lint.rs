@@ -1,5 +1,7 @@
 //! What can be seen in a body that an API will refuse.
 
+use std::collections::BTreeMap;
+
 use crate::tree::Value;
 use crate::{Error, Family, Vendor};
 use serde::Serialize;
@@ -17,6 +19,7 @@ pub struct Rule {
 
 /// A place in a body that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Fault {
     /// The rule.
     pub rule: &'static Rule,
@@ -25,6 +28,16 @@ pub struct Fault {
     /// Particulars; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// How many places after this one break the rule too and are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
+}
+
+/// How many places of each rule are listed.
+const MOST_ALIKE: usize = 100;
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// The rules of a family.
@@ -32,7 +45,8 @@ pub fn rules(family: Family) -> &'static [Rule] {
     family.codec().rules
 }
 
-/// Finds what a vendor will refuse in a body, in the order of the places.
+/// Finds what a vendor will refuse in a body, in the order of the places. Of each rule the
+/// first hundred places are listed, and the others counted.
 ///
 /// # Errors
 /// If the text is not JSON, or an object in it has two fields of one name.
@@ -40,7 +54,7 @@ pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
     let body: Value = serde_json::from_str(text).map_err(|e| Error::syntax(&e, text))?;
     Error::unless_double(text)?;
     let codec = vendor.family.codec();
-    let mut faults = Faults { found: Vec::new() };
+    let mut faults = Faults::default();
     (codec.check)(&body, vendor, &mut faults);
     let has_messages = body.as_array().is_some_and(|list| list.iter().any(Value::is_object));
     let list = codec.signs.conversation.first().filter(|_| has_messages);
@@ -53,7 +67,7 @@ pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
 
 /// What is wrong with the messages that stand alone, where a body is missing around them.
 fn faults_of_messages(body: &Value, list: &str, vendor: &Vendor) -> Vec<Fault> {
-    let mut faults = Faults { found: Vec::new() };
+    let mut faults = Faults::default();
     (vendor.family.codec().check)(body, vendor, &mut faults);
     let outer = format!("/{list}");
     let inside = |fault: Fault| {
@@ -61,6 +75,15 @@ fn faults_of_messages(body: &Value, list: &str, vendor: &Vendor) -> Vec<Fault> {
         Some(Fault { pointer, ..fault })
     };
     faults.found.into_iter().filter_map(inside).filter(|fault| !fault.pointer.is_empty()).collect()
+}
+
+/// What is wrong with the model of a body, for a vendor who wants it named there.
+pub(crate) fn model_fault(body: &Value, vendor: &Vendor) -> Option<(&'static str, &'static str)> {
+    match body.get("model") {
+        None | Some(Value::Null) => vendor.asks_for_model().then_some(("", "it names none")),
+        Some(Value::String(name)) if !name.trim().is_empty() => None,
+        Some(_) => Some(("/model", "a model is named by a string")),
+    }
 }
 
 /// Takes away what lies below something that is not there itself.
@@ -90,8 +113,11 @@ macro_rules! rule_table {
 pub(crate) use rule_table;
 
 /// Where a family puts what it found.
+#[derive(Default)]
 pub(crate) struct Faults {
     found: Vec<Fault>,
+    /// How many there are of each rule, and where among them the last one is.
+    of_rule: BTreeMap<&'static str, (usize, usize)>,
 }
 
 impl Faults {
@@ -109,6 +135,16 @@ impl Faults {
         pointer: impl Into<String>,
         detail: impl Into<String>,
     ) {
-        self.found.push(Fault { rule, pointer: pointer.into(), detail: detail.into() });
+        let (count, last) = self.of_rule.entry(rule.id).or_default();
+        *count += 1;
+        if *count > MOST_ALIKE
+            && let Some(fault) = self.found.get_mut(*last)
+        {
+            fault.more += 1;
+            return;
+        }
+        *last = self.found.len();
+        let (pointer, detail) = (pointer.into(), detail.into());
+        self.found.push(Fault { rule, pointer, detail, more: 0 });
     }
 }

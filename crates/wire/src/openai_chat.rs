@@ -95,7 +95,7 @@ pub(crate) static CODEC: Codec = Codec {
 
 pub(crate) use decode::{read_format, read_schema};
 pub(crate) use detect::{has_chat_fields, has_own_role};
-pub(crate) use models::Model;
+pub(crate) use models::{Model, ONLY_DEFAULT};
 
 /// Fields of a body that mean the same in both of OpenAI's families.
 pub(crate) const SHARED: [&str; 5] =

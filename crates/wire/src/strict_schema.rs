@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::tree::{Map, Value};
+use crate::tree::{Map, Value, step};
 
 /// The most properties in a schema.
 const MOST_PROPERTIES: usize = 5_000;
@@ -128,7 +128,7 @@ impl Walker {
                 for (key, schema) in inner {
                     self.characters += key.chars().count();
                     self.properties += usize::from(name == "properties");
-                    self.walk(schema, &format!("{place}/{name}/{}", escaped(key)), level);
+                    self.walk(schema, &format!("{place}/{name}/{}", step(key)), level);
                 }
             }
         }
@@ -197,9 +197,4 @@ fn has_type(fields: &Map, wanted: &str) -> bool {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
         _ => false,
     }
-}
-
-/// A name in a JSON pointer.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -29,6 +29,11 @@ pub(crate) enum Value {
 
 const _: () = assert!(size_of::<Value>() == 24, "a node must stay small");
 
+/// A name as a step of a JSON pointer.
+pub(crate) fn step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
 static NULL: Value = Value::Null;
 
 impl Value {

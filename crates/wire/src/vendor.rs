@@ -9,7 +9,7 @@ use serde::Deserialize;
 use smol_str::SmolStr;
 
 use self::quirks::SomeQuirks;
-use crate::Family;
+use crate::{Family, http};
 
 pub(crate) use self::address::ShownUrl;
 
@@ -165,6 +165,22 @@ impl Vendor {
     /// ```
     pub fn binds_thinking(&self, model: &str) -> bool {
         (self.family.codec().binds_thinking)(model)
+    }
+
+    /// Whether the body of a request must name its model: its address does not, and the
+    /// vendor serves more than one.
+    ///
+    /// ```
+    /// use interleaf_wire::Vendor;
+    ///
+    /// let asks = |name| Vendor::named(name).is_some_and(Vendor::asks_for_model);
+    /// assert!(asks("openai") && asks("anthropic"));
+    /// assert!(!asks("google") && !asks("azure") && !asks("llama-cpp"));
+    /// ```
+    pub fn asks_for_model(&self) -> bool {
+        let is_in_address =
+            self.family.names_model_in_address() || self.base_url.contains(http::MODEL);
+        !is_in_address && !self.quirks.optional_model
     }
 
     /// The vendor of this name.

@@ -8,7 +8,7 @@ use interleaf::wire::Family;
 
 use crate::api::{ApiArguments, ApiParser, family_of};
 use crate::arguments::ByteCount;
-use crate::batch::{answer_all, one_line};
+use crate::batch::answer_all;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::output::Output;
@@ -47,7 +47,7 @@ pub(crate) struct ConvertArguments {
     #[command(flatten)]
     api: ApiArguments,
 
-    /// Read one body per line, print {"body": …} or {"error": "…"} for each
+    /// Read one body per line, print {"body": …, "report": …} or {"error": "…"} for each
     #[arg(long, conflicts_with = "report")]
     batch: bool,
 
@@ -75,11 +75,8 @@ pub(crate) fn run(
         plain.body(input, family, |own| arguments.api.options(own, arguments.model.as_deref()))
     };
     if arguments.batch {
-        let answer = |input| {
-            let body = convert(input)?;
-            one_line(body.name(), &body.text)
-        };
-        return answer_all(&arguments.file, limit, "body", answer, output);
+        let answer = |input| convert(input)?.line();
+        return answer_all(&arguments.file, limit, "", answer, output);
     }
     let body = convert(Input::read(&arguments.file, limit)?)?;
     if let Some(path) = &arguments.report {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::wire::lint::{self, Fault};
-use interleaf::wire::{Family, Options, Vendor};
+use interleaf::wire::{Family, Vendor};
 use interleaf::{Target, read};
 
 use crate::api::{ApiParser, family_of, vendor_of, vendor_parser};
@@ -25,7 +25,8 @@ use crate::save::save;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
-  interleaf build fixtures/agent-session.json --to anthropic | interleaf lint --api anthropic
+  interleaf build fixtures/agent-session.json --to anthropic --model claude-sonnet-4-5 |
+    interleaf lint --api anthropic
   interleaf lint fixtures/orphan-result.json --json || true
   interleaf lint fixtures/orphan-result.json --fix
 
@@ -49,6 +50,10 @@ pub(crate) struct LintArguments {
     #[arg(long)]
     fix: bool,
 
+    /// With --fix: the model to ask [default: the body's]
+    #[arg(long, value_name = "NAME", requires = "fix")]
+    model: Option<String>,
+
     /// With --fix: write what was changed, and why, here as JSON
     #[arg(long, value_name = "OUT", value_hint = FilePath, requires = "fix")]
     #[arg(conflicts_with = "batch")]
@@ -58,7 +63,8 @@ pub(crate) struct LintArguments {
     #[arg(long, requires = "fix")]
     quiet: bool,
 
-    /// Read one body per line, print {"findings": […]}, with --fix {"body": …}, or {"error": "…"}
+    /// Read one body per line, print {"findings": […]}, with --fix {"body": …, "report": …}, or
+    /// {"error": "…"}
     #[arg(long)]
     batch: bool,
 
@@ -74,13 +80,13 @@ pub(crate) fn run(
 ) -> Result<Verdict, Stop> {
     report_table::check_path(arguments.report.as_deref())?;
     if arguments.batch {
-        let field = if arguments.fix { "body" } else { "findings" };
+        let field = if arguments.fix { "" } else { "findings" };
         let is_clean = Cell::new(true);
         let answer = |input: Input| {
             let vendor = vendor(arguments, &input)?;
             let name = input.name.clone();
             if arguments.fix {
-                return one_line(&name, &fixed(vendor, input)?.text);
+                return fixed(arguments, vendor, input)?.line();
             }
             let faults = faults(vendor, &name, &input.text)?;
             is_clean.set(is_clean.get() && faults.is_empty());
@@ -94,12 +100,12 @@ pub(crate) fn run(
     let vendor = vendor(arguments, &input)?;
     let name = input.name.clone();
     if arguments.fix {
-        let body = fixed(vendor, input)?;
+        let body = fixed(arguments, vendor, input)?;
         if let Some(path) = &arguments.report {
             save(path, &body.made.preview.report_json())?;
         }
         if !arguments.quiet {
-            body.say_changes(None, "the body must name it");
+            body.say_changes(arguments.model.as_deref(), "--model names one");
         }
         output.bytes(body.text.as_bytes())?;
         let left = faults(vendor, &name, &body.text)?;
@@ -135,9 +141,17 @@ fn faults(vendor: &Vendor, name: &str, text: &str) -> Result<Vec<Fault>, Failure
     lint::lint(vendor, text).map_err(|e| Failure::wire(name, &e))
 }
 
-fn fixed(vendor: &'static Vendor, input: Input) -> Result<Body, Failure> {
+fn fixed(
+    arguments: &LintArguments,
+    vendor: &'static Vendor,
+    input: Input,
+) -> Result<Body, Failure> {
     let plain = Plain { vendor, tools: None };
-    plain.body(input, vendor.family, Options::clone)
+    plain.body(input, vendor.family, |own| {
+        let mut options = own.clone();
+        options.model = arguments.model.as_ref().map_or(options.model, Into::into);
+        options
+    })
 }
 
 fn verdict(faults: &[Fault]) -> Verdict {
@@ -145,13 +159,13 @@ fn verdict(faults: &[Fault]) -> Verdict {
 }
 
 fn print(name: &str, vendor: &Vendor, faults: &[Fault], output: &mut Output) -> io::Result<()> {
-    let found = match faults.len() {
+    let found = match faults.iter().map(|fault| 1 + fault.more).sum() {
         0 => "nothing found".to_owned(),
         n => plural(n, "finding"),
     };
     output.remark(format_args!("{} · {} · {found}", printable(name), vendor.name))?;
     let (mark, dim) = (output.palette.mark, output.palette.dim);
-    for Fault { rule, pointer, detail } in faults {
+    for Fault { rule, pointer, detail, more, .. } in faults {
         let pointer = if pointer.is_empty() { "/" } else { pointer };
         let (pointer, id) = (printable(pointer), rule.id);
         output.line(format_args!("{mark}{pointer}{mark:#}  {id}"))?;
@@ -161,6 +175,9 @@ fn print(name: &str, vendor: &Vendor, faults: &[Fault], output: &mut Output) -> 
         }
         if !rule.api_text.is_empty() {
             output.line(format_args!("{dim}  the API: {}{dim:#}", printable(rule.api_text)))?;
+        }
+        if *more > 0 {
+            output.line(format_args!("  … and {more} more like it"))?;
         }
     }
     Ok(())

@@ -35,8 +35,9 @@ fn every_api_converts_to_every_other() {
         let body = run(&["build", BROKEN, "--to", from, "--model", "m", "--max-tokens", "99"], "");
         for to in APIS {
             // Left out, the API is seen from the content.
-            let converted = run(&["convert", "--to", to], &body);
-            assert_eq!(converted, run(&["convert", "--from", from, "--to", to], &body));
+            let converted = run(&["convert", "--to", to, "--model", "m"], &body);
+            let flags = ["convert", "--from", from, "--to", to, "--model", "m"];
+            assert_eq!(converted, run(&flags, &body));
             assert!(converted.contains("herons"), "{from} {to}");
             assert!(converted.contains("99"), "{from} {to}");
             run(&["lint", "--api", to], &converted);

@@ -1,7 +1,10 @@
 //! Where a body that was written again differs from what it was.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use interleaf_wire::Vendor;
+use interleaf_wire::lint::{Fault, lint};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,6 +16,10 @@ pub struct Rewritten {
     pub change: Change,
     /// The place, as a JSON pointer into the body that has it.
     pub pointer: String,
+    /// The rules of the API that the body broke here, and breaks no more; empty if it was
+    /// changed for another reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<&'static str>,
 }
 
 /// What happened at a place of a body.
@@ -27,6 +34,12 @@ pub enum Change {
     Changed,
 }
 
+impl Rewritten {
+    fn new(change: Change, pointer: String) -> Self {
+        Self { change, pointer, rules: Vec::new() }
+    }
+}
+
 impl fmt::Display for Rewritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self.change {
@@ -35,17 +48,55 @@ impl fmt::Display for Rewritten {
             Change::Changed => "changed",
         };
         let pointer = if self.pointer.is_empty() { "/" } else { &self.pointer };
-        write!(f, "{word} {pointer}")
+        write!(f, "{word} {pointer}")?;
+        match self.rules.as_slice() {
+            [] => Ok(()),
+            rules => write!(f, " ({})", rules.join(", ")),
+        }
     }
 }
 
-/// All such places. The order of fields and the form of numbers mean nothing.
-pub(super) fn between(before: &str, after: &str) -> Vec<Rewritten> {
+/// All such places, with the rules of a vendor that are kept now. The order of fields and the
+/// form of numbers mean nothing.
+pub(super) fn between(before: &str, after: &str, vendor: &Vendor) -> Vec<Rewritten> {
     let mut found = Vec::new();
-    if let (Ok(before), Ok(after)) = (serde_json::from_str(before), serde_json::from_str(after)) {
-        compare(&before, &after, String::new(), &mut found);
+    if let (Ok(old), Ok(new)) = (serde_json::from_str(before), serde_json::from_str(after)) {
+        compare(&old, &new, String::new(), &mut found);
+    }
+    let broken = |body: &str| lint(vendor, body).unwrap_or_default();
+    let mended = Mended::of(broken(before), &broken(after));
+    for place in &mut found {
+        place.rules = mended.at(&place.pointer);
     }
     found
+}
+
+/// The rules that a body broke and breaks no more, by their places.
+struct Mended(BTreeMap<String, BTreeSet<&'static str>>);
+
+impl Mended {
+    fn of(before: Vec<Fault>, after: &[Fault]) -> Self {
+        let left: BTreeSet<&str> = after.iter().map(|fault| fault.rule.id).collect();
+        let mut mended: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+        for fault in before.into_iter().filter(|fault| !left.contains(fault.rule.id)) {
+            mended.entry(fault.pointer).or_default().insert(fault.rule.id);
+        }
+        Self(mended)
+    }
+
+    /// Those of a place, of what is inside it and of what it is inside.
+    fn at(&self, pointer: &str) -> Vec<&'static str> {
+        let mut rules = BTreeSet::new();
+        let below = format!("{pointer}/");
+        let inside = self.0.range(below.clone()..).take_while(|(at, _)| at.starts_with(&below));
+        rules.extend(inside.flat_map(|(_, rules)| rules));
+        let mut outer = Some(pointer);
+        while let Some(at) = outer {
+            rules.extend(self.0.get(at).into_iter().flatten());
+            outer = at.rsplit_once('/').map(|(outer, _)| outer);
+        }
+        rules.into_iter().collect()
+    }
 }
 
 fn compare(before: &Value, after: &Value, at: String, found: &mut Vec<Rewritten>) {
@@ -56,13 +107,11 @@ fn compare(before: &Value, after: &Value, at: String, found: &mut Vec<Rewritten>
             for (name, value) in old {
                 match new.get(name) {
                     Some(now) => compare(value, now, inside(name), found),
-                    None => {
-                        found.push(Rewritten { change: Change::Removed, pointer: inside(name) })
-                    }
+                    None => found.push(Rewritten::new(Change::Removed, inside(name))),
                 }
             }
             for (name, _) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
-                found.push(Rewritten { change: Change::Added, pointer: inside(name) });
+                found.push(Rewritten::new(Change::Added, inside(name)));
             }
         }
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
@@ -72,6 +121,6 @@ fn compare(before: &Value, after: &Value, at: String, found: &mut Vec<Rewritten>
         }
         (Value::Number(old), Value::Number(new)) if old.as_f64() == new.as_f64() => {}
         (before, after) if before == after => {}
-        _ => found.push(Rewritten { change: Change::Changed, pointer: at }),
+        _ => found.push(Rewritten::new(Change::Changed, at)),
     }
 }

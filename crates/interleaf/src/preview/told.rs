@@ -28,7 +28,24 @@ impl Preview {
 
     /// The report as JSON, with what the API could not take as it was.
     pub fn report_json(&self) -> String {
-        let form = ReportForm {
+        // Our own types have string keys and no failing Serialize.
+        let mut text = serde_json::to_string_pretty(&self.report()).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The body, as it was written, in an object with the report beside it if anything was
+    /// changed: `{"body": …, "report": …}`.
+    pub fn with_report(&self, body: &str) -> String {
+        if self.changes_line().is_none() && self.rewritten.is_empty() {
+            return format!(r#"{{"body":{body}}}"#);
+        }
+        let report = serde_json::to_string(&self.report()).unwrap_or_default();
+        format!(r#"{{"body":{body},"report":{report}}}"#)
+    }
+
+    fn report(&self) -> ReportForm<'_> {
+        ReportForm {
             report: &self.assembly.report,
             waiting: match &self.assembly.outcome {
                 Outcome::Ready(_) => None,
@@ -36,11 +53,7 @@ impl Preview {
             },
             changes: self.changes(),
             rewritten: &self.rewritten,
-        };
-        // Our own types have string keys and no failing Serialize.
-        let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();
-        text.push('\n');
-        text
+        }
     }
 
     /// What was changed, in one line: `2 dropped, 1 made; 1 changed for the API`. Nothing, if

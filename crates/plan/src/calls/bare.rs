@@ -5,6 +5,7 @@
 //! said.
 
 use super::json::{self, Told};
+use super::quotes::Fence;
 use super::scan::Scan;
 use super::{Call, Note, RefusalReason, python};
 use crate::exact;
@@ -47,6 +48,25 @@ impl Scan<'_> {
         }
         self.take_python(&calls, at, end);
         Some(end)
+    }
+
+    /// Reads a fence of calls as Python, which begins at `at`. Says whether it is one.
+    pub(super) fn tool_code(&mut self, at: usize, fence: &Fence) -> bool {
+        let code = &self.text[..fence.close];
+        let calls = python::calls_at(code, fence.inner);
+        let calls = calls.filter(|(_, end)| code[*end..].trim().is_empty());
+        if let Some((calls, _)) = calls {
+            self.take_python(&calls, at, fence.end);
+            return true;
+        }
+        let is_printed = code[fence.inner..].trim_start().starts_with(python::PRINT);
+        if is_printed {
+            let is_cut = fence.close == self.text.len();
+            let reason = if is_cut { RefusalReason::CutOff } else { RefusalReason::Unreadable };
+            self.take(Vec::new(), at, fence.end);
+            self.refuse(String::new(), reason, at..fence.end);
+        }
+        is_printed
     }
 
     /// A call that the text ends in, if it begins with it.

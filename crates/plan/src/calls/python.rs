@@ -13,6 +13,9 @@ pub(super) struct PythonCall {
     named: Vec<(String, Json)>,
 }
 
+/// Before a call whose outcome is printed, as Gemini writes it.
+pub(super) const PRINT: &str = "print(";
+
 /// Values inside values inside values.
 const DEEPEST: usize = 64;
 
@@ -89,7 +92,23 @@ impl<'t> Cursor<'t> {
         (end > 0 && !rest.starts_with(|c: char| c.is_ascii_digit())).then(|| &rest[..end])
     }
 
+    /// A call, or one that is printed: `print(f(x=1))`.
     fn call(&mut self) -> Option<PythonCall> {
+        let start = self.at;
+        if self.rest().starts_with(PRINT) {
+            self.at += PRINT.len();
+            self.skip_blanks();
+            let printed = self.plain_call();
+            self.skip_blanks();
+            if printed.is_some() && self.skip(')') {
+                return printed;
+            }
+            self.at = start;
+        }
+        self.plain_call()
+    }
+
+    fn plain_call(&mut self) -> Option<PythonCall> {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
         let name = self.word(is_part)?;
         let name = name.strip_suffix(".call").unwrap_or(name).to_owned();

@@ -14,6 +14,8 @@ pub(super) struct Fence {
     pub(super) end: usize,
     /// Whether its language says that it is a quote.
     pub(super) is_quote: bool,
+    /// Whether its language says that it holds calls as Python.
+    pub(super) is_tool_code: bool,
 }
 
 /// The lines of a text that can end a fence, by the length of the fence that they end.
@@ -78,7 +80,8 @@ impl FenceEnds {
         let end = close + text[close..].bytes().take_while(|&b| b == b'`').count();
         let language = info.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
         let is_quote = length > 3 || !LANGUAGES.contains(&language.as_str());
-        Some(Fence { inner, close, end, is_quote })
+        let is_tool_code = !is_quote && language == "tool_code";
+        Some(Fence { inner, close, end, is_quote, is_tool_code })
     }
 }
 

@@ -164,6 +164,9 @@ impl<'t> Scan<'t> {
                 return fence.end;
             }
             (self.fence_close, self.fence_end) = (Some(fence.close), fence.end);
+            if fence.is_tool_code && self.looks == Looks::ForMarks && self.tool_code(at, &fence) {
+                return fence.end;
+            }
             self.lead = fence.inner;
             return fence.inner;
         }

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use self::system::system;
 use super::models::Model;
 use super::wire::{Block, CacheMark, Content, Head, OutputConfig, RawObject, Rest};
-use super::{AUTO_MARK, MARK, OWNER, is_legal_mark};
+use super::{AUTO_MARK, MARK, OWNER, is_legal_mark, lint};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::{Context, Elements, TurnPlace, Writer, json};
 use crate::raw::Fields;
@@ -117,7 +117,10 @@ fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
             || name == "thinking" && value.as_str() != "null"
             || name == "tool_choice" && !settings::is_known_choice(cx, value)
             || name == AUTO_MARK && !is_legal_mark(value.as_str());
-        if !is_written {
+        if !lint::is_known(name, cx.vendor) {
+            let detail = format!("{name}: the API does not know it");
+            cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+        } else if !is_written {
             text.push(',');
             text.push_str(&json(&name)?);
             text.push(':');

@@ -4,6 +4,7 @@
 //! model, or after another prefix, is seen only where its form tells.
 
 mod cache;
+mod fields;
 mod messages;
 mod pairing;
 mod parts;
@@ -19,6 +20,7 @@ use crate::lint::{Faults, Rule};
 use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
 
+pub(super) use self::fields::is_known;
 pub(super) use self::rules::RULES;
 
 /// Finds what breaks a rule.
@@ -29,7 +31,8 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
     }
     misplaced::check(Family::Anthropic, body, &rules::OTHER_FORM, faults);
     let parsed = Parsed::of(body);
-    settings::check(&parsed, faults);
+    fields::check(&parsed, vendor, faults);
+    settings::check(&parsed, vendor, faults);
     tools::check(&parsed, vendor, faults);
     schemas::check(&parsed, faults);
     messages::check(&parsed, faults);

@@ -1,5 +1,6 @@
 //! What can be seen in a body that Gemini will refuse.
 
+mod fields;
 mod messages;
 mod pairing;
 mod parts;
@@ -9,9 +10,10 @@ mod tools;
 
 use super::wire::{own_name, snake_case};
 use crate::lint::Faults;
-use crate::tree::Value;
+use crate::tree::{Value, step};
 use crate::{Family, Vendor, misplaced};
 
+pub(super) use self::fields::is_known;
 pub(super) use self::rules::RULES;
 pub(super) use parts::{is_signature, is_sound_part};
 pub(super) use settings::{is_sound_format, is_sound_thinking};
@@ -30,6 +32,7 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
             faults.add(&rules::VERTEX_CAMEL_CASE, at, format!("it must be {camel}"));
         });
     }
+    fields::check(&body, vendor, faults);
     messages::check(&body, vendor, faults);
     tools::check(&body, vendor, faults);
     settings::check(&body, faults);
@@ -102,7 +105,7 @@ fn misspelled(field: &Field<'_>, depth: usize, found: &mut dyn FnMut(String, &'s
         return;
     };
     for (name, value) in fields {
-        let at = format!("{}/{}", field.at, super::schema::escape(name));
+        let at = format!("{}/{}", field.at, step(name));
         let camel = own_name(name);
         if let Some(camel) = camel {
             found(at.clone(), camel);

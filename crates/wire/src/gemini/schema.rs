@@ -3,7 +3,7 @@
 mod translate;
 
 use super::wire::snake_case;
-use crate::tree::Value;
+use crate::tree::{Value, step};
 
 pub(super) use self::translate::to_json_schema;
 
@@ -78,7 +78,7 @@ pub(super) fn check(
         return;
     };
     for (name, value) in fields {
-        let place = format!("{at}/{}", escape(name));
+        let place = format!("{at}/{}", step(name));
         let known = KEYWORDS.iter().find(|known| **known == name || snake_case(known) == name);
         match (known.copied(), value) {
             (None, _) => found(Wrong::Keyword, place, format!("unknown name {name:?}")),
@@ -98,7 +98,7 @@ pub(super) fn check(
             }
             (Some("properties"), Value::Object(all)) => {
                 for (name, inner) in all {
-                    let place = format!("{place}/{}", escape(name));
+                    let place = format!("{place}/{}", step(name));
                     if parameters && !is_parameter(name) {
                         found(Wrong::Parameter, place.clone(), format!("{name:?}"));
                     }
@@ -125,9 +125,4 @@ fn is_parameter(name: &str) -> bool {
 pub(super) fn get<'v>(object: &'v Value, camel: &str) -> Option<&'v Value> {
     let value = object.get(camel).or_else(|| object.get(&snake_case(camel)));
     value.filter(|value| !value.is_null())
-}
-
-/// A name as a step of a JSON pointer.
-pub(super) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

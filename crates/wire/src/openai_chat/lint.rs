@@ -9,7 +9,7 @@ mod rules;
 mod settings;
 mod tools;
 
-use crate::lint::{Faults, Rule};
+use crate::lint::{self, Faults, Rule};
 use crate::strict_schema::{self, Refused};
 use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
@@ -49,6 +49,9 @@ pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
         faults.add(&rules::BODY, "", "must be an object");
         return;
     };
+    if let Some((place, detail)) = lint::model_fault(body, vendor) {
+        faults.add(&rules::MODEL, place, detail);
+    }
     let facts = Facts::read(body, vendor);
     match fields.get("messages") {
         Some(Value::Array(list)) if !list.is_empty() => {

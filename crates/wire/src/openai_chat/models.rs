@@ -4,6 +4,9 @@ use interleaf_model::Requirements;
 
 use crate::Vendor;
 
+/// What is said of a sampling setting that a model does not take.
+pub(crate) const ONLY_DEFAULT: &str = "a model that thinks takes only the default";
+
 /// What is known of a model; nothing, if the name is not OpenAI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Model {
@@ -13,6 +16,8 @@ pub(crate) struct Model {
     gpt: Option<(u32, u32)>,
     /// A `gpt` model that does not reason.
     is_plain: bool,
+    /// A variant that has no effort of `none`, whatever its version.
+    is_deep: bool,
 }
 
 impl Model {
@@ -25,13 +30,15 @@ impl Model {
             let minor = rest.strip_prefix('.').map_or(0, |rest| number(rest).0.unwrap_or(0));
             let reasons = major >= Some(5) && !rest.starts_with("-chat");
             let gpt = major.filter(|_| reasons).map(|major| (major, minor));
-            return Self { o: None, gpt, is_plain: major.is_some() && !reasons };
+            let is_plain = major.is_some() && !reasons;
+            let is_deep = rest.contains("-codex") || rest.contains("-pro");
+            return Self { o: None, gpt, is_plain, is_deep };
         }
         let o = name.strip_prefix('o').and_then(|rest| {
             let (number, rest) = number(rest);
             number.filter(|_| rest.is_empty() || rest.starts_with('-'))
         });
-        Self { o, gpt: None, is_plain: false }
+        Self { o, ..Self::default() }
     }
 
     /// Whether the name is one of OpenAI's.
@@ -39,7 +46,19 @@ impl Model {
         self != Self::default()
     }
 
-    /// Sampling cannot be set, or only to its default, and `max_tokens` is refused.
+    /// Whether sampling can be set beside an effort, if one is given: only where the model does
+    /// not think. From GPT-5.1 on it can be told not to, and up to GPT-5.4 that is the default.
+    pub(crate) fn samples(self, effort: Option<&str>) -> bool {
+        let last = match effort {
+            None => (5, 4),
+            Some("none") => (5, u32::MAX),
+            Some(_) => return !self.reasons(),
+        };
+        let can_rest = |version| !self.is_deep && ((5, 1)..=last).contains(&version);
+        !self.reasons() || self.gpt.is_some_and(can_rest)
+    }
+
+    /// It thinks, unless told not to; `max_tokens` is refused.
     pub(super) fn reasons(self) -> bool {
         self.o.is_some() || self.gpt.is_some()
     }

@@ -18,13 +18,13 @@ pub(super) use self::rules::RULES;
 /// Where a check puts what it found: the rule, the place, particulars.
 pub(super) type Report<'r> = dyn FnMut(&'static Rule, String, String) + 'r;
 
-pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
+pub(crate) fn check(body: &Value, vendor: &Vendor, faults: &mut Faults) {
     let mut report =
         |rule: &'static Rule, place: String, detail: String| faults.add(rule, place, detail);
     let Value::Object(_) = body else {
         return report(&rules::BODY, String::new(), String::new());
     };
-    settings::check(body, &mut report);
+    settings::check(body, vendor, &mut report);
     if let Some(Value::Array(input)) = body.get("input") {
         for (i, item) in input.iter().enumerate() {
             messages::check(item, &format!("/input/{i}"), &mut report);

@@ -112,7 +112,7 @@ mod tests {
         }
         for (name, known) in known.as_object().into_iter().flatten() {
             compare(&value[name.as_str()], known);
-            let step = name.replace('~', "~0").replace('/', "~1");
+            let step = crate::tree::step(name);
             assert_eq!(value.pointer(&format!("/{step}")), value.get(name));
         }
         assert!(value.get("no such field").is_none());

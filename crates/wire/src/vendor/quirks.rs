@@ -78,8 +78,12 @@ quirks! {
     /// Vertex AI's stricter reading of Gemini: names in camel case only, a role in every
     /// content, no blank texts, and no setting for tools of both kinds side by side.
     vertex: bool,
-    /// Whether fields of messages and parts that it does not know are refused.
+    /// Whether fields that it does not know are refused: those of chat messages and their parts,
+    /// and those at the top of a body of Anthropic's or Google's.
     known_fields: bool,
+    /// Whether a body may leave out its model: the address names it, or the server has only
+    /// one.
+    optional_model: bool,
     /// How thinking is switched on and off.
     switch: Switch,
 }
@@ -142,6 +146,7 @@ impl Quirks {
             stream_usage: true,
             vertex: false,
             known_fields: false,
+            optional_model: false,
             switch: Switch::None,
         }
     }

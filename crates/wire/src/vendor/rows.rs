@@ -25,6 +25,9 @@ const TEMPLATE: Quirks = Quirks {
     ..CHAT
 };
 
+/// A server of an open model that serves the one it has, whatever a body names.
+const ONE_MODEL: Quirks = Quirks { optional_model: true, ..TEMPLATE };
+
 const fn chat(
     name: &'static str,
     base_url: &'static str,
@@ -73,21 +76,23 @@ pub static VENDORS: &[Vendor] = &[
         "OPENAI_API_KEY",
         400_000,
     ),
-    own(
+    row(
         "anthropic",
         Family::Anthropic,
         "https://api.anthropic.com/v1",
         Auth::Header(SmolStr::new_static("x-api-key")),
         "ANTHROPIC_API_KEY",
         200_000,
+        Quirks { known_fields: true, ..Quirks::of(Family::Anthropic) },
     ),
-    own(
+    row(
         "google",
         Family::Gemini,
         "https://generativelanguage.googleapis.com/v1beta",
         Auth::Header(SmolStr::new_static("x-goog-api-key")),
         "GEMINI_API_KEY",
         1_048_576,
+        Quirks { known_fields: true, ..Quirks::of(Family::Gemini) },
     ),
     row(
         "vertex",
@@ -96,7 +101,7 @@ pub static VENDORS: &[Vendor] = &[
         Auth::Bearer,
         "",
         1_048_576,
-        Quirks { vertex: true, ..Quirks::of(Family::Gemini) },
+        Quirks { vertex: true, known_fields: true, ..Quirks::of(Family::Gemini) },
     ),
     own("bedrock", Family::Bedrock, "", Auth::AwsV4, "AWS_BEARER_TOKEN_BEDROCK", 200_000),
     chat(
@@ -105,7 +110,7 @@ pub static VENDORS: &[Vendor] = &[
         Auth::Header(SmolStr::new_static("api-key")),
         "AZURE_OPENAI_API_KEY",
         400_000,
-        NATIVE,
+        Quirks { optional_model: true, ..NATIVE },
     ),
     chat(
         "deepseek",
@@ -212,8 +217,8 @@ pub static VENDORS: &[Vendor] = &[
         Auth::None,
         "",
         131_072,
-        Quirks { reasoning: Reasoning::Both, ..TEMPLATE },
+        Quirks { reasoning: Reasoning::Both, ..ONE_MODEL },
     ),
-    chat("llama-cpp", "http://localhost:8080/v1", Auth::None, "", 32_768, TEMPLATE),
-    chat("lm-studio", "http://localhost:1234/v1", Auth::None, "", 32_768, TEMPLATE),
+    chat("llama-cpp", "http://localhost:8080/v1", Auth::None, "", 32_768, ONE_MODEL),
+    chat("lm-studio", "http://localhost:1234/v1", Auth::None, "", 32_768, ONE_MODEL),
 ];

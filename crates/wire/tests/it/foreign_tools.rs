@@ -1,5 +1,7 @@
 //! Tools in the form of another API.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use interleaf_model::Message;
 use interleaf_wire::lint::lint;
 use interleaf_wire::{Family, Vendor, decode_request, encode};
@@ -112,4 +114,81 @@ fn a_foreign_tool_that_cannot_be_read_is_an_error_that_names_its_place() {
     let error = decode_request(Family::Anthropic, &text).unwrap_err().to_string();
     assert!(error.starts_with("tools[0]"), "{error}");
     assert!(error.contains("needs `name`"), "{error}");
+}
+
+/// The choice of the tool `ls`, and that of any tool, in a family's form.
+fn choices(family: Family) -> [Value; 2] {
+    match family {
+        Family::OpenaiChat => {
+            [json!({"type": "function", "function": {"name": "ls"}}), json!("required")]
+        }
+        Family::OpenaiResponses => [json!({"type": "function", "name": "ls"}), json!("required")],
+        Family::Anthropic => [json!({"type": "tool", "name": "ls"}), json!({"type": "any"})],
+        Family::Gemini => [
+            json!({"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["ls"]}}),
+            json!({"functionCallingConfig": {"mode": "ANY"}}),
+        ],
+        Family::Bedrock => [json!({"tool": {"name": "ls"}}), json!({"any": {}})],
+    }
+}
+
+/// A body with a choice where its family has it; Gemini's is said beside the tools if it is
+/// another's.
+fn choosing(own: Family, choice: &Value, is_own: bool) -> Value {
+    let mut body: Value = serde_json::from_str(&body(own, &tool(own))).unwrap();
+    match own {
+        Family::Bedrock => body["toolConfig"]["toolChoice"] = choice.clone(),
+        Family::Gemini if is_own => body["toolConfig"] = choice.clone(),
+        _ => body["tool_choice"] = choice.clone(),
+    }
+    body
+}
+
+#[test]
+fn a_choice_of_tools_in_any_form_is_found_and_written_in_the_bodys_own() {
+    for own in Family::ALL {
+        let vendor = Vendor::of(own);
+        for theirs in Family::ALL {
+            for (mine, choice) in choices(own).iter().zip(choices(theirs)) {
+                let text = choosing(own, &choice, own == theirs).to_string();
+                let is_foreign = own != theirs && *mine != choice;
+                let found = lint(vendor, &text).unwrap();
+                assert_eq!(found.is_empty(), !is_foreign, "{theirs} in {own}: {text} {found:?}");
+                let request = decode_request(own, &text).unwrap();
+                let prompt = prompt(&[Message::user("q")], request.tools);
+                let encoded = encode(&prompt, vendor, &request.options).unwrap();
+                let written: Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
+                let expected = choosing(own, mine, true);
+                for place in
+                    ["/tool_choice", "/toolConfig/toolChoice", "/toolConfig/functionCallingConfig"]
+                {
+                    let wanted = expected.pointer(place);
+                    assert_eq!(written.pointer(place), wanted, "{theirs} in {own}: {written}");
+                }
+                assert_eq!(lint(vendor, &written.to_string()).unwrap(), [], "{written}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whether_calls_may_be_parallel_is_read_in_the_words_of_both_who_say_it() {
+    let chat = choosing(
+        Family::OpenaiChat,
+        &json!({"type": "auto", "disable_parallel_tool_use": true}),
+        false,
+    );
+    let options = decode_request(Family::OpenaiChat, &chat.to_string()).unwrap().options;
+    assert_eq!(options.parallel_tool_calls, Some(false));
+    let mut claude: Value =
+        serde_json::from_str(&body(Family::Anthropic, &tool(Family::Anthropic))).unwrap();
+    claude["parallel_tool_calls"] = json!(false);
+    let vendor = Vendor::of(Family::Anthropic);
+    let found = lint(vendor, &claude.to_string()).unwrap();
+    assert_eq!(found[0].rule.id, "anthropic/known-fields");
+    let request = decode_request(Family::Anthropic, &claude.to_string()).unwrap();
+    let prompt = prompt(&[Message::user("q")], request.tools);
+    let encoded = encode(&prompt, vendor, &request.options).unwrap();
+    let written: Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
+    assert_eq!(written["tool_choice"], json!({"type": "auto", "disable_parallel_tool_use": true}));
 }

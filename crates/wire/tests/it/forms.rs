@@ -227,7 +227,7 @@ fn arguments_that_are_written_as_an_object_can_be_linted_however_deep_they_are()
         let request = decode_request(Family::OpenaiChat, &body.to_string()).unwrap();
         let prompt = prompt(&request.messages, request.tools);
         for family in Family::ALL {
-            let written = encode(&prompt, Vendor::of(family), &Options::default()).unwrap();
+            let written = encode(&prompt, Vendor::of(family), &Options::model("m")).unwrap();
             let written = String::from_utf8(written.to_bytes()).unwrap();
             assert_eq!(written.contains("raw_arguments"), depth > 100, "{family} {depth}");
             assert_eq!(lint(Vendor::of(family), &written).unwrap(), [], "{family} {depth}");

@@ -6,7 +6,10 @@
 mod calls;
 
 use crate::{decode_response, decode_stream};
-use interleaf_wire::{AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter, decode_error};
+use interleaf_wire::lint;
+use interleaf_wire::{
+    AnswerHead, Decoder, Delta, Family, NameMap, StreamWriter, Vendor, decode_error,
+};
 
 const MANY: u64 = 20_000;
 
@@ -81,4 +84,27 @@ fn a_call_with_a_large_input() {
     );
     let reply = decode_response(Family::Anthropic, &body, &NameMap::default()).unwrap();
     assert_eq!(reply.message.calls().next().unwrap().arguments.as_str(), input);
+}
+
+/// Of each rule the first places are listed, and the others counted.
+#[test]
+fn a_list_of_forty_thousand_numbers_has_few_findings_that_count_them_all() {
+    const NUMBERS: usize = 40_000;
+    for family in Family::ALL {
+        let list = match family {
+            Family::OpenaiChat | Family::Anthropic | Family::Bedrock => "messages",
+            Family::OpenaiResponses => "input",
+            Family::Gemini => "contents",
+        };
+        let numbers = vec!["0"; NUMBERS].join(",");
+        let body = format!(r#"{{"model":"m","max_tokens":9,"{list}":[{numbers}]}}"#);
+        let faults = lint::lint(Vendor::of(family), &body).unwrap();
+        assert!(faults.len() < 1000, "{family}: {}", faults.len());
+        let counted: usize = faults.iter().map(|fault| 1 + fault.more).sum();
+        assert!(counted >= NUMBERS, "{family}: {counted}");
+        let first = &faults.iter().find(|fault| fault.more > 0).unwrap().rule.id;
+        let own: Vec<_> = faults.iter().filter(|fault| fault.rule.id == *first).collect();
+        assert_eq!(own.len(), 100, "{family}");
+        assert_eq!(own.iter().filter(|fault| fault.more > 0).count(), 1, "{family}");
+    }
 }

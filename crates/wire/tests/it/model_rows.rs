@@ -137,6 +137,18 @@ fn rows() -> Vec<(&'static str, Value, &'static str, &'static str)> {
         ),
         ("openai", chat(json!({"model": "o3", "reasoning_effort": "none"})), "effort", "thinking"),
         ("openai", chat(json!({"model": "o3", "temperature": 0.5})), "sampling", "temperature"),
+        (
+            "openai",
+            chat(json!({"model": "gpt-5.2", "top_p": 0.5, "reasoning_effort": "low"})),
+            "sampling",
+            "top_p",
+        ),
+        (
+            "openai",
+            chat(json!({"model": "gpt-5.2-codex", "temperature": 0.5})),
+            "sampling",
+            "temperature",
+        ),
         ("openai", chat(json!({"model": "o3", "stop": ["x"]})), "stop", "stop"),
         (
             "openai",
@@ -157,6 +169,18 @@ fn rows() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             responses(json!({"model": "m", "temperature": 7})),
             "sampling-range",
             "temperature",
+        ),
+        (
+            "openai-responses",
+            responses(json!({"model": "o3", "temperature": 0.5})),
+            "sampling",
+            "temperature",
+        ),
+        (
+            "openai-responses",
+            responses(json!({"model": "gpt-5.6", "top_p": 0.5})),
+            "sampling",
+            "top_p",
         ),
         ("anthropic", claude(json!({"temperature": 7})), "sampling", "temperature"),
         ("anthropic", claude(thinks.clone()), "thinking-mode", "thinking"),
@@ -230,6 +254,37 @@ fn what_the_encoder_leaves_out_for_a_model_is_a_finding_in_a_body_that_has_it() 
         assert!(said.contains(told), "{body}: {said}");
         let mended = String::from_utf8(encoded.to_bytes()).unwrap();
         assert_eq!(lint(vendor, &mended).unwrap(), [], "{mended}");
+    }
+}
+
+/// A model that can be told not to think takes sampling settings when it does not.
+#[test]
+fn sampling_is_kept_where_the_model_does_not_think() {
+    let table = [
+        ("gpt-4.1", None),
+        ("gpt-5.1", None),
+        ("gpt-5.2", Some("none")),
+        ("gpt-5.6", Some("none")),
+        ("a-model", Some("high")),
+    ];
+    for (model, effort) in table {
+        let messages = json!([{"role": "user", "content": "q"}]);
+        let mut chat = json!({"model": model, "messages": messages, "temperature": 0.5});
+        let mut responses = json!({"model": model, "input": messages, "temperature": 0.5});
+        if let Some(effort) = effort {
+            chat["reasoning_effort"] = json!(effort);
+            responses["reasoning"] = json!({"effort": effort});
+        }
+        for (vendor, body) in [("openai", chat), ("openai-responses", responses)] {
+            let vendor = Vendor::named(vendor).unwrap();
+            assert_eq!(lint(vendor, &body.to_string()).unwrap(), [], "{body}");
+            let request = decode_request(vendor.family, &body.to_string()).unwrap();
+            let prompt = prompt(&request.messages, request.tools);
+            let encoded = encode(&prompt, vendor, &request.options).unwrap();
+            let again: Value = serde_json::from_slice(&encoded.to_bytes()).unwrap();
+            assert_eq!(again["temperature"], 0.5, "{body}");
+            assert_eq!(encoded.adjustments, [], "{body}");
+        }
     }
 }
 

@@ -113,3 +113,32 @@ fn what_is_secret_in_an_address_does_not_show() {
     let error = vendor.http(&Options::default(), None).unwrap_err();
     assert!(!format!("{vendor:?} {error} {error:?}").contains("hunter22"), "{error}");
 }
+
+/// A body must name its model only where nothing else does.
+#[test]
+fn a_body_without_a_model_is_a_finding_where_the_api_wants_it_in_the_body() {
+    let table = [
+        ("openai", r#"{"messages":[{"role":"user","content":"q"}]}"#, true),
+        ("groq", r#"{"messages":[{"role":"user","content":"q"}],"model":null}"#, true),
+        ("azure", r#"{"messages":[{"role":"user","content":"q"}]}"#, false),
+        ("vllm", r#"{"messages":[{"role":"user","content":"q"}]}"#, false),
+        ("vllm", r#"{"messages":[{"role":"user","content":"q"}],"model":""}"#, true),
+        ("openai-responses", r#"{"input":"q"}"#, true),
+        ("openai-responses", r#"{"input":"q","prompt":{"id":"p"}}"#, false),
+        ("anthropic", r#"{"max_tokens":9,"messages":[{"role":"user","content":"q"}]}"#, true),
+        ("google", r#"{"contents":[{"role":"user","parts":[{"text":"q"}]}]}"#, false),
+        ("bedrock", r#"{"messages":[{"role":"user","content":[{"text":"q"}]}]}"#, false),
+    ];
+    for (name, body, is_found) in table {
+        let vendor = Vendor::named(name).unwrap();
+        let faults = lint(vendor, body).unwrap();
+        let found: Vec<&str> = faults.iter().map(|fault| fault.rule.id).collect();
+        let expected = format!("{}/model", vendor.family);
+        let expected: &[&str] = if is_found { &[&expected] } else { &[] };
+        assert_eq!(found, expected, "{name}: {body}");
+    }
+    // The address of a deployment names it.
+    let deployment = Vendor::new("deployment", Family::OpenaiChat)
+        .base_url("https://models.example/openai/deployments/{model}");
+    assert_eq!(lint(&deployment, table[0].1).unwrap(), []);
+}

@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, list, text, wrong_type};
 use crate::{
     AnswerSchema, CacheMarks, Effort, Family, Number, Options, OwnFields, ResponseFormat,
-    ThinkingMode, ToolChoice,
+    ThinkingMode, foreign_choice,
 };
 
 /// Takes the settings; what is left has no neutral word.
@@ -39,10 +39,16 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
         fields.take("thinking");
         ("thinking", own)
     });
-    if let Some((choice, parallel)) = fields.peek("tool_choice").and_then(tool_choice) {
+    if let Some((choice, parallel)) = fields.peek("tool_choice").and_then(foreign_choice::read) {
         fields.take("tool_choice");
         options.tool_choice = Some(choice);
         options.parallel_tool_calls = parallel;
+    }
+    // Chat says it beside the choice.
+    let parallel = fields.peek("parallel_tool_calls").and_then(|raw| raw.get().parse().ok());
+    if let Some(parallel) = parallel.filter(|_| options.parallel_tool_calls.is_none()) {
+        fields.take("parallel_tool_calls");
+        options.parallel_tool_calls = Some(parallel);
     }
     let output = fields.peek("output_config").and_then(|raw| Fields::read(raw).ok());
     let output = output.map(|mut output| {
@@ -77,27 +83,6 @@ fn number<'a>(fields: &mut Fields<'a>, name: &str) -> Result<Option<Number>, Fau
         }
         Some(raw) => Err(wrong_type(raw, "a number").under(name)),
     }
-}
-
-/// A choice that we have words for, whole.
-fn tool_choice(raw: &RawValue) -> Option<(ToolChoice, Option<bool>)> {
-    let mut fields = Fields::read(raw).ok()?;
-    let kind = fields.take_text("type").ok()??;
-    let name = fields.take_text("name").ok()?;
-    let parallel = match fields.take("disable_parallel_tool_use").map(RawValue::get) {
-        None => None,
-        Some("true") => Some(false),
-        Some("false") => Some(true),
-        Some(_) => return None,
-    };
-    let choice = match (&*kind, name) {
-        ("auto", None) => ToolChoice::Auto,
-        ("any", None) => ToolChoice::Required,
-        ("none", None) => ToolChoice::None,
-        ("tool", Some(name)) => ToolChoice::Tool(SmolStr::new(name)),
-        _ => return None,
-    };
-    fields.iter().next().is_none().then_some((choice, parallel))
 }
 
 /// The form of the answer, if it is a schema and nothing else.

@@ -4,8 +4,14 @@ use crate::lint::rule_table;
 
 rule_table! { "anthropic"
     BODY "body-form"
-        "The body is an object with a list of messages; the model, if named, is a string."
+        "The body is an object with a list of messages."
         "messages: Field required";
+    MODEL "model"
+        "The body names its model, unless it is for a cloud whose address names it."
+        "";
+    KNOWN_FIELDS "known-fields"
+        "At its top the body has only fields that the API knows, those of its betas included."
+        "response_format: Extra inputs are not permitted";
     MAX_TOKENS "max-tokens"
         "The maximum number of tokens in the answer is always given, as a whole number."
         "max_tokens: Field required";
@@ -59,7 +65,7 @@ rule_table! { "anthropic"
         "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level";
     DEFERRED "deferred-tools"
         "At least one tool is not deferred."
-        "All tools have defer_loading: true";
+        "All tools have defer_loading set. At least one tool must be non-deferred.";
     STRICT "strict-schema"
         "The schema of a strict tool is within the subset that can be compiled."
         "";
@@ -146,7 +152,7 @@ rule_table! { "anthropic"
         "messages.1.content.0: Invalid `signature` in `thinking` block";
     UNCHANGED "thinking-unchanged"
         "No message repeats a thought."
-        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.";
+        "";
     THOUGHT_LAST "thinking-not-last"
         "No message ends with thinking."
         "";
@@ -167,7 +173,7 @@ rule_table! { "anthropic"
         "";
     MARK_ORDER "cache-mark-order"
         "A cache mark that lives for 1h does not follow one that lives for 5m."
-        "";
+        "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.";
     OTHER_FORM "foreign-form"
         "Parts, items, tools and the fields of messages are in this API's form, not in another's."
         "";

@@ -2,18 +2,21 @@
 
 use super::Parsed;
 use super::rules::{
-    BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MOST_TOKENS, ONE_SAMPLING, SAMPLING, STOP,
+    BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MODEL, MOST_TOKENS, ONE_SAMPLING,
+    SAMPLING, STOP,
 };
-use crate::Effort;
 use crate::anthropic::thinking::LEAST_BUDGET;
 use crate::anthropic::{is_blank, sampling_fault, surplus_sampling};
-use crate::lint::Faults;
+use crate::lint::{self, Faults};
 use crate::tree::Value;
+use crate::{Effort, Vendor};
 
-pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
+pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
     let body = parsed.body;
-    if body.get("model").is_some_and(|model| model.as_str().is_none_or(str::is_empty)) {
-        faults.add(&BODY, "/model", "a model is named by a string");
+    // Clouds that serve Claude name the model in the address, and the version here.
+    let is_in_cloud = body.get("anthropic_version").is_some();
+    if let Some((place, detail)) = lint::model_fault(body, vendor).filter(|_| !is_in_cloud) {
+        faults.add(&MODEL, place, detail);
     }
     if body.get("messages").is_none_or(|messages| !messages.is_array()) {
         faults.add(&BODY, "", "it needs a list `messages`");

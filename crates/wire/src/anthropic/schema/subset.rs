@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::DEEPEST;
 use crate::raw::{Fields, ObjectText, is_list, is_object, list, text};
-use crate::tree::{Map, Value};
+use crate::tree::{Map, Value, step};
 
 /// What the API counts over all strict schemas of a request.
 #[derive(Debug, Default, Clone, Copy)]
@@ -84,7 +84,7 @@ impl<'a> Walk<'a, '_> {
         }
         self.n_left -= 1;
         for (name, value) in fields {
-            let below = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+            let below = format!("{at}/{}", step(name));
             match name {
                 name if REFUSED.contains(&name) => {
                     self.fault(&below, format!("{name} is not supported"));

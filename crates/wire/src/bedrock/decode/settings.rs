@@ -14,7 +14,7 @@ use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_object, text, wrong_type};
 use crate::{
     AnswerSchema, CacheMarks, Effort, Family, Number, Options, OwnFields, ResponseFormat,
-    ThinkingMode, ToolChoice,
+    ThinkingMode,
 };
 
 /// Reads all that is left of a body.
@@ -78,23 +78,6 @@ fn remains(fields: &Fields<'_>) -> ObjectText {
     let mut left = ObjectText::default();
     left.push_all(fields);
     left
-}
-
-/// One of the choices that there are, and the one that there is not; nothing if it
-/// has more to it.
-pub(super) fn tool_choice(raw: &RawValue) -> Option<ToolChoice> {
-    let choice = Fields::read(raw).ok()?;
-    let all: Vec<(&str, &RawValue)> = choice.iter().collect();
-    let [(kind, inner)] = all[..] else { return None };
-    let mut inner = Fields::read(inner).ok()?;
-    let read = match kind {
-        "auto" => ToolChoice::Auto,
-        "any" => ToolChoice::Required,
-        "none" => ToolChoice::None,
-        "tool" => ToolChoice::Tool(SmolStr::new(inner.take_text("name").ok()??)),
-        _ => return None,
-    };
-    inner.iter().next().is_none().then_some(read)
 }
 
 fn read_inference<'a>(config: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {

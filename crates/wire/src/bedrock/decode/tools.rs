@@ -5,11 +5,10 @@ use std::sync::Arc;
 use interleaf_model::{Json, Opaque, Tool, ToolName};
 use serde_json::value::RawValue;
 
-use super::settings::tool_choice;
 use super::{each, opaque, own};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, list};
-use crate::{Family, Options, foreign_tool};
+use crate::{Family, Options, foreign_choice, foreign_tool};
 
 enum Entry {
     Tool(Tool),
@@ -26,14 +25,23 @@ pub(super) fn read_tools<'a>(
     if let Some(list) = config.take("tools") {
         tools = read_list(list, options).map_err(|fault| fault.under("toolConfig"))?;
     }
-    if let Some(choice) = config.peek("toolChoice").and_then(tool_choice) {
-        options.tool_choice = Some(choice);
-        config.take("toolChoice");
-    }
+    take_choice(config, &["toolChoice"], options);
     Ok(tools)
 }
 
-/// Reads tools that stand where other APIs have them, if all of them are known.
+/// Takes the choice under one of these names, if we have words for it.
+fn take_choice(fields: &mut Fields<'_>, names: &[&str], options: &mut Options) {
+    for name in names {
+        let choice = fields.peek(name).and_then(foreign_choice::read);
+        if let Some((choice, parallel)) = choice.filter(|_| options.tool_choice.is_none()) {
+            fields.take(name);
+            (options.tool_choice, options.parallel_tool_calls) = (Some(choice), parallel);
+        }
+    }
+}
+
+/// Reads tools, and a choice, that stand where other APIs have them, if all of the tools are
+/// known.
 pub(super) fn read_misplaced<'a>(
     body: &mut Fields<'a>,
     options: &mut Options,
@@ -42,6 +50,7 @@ pub(super) fn read_misplaced<'a>(
     if !all.into_iter().all(|tool| foreign_tool::form_of(tool).is_some()) {
         return Ok(Vec::new());
     }
+    take_choice(body, &["tool_choice", "toolChoice"], options);
     body.take("tools").map_or(Ok(Vec::new()), |tools| read_list(tools, options))
 }
 

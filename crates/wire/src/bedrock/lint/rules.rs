@@ -50,7 +50,7 @@ rule_table! { "bedrock"
         "Conversation blocks and tool result blocks cannot be provided in the same turn.";
     RESULT_ERROR_EMPTY "result-error-empty"
         "A result with status `error` has content."
-        "The content field at messages.<n>.content.0.toolResult cannot be empty when status value is error.";
+        "";
     RESULT_SHAPE "result-shape"
         "A result has a list of content, and its status, if there is one, is `success` or `error`."
         "";

@@ -81,7 +81,7 @@ fn check_choice(choice: &Value, names: &HashSet<&str>, has_others: bool, report:
                 report(&TOOL_CHOICE, format!("{at}/tool/name"), format!("{name:?} is missing"));
             }
         }
-        (Some(_), None) => {}
-        _ => report(&TOOL_CHOICE, at, "it must have one key".to_owned()),
+        (Some("auto" | "any"), None) => {}
+        _ => report(&TOOL_CHOICE, at, "its only key is `auto`, `any` or `tool`".to_owned()),
     }
 }

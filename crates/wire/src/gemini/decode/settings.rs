@@ -16,7 +16,7 @@ use crate::raw::{Fields, ObjectText, list, text};
 use crate::tree::Value;
 use crate::{
     AnswerSchema, Number, Options, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
-    ToolChoice,
+    ToolChoice, foreign_choice,
 };
 
 pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
@@ -26,6 +26,12 @@ pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result
         if is_plain_choice(&config) {
             take(fields, "toolConfig");
         }
+    }
+    // Other APIs have the choice beside the tools.
+    let choice = peek(fields, "toolChoice").and_then(foreign_choice::read);
+    if let Some((choice, _)) = choice.filter(|_| options.tool_choice.is_none()) {
+        take(fields, "toolChoice");
+        options.tool_choice = Some(choice);
     }
     if let Some(raw) = take(fields, "generationConfig") {
         let rest = generation_config(raw, options);

@@ -37,6 +37,9 @@ pub(super) fn tail<'p>(cx: &mut Context<'p>, turns: &Turns<'_>) -> Result<Tail<'
             _ if !options.rest.is_of(Family::Gemini) => drop_option(cx, name),
             "toolConfig" => kept.tool_config = Some(raw),
             "generationConfig" => kept.generation = Fields::read(raw).ok(),
+            name if !lint::is_known(name, cx.vendor) => {
+                drop_option(cx, &format!("{name}: the API does not know it"));
+            }
             name if !WRITTEN.contains(&name) => {
                 rest.add(own_name(name).unwrap_or(name).into(), raw)
             }

@@ -6,6 +6,9 @@ rule_table! { "gemini"
     CONTENTS "contents"
         "`contents` is a list of at least one content."
         "* GenerateContentRequest.contents: contents is not specified";
+    KNOWN_FIELDS "known-fields"
+        "At its top the body has only fields that the API knows."
+        "Invalid JSON payload received. Unknown name \"frequency_penalty\": Cannot find field.";
     ROLE "role"
         "A content's role is `user` or `model`."
         "Please use a valid role: user, model.";

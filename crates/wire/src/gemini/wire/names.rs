@@ -29,6 +29,7 @@ const OTHERS: &[&str] = &[
     "safetySettings",
     "cachedContent",
     "serviceTier",
+    "modelArmorConfig",
     "mimeType",
     "fileUri",
     "displayName",

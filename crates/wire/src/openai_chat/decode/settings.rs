@@ -14,7 +14,7 @@ use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type}
 use crate::thinking::name_maker;
 use crate::{
     AnswerSchema, Effort, Family, Number, Options, OwnFields, Request, ResponseFormat,
-    ThinkingAmount, ThinkingMode, ToolChoice,
+    ThinkingAmount, ThinkingMode, ToolChoice, foreign_choice,
 };
 
 pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
@@ -42,12 +42,15 @@ fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
         top_k: fields.take("top_k").map(Json::from).map(Number::from_json),
         stop: take_stop(fields)?,
         stream: fields.take_flag("stream")?.unwrap_or_default(),
-        tool_choice: take_tool_choice(fields)?,
         parallel_tool_calls: fields.take_flag("parallel_tool_calls")?,
         cache_key: fields.take_text("prompt_cache_key")?.map(SmolStr::new),
         rest: OwnFields::of(Family::OpenaiChat),
         ..Options::default()
     };
+    if let Some((choice, parallel)) = take_tool_choice(fields)? {
+        options.tool_choice = Some(choice);
+        options.parallel_tool_calls = options.parallel_tool_calls.or(parallel);
+    }
     // What is asked for with every stream.
     if options.stream && fields.peek("stream_options").is_some_and(asks_for_usage) {
         fields.take("stream_options");
@@ -177,7 +180,9 @@ fn take_stop<'a>(fields: &mut Fields<'a>) -> Result<Vec<String>, Fault<'a>> {
 }
 
 /// What has no neutral word (a custom tool, a list of allowed ones) stays where it is.
-fn take_tool_choice<'a>(fields: &mut Fields<'a>) -> Result<Option<ToolChoice>, Fault<'a>> {
+fn take_tool_choice<'a>(
+    fields: &mut Fields<'a>,
+) -> Result<Option<(ToolChoice, Option<bool>)>, Fault<'a>> {
     for name in ["tool_choice", "function_call"] {
         let Some(raw) = fields.peek(name) else {
             continue;
@@ -191,14 +196,10 @@ fn take_tool_choice<'a>(fields: &mut Fields<'a>) -> Result<Option<ToolChoice>, F
     Ok(None)
 }
 
-fn read_tool_choice(raw: &RawValue) -> Result<Option<ToolChoice>, Fault<'_>> {
-    if is_text(raw) {
-        return Ok(match &*text(raw)? {
-            "auto" => Some(ToolChoice::Auto),
-            "none" => Some(ToolChoice::None),
-            "required" | "any" => Some(ToolChoice::Required),
-            _ => None,
-        });
+fn read_tool_choice(raw: &RawValue) -> Result<Option<(ToolChoice, Option<bool>)>, Fault<'_>> {
+    let known = foreign_choice::read(raw);
+    if known.is_some() || is_text(raw) {
+        return Ok(known);
     }
     let mut choice = Fields::read(raw)?;
     // The deprecated form has the name itself.
@@ -207,5 +208,5 @@ fn read_tool_choice(raw: &RawValue) -> Result<Option<ToolChoice>, Fault<'_>> {
         None if choice.peek("type").is_none() => choice.take_text("name")?,
         None => None,
     };
-    Ok(name.map(|name| ToolChoice::Tool(SmolStr::new(name))))
+    Ok(name.map(|name| (ToolChoice::Tool(SmolStr::new(name)), None)))
 }

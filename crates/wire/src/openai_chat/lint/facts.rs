@@ -1,7 +1,9 @@
 //! What the rest of a body says, where a rule needs to know.
 
 use super::tools::hosted_tool;
+use crate::adjustment::Adjustments;
 use crate::encode::Context;
+use crate::openai_chat::effort;
 use crate::openai_chat::models::Model;
 use crate::tree::Value;
 use crate::{Quirks, Vendor};
@@ -13,6 +15,8 @@ pub(in crate::openai_chat) struct Facts {
     /// Type and name of each tool.
     pub(super) tools: Vec<(String, String)>,
     pub(super) is_stream: bool,
+    /// Sampling can be set.
+    pub(super) samples: bool,
     /// Thinking is not switched off.
     pub(super) thinks: bool,
 }
@@ -27,13 +31,19 @@ impl Facts {
         });
         let hosted = &cx.options.hosted_tools;
         let hosted = hosted.iter().filter_map(|tool| hosted_tool(tool, &quirks).ok());
-        Self {
+        let mut facts = Self {
             quirks,
             model: Model::named(&cx.options.model),
             tools: functions.chain(hosted).collect(),
             is_stream: cx.options.stream,
+            samples: false,
             thinks: true,
-        }
+        };
+        let (mode, model) = (cx.options.thinking.unwrap_or_default(), &cx.options.model);
+        let asked = effort::word(mode, model, &mut Adjustments::default());
+        let effort = if facts.needs_no_effort() { Some("none") } else { asked };
+        facts.samples = facts.model.samples(effort);
+        facts
     }
 
     /// Of a body that is there.
@@ -42,11 +52,13 @@ impl Facts {
             Value::Array(tools) => tools.iter().filter_map(kind_and_name).collect(),
             _ => Vec::new(),
         };
+        let model = Model::named(body["model"].as_str().unwrap_or_default());
         Self {
             quirks: vendor.quirks,
-            model: Model::named(body["model"].as_str().unwrap_or_default()),
+            model,
             tools,
             is_stream: body["stream"] == true,
+            samples: model.samples(body["reasoning_effort"].as_str()),
             thinks: body["thinking"]["type"] != "disabled",
         }
     }

@@ -6,6 +6,9 @@ rule_table! { "openai-chat"
     BODY "body"
         "A body is a JSON object."
         "";
+    MODEL "model"
+        "A body names its model, where the address does not and the server has more than one."
+        "you must provide a model parameter";
     MESSAGES "messages"
         "There is at least one message."
         "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.";
@@ -59,7 +62,7 @@ rule_table! { "openai-chat"
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
     RESULT_TWICE "result-twice"
         "A call has one result."
-        "Duplicate tool call id in tool results";
+        "";
     RESULT_ID "result-id"
         "A result names its call in `tool_call_id`."
         "";
@@ -112,8 +115,8 @@ rule_table! { "openai-chat"
         "A reasoning model takes `max_completion_tokens`, not `max_tokens`, and no model takes both."
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     SAMPLING "sampling"
-        "A reasoning model takes only the default sampling settings."
-        "";
+        "While a model thinks, it takes only the default sampling settings."
+        "Unsupported parameter: 'temperature' is not supported with this model.";
     EFFORT "effort"
         "The effort is none, minimal, low, medium, high, xhigh or max, and the model has it."
         "";

@@ -4,6 +4,7 @@ use super::facts::Facts;
 use super::{Found, rules};
 use crate::Alphabet;
 use crate::lint::Faults;
+use crate::openai_chat::ONLY_DEFAULT;
 use crate::strict_schema;
 use crate::tree::{Map, Value};
 
@@ -35,14 +36,13 @@ pub(in crate::openai_chat) fn setting_fault(
         }
         "temperature" if !is_within(value, 2.0) => found(&rules::RANGE, &value.to_string()),
         "top_p" if !is_within(value, 1.0) => found(&rules::RANGE, &value.to_string()),
-        "temperature" | "top_p" | "presence_penalty" | "frequency_penalty"
-            if native && facts.model.reasons() =>
+        "temperature" | "top_p" if native && !facts.samples && value.as_f64() != Some(1.0) => {
+            found(&rules::SAMPLING, ONLY_DEFAULT)
+        }
+        "presence_penalty" | "frequency_penalty"
+            if native && facts.model.reasons() && value.as_f64() != Some(0.0) =>
         {
-            let default = if name.ends_with("penalty") { 0.0 } else { 1.0 };
-            if value.as_f64() == Some(default) {
-                return None;
-            }
-            found(&rules::SAMPLING, "this model takes only the default")
+            found(&rules::SAMPLING, ONLY_DEFAULT)
         }
         "reasoning_effort" if native => effort_fault(value, facts),
         "stream_options" if !facts.is_stream => found(&rules::STREAM, "there is no stream"),

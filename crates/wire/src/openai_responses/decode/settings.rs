@@ -6,10 +6,10 @@ use smol_str::SmolStr;
 
 use crate::error::Fault;
 use crate::openai_chat::{read_format, read_schema};
-use crate::raw::{Fields, ObjectText, is_object, is_text, text};
+use crate::raw::{Fields, ObjectText, is_object, text};
 use crate::{
     Effort, Family, Number, Options, OwnFields, ResponseFormat, ThinkingAmount, ThinkingMode,
-    Thoughts, ToolChoice,
+    Thoughts, foreign_choice,
 };
 
 /// All else; what has no neutral word stays as it is.
@@ -35,10 +35,12 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
         Some("false") => Some(false),
         _ => None,
     };
-    let tool_choice = body.peek("tool_choice").and_then(tool_choice);
-    if tool_choice.is_some() {
+    let choice = body.peek("tool_choice").and_then(foreign_choice::read);
+    if choice.is_some() {
         body.take("tool_choice");
     }
+    let (tool_choice, parallel) = choice.map_or((None, None), |(choice, own)| (Some(choice), own));
+    let parallel_tool_calls = parallel_tool_calls.or(parallel);
     let temperature = body.take("temperature").map(Json::from).map(Number::from_json);
     let top_p = body.take("top_p").map(Json::from).map(Number::from_json);
     let cache_key = body.take_text("prompt_cache_key")?.map(SmolStr::new);
@@ -79,23 +81,6 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
         cache_key,
         ..Options::default()
     })
-}
-
-/// A choice that every API knows.
-fn tool_choice(raw: &RawValue) -> Option<ToolChoice> {
-    if is_text(raw) {
-        return match &*text(raw).ok()? {
-            "auto" => Some(ToolChoice::Auto),
-            "none" => Some(ToolChoice::None),
-            "required" => Some(ToolChoice::Required),
-            _ => None,
-        };
-    }
-    let mut fields = Fields::read(raw).ok()?;
-    let kind = fields.take_text("type").ok()??;
-    let name = fields.take_text("name").ok()??;
-    let is_plain = kind == "function" && fields.iter().next().is_none();
-    is_plain.then(|| ToolChoice::Tool(SmolStr::new(name)))
 }
 
 /// The form of the answer as the other API says it, if it says no more than we know.

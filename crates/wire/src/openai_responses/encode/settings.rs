@@ -11,14 +11,14 @@ use super::tools::is_sent;
 use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::encode::Context;
 use crate::names::Alphabet;
-use crate::openai_chat::{Model, SHARED, effort};
+use crate::openai_chat::{Model, ONLY_DEFAULT, SHARED, effort};
 use crate::openai_responses::wire::{
     Format, ReasoningSettings, Rest, Tail, TextSettings, ToolChoice,
 };
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, OWNER, schema};
 use crate::tree::Value;
 use crate::turns::Turns;
-use crate::{Error, Family, Options, ResponseFormat, ThinkingMode, Thoughts};
+use crate::{Error, Family, Number, Options, ResponseFormat, ThinkingMode, Thoughts};
 
 /// The longest key of a cached prefix.
 const LONGEST_CACHE_KEY: usize = 64;
@@ -42,9 +42,7 @@ const WRITTEN: [&str; 13] = [
 
 pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error> {
     let options = cx.options;
-    let temperature = cx.number("temperature", options.temperature.as_ref(), 2.0);
-    let mut tail = Tail { temperature, ..Tail::default() };
-    tail.top_p = cx.number("top_p", options.top_p.as_ref(), 1.0);
+    let mut tail = Tail::default();
     let n_hosted = options.hosted_tools.iter().filter(|tool| is_sent(tool)).count();
     let n_tools = cx.prompt.tools().len() + n_hosted;
     tail.tool_choice = if n_tools > 0 { tool_choice(cx) } else { None };
@@ -67,6 +65,9 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
         }
     }
     tail.reasoning = reasoning(cx);
+    let samples = samples(cx, tail.reasoning.as_ref());
+    tail.temperature = sampling(cx, "temperature", options.temperature.as_ref(), 2.0, samples);
+    tail.top_p = sampling(cx, "top_p", options.top_p.as_ref(), 1.0, samples);
     tail.prompt_cache_key = options.cache_key.as_deref().map(cache_key);
     tail.stream = options.stream.then_some(true);
     tail.text = text_settings(cx);
@@ -121,8 +122,9 @@ fn is_null_choice(cx: &Context<'_>, name: &str, value: &Json) -> bool {
                 });
             !of_prompt.chain(of_vendor).any(|name| Some(name.as_str()) == named)
         }
+        // They are another API's types.
+        Some("tool" | "any" | "auto" | "none" | "required") | None => true,
         Some(_) => false,
-        None => true,
     }
 }
 
@@ -165,6 +167,30 @@ fn reasoning<'a>(cx: &mut Context<'a>) -> Option<ReasoningSettings<'a>> {
     };
     let is_said = effort.is_some() || summary.is_some() || !rest.is_empty();
     is_said.then_some(ReasoningSettings { effort, summary, rest })
+}
+
+/// Whether the model takes sampling settings beside what it is told of its thinking.
+fn samples(cx: &Context<'_>, reasoning: Option<&ReasoningSettings<'_>>) -> bool {
+    let own = reasoning.and_then(|reasoning| reasoning.rest.get("effort"));
+    let own = own.filter(|own| own.get() != "null").map(|own| own.get().trim_matches('"'));
+    let effort = reasoning.and_then(|reasoning| reasoning.effort);
+    Model::named(&cx.options.model).samples(effort.or(own))
+}
+
+/// A sampling setting, unless the API would refuse it.
+fn sampling<'a>(
+    cx: &mut Context<'a>,
+    name: &str,
+    value: Option<&'a Number>,
+    most: f64,
+    samples: bool,
+) -> Option<&'a Json> {
+    let value = cx.number(name, value, most)?;
+    if samples || value.as_str().parse() == Ok(1.0) {
+        return Some(value);
+    }
+    cx.adjustments.add_general(AdjustmentKind::OptionDropped, format!("{name}: {ONLY_DEFAULT}"));
+    None
 }
 
 fn cache_key(key: &str) -> Cow<'_, str> {

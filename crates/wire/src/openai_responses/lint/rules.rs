@@ -4,6 +4,9 @@ use crate::lint::rule_table;
 
 rule_table! { "openai-responses"
     BODY "body" "A body is a JSON object." "";
+    MODEL "model"
+        "A body names its model, unless a stored prompt does."
+        "Missing required parameter: 'model'.";
     INPUT "input"
         "`input` is a text or a list that is not empty, unless an earlier answer or a stored prompt is continued."
         "";
@@ -52,7 +55,7 @@ rule_table! { "openai-responses"
         "No tool call found for function call output with call_id call_….";
     OUTPUT_ID "output-id"
         "An output that continues an earlier answer carries no `id`."
-        "No tool output found for function call call_….";
+        "";
     NAMESPACE "namespace"
         "A call of a function that lives in a namespace carries its `namespace`."
         "Missing namespace for function_call '…'. It does not exist in the default namespace. Round-trip the model's function_call item with its namespace field included.";
@@ -109,6 +112,9 @@ rule_table! { "openai-responses"
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `top_p` one from 0 to 1."
         "";
+    SAMPLING "sampling"
+        "While a model thinks, it takes only the default `temperature` and `top_p`."
+        "Unsupported parameter: 'temperature' is not supported with this model.";
     EFFORT "effort"
         "An effort is given only to a model that has it."
         "";

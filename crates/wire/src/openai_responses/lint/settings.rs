@@ -1,12 +1,18 @@
 //! The fields of the body beside the items and the tools.
 
 use super::{Report, rules, text};
+use crate::Vendor;
+use crate::lint::model_fault;
 use crate::names::Alphabet;
-use crate::openai_chat::Model;
+use crate::openai_chat::{Model, ONLY_DEFAULT};
 use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, schema};
 use crate::tree::Value;
 
-pub(super) fn check(body: &Value, report: &mut Report<'_>) {
+pub(super) fn check(body: &Value, vendor: &Vendor, report: &mut Report<'_>) {
+    let is_stored = is_given(body, "prompt");
+    if let Some((place, detail)) = model_fault(body, vendor).filter(|_| !is_stored) {
+        report(&rules::MODEL, place.into(), detail.into());
+    }
     for name in MOVED_FIELDS {
         if body.get(name).is_some() {
             report(&rules::MOVED_FIELDS, format!("/{name}"), String::new());
@@ -20,16 +26,19 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     if n_tokens.is_some_and(|n| n.as_f64().is_none_or(|n| n < FEWEST_OUTPUT_TOKENS as f64)) {
         report(&rules::OUTPUT_TOKENS, "/max_output_tokens".into(), String::new());
     }
+    let effort = body.pointer("/reasoning/effort").filter(|effort| !effort.is_null());
+    let model = Model::named(text(body, "model").unwrap_or_default());
+    let samples = model.samples(effort.map(|effort| effort.as_str().unwrap_or_default()));
     for (name, most) in [("temperature", 2.0), ("top_p", 1.0)] {
         let number = body.get(name).filter(|number| !number.is_null());
         if let Some(number) = number
             && !number.as_f64().is_some_and(|number| (0.0..=most).contains(&number))
         {
             report(&rules::RANGE, format!("/{name}"), number.to_string());
+        } else if number.is_some_and(|number| !samples && number.as_f64() != Some(1.0)) {
+            report(&rules::SAMPLING, format!("/{name}"), ONLY_DEFAULT.into());
         }
     }
-    let effort = body.pointer("/reasoning/effort").filter(|effort| !effort.is_null());
-    let model = Model::named(text(body, "model").unwrap_or_default());
     let refused = match effort {
         Some(_) if model.never_reasons() => "the model does not think",
         Some(effort) if model.always_reasons() && effort == "none" => "the model always thinks",

@@ -76,8 +76,12 @@ fn check_mode(mode: &str, body: &Value, tools: &[Value]) -> Option<String> {
 
 fn check_forced(choice: &Value, tools: &[Value]) -> Option<String> {
     let Some(kind) = text(choice, "type") else { return Some("it has no `type`".to_owned()) };
-    if kind != "function" && kind != "custom" {
-        return None;
+    match kind {
+        "function" | "custom" => {}
+        "tool" | "any" | "auto" | "none" | "required" => {
+            return Some(format!("{kind:?} is no type of a choice here"));
+        }
+        _ => return None,
     }
     let Some(name) = text(choice, "name") else { return Some("it has no `name`".to_owned()) };
     let is_named = |tool: &Value| text(tool, "name") == Some(name);

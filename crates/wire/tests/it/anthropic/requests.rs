@@ -531,3 +531,29 @@ fn thinking_goes_back_to_its_model_by_either_name() {
         assert_eq!(is_kept, goes_back, "{made} to {asked}");
     }
 }
+
+#[test]
+fn anthropic_gets_no_field_at_the_top_that_it_does_not_know() {
+    let body = r#"{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}],
+        "n":1,"betas":["x"],"mcp_servers":[],"service_tier":"auto"}"#;
+    let request = decode_request(Family::Anthropic, body).unwrap();
+    let encoded =
+        encode(&prompt(request.messages, request.tools), vendor(), &request.options).unwrap();
+    let expected = r#"{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"mcp_servers":[],"service_tier":"auto"}"#;
+    assert_eq!(text_of(&encoded), expected);
+    let details: Vec<&str> = encoded.adjustments.iter().map(|it| it.detail.as_str()).collect();
+    assert_eq!(details, ["n: the API does not know it", "betas: the API does not know it"]);
+    let faults = lint(vendor(), body).unwrap();
+    let found: Vec<_> = faults.iter().map(|fault| (fault.rule.id, &*fault.pointer)).collect();
+    assert_eq!(found, [("anthropic/known-fields", "/n"), ("anthropic/known-fields", "/betas")]);
+}
+
+#[test]
+fn a_body_for_a_cloud_names_no_model() {
+    let body = r#"{"anthropic_version":"vertex-2023-10-16","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}"#;
+    assert_eq!(lint(vendor(), body).unwrap(), []);
+    let other =
+        body.replace("anthropic_version", "metadata").replace("\"vertex-2023-10-16\"", "{}");
+    let faults = lint(vendor(), &other).unwrap();
+    assert_eq!(faults[0].rule.id, "anthropic/model");
+}

@@ -425,9 +425,29 @@ fn unknown_fields_survive_at_every_level() {
     let expected: Value = serde_json::from_str(&body).unwrap();
     let request = decode_request(Family::Gemini, &body).unwrap();
     let prompt = prompt(request.messages, request.tools);
-    let encoded = encode(&prompt, google(), &request.options).unwrap();
+    // Who only speaks the API may know more fields than Google does.
+    let gateway = Vendor::new("gateway", Family::Gemini);
+    let encoded = encode(&prompt, &gateway, &request.options).unwrap();
     assert_eq!(super::body(&encoded), expected);
     assert_eq!(encoded.adjustments, []);
+}
+
+#[test]
+fn google_gets_no_field_at_the_top_that_it_does_not_know() {
+    let body = r#"{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"stream":true,"store":false,
+        "safety_settings":[],"labels":{"a":"b"},"a/b":1}"#;
+    let request = decode_request(Family::Gemini, body).unwrap();
+    let encoded =
+        encode(&prompt(request.messages, request.tools), google(), &request.options).unwrap();
+    let expected = json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "store": false, "safetySettings": [], "labels": {"a": "b"}});
+    assert_eq!(super::body(&encoded), expected);
+    let details: Vec<&str> = encoded.adjustments.iter().map(|it| it.detail.as_str()).collect();
+    assert_eq!(details, ["stream: the API does not know it", "a/b: the API does not know it"]);
+    let faults = lint(google(), body).unwrap();
+    let found: Vec<_> = faults.iter().map(|fault| (fault.rule.id, &*fault.pointer)).collect();
+    let id = "gemini/known-fields";
+    assert_eq!(found, [(id, "/stream"), (id, "/a~1b")]);
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn ids_and_names_that_are_refused_are_rewritten_everywhere_alike() {
         result(&long, Status::Ok, vec![words("1")]),
     ];
     let tools = vec![tool("fs.read file", r#"{"type":"object"}"#)];
-    let mut options = Options::default();
+    let mut options = Options::model("gpt-4.1");
     options.tool_choice = Some(ToolChoice::Tool("fs.read file".into()));
     let encoded = encode(&prompt(&messages, tools), vendor("openai"), &options).unwrap();
     let body: serde_json::Value = serde_json::from_str(&text(&encoded)).unwrap();
@@ -282,7 +282,7 @@ fn a_schema_that_can_not_be_strict_is_sent_without_that() {
     let mut ls = tool("ls", r#"{"type":"object","properties":{"a":{"type":"string"}}}"#);
     ls.strict = Some(true);
     let schema = Json::parse(r#"{"type":"object"}"#).unwrap();
-    let mut options = Options::default();
+    let mut options = Options::model("gpt-4.1");
     options.response_format = Some(ResponseFormat::schema("x", &schema, true));
     let (body, adjustments) = written(&[Message::user("hi")], vec![ls], &options, "openai");
     assert!(!body.contains("strict"), "{body}");

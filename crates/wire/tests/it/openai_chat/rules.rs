@@ -79,7 +79,7 @@ fn places_are_pointers_to_what_is_wrong() {
     let table = [
         (
             "openai",
-            r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[
+            r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[
                 {"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},
                 {"id":"b","type":"function","function":{"name":"f g","arguments":"{}"}}]},
                 {"role":"user","content":"well?"},{"role":"tool","tool_call_id":"a","content":"1"}]}"#,
@@ -92,7 +92,7 @@ fn places_are_pointers_to_what_is_wrong() {
         // The id of another vendor's call.
         (
             "mistral",
-            r#"{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[
+            r#"{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[
                 {"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}}]},
                 {"role":"tool","tool_call_id":"call_1","content":"1"}]}"#,
             vec![("exact-call-id", "/messages/1/tool_calls/0/id")],
@@ -111,7 +111,7 @@ fn places_are_pointers_to_what_is_wrong() {
         ),
         (
             "openai",
-            r#"{"messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema",
+            r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema",
                 "json_schema":{"name":"x","strict":true,"schema":{"type":"object","additionalProperties":false,
                 "properties":{"a":{"type":"object","properties":{"b":{"allOf":[]}},"required":["b"],
                 "additionalProperties":false}},"required":["a"]}}}}"#,

@@ -10,7 +10,7 @@ use super::{FAMILY, again, body_of, vendor};
 
 /// Every level has fields that nobody knows; numbers are odd.
 const STRANGE: &str = concat!(
-    r#"{"model":"gpt-5","instructions":"Be brief.","tools":["#,
+    r#"{"model":"m","instructions":"Be brief.","tools":["#,
     r#"{"type":"function","name":"ls","description":"Lists.","parameters":{"type":"object","properties":{}},"strict":false,"new_1":{ "a": 1e2 }},"#,
     r#"{"type":"web_search","new_2":[1.0]}],"input":["#,
     r#"{"type":"message","role":"developer","content":"You are terse.","new_3":1},"#,
@@ -127,22 +127,22 @@ fn a_body_that_continues_an_answer_comes_back() {
 #[test]
 fn plain_faults_are_mended_by_writing_anew() {
     let table = [
-        r#"{"input":[{"role":"user","content":[{"type":"output_text","text":"hi"}]},
+        r#"{"model":"m","input":[{"role":"user","content":[{"type":"output_text","text":"hi"}]},
             {"role":"assistant","content":[{"type":"input_text","text":"ho"}]}]}"#,
-        r#"{"input":"x","max_tokens":5,"response_format":{"type":"json_object"}}"#,
-        r#"{"input":"x","text":{"format":{"type":"json_schema","json_schema":{"name":"a b","schema":{}}}}}"#,
-        r#"{"input":"x","tools":[{"type":"function","function":{"name":"a b","parameters":{"type":"null"}}}]}"#,
-        r#"{"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1"},
+        r#"{"model":"m","input":"x","max_tokens":5,"response_format":{"type":"json_object"}}"#,
+        r#"{"model":"m","input":"x","text":{"format":{"type":"json_schema","json_schema":{"name":"a b","schema":{}}}}}"#,
+        r#"{"model":"m","input":"x","tools":[{"type":"function","function":{"name":"a b","parameters":{"type":"null"}}}]}"#,
+        r#"{"model":"m","input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1"},
             {"type":"function_call","id":"item_1","call_id":"c","name":"f","arguments":{"a":1}},
             {"type":"function_call_output","call_id":"c","output":{"b":2},"id":"fco_1"}]}"#,
-        r#"{"store":false,"input":[{"role":"user","content":"x"},{"type":"item_reference","id":"msg_1"},
+        r#"{"model":"m","store":false,"input":[{"role":"user","content":"x"},{"type":"item_reference","id":"msg_1"},
             {"type":"reasoning","id":"rs_1","summary":[]},
             {"type":"message","id":"msg_2","role":"assistant","content":[{"type":"output_text","text":"y"}]}]}"#,
-        r#"{"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[]},
+        r#"{"model":"m","input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[]},
             {"role":"user","content":"y"}]}"#,
-        r#"{"previous_response_id":"resp_1","conversation":"conv_1","input":[
+        r#"{"model":"m","previous_response_id":"resp_1","conversation":"conv_1","input":[
             {"type":"function_call_output","id":"fc_1","call_id":"c","output":"x"}]}"#,
-        r#"{"input":[{"role":"user","content":"x"},
+        r#"{"model":"m","input":[{"role":"user","content":"x"},
             {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"y"}]},
             {"role":"user","content":"x"},
             {"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"y"}]}]}"#,

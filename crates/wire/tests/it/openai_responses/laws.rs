@@ -309,7 +309,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_lints_clean(messages in odd_prompt(), model in select(vec!["", "gpt-5", "gpt-4o"])) {
+    fn what_is_written_lints_clean(messages in odd_prompt(), model in select(vec!["m", "gpt-5", "gpt-4o"])) {
         let Some(prompt) = prompt_of(&messages) else { return Ok(()) };
         let options = Options::model(model);
         let body = body_of(&encode(&prompt, vendor(), &options).unwrap());
@@ -319,7 +319,7 @@ proptest! {
     #[test]
     fn a_conversation_survives_the_way_there_and_back(messages in thoughtful()) {
         let Some(prompt) = prompt_of(&messages) else { return Ok(()) };
-        let body = body_of(&encode(&prompt, vendor(), &Options::default()).unwrap());
+        let body = body_of(&encode(&prompt, vendor(), &Options::model("m")).unwrap());
         prop_assert_eq!(lint(vendor(), &body).unwrap(), [], "{}", body);
         let read = decode_request(FAMILY, &body).unwrap();
         prop_assert_eq!(normal(&read.messages), normal(&messages), "{}", body);
@@ -328,7 +328,7 @@ proptest! {
     #[test]
     fn what_was_read_is_written_as_it_was(messages in thoughtful()) {
         let Some(prompt) = prompt_of(&messages) else { return Ok(()) };
-        let body = body_of(&encode(&prompt, vendor(), &Options::default()).unwrap());
+        let body = body_of(&encode(&prompt, vendor(), &Options::model("m")).unwrap());
         let request = decode_request(FAMILY, &body).unwrap();
         let prompt = prompt_of(&request.messages).expect("what was read is a prompt");
         let again = encode(&prompt, vendor(), &request.options).unwrap();
@@ -343,7 +343,7 @@ proptest! {
     #[test]
     fn a_broken_body_is_read_or_refused(messages in thoughtful(), cuts in cuts()) {
         let Some(prompt) = prompt_of(&messages) else { return Ok(()) };
-        let body = body_of(&encode(&prompt, vendor(), &Options::default()).unwrap());
+        let body = body_of(&encode(&prompt, vendor(), &Options::model("m")).unwrap());
         read_everything(&spliced(&body, cuts));
     }
 

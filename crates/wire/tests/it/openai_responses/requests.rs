@@ -177,7 +177,7 @@ fn a_whole_tool_conversation() {
 fn a_thought_needs_what_it_led_to() {
     let alone = assistant(vec![thought("hm", None, "rs_1")]);
     let messages = vec![Message::user("a"), alone, Message::user("b")];
-    let encoded = encoded(messages, &Options::default());
+    let encoded = encoded(messages, &Options::model("m"));
     assert!(!body_of(&encoded).contains("reasoning"), "{}", body_of(&encoded));
     assert_eq!(kinds(&encoded), [AdjustmentKind::ThinkingDropped]);
 }
@@ -203,8 +203,8 @@ fn thoughts_of_others_and_thoughts_without_an_id_stay_behind() {
     for part in table {
         let said = Text { text: "b".into(), extra: own(r#"{"item":{"id":"msg_1"}}"#) };
         let message = assistant(vec![part, AssistantPart::Text(said)]);
-        let encoded = encoded(vec![Message::user("a"), message], &Options::default());
-        let body = r#"{"input":[{"type":"message","role":"user","content":"a"},{"type":"message","role":"assistant","content":"b"}]}"#;
+        let encoded = encoded(vec![Message::user("a"), message], &Options::model("m"));
+        let body = r#"{"model":"m","input":[{"type":"message","role":"user","content":"a"},{"type":"message","role":"assistant","content":"b"}]}"#;
         assert_eq!(body_of(&encoded), body);
         assert_eq!(
             kinds(&encoded),
@@ -251,7 +251,7 @@ fn a_thought_that_chat_kept_for_us_goes_back() {
         extra: kept.unwrap(),
     });
     let message = assistant(vec![part, AssistantPart::Text(Text::new("b"))]);
-    let body = body_of(&encoded(vec![Message::user("a"), message], &Options::default()));
+    let body = body_of(&encoded(vec![Message::user("a"), message], &Options::model("m")));
     let item =
         r#"{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}]}"#;
     assert!(body.contains(item), "{body}");
@@ -270,7 +270,7 @@ fn media_that_can_not_travel_is_told() {
         .unwrap(),
     );
     let picture = AssistantPart::Image(image(Source::Base64("AAAA".into())));
-    let encoded = encoded(vec![user.into(), assistant(vec![picture])], &Options::default());
+    let encoded = encoded(vec![user.into(), assistant(vec![picture])], &Options::model("m"));
     assert_eq!(kinds(&encoded), [AdjustmentKind::MediaDropped; 4]);
     assert_eq!(lint(vendor(), &body_of(&encoded)).unwrap(), []);
 }
@@ -283,7 +283,7 @@ fn an_illegal_call_id_is_rewritten_on_both_sides() {
         assistant(vec![call(&long, "f", "{}")]),
         Message::tool(id(&long), Status::Ok, ""),
     ];
-    let encoded = encoded(messages, &Options::default());
+    let encoded = encoded(messages, &Options::model("m"));
     assert_eq!(kinds(&encoded), [AdjustmentKind::CallIdRewritten; 2]);
     assert_eq!(lint(vendor(), &body_of(&encoded)).unwrap(), []);
 }
@@ -291,8 +291,8 @@ fn an_illegal_call_id_is_rewritten_on_both_sides() {
 #[test]
 fn blank_messages_are_left_out_unless_one_is_all_there_is() {
     let blank = vec![Message::user(" "), assistant(vec![AssistantPart::Text(Text::new(""))])];
-    let encoded = encoded(blank, &Options::default());
-    let body = r#"{"input":[{"type":"message","role":"user","content":" "}]}"#;
+    let encoded = encoded(blank, &Options::model("m"));
+    let body = r#"{"model":"m","input":[{"type":"message","role":"user","content":" "}]}"#;
     assert_eq!(body_of(&encoded), body);
     assert_eq!(kinds(&encoded), [AdjustmentKind::BlankText]);
 }
@@ -316,7 +316,7 @@ fn settings_of_another_family_are_left_out() {
 
 #[test]
 fn who_wants_json_says_so() {
-    let mut options = Options::default();
+    let mut options = Options::model("m");
     options.response_format = Some(ResponseFormat::Json);
     let asked = encoded(vec![Message::user("as Json, please")], &options);
     assert_eq!(asked.adjustments, []);
@@ -328,6 +328,6 @@ fn who_wants_json_says_so() {
 #[test]
 fn adjustments_name_the_message() {
     let blank = Message::user("").with_id(MessageId::new("m7"));
-    let encoded = encoded(vec![Message::user("a"), blank], &Options::default());
+    let encoded = encoded(vec![Message::user("a"), blank], &Options::model("m"));
     assert_eq!(encoded.adjustments[0].message, Some(MessageId::new("m7")));
 }

@@ -27,7 +27,7 @@ fn rules_have_names_of_their_own() {
 
 #[test]
 fn a_fault_names_its_place_as_a_pointer() {
-    let body = r#"{"input":[{"role":"user","content":"hi"}],"tools":[{"type":"function","name":"f",
+    let body = r#"{"model":"m","input":[{"role":"user","content":"hi"}],"tools":[{"type":"function","name":"f",
         "strict":true,"parameters":{"type":"object","additionalProperties":false,"required":["a/b"],
         "properties":{"a/b":{"type":"object","properties":{},"required":[]}}}}]}"#;
     let faults = lint(vendor(), body).unwrap();
