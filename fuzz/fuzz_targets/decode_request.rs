@@ -17,7 +17,11 @@ fuzz_target!(|data: &[u8]| {
     let Some((&family, rest)) = picked::pick(data, &Family::ALL) else { return };
     let Ok(text) = std::str::from_utf8(rest) else { return };
     let Ok(request) = decode_request(family, text) else { return };
-    let options = request.options.clone();
+    let mut options = request.options.clone();
+    // A model is the caller's to name.
+    if options.model.trim().is_empty() {
+        options.model = "m".into();
+    }
     let (view, recipe) = input(request);
     let assembly = assemble(&view, &recipe, Requirements::STRICT, None);
     let Ok(Assembly { outcome: Outcome::Ready(prompt), .. }) = assembly else { return };
