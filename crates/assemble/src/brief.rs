@@ -17,6 +17,7 @@ pub(crate) struct Brief<'a> {
     pub(crate) recipe: &'a Recipe,
     /// What the target asks for.
     pub(crate) requires: Requirements,
+    pub(crate) view: &'a [Arc<Message>],
     pub(crate) pinned: &'a BTreeSet<MessageId>,
     /// A sub-agent's task: it never moves, and never gives way (C9).
     pub(crate) task: Option<&'a Arc<Message>>,
@@ -43,10 +44,11 @@ impl<'a> Brief<'a> {
         Ok(Self {
             recipe,
             requires,
+            view: messages,
             pinned: &view.pinned,
             task: task(messages, &recipe.agent)?,
             open: awaited(messages, recipe),
-            memory: Memory::of(recipe, before),
+            memory: Memory::of(recipe, before, messages),
             counting: recipe.ledger.as_deref().map(Ledger::counting),
         })
     }

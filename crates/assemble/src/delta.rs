@@ -7,11 +7,13 @@
 //!                                 └── insert: the old ones, each after its message
 //! ```
 
+mod cost;
 mod element;
 mod insert;
 mod lines;
 mod news;
 
+pub(crate) use cost::{cheapest, since};
 pub use element::{Element, ElementForm, Elements, Rebase};
 pub(crate) use insert::insert;
 pub(crate) use news::{Amending, news};
@@ -21,6 +23,8 @@ use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashMap;
 use interleaf_model::{ContextKind, Entry, MessageId};
+
+use crate::{ContextText, fence};
 
 /// What a session has shown of its context and still shows, in the order in which it did.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +75,20 @@ impl Delta {
     /// What a source says by now, to a reader of all elements.
     pub fn says(&self, kind: &ContextKind, nth: u32) -> Option<&Arc<str>> {
         self.states.get(&(kind.clone(), nth))?.says.as_ref()
+    }
+
+    /// Whether a reader of all elements takes something else for true than these texts say.
+    pub(crate) fn differs(&self, context: &[ContextText]) -> bool {
+        let mut nths: BTreeMap<&ContextKind, u32> = BTreeMap::new();
+        for text in context.iter().filter(|text| text.says_something()) {
+            let nth = nths.entry(&text.kind).or_default();
+            let known = self.says(&text.kind, *nth).map(|says| &**says);
+            *nth += 1;
+            if known != Some(fence::content(&text.kind, &text.text)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Takes in what a request has shown.

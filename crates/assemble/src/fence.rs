@@ -24,8 +24,8 @@ pub(crate) const CLEARED: &str = "[This old tool result was cleared to save spac
 
 /// How the elements of a context that is amended are read.
 pub(crate) const AMENDED: &str = "[The context above is brought up to date further down: of each \
-    part, what comes last holds. In an update, \"@@ 3\" names the line of the version before at \
-    which it applies, \"-\" lines no longer hold, \"+\" lines hold from now on.]";
+    part, what comes last holds. Under \"changes\", \"@@ 3\" names the line of the version before \
+    at which they begin; \"-\" lines, cut short, no longer hold, \"+\" lines hold from now on.]";
 /// What is said of a part of the context that is gone.
 const GONE: &str = "[What was said of it above no longer holds.]";
 
@@ -51,16 +51,14 @@ pub(crate) enum Said<'a> {
 /// An element of a context that is amended.
 pub(crate) fn element(kind: &ContextKind, version: u32, said: Said<'_>) -> String {
     let (heading, tag) = heading(kind);
-    let text = match said {
+    let (what, text) = match said {
         Said::First(text) => return context(kind, text),
-        Said::Again(text) => inside_with(tag, &format!(" v=\"{version}\""), text),
-        Said::Changes(lines) => {
-            let versions = format!(" v=\"{version}\" base=\"{}\"", version - 1);
-            inside_with(tag, &versions, lines)
-        }
+        Said::Again(text) => ("again", text),
+        Said::Changes(lines) => ("changes", lines),
         Said::Withdrawn => return format!("{heading} (withdrawn)\n\n{GONE}"),
     };
-    format!("{heading} (update)\n\n{text}")
+    let text = inside_with(tag, &format!(" v=\"{version}\""), text);
+    format!("{heading} ({what})\n{text}")
 }
 
 /// What a context text says, without the heading that it may bring along.

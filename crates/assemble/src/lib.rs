@@ -62,7 +62,8 @@ pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};
 pub use prefix::StablePrefix;
 pub use recipe::{
-    Agent, Budget, ContextText, LookAlikes, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
+    Agent, Budget, CachePrices, ContextText, LookAlikes, MissingResult, OpenBlock, Recipe, Summary,
+    SummaryRole,
 };
 pub use report::{Report, StepReport, Tokens, counts};
 pub use running::Running;

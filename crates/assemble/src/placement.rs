@@ -8,13 +8,14 @@ pub(crate) use rule::RESULTS;
 pub use rule::{CustomRule, PlacementRule};
 
 use std::fmt;
+use std::sync::Arc;
 
-use interleaf_model::MessageId;
+use interleaf_model::{Message, MessageId};
 use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::delta::{Delta, Kept};
+use crate::delta::{Delta, Kept, cheapest};
 use crate::{ContextText, Rebase, Recipe};
 
 /// Where the context block went, and how that came about.
@@ -60,12 +61,16 @@ impl<'a> Memory<'a> {
     pub(crate) fn of(
         recipe: &Recipe,
         (previous, delta): (Option<&'a Placement>, &'a Delta),
+        view: &[Arc<Message>],
     ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
         let kept = recipe.rule.amending().map(|_| {
-            let all = delta.elements().len();
-            let n = recipe.kept_elements.map_or(all, |n| n.min(all));
-            Kept { delta, n, rebased: (n < all).then_some(Rebase::Cost) }
+            let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
+            let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
+            let prices = prices.filter(|_| delta.differs(&recipe.context));
+            let cut = prices.and_then(|prices| cheapest(delta, prices, view));
+            let n = cut.unwrap_or(delta.elements().len());
+            Kept { delta, n, rebased: cut.map(|_| Rebase::Cost) }
         });
         Self { previous, content: goes_by_content.then(|| hash(&recipe.context)), kept }
     }

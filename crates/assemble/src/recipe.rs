@@ -33,9 +33,9 @@ pub struct Recipe {
     pub tools: Arc<[Tool]>,
     /// Where the context block goes.
     pub rule: PlacementRule,
-    /// Under a rule that amends: how many of the elements that were shown stay. The others
-    /// cost more than they are worth, and their sources are shown anew. All, if it is not said.
-    pub kept_elements: Option<usize>,
+    /// What the target's prompt cache charges, for the rule `auto`. Without it what was
+    /// shown is taken to cost nothing.
+    pub cache_prices: Option<CachePrices>,
     /// The active summary.
     pub summary: Option<Arc<Summary>>,
     /// In which role a summary is sent.
@@ -51,6 +51,15 @@ pub struct Recipe {
     /// What counts tokens. Without it none are counted, and a budget is refused; a session
     /// has ledgers of its own and puts one here.
     pub ledger: Option<Arc<Ledger>>,
+}
+
+/// What a prompt cache charges, in the price of a token that is not cached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CachePrices {
+    /// A token that is read from it.
+    pub read: f64,
+    /// A token that is computed and written to it.
+    pub write: f64,
 }
 
 /// A summary that stands for messages of the view.

@@ -68,9 +68,11 @@ pub mod chat_form;
 pub mod copy;
 pub mod neutral;
 pub mod read;
+pub mod replay;
 pub mod reply_form;
 
 pub use interleaf_assemble as assemble;
+pub use interleaf_cache as cache;
 pub use interleaf_conversation as conversation;
 pub use interleaf_model as model;
 pub use interleaf_plan as plan;

@@ -84,7 +84,7 @@ impl<'a> Single<'a> {
             recipe.to_mut().ledger = Some(ledger.into());
         }
         if let Some(target) = target {
-            target.keep_room(&mut recipe);
+            target.suit(&mut recipe);
         }
         let requires = target.map_or_else(of_nobody, Target::requirements);
         let made = assemble_or_draft(&view, &recipe, requires, self.previous);

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use interleaf_assemble::{Budget, Recipe};
+use interleaf_assemble::{Budget, PlacementRule, Recipe};
+use interleaf_cache::Rules;
 use interleaf_model::{Requirements, Secret};
 use interleaf_wire::{Family, Options, VENDORS, Vendor, detect};
 
 use crate::Error;
+use crate::replay::cache_prices;
 
 /// Whom a request is made for: who serves the model, what is asked of it, and the key.
 ///
@@ -144,12 +146,30 @@ impl Target {
         Budget::of_window(self.vendor.window)
     }
 
+    /// Tells a recipe what this target asks of it.
+    pub(crate) fn suit(&self, recipe: &mut Cow<'_, Recipe>) {
+        self.keep_room(recipe);
+        if matches!(recipe.rule, PlacementRule::Auto(_)) {
+            self.price(recipe);
+        }
+    }
+
     /// Keeps as much of a recipe's window free as the answer may take. An API refuses a
     /// request that leaves less.
-    pub(crate) fn keep_room(&self, recipe: &mut Cow<'_, Recipe>) {
+    fn keep_room(&self, recipe: &mut Cow<'_, Recipe>) {
         let (Some(budget), Some(most)) = (recipe.budget, self.options.max_tokens) else { return };
         if budget.reserve < most {
             recipe.to_mut().budget = Some(Budget { reserve: most, ..budget });
+        }
+    }
+
+    /// Tells a recipe what the cache charges, unless it knows.
+    fn price(&self, recipe: &mut Cow<'_, Recipe>) {
+        let rules = Rules::of_model(&self.vendor.name, &self.options.model);
+        if recipe.cache_prices.is_none()
+            && let Some(prices) = rules.as_ref().and_then(cache_prices)
+        {
+            recipe.to_mut().cache_prices = Some(prices);
         }
     }
 

@@ -5,6 +5,7 @@
 //!   [`strategy::conversation`] is a valid agent conversation,
 //!   [`strategy::broken_conversation`] is one with everything wrong at once.
 //! - [`generate`] makes the same conversation every time, for benches.
+//! - [`working_session`] has context that changes from request to request.
 //! - [`shape`] makes sessions that mostly consist of one thing, such as giant results.
 //!
 //! ```
@@ -17,3 +18,4 @@
 pub mod generate;
 pub mod shape;
 pub mod strategy;
+pub mod working_session;

@@ -26,6 +26,9 @@ pub struct Element {
     pub after: Option<MessageId>,
     /// How many messages of the conversation came before it.
     pub n_before: usize,
+    /// About how many bytes were said between it and the element before it.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub since: u64,
     /// What is sent, byte for byte.
     pub text: Arc<str>,
     /// The whole text of the source in this version; absent if the source is gone.
@@ -99,6 +102,10 @@ impl Element {
         let message = Message::user(&self.text).with_id(id);
         entry(message, Provenance::Element(self.kind.clone()))
     }
+}
+
+fn is_nothing(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 fn is_zero(nth: &u32) -> bool {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Delta, Element, ElementForm, Kept, SourceKey, State, lines};
+use interleaf_model::{ContextKind, Message};
+
+use super::{Delta, Element, ElementForm, Kept, SourceKey, State, lines, since};
 use crate::ContextText;
 use crate::fence::{self, Said};
 use crate::placement::block_texts;
@@ -15,7 +17,7 @@ pub(crate) struct Amending {
     pub(crate) every: usize,
     /// When this many messages follow its last whole copy.
     pub(crate) within: usize,
-    /// The same, before a message that is to be answered.
+    /// The same for the TODO list, before a message that is to be answered.
     pub(crate) near: usize,
 }
 
@@ -25,6 +27,7 @@ pub(crate) fn news(
     context: &[ContextText],
     amending: Amending,
     (n_before, is_question): (usize, bool),
+    view: &[Arc<Message>],
 ) -> Vec<Element> {
     let whole;
     let delta = if kept.n < kept.delta.elements.len() {
@@ -33,7 +36,6 @@ pub(crate) fn news(
     } else {
         kept.delta
     };
-    let furthest = if is_question { amending.near } else { amending.within };
     let mut seen: BTreeMap<SourceKey, ()> = BTreeMap::new();
     let mut new = Vec::new();
     let mut nths: BTreeMap<_, u32> = BTreeMap::new();
@@ -44,6 +46,8 @@ pub(crate) fn news(
         let says = fence::content(&text.kind, &text.text);
         let state = delta.states.get(&key);
         seen.insert(key.clone(), ());
+        let is_near = is_question && text.kind == ContextKind::Todo;
+        let furthest = if is_near { amending.near } else { amending.within };
         let is_far = |state: &State| n_before.saturating_sub(state.whole_at) > furthest;
         match state {
             Some(state) if state.says.as_deref() == Some(says) => {
@@ -72,6 +76,9 @@ pub(crate) fn news(
         }
     }
     new.iter_mut().for_each(|element| element.n_before = n_before);
+    if let Some(first) = new.first_mut() {
+        first.since = since(delta, view);
+    }
     if delta.elements.is_empty()
         && let Some(last) = new.last_mut()
     {
@@ -87,5 +94,15 @@ fn element((kind, nth): SourceKey, version: u32, says: Option<&str>, said: Said<
         Said::Withdrawn => ElementForm::Withdrawn,
     };
     let text = fence::element(&kind, version, said).into();
-    Element { nth, version, form, after: None, n_before: 0, text, says: says.map(Arc::from), kind }
+    Element {
+        nth,
+        version,
+        form,
+        after: None,
+        n_before: 0,
+        since: 0,
+        text,
+        says: says.map(Arc::from),
+        kind,
+    }
 }

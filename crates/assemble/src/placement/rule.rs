@@ -19,17 +19,14 @@ const FOLLOWING: usize = 14;
 
 /// After how many changes of a source a rule that amends shows it whole again, if nothing
 /// else is said.
-const CHANGES: usize = 12;
+const CHANGES: usize = 24;
 
-/// The same, where a source is shown whole again for other reasons as well.
-const MORE_CHANGES: usize = 24;
-
-/// How many messages may follow the last whole copy of a source when a question is asked,
-/// if nothing else is said.
+/// How many messages may follow the last whole copy of the TODO list when a question is
+/// asked, if nothing else is said.
 const NEAR: usize = 24;
 
-/// In a running loop that many times as many may follow.
-const LOOP: usize = 4;
+/// That many times as many may follow any source.
+const LOOP: usize = 6;
 
 /// Where the context block goes (C6).
 #[derive(Debug, Clone, PartialEq)]
@@ -52,9 +49,9 @@ pub enum PlacementRule {
     /// The whole block once, at the tail; then at the tail only what changed, and after
     /// this many changes of a source the whole of it. What was shown stays as it was.
     Delta(usize),
-    /// As `Delta`, and a source is shown whole again before a message that is to be
-    /// answered if more than this many messages follow its last whole copy; in a running
-    /// loop, four times as many. A session also drops what it showed as soon as that costs
+    /// As `Delta`, and the TODO list is shown whole again before a message that is to be
+    /// answered if more than this many messages follow its last whole copy; at any time, a
+    /// source that six times as many follow. What was shown is dropped as soon as it costs
     /// more than a fresh copy.
     Auto(usize),
     /// Wherever a function says.
@@ -117,7 +114,7 @@ impl PlacementRule {
             Self::Delta(every) => Some(Amending { every: *every, within: never, near: never }),
             Self::Auto(near) => {
                 let within = near.saturating_mul(LOOP);
-                Some(Amending { every: MORE_CHANGES, within, near: *near })
+                Some(Amending { every: CHANGES, within, near: *near })
             }
             Self::AfterToolResult(_)
             | Self::BeforeAssistant(_)
@@ -208,7 +205,7 @@ impl FromStr for PlacementRule {
     type Err = Error;
 
     /// Reads `after_tool_result(3)`, `before_assistant(2)`, `from_end(5)`,
-    /// `after_system`, `tail`, `sticky(14)`, `delta(12)` or `auto(24)`; `name:n` says the
+    /// `after_system`, `tail`, `sticky(14)`, `delta(24)` or `auto(24)`; `name:n` says the
     /// same as `name(n)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = || {

@@ -72,7 +72,8 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
     if n_settled + insert(kept, &mut draft.entries, is_first) < kept.n {
         draft.rebase = Some(Rebase::PlaceGone);
     }
-    draft.news = news(kept, &brief.recipe.context, amending, (n_before, question.is_some()));
+    draft.news =
+        news(kept, &brief.recipe.context, amending, (n_before, question.is_some()), brief.view);
     if draft.news.is_empty() {
         return;
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Assembly, Budget, ContextText, Error, Ledger, MissingResult, OpenBlock, Outcome,
-    PlacementRule, Previous, Recipe, Running, Summary, SummaryRole, View, assemble,
+    Agent, Assembly, Budget, CachePrices, ContextText, Error, Ledger, MissingResult, OpenBlock,
+    Outcome, PlacementRule, Previous, Recipe, Running, Summary, SummaryRole, View, assemble,
 };
 use interleaf_model::{
     AgentName, ContextKind, Extra, Message, MessageId, Prompt, Requirements, Tool, ToolName,
@@ -220,6 +220,7 @@ fn tools(n: usize) -> Arc<[Tool]> {
 
 fn recipe(todo: &str) -> Recipe {
     let mut recipe = Recipe::new().with_context(ContextKind::Todo, todo);
+    recipe.cache_prices = Some(CachePrices { read: 0.3, write: 1.0 });
     recipe.ledger = Some(ledger());
     recipe
 }

@@ -108,7 +108,7 @@ impl Session {
         if recipe.budget.is_some() && recipe.ledger.is_none() {
             recipe.to_mut().ledger = Some(self.ledger(&target.options.model).await?);
         }
-        target.keep_room(&mut recipe);
+        target.suit(&mut recipe);
         let agent = recipe.agent.name();
         self.catch_up(agent).await?;
         let conversation = self.conversation.clone();

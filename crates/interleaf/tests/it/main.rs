@@ -3,6 +3,7 @@
 //! - `requests`: a session's requests are those made from scratch
 //! - `answers`: what a model said goes back to it in order, and is known later
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
+//! - `auto`: the rule `auto` against every other rule and cache
 //! - `bound`: thinking goes back only after what it was made after
 //! - `copies`: sessions on their way between stores
 //! - `fence`: no text that was said passes for the engine's own
@@ -18,6 +19,7 @@
 
 mod agents;
 mod answers;
+mod auto;
 mod bound;
 mod copies;
 mod fence;

@@ -134,6 +134,6 @@ fn c2_what_was_shown_is_neither_in_the_log_nor_in_a_summary() {
         session.summarise_through(&last, "They looked at files.").await.unwrap();
         let body = next(&mut session, &recipe(&rule, &todo(20))).await;
         assert_eq!(body.matches("Agent TODO List").count(), 1);
-        assert!(!body.contains("(update)"));
+        assert!(!body.contains("(changes)"));
     });
 }

@@ -1,0 +1,64 @@
+//! When what was shown costs more than showing it anew.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use interleaf_model::{Message, PartRef};
+
+use super::{Delta, SourceKey};
+use crate::CachePrices;
+
+/// A conversation is expected to go on for half as long again, but for at least this many
+/// requests.
+const LEAST_REQUESTS: usize = 4;
+/// How many messages are looked at since the last element; if more follow it, showing it
+/// anew does not pay.
+const MOST_MESSAGES: usize = 512;
+
+/// What an attachment is taken for: about a thousand tokens.
+const ATTACHMENT: usize = 4_000;
+
+/// How many elements stay, if it pays to show the sources of the others anew: what the
+/// superseded ones would cost in the requests to come is more than computing again all that
+/// follows them.
+pub(crate) fn cheapest(delta: &Delta, prices: CachePrices, view: &[Arc<Message>]) -> Option<usize> {
+    let last = delta.elements.last()?;
+    let n_requests = (last.n_before / 4).max(LEAST_REQUESTS) as f64;
+    let since = since(delta, view);
+    // From the last element to the first: what comes after a cut there.
+    let (mut said, mut shown, mut whole) = (since as f64, 0.0, 0.0);
+    let mut sources: HashMap<SourceKey, ()> = HashMap::new();
+    let mut best: Option<(usize, f64)> = None;
+    for (no, element) in delta.elements.iter().enumerate().rev() {
+        shown += element.text.len() as f64;
+        let key = (element.kind.clone(), element.nth);
+        if sources.insert(key.clone(), ()).is_none() {
+            let says = delta.states.get(&key).and_then(|state| state.says.as_ref());
+            whole += says.map_or(0, |says| says.len()) as f64;
+        }
+        let saved = (shown - whole) * prices.read * n_requests;
+        let spent = said * (prices.write - prices.read) + whole * prices.write;
+        if saved > spent && best.is_none_or(|(_, gain)| saved - spent > gain) {
+            best = Some((no, saved - spent));
+        }
+        said += element.since as f64;
+    }
+    best.map(|(no, _)| no)
+}
+
+/// The bytes of what was said since the last element was shown.
+pub(crate) fn since(delta: &Delta, view: &[Arc<Message>]) -> u64 {
+    let last = delta.elements.last().and_then(|element| element.after.as_ref());
+    let later = view.iter().rev().take(MOST_MESSAGES).take_while(|m| Some(&m.id) != last);
+    later.map(|message| size(message)).sum()
+}
+
+fn size(message: &Message) -> u64 {
+    let part = |part: PartRef<'_>| match part {
+        PartRef::Text(text) => text.text.len(),
+        PartRef::Thinking(thinking) => thinking.text.len(),
+        PartRef::Call(call) => call.name.as_str().len() + call.arguments.as_str().len(),
+        PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => ATTACHMENT,
+    };
+    message.parts().map(part).sum::<usize>() as u64
+}

@@ -1,0 +1,82 @@
+//! The rule `auto`, held against every other rule under every cache that is known.
+
+use std::sync::{Arc, LazyLock};
+
+use interleaf::assemble::{ContextText, Estimate, Ledger, PlacementRule, Recipe};
+use interleaf::cache::Rules;
+use interleaf::model::{ContextKind, Requirements};
+use interleaf::replay::{Script, Turn, cache_prices};
+use interleaf_samples::working_session::{Course, Step, working_session};
+
+static LEDGER: LazyLock<Arc<Ledger>> =
+    LazyLock::new(|| Arc::new(Ledger::new(Arc::new(Estimate::default()))));
+
+fn script(course: Course) -> Script {
+    let kinds = [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
+    let turn = |step: Step| {
+        let texts = kinds.iter().zip(step.context);
+        let context = texts.map(|(kind, text)| ContextText::new(kind.clone(), text)).collect();
+        Turn::new(step.said.into_iter().map(Arc::new).collect(), context)
+    };
+    let mut script = Script::of(working_session(course).into_iter().map(turn));
+    script.system = vec!["You mend programs with care. ".repeat(250).into()];
+    script
+}
+
+/// What the session costs by a rule, for each cache.
+fn costs(script: &Script, rule: &str, rules: &[Rules]) -> Vec<f64> {
+    let rule: PlacementRule = rule.parse().unwrap();
+    let mut recipe = Recipe::new().with_rule(rule);
+    // Caches that charge the same are played together.
+    recipe.cache_prices = rules.first().and_then(cache_prices);
+    let played = script.play(&recipe, Requirements::STRICT, rules, &LEDGER).unwrap();
+    played.iter().map(|figures| figures.iter().map(|figures| figures.cost).sum()).collect()
+}
+
+const OTHERS: [&str; 6] =
+    ["after_tool_result", "after_system", "from_end(5)", "tail", "sticky", "delta"];
+
+#[test]
+fn h1_auto_is_at_most_three_percent_dearer_than_the_best_rule_for_every_cache() {
+    let (priced, free): (Vec<Rules>, Vec<Rules>) =
+        Rules::all().partition(|rules| cache_prices(rules).is_some());
+    for results in [(200, 3_000), (2_000, 20_000)] {
+        for change_every in [1, 4, 10, 0] {
+            let script = script(Course { n_requests: 60, change_every, results });
+            for rules in [&priced, &free] {
+                let auto = costs(&script, "auto", rules);
+                let others: Vec<Vec<f64>> =
+                    OTHERS.iter().map(|rule| costs(&script, rule, rules)).collect();
+                for (i, (rules, auto)) in rules.iter().zip(auto).enumerate() {
+                    let row = format!("{} every {change_every} {results:?}", rules.name);
+                    let best = others.iter().map(|costs| costs[i]).fold(f64::INFINITY, f64::min);
+                    assert!(auto <= best * 1.03, "{row}: {auto} against {best}");
+                    let usual = others[0][i];
+                    let is_cheaper = change_every != 1 || auto <= usual * 0.9;
+                    assert!(is_cheaper, "{row}: {auto} against {usual}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn h1_where_marks_are_needed_the_context_costs_at_most_a_quarter_more_than_none() {
+    // A round takes about ten times what one change of the context does.
+    let script = script(Course { n_requests: 60, change_every: 1, results: (1_000, 3_600) });
+    let mut bare = script.clone();
+    bare.turns.iter_mut().for_each(|turn| turn.context.clear());
+    let rules = ["anthropic", "bedrock", "openai-5.6"].map(|name| Rules::named(name).unwrap());
+    let (auto, none) = (costs(&script, "auto", &rules), costs(&bare, "tail", &rules));
+    for (auto, none) in auto.into_iter().zip(none) {
+        assert!(auto <= 1.25 * none, "{auto} against {none}");
+    }
+}
+
+#[test]
+fn h1_in_a_long_session_auto_drops_what_costs_more_than_a_fresh_copy() {
+    let script = script(Course { n_requests: 300, change_every: 1, results: (200, 600) });
+    let rules = [Rules::named("openai").unwrap()];
+    let (auto, delta) = (costs(&script, "auto", &rules)[0], costs(&script, "delta", &rules)[0]);
+    assert!(auto < 0.9 * delta, "{auto} against {delta}");
+}
