@@ -42,7 +42,7 @@ pub fn working_session(course: Course) -> Vec<Step> {
     let mut n_said = 0;
     let mut said = vec![Message::user(&format!("Please mend the engine. {}", talk.words(60)))];
     for number in 0..course.n_requests {
-        if number > 0 && course.change_every > 0 && number % course.change_every == 0 {
+        if number > 0 && course.change_every > 0 && number.is_multiple_of(course.change_every) {
             state.change(number);
         }
         for message in &mut said {
@@ -117,7 +117,7 @@ impl State {
             let text = self.todo[item].1.split(" (").next().unwrap_or_default();
             self.todo[item].1 = format!("{text} (seen at step {number})");
         }
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             self.info.push(format!("- [{number}] {}", self.draw.words(18)));
             self.info.drain(..self.info.len().saturating_sub(14));
         }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interleaf::assemble::{
-    Agent, Assembly, Budget, CustomRule, Estimate, Ledger, MissingResult, OpenBlock, Outcome,
-    PlacementRule, Previous, Recipe, Summary, SummaryRole, View, assemble,
+    Agent, Assembly, Budget, CachePrices, CustomRule, Estimate, Ledger, MissingResult, OpenBlock,
+    Outcome, PlacementRule, Previous, Recipe, Summary, SummaryRole, View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
 use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Timestamp, Tool, Usage};
@@ -76,6 +76,7 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
     if settings.agent != Agent::Main {
         recipe = recipe.with_context(ContextKind::Role, "You look for causes.");
     }
+    recipe.cache_prices = Some(CachePrices { read: 0.2, write: 1.0 });
     recipe.missing_result = settings.missing_result;
     recipe.open_block = OpenBlock::Mend;
     recipe.summary_role = settings.summary_role;
