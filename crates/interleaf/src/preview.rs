@@ -1,6 +1,5 @@
 //! A single request, made to be looked at.
 
-mod rewritten;
 mod told;
 
 use std::borrow::Cow;
@@ -11,9 +10,9 @@ use interleaf_conversation::{Conversation, PINNED};
 use interleaf_model::{Entry, MessageId, Requirements};
 use interleaf_wire::{Encoded, Vendor, encode};
 
-pub use self::rewritten::{Change, Rewritten};
 use crate::hearing::heard;
 use crate::{Error, Target, bound};
+pub use interleaf_wire::{Change, Rewritten};
 
 /// What a single request is made from: any conversation, be it read from a file or a
 /// session's past.
@@ -132,7 +131,7 @@ impl Preview {
     pub fn compare(&mut self, read_from: &str, vendor: &Vendor) {
         let body = self.body.as_ref().map(Encoded::to_bytes).unwrap_or_default();
         if let Ok(body) = std::str::from_utf8(&body) {
-            self.rewritten = rewritten::between(read_from, body, vendor);
+            self.rewritten = interleaf_wire::rewritten(read_from, body, vendor);
         }
     }
 

@@ -91,6 +91,7 @@ mod stream_writer;
 mod write_answer;
 
 pub mod lint;
+mod rewritten;
 
 mod anthropic;
 mod bedrock;
@@ -111,6 +112,7 @@ pub use options::{
     AnswerSchema, CacheMarks, Effort, Number, Options, OwnFields, Request, ResponseFormat,
     ThinkingAmount, ThinkingMode, Thoughts, ToolChoice,
 };
+pub use rewritten::{Change, Rewritten, rewritten};
 pub use stream::{Delta, StreamDecoder};
 pub use stream_writer::{StreamWriter, WrittenStream, write_stream};
 pub use vendor::{Auth, Quirks, Reasoning, Switch, VENDORS, Vendor};

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use interleaf_wire::Vendor;
-use interleaf_wire::lint::{Fault, lint};
 use serde::Serialize;
-use serde_json::Value;
+
+use crate::Vendor;
+use crate::lint::{Fault, lint};
+use crate::tree::{Value, step};
 
 /// A place where a body that was read and written again is another than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,10 +59,11 @@ impl fmt::Display for Rewritten {
 
 /// All such places, with the rules of a vendor that are kept now. The order of fields and the
 /// form of numbers mean nothing.
-pub(super) fn between(before: &str, after: &str, vendor: &Vendor) -> Vec<Rewritten> {
+pub fn rewritten(before: &str, after: &str, vendor: &Vendor) -> Vec<Rewritten> {
     let mut found = Vec::new();
+    // They need not stay in memory while the bodies are linted.
     if let (Ok(old), Ok(new)) = (serde_json::from_str(before), serde_json::from_str(after)) {
-        compare(&old, &new, String::new(), &mut found);
+        compare(&old, &new, &mut String::new(), &mut found);
     }
     let broken = |body: &str| lint(vendor, body).unwrap_or_default();
     let mended = Mended::of(broken(before), &broken(after));
@@ -99,28 +101,37 @@ impl Mended {
     }
 }
 
-fn compare(before: &Value, after: &Value, at: String, found: &mut Vec<Rewritten>) {
+fn compare(before: &Value, after: &Value, at: &mut String, found: &mut Vec<Rewritten>) {
     match (before, after) {
         (Value::Object(old), Value::Object(new)) => {
-            let inside =
-                |name: &str| format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
             for (name, value) in old {
-                match new.get(name) {
-                    Some(now) => compare(value, now, inside(name), found),
-                    None => found.push(Rewritten::new(Change::Removed, inside(name))),
-                }
+                within(at, &step(name), |at| match new.get(name) {
+                    Some(now) => compare(value, now, at, found),
+                    None => found.push(Rewritten::new(Change::Removed, at.clone())),
+                });
             }
-            for (name, _) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
-                found.push(Rewritten::new(Change::Added, inside(name)));
+            for (name, _) in new.iter().filter(|(name, _)| !old.contains_key(name)) {
+                within(at, &step(name), |at| {
+                    found.push(Rewritten::new(Change::Added, at.clone()));
+                });
             }
         }
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
             for (i, (before, after)) in old.iter().zip(new).enumerate() {
-                compare(before, after, format!("{at}/{i}"), found);
+                within(at, &i.to_string(), |at| compare(before, after, at, found));
             }
         }
         (Value::Number(old), Value::Number(new)) if old.as_f64() == new.as_f64() => {}
         (before, after) if before == after => {}
-        _ => found.push(Rewritten::new(Change::Changed, at)),
+        _ => found.push(Rewritten::new(Change::Changed, at.clone())),
     }
+}
+
+/// Goes a step further, and back.
+fn within(at: &mut String, step: &str, go: impl FnOnce(&mut String)) {
+    let len = at.len();
+    at.push('/');
+    at.push_str(step);
+    go(at);
+    at.truncate(len);
 }
