@@ -11,8 +11,8 @@ use crate::finding::Findings;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
-    Delta, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, StablePrefix,
-    Step, StepReport, View,
+    Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, ShownContext,
+    StablePrefix, Step, StepReport, View,
 };
 
 /// What came of assembling.
@@ -79,13 +79,13 @@ pub fn assemble_observed(
 }
 
 /// What is known of the previous request: its messages, and where its context stood.
-pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, (Option<&'a Placement>, &'a Delta));
+pub(crate) type Known<'a> = (Option<&'a [Arc<Message>]>, (Option<&'a Placement>, &'a ShownContext));
 
 fn known(previous: Option<&Previous>) -> Known<'_> {
     let messages = previous.filter(|previous| previous.knows_messages());
     let messages = messages.map(|previous| previous.messages.as_slice());
-    let Some(previous) = previous else { return (messages, (None, Delta::none())) };
-    (messages, (previous.placement.as_ref(), &previous.delta))
+    let Some(previous) = previous else { return (messages, (None, ShownContext::none())) };
+    (messages, (previous.placement.as_ref(), &previous.shown))
 }
 
 /// Makes a request; one that waits comes with the messages so far.

@@ -9,7 +9,7 @@ use crate::open::awaited;
 use crate::placement::Memory;
 use crate::steps::filter;
 use crate::tokens::Counting;
-use crate::{Agent, Delta, Error, Ledger, OpenCall, Placement, Recipe, View};
+use crate::{Agent, Error, Ledger, OpenCall, Placement, Recipe, ShownContext, View};
 
 /// What the steps of one request go by, beside the draft itself.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ impl<'a> Brief<'a> {
         view: &'a View,
         recipe: &'a Recipe,
         requires: Requirements,
-        before: (Option<&'a Placement>, &'a Delta),
+        before: (Option<&'a Placement>, &'a ShownContext),
     ) -> Result<Self, Error> {
         let messages = &view.messages;
         Ok(Self {

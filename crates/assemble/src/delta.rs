@@ -28,7 +28,7 @@ use crate::{ContextText, fence};
 
 /// What a session has shown of its context and still shows, in the order in which it did.
 #[derive(Debug, Clone, Default)]
-pub struct Delta {
+pub struct ShownContext {
     elements: Vec<Arc<Element>>,
     /// The same as messages.
     entries: Vec<Entry>,
@@ -53,7 +53,7 @@ struct State {
     whole_at: usize,
 }
 
-impl Delta {
+impl ShownContext {
     /// What these elements, in their order, show.
     pub fn of(elements: impl IntoIterator<Item = Arc<Element>>) -> Self {
         let mut delta = Self::default();
@@ -63,7 +63,7 @@ impl Delta {
 
     /// Nothing was shown.
     pub(crate) fn none() -> &'static Self {
-        static NONE: LazyLock<Delta> = LazyLock::new(Delta::default);
+        static NONE: LazyLock<ShownContext> = LazyLock::new(ShownContext::default);
         &NONE
     }
 
@@ -123,18 +123,18 @@ impl Delta {
 }
 
 /// What is shown follows from the elements.
-impl PartialEq for Delta {
+impl PartialEq for ShownContext {
     fn eq(&self, other: &Self) -> bool {
         self.elements == other.elements
     }
 }
 
-impl Eq for Delta {}
+impl Eq for ShownContext {}
 
 /// What a request goes by: of what was shown, the first so many elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept<'a> {
-    pub(crate) delta: &'a Delta,
+    pub(crate) delta: &'a ShownContext,
     pub(crate) n: usize,
     /// Why it is not all of them.
     pub(crate) rebased: Option<Rebase>,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::delta::{Delta, Kept, cheapest};
+use crate::delta::{Kept, ShownContext, cheapest};
 use crate::{ContextText, Rebase, Recipe};
 
 /// Where the context block went, and how that came about.
@@ -60,7 +60,7 @@ pub(crate) struct Memory<'a> {
 impl<'a> Memory<'a> {
     pub(crate) fn of(
         recipe: &Recipe,
-        (previous, delta): (Option<&'a Placement>, &'a Delta),
+        (previous, delta): (Option<&'a Placement>, &'a ShownContext),
         view: &[Arc<Message>],
     ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));

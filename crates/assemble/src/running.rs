@@ -24,8 +24,8 @@ use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
 use crate::{
-    Assembly, ContextText, Delta, Elements, Error, Outcome, Placement, PlacementRule, Rebase,
-    Recipe, Step, View,
+    Assembly, ContextText, Elements, Error, Outcome, Placement, PlacementRule, Rebase, Recipe,
+    ShownContext, Step, View,
 };
 
 /// A conversation that grows, and the requests made from it.
@@ -61,9 +61,9 @@ pub struct Running {
     /// Where the previous request had its context block.
     placement: Option<Placement>,
     /// What was shown of the context and stays shown.
-    delta: Delta,
+    shown: ShownContext,
     /// How often that was replaced.
-    delta_edition: u64,
+    shown_edition: u64,
 }
 
 impl Running {
@@ -132,41 +132,41 @@ impl Running {
     }
 
     fn remember_elements(&mut self, elements: Option<&Elements>) {
-        let n = self.delta.elements().len();
+        let n = self.shown.elements().len();
         match elements {
-            Some(elements) if elements.kept == n => self.delta.take(elements),
+            Some(elements) if elements.kept == n => self.shown.take(elements),
             Some(elements) => {
-                self.delta.take(elements);
-                self.delta_edition += 1;
+                self.shown.take(elements);
+                self.shown_edition += 1;
                 // What is settled has the elements that stay, and no other.
                 if let Some(basis) = &mut self.made_for {
-                    basis.keep_elements(elements.kept, self.delta_edition);
+                    basis.keep_elements(elements.kept, self.shown_edition);
                 }
             }
             None if n > 0 => {
-                self.delta = Delta::default();
-                self.delta_edition += 1;
+                self.shown = ShownContext::default();
+                self.shown_edition += 1;
             }
             None => {}
         }
     }
 
     /// What was shown of the context and stays shown.
-    pub fn delta(&self) -> &Delta {
-        &self.delta
+    pub fn shown(&self) -> &ShownContext {
+        &self.shown
     }
 
     /// Remembers a request that was made elsewhere as the previous request. All that is
     /// known of it is where its context stood: what the next one has in common with it is
     /// not reported.
-    pub fn resume(&mut self, placement: Option<Placement>, delta: Delta) {
-        (self.previous, self.placement, self.delta) = (None, placement, delta);
-        self.delta_edition += 1;
+    pub fn resume(&mut self, placement: Option<Placement>, shown: ShownContext) {
+        (self.previous, self.placement, self.shown) = (None, placement, shown);
+        self.shown_edition += 1;
     }
 
     fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
         let previous = self.previous.as_ref().map(Remembered::messages);
-        let previous = (previous.as_deref(), (self.placement.as_ref(), &self.delta));
+        let previous = (previous.as_deref(), (self.placement.as_ref(), &self.shown));
         let made = assemble_after(&self.view, recipe, requires, previous, &mut |_, _| {});
         made.map(|(assembly, _)| assembly)
     }
@@ -192,13 +192,13 @@ impl Running {
         let view = std::mem::take(&mut self.view);
         let previous = self.previous.take();
         let placement = self.placement.take();
-        let delta = std::mem::take(&mut self.delta);
-        let made = match Brief::of(&view, recipe, requires, (placement.as_ref(), &delta)) {
+        let shown = std::mem::take(&mut self.shown);
+        let made = match Brief::of(&view, recipe, requires, (placement.as_ref(), &shown)) {
             Ok(brief) => self.make_or_rebase(brief, &view.messages, previous.as_ref()),
             Err(error) => Some(Err(error)),
         };
         self.view = view;
-        (self.previous, self.placement, self.delta) = (previous, placement, delta);
+        (self.previous, self.placement, self.shown) = (previous, placement, shown);
         made
     }
 
@@ -229,7 +229,7 @@ impl Running {
         view: &[Arc<Message>],
         previous: Option<&Remembered>,
     ) -> Made {
-        let basis = Basis::of(brief, self.edition, self.delta_edition);
+        let basis = Basis::of(brief, self.edition, self.shown_edition);
         let holds = self.made_for.as_ref() == Some(&basis) && self.source.extend(brief, view);
         if !holds {
             *self.prior = Prior::default();

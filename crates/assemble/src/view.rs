@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Prompt};
 
-use crate::{Delta, Placement, Report};
+use crate::{Placement, Report, ShownContext};
 
 /// The visible messages of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,34 +32,38 @@ pub struct Previous {
     /// Where it had its context block.
     pub placement: Option<Placement>,
     /// What it showed of its context that stays shown.
-    pub delta: Delta,
+    pub shown: ShownContext,
 }
 
 impl Previous {
     /// A request of which only the messages are known.
     pub fn of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
-        Self { messages: messages.into_iter().collect(), placement: None, delta: Delta::default() }
+        Self {
+            messages: messages.into_iter().collect(),
+            placement: None,
+            shown: ShownContext::default(),
+        }
     }
 
     /// A request of which only is known where its context stood.
-    pub fn placed(placement: Option<Placement>, delta: Delta) -> Self {
-        Self { messages: Vec::new(), placement, delta }
+    pub fn placed(placement: Option<Placement>, shown: ShownContext) -> Self {
+        Self { messages: Vec::new(), placement, shown }
     }
 
     /// Whether more is known than where its context stood.
     pub fn knows_messages(&self) -> bool {
-        let knows_place = self.placement.is_some() || !self.delta.elements().is_empty();
+        let knows_place = self.placement.is_some() || !self.shown.elements().is_empty();
         !self.messages.is_empty() || !knows_place
     }
 
     /// A request that was made after `before`, and its report.
     pub fn made(prompt: &Prompt, report: &Report, before: Option<&Self>) -> Self {
         let messages = prompt.whole().messages().cloned().collect();
-        let mut delta = Delta::default();
+        let mut shown = ShownContext::default();
         if let Some(elements) = &report.elements {
-            delta = before.map(|before| before.delta.clone()).unwrap_or_default();
-            delta.take(elements);
+            shown = before.map(|before| before.shown.clone()).unwrap_or_default();
+            shown.take(elements);
         }
-        Self { messages, placement: report.placement.clone(), delta }
+        Self { messages, placement: report.placement.clone(), shown }
     }
 }

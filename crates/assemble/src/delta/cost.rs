@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use interleaf_model::{Message, PartRef};
 
-use super::{Delta, SourceKey};
+use super::{ShownContext, SourceKey};
 use crate::CachePrices;
 
 /// A conversation is expected to go on for half as long again, but for at least this many
@@ -21,7 +21,11 @@ const ATTACHMENT: usize = 4_000;
 /// How many elements stay, if it pays to show the sources of the others anew: what the
 /// superseded ones would cost in the requests to come is more than computing again all that
 /// follows them.
-pub(crate) fn cheapest(delta: &Delta, prices: CachePrices, view: &[Arc<Message>]) -> Option<usize> {
+pub(crate) fn cheapest(
+    delta: &ShownContext,
+    prices: CachePrices,
+    view: &[Arc<Message>],
+) -> Option<usize> {
     let last = delta.elements.last()?;
     let n_requests = (last.n_before / 4).max(LEAST_REQUESTS) as f64;
     let since = since(delta, view);
@@ -47,7 +51,7 @@ pub(crate) fn cheapest(delta: &Delta, prices: CachePrices, view: &[Arc<Message>]
 }
 
 /// The bytes of what was said since the last element was shown.
-pub(crate) fn since(delta: &Delta, view: &[Arc<Message>]) -> u64 {
+pub(crate) fn since(delta: &ShownContext, view: &[Arc<Message>]) -> u64 {
     let last = delta.elements.last().and_then(|element| element.after.as_ref());
     let later = view.iter().rev().take(MOST_MESSAGES).take_while(|m| Some(&m.id) != last);
     later.map(|message| size(message)).sum()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{ContextKind, Message};
 
-use super::{Delta, Element, ElementForm, Kept, SourceKey, State, lines, since};
+use super::{Element, ElementForm, Kept, ShownContext, SourceKey, State, lines, since};
 use crate::ContextText;
 use crate::fence::{self, Said};
 use crate::placement::block_texts;
@@ -31,7 +31,7 @@ pub(crate) fn news(
 ) -> Vec<Element> {
     let whole;
     let delta = if kept.n < kept.delta.elements.len() {
-        whole = Delta::of(kept.delta.elements[..kept.n].iter().cloned());
+        whole = ShownContext::of(kept.delta.elements[..kept.n].iter().cloned());
         &whole
     } else {
         kept.delta

@@ -315,7 +315,7 @@ proptest! {
                 true => ContextText::unread(ContextKind::Info),
                 false => ContextText::new(ContextKind::Info, info),
             };
-            let known = before.as_ref().and_then(|b| b.delta.says(&ContextKind::Info, 0)).cloned();
+            let known = before.as_ref().and_then(|b| b.shown.says(&ContextKind::Info, 0)).cloned();
             session.scene.recipe.context =
                 vec![ContextText::new(ContextKind::Todo, todo.clone()), info.clone()];
             if session.scene.assemble().is_err() {

@@ -114,7 +114,7 @@ impl Lane {
 
     /// What is stored with a request of what it shows.
     pub(super) fn step(&self, report: &Report) -> Step {
-        self.trail.step(self.running.delta(), report.elements.as_ref())
+        self.trail.step(self.running.shown(), report.elements.as_ref())
     }
 
     /// Remembers a request as the previous request.
@@ -123,7 +123,7 @@ impl Lane {
         if let Some(event) = asked.event {
             let step = self.step(&assembly.report);
             let request = Earlier { event, no: asked.number };
-            self.trail.follow(self.running.delta(), elements, (&step, request));
+            self.trail.follow(self.running.shown(), elements, (&step, request));
         }
         self.running.remember(assembly);
         self.last = asked.event;
@@ -138,7 +138,7 @@ impl Lane {
     /// Remembers a request that began with this event as the previous request, with its
     /// context where it stood.
     pub(super) fn catch_up(&mut self, event: Option<u64>, stood: Stood) {
-        self.running.resume(stood.placement, stood.delta);
+        self.running.resume(stood.placement, stood.shown);
         self.trail = stood.trail;
         self.last = event;
     }

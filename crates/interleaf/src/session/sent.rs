@@ -95,9 +95,9 @@ impl Session {
         agent: Option<&AgentName>,
     ) -> Result<Option<Previous>, Error> {
         let Some(event) = conversation.last_request(agent) else { return Ok(None) };
-        let Stood { placement, delta, .. } = self.stood(event).await?;
-        let is_known = placement.is_some() || !delta.elements().is_empty();
-        Ok(is_known.then(|| Previous::placed(placement, delta)))
+        let Stood { placement, shown, .. } = self.stood(event).await?;
+        let is_known = placement.is_some() || !shown.elements().is_empty();
+        Ok(is_known.then(|| Previous::placed(placement, shown)))
     }
 
     /// The request that began with this event, which may be that of a session that this one is

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Delta, Element, Elements, Placement};
+use interleaf_assemble::{Element, Elements, Placement, ShownContext};
 use interleaf_store::SentRequest;
 
 use super::Session;
@@ -35,13 +35,13 @@ pub(super) struct Step {
 #[derive(Default)]
 pub(super) struct Stood {
     pub(super) placement: Option<Placement>,
-    pub(super) delta: Delta,
+    pub(super) shown: ShownContext,
     pub(super) trail: Trail,
 }
 
 impl Trail {
     /// What is stored with a request that shows these elements after what was shown.
-    pub(super) fn step(&self, shown: &Delta, elements: Option<&Elements>) -> Step {
+    pub(super) fn step(&self, shown: &ShownContext, elements: Option<&Elements>) -> Step {
         let Some(elements) = elements.filter(|elements| elements.kept > 0) else {
             return Step::default();
         };
@@ -55,7 +55,7 @@ impl Trail {
     /// Takes in the request that was just stored with that.
     pub(super) fn follow(
         &mut self,
-        shown: &Delta,
+        shown: &ShownContext,
         elements: Option<&Elements>,
         (step, request): (&Step, Earlier),
     ) {
@@ -72,7 +72,7 @@ impl Trail {
 }
 
 /// Whether a request shows something else than was shown before.
-fn adds(shown: &Delta, elements: &Elements) -> bool {
+fn adds(shown: &ShownContext, elements: &Elements) -> bool {
     !elements.new.is_empty() || elements.kept < shown.elements().len()
 }
 
@@ -84,8 +84,8 @@ impl Session {
             return Ok(Stood::default());
         };
         let placement = Told::by(&request).placement;
-        let (delta, trail) = self.shown_by(event, request).await?.unwrap_or_default();
-        Ok(Stood { placement, delta, trail })
+        let (shown, trail) = self.shown_by(event, request).await?.unwrap_or_default();
+        Ok(Stood { placement, shown, trail })
     }
 
     /// What this request and those before it have shown; nothing, if one of them is gone.
@@ -93,7 +93,7 @@ impl Session {
         &self,
         event: u64,
         request: SentRequest,
-    ) -> Result<Option<(Delta, Trail)>, Error> {
+    ) -> Result<Option<(ShownContext, Trail)>, Error> {
         let mut at = Earlier { event, no: request.no };
         let mut told = Told::by(&request);
         let mut steps: Vec<Elements> = Vec::new();
@@ -115,7 +115,7 @@ impl Session {
             };
             (at, told) = (earlier, Told::by(&request));
         };
-        let mut delta = Delta::of(all);
+        let mut delta = ShownContext::of(all);
         let len = steps.len().max(1);
         steps.iter().rev().for_each(|elements| delta.take(elements));
         let has_elements = !delta.elements().is_empty();

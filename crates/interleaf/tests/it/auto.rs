@@ -1,27 +1,20 @@
 //! The rule `auto`, held against every other rule under every cache that is known.
 
+#[path = "../../examples/caches/script.rs"]
+mod script;
+
 use std::sync::{Arc, LazyLock};
 
-use interleaf::assemble::{ContextText, Estimate, Ledger, PlacementRule, Recipe};
+use interleaf::assemble::{Estimate, Ledger, PlacementRule, Recipe};
 use interleaf::cache::Rules;
-use interleaf::model::{ContextKind, Requirements};
-use interleaf::replay::{Script, Turn, cache_prices};
-use interleaf_samples::working_session::{Course, Step, working_session};
+use interleaf::model::Requirements;
+use interleaf::replay::{Script, cache_prices};
+use interleaf_samples::working_session::Course;
+
+use self::script::script;
 
 static LEDGER: LazyLock<Arc<Ledger>> =
     LazyLock::new(|| Arc::new(Ledger::new(Arc::new(Estimate::default()))));
-
-fn script(course: Course) -> Script {
-    let kinds = [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
-    let turn = |step: Step| {
-        let texts = kinds.iter().zip(step.context);
-        let context = texts.map(|(kind, text)| ContextText::new(kind.clone(), text)).collect();
-        Turn::new(step.said.into_iter().map(Arc::new).collect(), context)
-    };
-    let mut script = Script::of(working_session(course).into_iter().map(turn));
-    script.system = vec!["You mend programs with care. ".repeat(250).into()];
-    script
-}
 
 /// What the session costs by a rule, for each cache.
 fn costs(script: &Script, rule: &str, rules: &[Rules]) -> Vec<f64> {
