@@ -23,10 +23,10 @@ const CHANGES: usize = 24;
 
 /// How many messages may follow the last whole copy of the TODO list when a question is
 /// asked, if nothing else is said.
-const NEAR: usize = 24;
+const NEAR: usize = 8;
 
 /// That many times as many may follow any source.
-const LOOP: usize = 6;
+const LOOP: usize = 18;
 
 /// Where the context block goes (C6).
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ pub enum PlacementRule {
     Delta(usize),
     /// As `Delta`, and the TODO list is shown whole again before a message that is to be
     /// answered if more than this many messages follow its last whole copy; at any time, a
-    /// source that six times as many follow. What was shown is dropped as soon as it costs
+    /// source that eighteen times as many follow. What was shown is dropped as soon as it costs
     /// more than a fresh copy.
     Auto(usize),
     /// Wherever a function says.
@@ -205,7 +205,7 @@ impl FromStr for PlacementRule {
     type Err = Error;
 
     /// Reads `after_tool_result(3)`, `before_assistant(2)`, `from_end(5)`,
-    /// `after_system`, `tail`, `sticky(14)`, `delta(24)` or `auto(24)`; `name:n` says the
+    /// `after_system`, `tail`, `sticky(14)`, `delta(24)` or `auto(8)`; `name:n` says the
     /// same as `name(n)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = || {

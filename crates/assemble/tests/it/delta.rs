@@ -268,10 +268,10 @@ fn auto_states_the_whole_again_before_a_question_that_is_far_from_it() {
     assert_eq!(letters(&prompt), "*uatat");
     let (prompt, _) = session.request(&format!("{talk}a done\nu next"), &[("todo", "one")]);
     assert_eq!(letters(&prompt), "*uatata*u");
-    // In a running loop it may be six times as far.
-    let talk = format!("{talk}a done\nu next\n{}", (2..16).map(round).collect::<String>());
+    // In a running loop it may be eighteen times as far.
+    let talk = format!("{talk}a done\nu next\n{}", (2..40).map(round).collect::<String>());
     let (prompt, _) = session.request(&talk, &[("todo", "one")]);
-    assert_eq!(letters(&prompt), format!("*uatata*u{}*", "at".repeat(14)));
+    assert_eq!(letters(&prompt), format!("*uatata*u{}*", "at".repeat(38)));
 }
 
 /// What a source says next: lines that read like those of a change are among them.
