@@ -108,12 +108,18 @@ impl ShownContext {
     fn push(&mut self, element: Arc<Element>) {
         let state = self.states.entry((element.kind.clone(), element.nth)).or_default();
         state.version = element.version;
-        state.says.clone_from(&element.says);
         match element.form {
             ElementForm::Whole | ElementForm::Withdrawn => {
                 (state.n_changes, state.whole_at) = (0, element.n_before);
+                state.says.clone_from(&element.says);
             }
-            ElementForm::Changes => state.n_changes += 1,
+            ElementForm::Changes => {
+                state.n_changes += 1;
+                let changes = state.says.as_deref().zip(element.says.as_deref());
+                let says = changes.and_then(|(old, changes)| lines::amended(old, changes));
+                // What is not known any more is shown whole.
+                state.says = says.map(Arc::from);
+            }
         }
         let no = self.elements.len();
         self.anchors.entry(element.after.clone()).or_default().push(no);

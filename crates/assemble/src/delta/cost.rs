@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 use interleaf_model::{Message, PartRef};
 
 use super::{ShownContext, SourceKey};
@@ -31,12 +31,12 @@ pub(crate) fn cheapest(
     let since = since(delta, view);
     // From the last element to the first: what comes after a cut there.
     let (mut said, mut shown, mut whole) = (since as f64, 0.0, 0.0);
-    let mut sources: HashMap<SourceKey, ()> = HashMap::new();
+    let mut sources: HashSet<SourceKey> = HashSet::new();
     let mut best: Option<(usize, f64)> = None;
     for (no, element) in delta.elements.iter().enumerate().rev() {
         shown += element.text.len() as f64;
         let key = (element.kind.clone(), element.nth);
-        if sources.insert(key.clone(), ()).is_none() {
+        if sources.insert(key.clone()) {
             let says = delta.states.get(&key).and_then(|state| state.says.as_ref());
             whole += says.map_or(0, |says| says.len()) as f64;
         }

@@ -31,7 +31,7 @@ pub struct Element {
     pub since: u64,
     /// What is sent, byte for byte.
     pub text: Arc<str>,
-    /// The whole text of the source in this version; absent if the source is gone.
+    /// What the source says, if this is the whole of it, or which of its lines changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Arc<str>>,
 }

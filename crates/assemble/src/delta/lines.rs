@@ -8,18 +8,28 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 /// Of a line that is gone, so many characters are shown: enough to know it by.
 const KNOWN_BY: usize = 20;
 
+/// Texts that differ in more lines are not compared: the work would grow with their square.
+const MOST: usize = 1_000;
+
 /// The lines that changed, each hunk under the number of the line that it begins at. Lines
-/// are counted from 1 in the old text.
-pub(super) fn changes(old: &str, new: &str) -> String {
+/// are counted from 1 in the old text. Nothing, if the texts are too different.
+pub(super) fn changes(old: &str, new: &str) -> Option<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let head = old.iter().zip(&new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let (old, new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    if old.len() + new.len() > MOST {
+        return None;
+    }
     let mut out = String::new();
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    for op in capture_diff_slices(Algorithm::Myers, old, new) {
         if let DiffOp::Equal { .. } = op {
             continue;
         }
         let (gone, come) = (op.old_range(), op.new_range());
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "@@ {}", gone.start + 1);
+        let _ = writeln!(out, "@@ {}", head + gone.start + 1);
         for line in &old[gone] {
             let _ = writeln!(out, "- {}", beginning(line));
         }
@@ -28,7 +38,26 @@ pub(super) fn changes(old: &str, new: &str) -> String {
         }
     }
     out.truncate(out.trim_end_matches('\n').len());
-    out
+    Some(out)
+}
+
+/// The old text after its changes; nothing, if they are not those of that text.
+pub(super) fn amended(old: &str, changes: &str) -> Option<String> {
+    let old: Vec<&str> = old.split('\n').collect();
+    let (mut new, mut done) = (Vec::with_capacity(old.len()), 0);
+    for line in changes.split('\n') {
+        if let Some(number) = line.strip_prefix("@@ ") {
+            let at = number.parse::<usize>().ok()?.checked_sub(1)?;
+            new.extend_from_slice(old.get(done..at)?);
+            done = at;
+        } else if line.starts_with("- ") {
+            done += 1;
+        } else {
+            new.push(line.strip_prefix("+ ")?);
+        }
+    }
+    new.extend_from_slice(old.get(done..)?);
+    Some(new.join("\n"))
 }
 
 fn beginning(line: &str) -> Cow<'_, str> {

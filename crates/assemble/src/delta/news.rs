@@ -1,6 +1,6 @@
 //! What a request must say of the context that was not said before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use interleaf_model::{ContextKind, Message};
@@ -36,7 +36,7 @@ pub(crate) fn news(
     } else {
         kept.delta
     };
-    let mut seen: BTreeMap<SourceKey, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<SourceKey> = BTreeSet::new();
     let mut new = Vec::new();
     let mut nths: BTreeMap<_, u32> = BTreeMap::new();
     for text in block_texts(context) {
@@ -45,34 +45,34 @@ pub(crate) fn news(
         *nth += 1;
         let says = fence::content(&text.kind, &text.text);
         let state = delta.states.get(&key);
-        seen.insert(key.clone(), ());
+        seen.insert(key.clone());
         let is_near = is_question && text.kind == ContextKind::Todo;
         let furthest = if is_near { amending.near } else { amending.within };
         let is_far = |state: &State| n_before.saturating_sub(state.whole_at) > furthest;
         match state {
             Some(state) if state.says.as_deref() == Some(says) => {
                 if is_far(state) {
-                    new.push(element(key, state.version, Some(says), Said::Again(says)));
+                    new.push(element(key, state.version, Said::Again(says)));
                 }
             }
             Some(State { version, says: Some(old), n_changes, .. }) => {
-                let changes = lines::changes(old, says);
-                let is_due = (*n_changes as usize) + 1 >= amending.every
-                    || state.is_some_and(is_far)
-                    || changes.len() >= says.len();
-                let said = if is_due { Said::Again(says) } else { Said::Changes(&changes) };
-                new.push(element(key, version + 1, Some(says), said));
+                let is_due =
+                    (*n_changes as usize) + 1 >= amending.every || state.is_some_and(is_far);
+                let changes = if is_due { None } else { lines::changes(old, says) };
+                let changes = changes.filter(|changes| changes.len() < says.len());
+                let said = changes.as_deref().map_or(Said::Again(says), Said::Changes);
+                new.push(element(key, version.saturating_add(1), said));
             }
             Some(State { version, says: None, .. }) => {
-                new.push(element(key, version + 1, Some(says), Said::Again(says)));
+                new.push(element(key, version.saturating_add(1), Said::Again(says)));
             }
-            None => new.push(element(key, 1, Some(says), Said::First(says))),
+            None => new.push(element(key, 1, Said::First(says))),
         }
     }
     let unread = |key: &SourceKey| context.iter().any(|text| text.is_unread && text.kind == key.0);
     for (key, state) in &delta.states {
-        if state.says.is_some() && !seen.contains_key(key) && !unread(key) {
-            new.push(element(key.clone(), state.version + 1, None, Said::Withdrawn));
+        if state.says.is_some() && !seen.contains(key) && !unread(key) {
+            new.push(element(key.clone(), state.version.saturating_add(1), Said::Withdrawn));
         }
     }
     new.iter_mut().for_each(|element| element.n_before = n_before);
@@ -87,11 +87,11 @@ pub(crate) fn news(
     new
 }
 
-fn element((kind, nth): SourceKey, version: u32, says: Option<&str>, said: Said<'_>) -> Element {
-    let form = match said {
-        Said::First(_) | Said::Again(_) => ElementForm::Whole,
-        Said::Changes(_) => ElementForm::Changes,
-        Said::Withdrawn => ElementForm::Withdrawn,
+fn element((kind, nth): SourceKey, version: u32, said: Said<'_>) -> Element {
+    let (form, says) = match said {
+        Said::First(text) | Said::Again(text) => (ElementForm::Whole, Some(text)),
+        Said::Changes(lines) => (ElementForm::Changes, Some(lines)),
+        Said::Withdrawn => (ElementForm::Withdrawn, None),
     };
     let text = fence::element(&kind, version, said).into();
     Element {

@@ -110,6 +110,10 @@ impl Session {
             }
             steps.push(elements);
             let Some(earlier) = told.earlier else { break Vec::new() };
+            if earlier.event >= at.event {
+                // It was changed by hand: what was shown is not known.
+                return Ok(None);
+            }
             let Some(request) = self.request_begun(earlier.event, Some(earlier.no)).await? else {
                 return Ok(None);
             };
