@@ -30,9 +30,11 @@
 mod cache;
 mod prompt;
 mod rules;
+mod trail;
 mod usage;
 
 pub use self::cache::Cache;
 pub use self::prompt::{Prompt, Stop};
 pub use self::rules::{Certainty, Checkpoints, Match, Rules};
+pub use self::trail::{Step, last_used};
 pub use self::usage::{Prices, Used};

@@ -148,6 +148,16 @@ const MODELS: &[(&str, &str, &str, u64)] = &[
     ("deepseek", "", "deepseek", 64),
 ];
 
+impl Match {
+    /// Reads are told in steps of this many tokens.
+    pub fn step(&self) -> u64 {
+        match self {
+            Self::Prefix { step, .. } => (*step).max(1),
+            Self::Marks { .. } | Self::Units { .. } | Self::Slot { .. } => 1,
+        }
+    }
+}
+
 impl Rules {
     /// The rules of a name, such as `anthropic` or `llama.cpp`.
     pub fn named(name: &str) -> Option<Self> {

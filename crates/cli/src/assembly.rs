@@ -98,7 +98,7 @@ pub(crate) struct AssemblyArguments {
     wait: bool,
     /// Make the request for this sub-agent
     #[arg(long, value_name = "NAME", help_heading = REPAIR)]
-    agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Never summarise or leave out this message; may be repeated
     #[arg(long, value_name = "ID", help_heading = REPAIR)]
     pin: Vec<String>,

@@ -15,6 +15,7 @@
 //! | [`conversation`] | what was said, what of it is visible, and how that changes |
 //! | [`assemble`] | from a view to a valid prompt, and a report of what was changed |
 //! | [`wire`] | from a prompt to the body of five APIs, and from their answers back |
+//! | [`cache`] | what a vendor's prompt cache makes of requests |
 //! | [`plan`] | arguments for the steps of a plan |
 //! | [`store`] | sessions that last: memory, SQLite, PostgreSQL |
 //! | [`Session`] | a conversation that a store keeps; it makes its requests and takes its answers |
@@ -55,6 +56,7 @@ mod bound;
 mod edit;
 mod error;
 mod hearing;
+mod impact;
 mod input_fault;
 mod made_calls;
 mod past;
@@ -82,12 +84,14 @@ pub use interleaf_wire as wire;
 pub use append::{AppendedSaid, OnConflict, append_said};
 pub use edit::{Edit, Edited, edit};
 pub use error::{Error, ErrorKind};
+pub use impact::{BreakCause, ContextChange, Cost, Impact, Place, Verdict};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};
 pub use preview::{Change, Preview, Rewritten, Single};
 pub use request::{Next, Request};
 pub use session::{
-    DamagedRecord, FolderNote, InfoRange, Information, KeptSummary, Notes, RecordDraft, Sent,
-    Session, SessionAgent, SummaryState, Todo, TodoItem, TodoStatus, now,
+    DamagedRecord, ExplainedRequest, FolderNote, InfoRange, Information, KeptSummary, Notes,
+    Parting, RecordDraft, Sent, Session, SessionAgent, SummaryState, Todo, TodoItem, TodoStatus,
+    now,
 };
 pub use target::Target;

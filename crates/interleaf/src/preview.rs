@@ -11,7 +11,7 @@ use interleaf_model::{Entry, MessageId, Requirements};
 use interleaf_wire::{Encoded, Vendor, encode};
 
 use crate::hearing::heard;
-use crate::{Error, Target, bound};
+use crate::{Error, Impact, Target, bound};
 pub use interleaf_wire::{Change, Rewritten};
 
 /// What a single request is made from: any conversation, be it read from a file or a
@@ -58,6 +58,8 @@ pub struct Preview {
     /// Where the body is another than the one that it was read from; see
     /// [`compare`](Self::compare).
     pub rewritten: Vec<Rewritten>,
+    /// What it has in common with the last request of a session, if it was held against one.
+    pub impact: Option<Impact>,
     /// The messages so far, if the request waits.
     draft: Vec<Entry>,
 }
@@ -108,7 +110,7 @@ impl<'a> Single<'a> {
             (Outcome::Ready(_) | Outcome::Waiting(_), _) => None,
         };
         let rewritten = Vec::new();
-        Ok(Preview { assembly, body, pinned: view.pinned, rewritten, draft })
+        Ok(Preview { assembly, body, pinned: view.pinned, rewritten, impact: None, draft })
     }
 
     fn view(&self) -> Result<View, Error> {

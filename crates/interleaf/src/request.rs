@@ -3,6 +3,8 @@
 use interleaf_assemble::{Budget, OpenCall, Report};
 use interleaf_wire::{Adjustment, ApiError, ApiErrorKind, Decoder, Encoded, Http};
 
+use crate::Impact;
+
 /// What a session does next.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -49,6 +51,8 @@ pub struct Request {
     /// What assembly did to make it. What the target's API could not take besides is told
     /// by [`Request::adjustments`].
     pub report: Report,
+    /// What it has in common with the agent's request before, and what that costs.
+    pub impact: Impact,
 }
 
 impl Request {

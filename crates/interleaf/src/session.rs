@@ -18,6 +18,7 @@ mod agent;
 mod asker;
 mod counters;
 mod draft;
+mod explain;
 mod find;
 mod information;
 mod lane;
@@ -37,6 +38,7 @@ mod write;
 
 pub use agent::SessionAgent;
 pub use draft::RecordDraft;
+pub use explain::{ExplainedRequest, Parting};
 pub use information::{InfoRange, Information};
 pub use notes::{FolderNote, Notes};
 pub use records::DamagedRecord;
@@ -236,6 +238,10 @@ impl Session {
             None => &mut self.main,
             Some(name) => self.agents.entry(name.clone()).or_default(),
         }
+    }
+
+    fn lanes_mut(&mut self) -> impl Iterator<Item = &mut Lane> {
+        std::iter::once(&mut self.main).chain(self.agents.values_mut())
     }
 
     /// Its name.

@@ -34,6 +34,8 @@ pub struct Target {
     /// the model's name decides. A request then tells which thinking was left out. A context block
     /// that moves costs the thinking after its old place.
     pub bound_thinking: Option<bool>,
+    /// The rules of the vendor's prompt cache; `None`: the names of vendor and model decide.
+    pub cache_rules: Option<Rules>,
 }
 
 impl Target {
@@ -61,7 +63,7 @@ impl Target {
 
     /// A model of any vendor, and what is asked of it.
     pub fn with_options(vendor: Vendor, options: Options) -> Self {
-        Self { vendor, options, key: None, bound_thinking: None }
+        Self { vendor, options, key: None, bound_thinking: None, cache_rules: None }
     }
 
     /// Who gets a body of this family: the vendor that is asked for, or who made the API.
@@ -163,9 +165,15 @@ impl Target {
         }
     }
 
+    /// The rules of the prompt cache, if they are known.
+    pub fn rules(&self) -> Option<Rules> {
+        let known = || Rules::of_model(&self.vendor.name, &self.options.model);
+        self.cache_rules.clone().or_else(known)
+    }
+
     /// Tells a recipe what the cache charges, unless it knows.
     fn price(&self, recipe: &mut Cow<'_, Recipe>) {
-        let rules = Rules::of_model(&self.vendor.name, &self.options.model);
+        let rules = self.rules();
         if recipe.cache_prices.is_none()
             && let Some(prices) = rules.as_ref().and_then(cache_prices)
         {

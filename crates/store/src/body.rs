@@ -16,7 +16,9 @@ use bytes::Bytes;
 
 use crate::{Error, ErrorKind, Page, SentRequest, SessionId, Store};
 use hash::HashStates;
-use pieces::{End, Pieces};
+use pieces::End;
+
+pub use pieces::Pieces;
 
 /// The first page of requests that is read to find a whole body; each is twice the last.
 const FIRST_PAGE: usize = 32;
@@ -140,6 +142,11 @@ impl LastBody {
                 Err(Error::corrupt(message))
             }
         }
+    }
+
+    /// The bytes, in pieces.
+    pub fn pieces(&self) -> &Pieces {
+        &self.pieces
     }
 
     /// The bytes.

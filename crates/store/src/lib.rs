@@ -73,7 +73,7 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-pub use body::{LastBody, StoredBody};
+pub use body::{LastBody, Pieces, StoredBody};
 pub use checksum::text_checksum;
 pub use commit::{Append, Commit, Committed};
 pub use error::{Error, ErrorKind};

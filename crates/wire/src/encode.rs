@@ -6,9 +6,11 @@
 
 mod elements;
 mod foreign;
+mod outline;
 mod session;
 mod settled;
 
+pub use outline::{Outline, SettledSpan};
 pub use session::SessionEncoder;
 
 pub(crate) use elements::Elements;
@@ -45,6 +47,8 @@ pub struct Encoded {
     pub settled_adjustments: Arc<Vec<Adjustment>>,
     /// The tool names that were rewritten, for the way back.
     pub names: NameMap,
+    /// Where its turns stand.
+    pub outline: Outline,
 }
 
 impl Encoded {
@@ -91,10 +95,12 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     let n_in_head = context.adjustments.0.len();
     let places = Places::of(&turns, prompt, options);
     let start = text.len();
+    let mut outline = Outline::new(start, start);
     for (number, &turn) in turns.turns.iter().enumerate() {
         let follows = text.len() > start;
         let mut elements = Elements::after(&mut text, follows);
         writer.write_turn(&mut context, turn, places.place(number), &mut elements)?;
+        outline.push(text.len() - outline.list.end, turn.range());
     }
     text.extend_from_slice((writer.tail)(&mut context, &turns)?.as_bytes());
     let Context { adjustments, names, .. } = context;
@@ -106,6 +112,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
         n_in_head,
         settled_adjustments: Arc::default(),
         names,
+        outline,
     })
 }
 

@@ -1,10 +1,12 @@
 //! `interleaf explain`.
 
+mod sent;
+
 use clap::Args;
 use interleaf::assemble::Outcome;
 
 use crate::arguments::{ByteCount, Form};
-use crate::assembly::AssemblyArguments;
+use crate::assembly::{AssemblyArguments, Source};
 use crate::destination::DestinationArguments;
 use crate::failure::{Stop, Verdict, printable};
 use crate::lines::counts_text;
@@ -24,7 +26,7 @@ EXAMPLES
 Each step says how many messages it was given and handed on, then what it changed
 and why. Each line of the request is a message in notation: `▌` is the context
 block, `*` is pinned, and `#…` says where a message comes from, unless it is as it
-was said.")]
+was said. With a session and an API it also says what the prompt cache makes of it.")]
 pub(crate) struct ExplainArguments {
     #[command(flatten)]
     assembly: AssemblyArguments,
@@ -32,6 +34,8 @@ pub(crate) struct ExplainArguments {
     #[command(flatten)]
     destination: DestinationArguments,
 
+    #[command(flatten)]
+    sent: sent::SentArguments,
     #[command(flatten)]
     form: Form,
 }
@@ -41,11 +45,16 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    if let Some(session) = arguments.sent.session(&arguments.assembly)? {
+        return arguments.sent.run(&session, arguments, output);
+    }
     let mut recipe = arguments.assembly.read(limit)?;
     let destination = arguments.destination.read(&arguments.assembly, limit)?;
-    let mut loaded = arguments.assembly.load(&mut recipe, limit)?.loaded;
+    let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;
     loaded.equip(destination.tools.as_ref());
-    let made = recipe.make(&loaded, destination.of(&loaded).as_ref(), true)?;
+    let target = destination.of(&loaded);
+    let mut made = recipe.make(&loaded, target.as_ref(), true)?;
+    sent::compare(&mut made, session, (&recipe.of(&loaded, true)?, target.as_ref()), arguments)?;
     if arguments.form.json {
         output.bytes(made.preview.report_json().as_bytes())?;
     } else {
@@ -54,6 +63,7 @@ pub(crate) fn run(
         let width = output.width(arguments.form.width);
         let table = ReportTable { made: &made, palette: output.palette, width };
         output.text(&table.summary())?;
+        sent::print(&made, output)?;
         output.text(&table.messages())?;
     }
     Ok(match made.preview.assembly.outcome {

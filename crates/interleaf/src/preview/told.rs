@@ -6,6 +6,7 @@ use interleaf_wire::{Adjustment, Encoded};
 use serde::Serialize;
 
 use super::{Preview, Rewritten};
+use crate::Impact;
 
 /// A report in JSON.
 #[derive(Serialize)]
@@ -18,6 +19,8 @@ struct ReportForm<'a> {
     changes: Vec<&'a Adjustment>,
     #[serde(skip_serializing_if = "<[Rewritten]>::is_empty")]
     rewritten: &'a [Rewritten],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    impact: Option<&'a Impact>,
 }
 
 impl Preview {
@@ -53,6 +56,7 @@ impl Preview {
             },
             changes: self.changes(),
             rewritten: &self.rewritten,
+            impact: self.impact.as_ref(),
         }
     }
 

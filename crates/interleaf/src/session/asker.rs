@@ -119,7 +119,10 @@ impl Session {
     }
 
     /// Which agent made a request; nothing, if that is not known.
-    async fn beginner(&self, request: &SentRequest) -> Result<Option<Option<AgentName>>, Error> {
+    pub(super) async fn beginner(
+        &self,
+        request: &SentRequest,
+    ) -> Result<Option<Option<AgentName>>, Error> {
         let page = Page::from(request.seq, 1);
         let events = self.store.events(self.id(), page).await.map_err(Error::store)?;
         let event =

@@ -9,7 +9,7 @@ use interleaf_assemble::{
     Agent, Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running, View,
 };
 use interleaf_conversation::Conversation;
-use interleaf_model::MessageId;
+use interleaf_model::{MessageId, Usage};
 use interleaf_wire::{Encoded, SessionEncoder};
 use smol_str::SmolStr;
 
@@ -18,6 +18,7 @@ use super::told::Earlier;
 use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
 use crate::hearing::{Hearing, heard};
+use crate::impact::{self, Before, Now, Traced};
 use crate::preview::pinned;
 use crate::{Error, Target};
 
@@ -35,6 +36,8 @@ pub(super) struct Lane {
     last: Option<u64>,
     /// The requests that showed context which stays shown.
     trail: Trail,
+    /// The last request, which the next one is held against.
+    before: Option<Before>,
     /// The last request, for its answer.
     pub(super) asked: Option<Asked>,
 }
@@ -65,6 +68,8 @@ pub(super) struct Ready {
     pub(super) ledger: Option<Arc<Ledger>>,
     /// The hash of what its answer is made after, if the model binds its thinking to it.
     pub(super) prefix: Option<SmolStr>,
+    /// What it has in common with the request before.
+    pub(super) traced: Traced,
 }
 
 impl Default for Lane {
@@ -77,6 +82,7 @@ impl Default for Lane {
             seen: None,
             last: None,
             trail: Trail::default(),
+            before: None,
             hearing: Default::default(),
             bound: Default::default(),
             asked: None,
@@ -91,6 +97,7 @@ impl Lane {
         conversation: &Conversation,
         recipe: &Recipe,
         target: &Target,
+        at: u64,
     ) -> Result<Made, Error> {
         self.follow(conversation, &recipe.agent);
         let requires = target.requirements();
@@ -108,8 +115,22 @@ impl Lane {
         }
         let body = self.encoder.encode(prompt, &target.vendor, &options);
         let body = body.map_err(Error::wire)?;
+        // Where an API has every call declared, the body was written from the whole prompt.
+        let is_whole = prompt.settled().is_some() && !body.outline.has_settled();
+        let whole = is_whole.then(|| prompt.whole());
+        let now = Now {
+            prompt: whole.as_ref().unwrap_or(prompt),
+            body: &body,
+            report: &assembly.report,
+            ledger: recipe.ledger.as_ref(),
+            encoder: &self.encoder,
+            conversation,
+            target,
+            at,
+        };
+        let traced = impact::trace(&now, self.before.as_ref());
         let ledger = recipe.ledger.clone();
-        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix })))
+        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, traced })))
     }
 
     /// What is stored with a request of what it shows.
@@ -118,7 +139,7 @@ impl Lane {
     }
 
     /// Remembers a request as the previous request.
-    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked) {
+    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked, traced: &Traced) {
         let elements = assembly.report.elements.as_ref();
         if let Some(event) = asked.event {
             let step = self.step(&assembly.report);
@@ -126,6 +147,14 @@ impl Lane {
             self.trail.follow(self.running.shown(), elements, (&step, request));
         }
         self.running.remember(assembly);
+        self.before = Some(Before {
+            number: asked.number,
+            vendor: asked.vendor.clone(),
+            model: asked.model.clone(),
+            body: traced.body.clone(),
+            trace: traced.trace.clone(),
+            usage: None,
+        });
         self.last = asked.event;
         self.asked = Some(asked);
     }
@@ -137,10 +166,18 @@ impl Lane {
 
     /// Remembers a request that began with this event as the previous request, with its
     /// context where it stood.
-    pub(super) fn catch_up(&mut self, event: Option<u64>, stood: Stood) {
+    pub(super) fn catch_up(&mut self, event: Option<u64>, stood: Stood, before: Option<Before>) {
         self.running.resume(stood.placement, stood.shown);
         self.trail = stood.trail;
+        self.before = before;
         self.last = event;
+    }
+
+    /// Notes what the API says that a request took.
+    pub(super) fn answered(&mut self, number: u64, usage: Usage) {
+        if let Some(before) = self.before.as_mut().filter(|before| before.number == number) {
+            before.usage = Some(usage);
+        }
     }
 
     /// Takes in what is new in the conversation.

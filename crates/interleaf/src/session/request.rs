@@ -5,12 +5,12 @@ use interleaf_model::{AgentName, Json};
 use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
 
-use super::Session;
 use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
 use super::retry::RETRIES;
 use super::told::Telling;
 use super::trail::{Step, Stood};
+use super::{Session, now};
 use crate::{Error, ErrorKind, Next, Request, Target};
 
 impl Session {
@@ -68,7 +68,14 @@ impl Session {
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
         let Step { earlier, all_elements } = self.lane(agent).step(report);
-        let told = Telling { report, prefix: made.prefix.as_ref(), earlier, all_elements };
+        let told = Telling {
+            prefix: made.prefix.as_ref(),
+            earlier,
+            all_elements,
+            impact: Some(&made.traced.impact),
+            trace: Some(&made.traced.trace),
+            ..Telling::of(report)
+        };
         let number = self.note_fragments(agent, (model, vendor), body, told).await?;
         let is_own = recipe.ledger.is_none();
         let counted = made.ledger.clone().zip(report.tokens.as_ref());
@@ -86,7 +93,7 @@ impl Session {
             prefix: made.prefix.clone(),
             counted,
         };
-        self.lane(agent).sent(&made.assembly, asked);
+        self.lane(agent).sent(&made.assembly, asked, &made.traced);
         Ok(next(*made, Some(number), target))
     }
 
@@ -112,7 +119,8 @@ impl Session {
         let agent = recipe.agent.name();
         self.catch_up(agent).await?;
         let conversation = self.conversation.clone();
-        self.lane(agent).make(&conversation, &recipe, target)
+        let at = now()?.as_microseconds() / 1_000_000;
+        self.lane(agent).make(&conversation, &recipe, target, at.max(0) as u64)
     }
 
     /// Takes in the last request of an agent, if it is not the one that is known here: another
@@ -120,11 +128,11 @@ impl Session {
     async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
         let event = self.conversation.last_request(agent);
         if !self.lane(agent).knows(event) {
-            let stood = match event {
-                Some(event) => self.stood(event).await?,
-                None => Stood::default(),
+            let (stood, before) = match event {
+                Some(event) => (self.stood(event).await?, self.before(event).await?),
+                None => (Stood::default(), None),
             };
-            self.lane(agent).catch_up(event, stood);
+            self.lane(agent).catch_up(event, stood, before);
         }
         Ok(())
     }
@@ -164,7 +172,7 @@ impl Session {
 }
 
 fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
-    let Ready { assembly, body, .. } = made;
+    let Ready { assembly, body, traced, .. } = made;
     let decoder = Decoder::new(target.vendor.family, body.names.clone());
     let decoder = match &target.key {
         Some(key) => decoder.hiding(key),
@@ -176,5 +184,6 @@ fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
         None => decoder,
     };
     let report = assembly.report;
-    Next::Send(Box::new(Request { number, http: None, body, decoder, report }))
+    let impact = traced.impact;
+    Next::Send(Box::new(Request { number, http: None, body, decoder, report, impact }))
 }

@@ -5,12 +5,15 @@ use std::cmp::Ordering;
 use interleaf_assemble::{Previous, Report};
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Usage};
-use interleaf_store::{LastBody, Page, RequestUsage, SentRequest};
+use interleaf_store::{
+    ErrorKind as StoreErrorKind, Head, LastBody, Page, RequestUsage, SentRequest,
+};
 
 use super::Session;
-use super::told::Telling;
+use super::told::{Telling, Told};
 use super::trail::Stood;
 use crate::Error;
+use crate::impact::Before;
 
 /// The number of requests read at once when one is looked for.
 const PAGE: usize = 32;
@@ -36,7 +39,7 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        let told = Telling { report: sent.report, prefix: None, earlier: None, all_elements: None };
+        let told = Telling::of(sent.report);
         self.note_fragments(None, (sent.model, sent.vendor), body, told).await
     }
 
@@ -55,6 +58,7 @@ impl Session {
         commit.usage = Some(RequestUsage { no, usage });
         self.send(commit).await?;
         self.conversation = conversation;
+        self.lanes_mut().for_each(|lane| lane.answered(no, usage));
         self.look_again();
         Ok(())
     }
@@ -100,6 +104,41 @@ impl Session {
         Ok(is_known.then(|| Previous::placed(placement, shown)))
     }
 
+    /// The session that an event is of: this one, or one that it is a fork of.
+    async fn head_of(&self, event: u64) -> Result<Head, Error> {
+        let mut head = self.head.clone();
+        while let Some(fork) = head.parent.filter(|fork| event < fork.seq) {
+            head = self.store.head(fork.session).await.map_err(Error::store)?;
+        }
+        Ok(head)
+    }
+
+    /// The request that began with this event, for the next one to be held against. None, if
+    /// it was made by another version, or is damaged: that is told by whoever asks for it.
+    pub(super) async fn before(&mut self, event: u64) -> Result<Option<Before>, Error> {
+        let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
+        let Some(trace) = Told::by(&request).trace else { return Ok(None) };
+        let session = self.head_of(event).await?.id;
+        let is_last = session == self.id() && request.no + 1 == self.head.next_request;
+        let known = self.last_body.as_ref().filter(|_| is_last);
+        let body = match known.map(|last| last.pieces().clone()) {
+            Some(pieces) => pieces,
+            None => match LastBody::read(&*self.store, session, request.no).await {
+                Err(error) if error.kind() == StoreErrorKind::Corrupt => return Ok(None),
+                read => {
+                    let body = read.map_err(Error::store)?;
+                    let pieces = body.pieces().clone();
+                    if is_last {
+                        self.last_body = Some(body);
+                    }
+                    pieces
+                }
+            },
+        };
+        let SentRequest { no: number, vendor, model, usage, .. } = request;
+        Ok(Some(Before { number, vendor, model, body, trace, usage }))
+    }
+
     /// The request that began with this event, which may be that of a session that this one is
     /// a fork of. None, if none was noted with it. Its number is looked for from a guess on.
     pub(super) async fn request_begun(
@@ -107,10 +146,7 @@ impl Session {
         event: u64,
         guess: Option<u64>,
     ) -> Result<Option<SentRequest>, Error> {
-        let mut head = self.head.clone();
-        while let Some(fork) = head.parent.filter(|fork| event < fork.seq) {
-            head = self.store.head(fork.session).await.map_err(Error::store)?;
-        }
+        let head = self.head_of(event).await?;
         let at = async |no: u64| {
             let page = self.store.requests(head.id, Page::from(no, 1)).await;
             let request = page.map_err(Error::store)?.into_iter().next();

@@ -97,13 +97,16 @@ impl Session {
             events.push(noted.map_err(Error::conversation)?);
         }
         let mut commit = self.commit_of(&events)?;
-        let spent = asked.as_ref().zip(usage);
-        commit.usage = spent.map(|(asked, usage)| RequestUsage { no: asked.number, usage });
+        let spent = asked.as_ref().zip(usage).map(|(asked, usage)| (asked.number, usage));
+        commit.usage = spent.map(|(no, usage)| RequestUsage { no, usage });
         let index = conversation.log_len() as u32 - 1;
         self.send(commit).await?;
         self.conversation = conversation;
         self.made_calls = made_calls;
         self.lane(agent).asked = None;
+        if let Some((no, usage)) = spent {
+            self.lane(agent).answered(no, usage);
+        }
         self.learn(asked, usage);
         let kept = self.conversation.message(index);
         kept.cloned().ok_or_else(|| Error::rule("the message that was taken is not in the log"))

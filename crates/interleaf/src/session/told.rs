@@ -7,6 +7,9 @@ use interleaf_store::SentRequest;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use crate::Impact;
+use crate::impact::Trace;
+
 /// What is written.
 #[derive(Serialize)]
 pub(super) struct Telling<'a> {
@@ -21,6 +24,20 @@ pub(super) struct Telling<'a> {
     /// All that is shown of the context and stays, so that nothing earlier need be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    /// What it has in common with the request before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) impact: Option<&'a Impact>,
+    /// What the next request is held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trace: Option<&'a Trace>,
+}
+
+impl<'a> Telling<'a> {
+    /// The report alone.
+    pub(super) fn of(report: &'a Report) -> Self {
+        let (prefix, earlier, all_elements) = (None, None, None);
+        Self { report, prefix, earlier, all_elements, impact: None, trace: None }
+    }
 }
 
 /// A request of the session, or of one that it is a fork of.
@@ -42,6 +59,8 @@ pub(super) struct Told {
     pub(super) elements: Option<Elements>,
     pub(super) earlier: Option<Earlier>,
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    pub(super) impact: Option<Impact>,
+    pub(super) trace: Option<Trace>,
 }
 
 impl Told {

@@ -7,6 +7,7 @@
 //! - `bound`: thinking goes back only after what it was made after
 //! - `copies`: sessions on their way between stores
 //! - `fence`: no text that was said passes for the engine's own
+//! - `impact`: what a request has in common with the one before, and what broke it
 //! - `library_page`: the code on the library's page is the code that runs
 //! - `made_calls`: calls that came without an id
 //! - `objects`: no type is read from a list of its fields' values
@@ -23,6 +24,7 @@ mod auto;
 mod bound;
 mod copies;
 mod fence;
+mod impact;
 mod library_page;
 mod made_calls;
 mod meanwhile;

@@ -7,9 +7,10 @@ use bytes::Bytes;
 /// This many bytes are compared at once before the first difference is looked for.
 const BLOCK: usize = 256;
 
-/// Bytes in pieces; none is empty.
+/// Bytes in pieces that other bodies may share.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pieces {
+pub struct Pieces {
+    /// None is empty.
     pieces: Vec<Bytes>,
     len: u64,
 }
@@ -30,8 +31,34 @@ impl FromIterator<Bytes> for Pieces {
 }
 
 impl Pieces {
-    pub(super) fn len(&self) -> u64 {
+    /// How many bytes there are.
+    pub fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bytes at the start are those of other bytes. Memory that the two share is
+    /// not looked at.
+    pub fn shared_start(&self, other: &Self) -> u64 {
+        self.shared(other, End::Front, u64::MAX)
+    }
+
+    /// A range of these bytes, in pieces. Nothing is copied.
+    #[must_use]
+    pub fn part(&self, range: Range<u64>) -> Self {
+        let mut start = 0;
+        let parts = self.pieces.iter().filter_map(|piece| {
+            let first = start;
+            start += piece.len() as u64;
+            let (from, upto) = (range.start.max(first), range.end.min(start));
+            let within = |at: u64| (at - first) as usize;
+            (from < upto).then(|| piece.slice(within(from)..within(upto)))
+        });
+        parts.collect()
     }
 
     /// How many bytes at one end are those of another body, up to a limit. Memory that
@@ -82,8 +109,8 @@ impl Pieces {
     }
 
     /// The bytes of a range, in one piece.
-    pub(super) fn copy(&self, range: Range<u64>) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
+    pub fn copy(&self, range: Range<u64>) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(range.end.saturating_sub(range.start) as usize);
         self.slices(range).for_each(|slice| bytes.extend_from_slice(slice));
         bytes
     }

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use interleaf_model::{Entry, Message, Prompt, Tool, ToolName};
 
 use super::settled::SettledText;
-use super::{Context, Elements, Encoded, Places, TurnPlace, check_target, foreign};
+use super::{
+    Context, Elements, Encoded, Outline, Places, SettledSpan, TurnPlace, check_target, foreign,
+};
 use crate::turns::{Turn, Turns};
 use crate::{Adjustment, Error, NameMap, Options, Vendor};
 
@@ -92,6 +94,8 @@ impl SessionEncoder {
             settled_adjustments = self.settled.adjustments();
             context.names.extend(self.settled.names());
         }
+        let settled_end = head.len() + settled.iter().map(Bytes::len).sum::<usize>();
+        let mut outline = Outline::new(head.len(), settled_end);
         let mut kept = HashMap::with_capacity(turns.turns.len());
         // All that is new is written side by side: one piece, and one place in memory.
         let (mut text, mut new) = (Vec::new(), Vec::new());
@@ -101,9 +105,11 @@ impl SessionEncoder {
             let place = places.place(number);
             let address = address(turn);
             let follows = !(settled.is_empty() && pieces.is_empty());
+            let mut len = 0;
             let written = match self.turns.remove(&address) {
                 Some(written) if written.is(turn, place) => {
                     if !written.text.is_empty() {
+                        len = usize::from(follows) + written.text.len();
                         pieces.extend(follows.then(|| Piece::Known(Bytes::from_static(b","))));
                         pieces.push(Piece::Known(written.text.clone()));
                     }
@@ -115,7 +121,8 @@ impl SessionEncoder {
                     let start = text.len();
                     let mut elements = Elements::after(&mut text, follows);
                     writer.write_turn(&mut context, turn, place, &mut elements)?;
-                    if text.len() > start {
+                    len = text.len() - start;
+                    if len > 0 {
                         let own = start + usize::from(follows)..text.len();
                         new.push((address, own));
                         push_new(&mut pieces, start..text.len());
@@ -128,6 +135,7 @@ impl SessionEncoder {
             };
             context.adjustments.0.extend(written.adjustments.iter().cloned());
             context.names.extend(&written.names);
+            outline.push(len, turn.range());
             kept.insert(address, written);
         }
         let text = Bytes::from(text);
@@ -141,7 +149,24 @@ impl SessionEncoder {
         rest.push(Bytes::from((writer.tail)(&mut context, &turns)?));
         let Context { adjustments, names, .. } = context;
         let adjustments = adjustments.0;
-        Ok(Encoded { head, settled, rest, adjustments, n_in_head, settled_adjustments, names })
+        Ok(Encoded {
+            head,
+            settled,
+            rest,
+            adjustments,
+            n_in_head,
+            settled_adjustments,
+            names,
+            outline,
+        })
+    }
+
+    /// The settled turns at a byte of the last body that it wrote, if such stand there. This
+    /// looks at every link before them.
+    pub fn settled_at(&self, body: &Encoded, at: usize) -> Option<SettledSpan> {
+        let Outline { list, settled_end, .. } = &body.outline;
+        let within = at.checked_sub(list.start).filter(|_| at < *settled_end)?;
+        self.settled.span_at(within, list.start)
     }
 
     /// Forgets what was written for another vendor or other options.

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use interleaf_model::{Link, Role, Settled};
 
 use super::session::{WrittenTurns, address};
-use super::{Context, Elements, TurnPlace, Writer};
+use super::{Context, Elements, SettledSpan, TurnPlace, Writer};
 use crate::turns::Turns;
 use crate::{Adjustment, Error, NameMap};
 
@@ -182,6 +182,24 @@ impl SettledText {
     /// The elements, with commas between them, in a few pieces.
     pub(super) fn pieces(&self) -> Vec<Bytes> {
         self.pieces.texts()
+    }
+
+    /// The link at a byte of the elements, of which the first is at `start` of the body.
+    pub(super) fn span_at(&self, within: usize, start: usize) -> Option<SettledSpan> {
+        let (mut end, mut first) = (0, 0);
+        let mut is_first = true;
+        for written in &self.written {
+            let begin = end;
+            // Nothing stands before the first element.
+            end += written.text.len() - usize::from(is_first && !written.text.is_empty());
+            is_first &= written.text.is_empty();
+            if within < end {
+                let (link, bytes) = (written.link.clone(), start + begin..start + end);
+                return Some(SettledSpan { link, first, bytes });
+            }
+            first += written.link.entries().len();
+        }
+        None
     }
 
     /// What was changed in them for the API's sake.

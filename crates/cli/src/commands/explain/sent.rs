@@ -1,0 +1,166 @@
+//! What the requests of a session cost on the prompt cache, and why.
+
+use std::fmt::Write as _;
+use std::io;
+
+use clap::Args;
+use interleaf::assemble::Recipe;
+use interleaf::model::AgentName;
+use interleaf::{ExplainedRequest, Impact, Parting, Target};
+use serde::Serialize;
+
+use super::ExplainArguments;
+use crate::assembly::{AssemblyArguments, Made};
+use crate::failure::{Failure, Stop, Verdict};
+use crate::open::OpenSession;
+use crate::output::Output;
+
+/// This many requests are listed.
+const LISTED: usize = 10;
+
+/// Which requests of a session are explained.
+#[derive(Debug, Args)]
+pub(super) struct SentArguments {
+    /// Explain the last requests that were recorded, and what each cost on the prompt cache
+    #[arg(long, requires = "session", help_heading = "Session")]
+    sent: bool,
+    /// Explain this recorded request, by its number
+    #[arg(long, value_name = "N", requires = "session", help_heading = "Session")]
+    request: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    requests: &'a [ExplainedRequest],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parting: Option<&'a Parting>,
+}
+
+impl SentArguments {
+    /// The session, if requests that were recorded are to be explained.
+    pub(super) fn session(
+        &self,
+        assembly: &AssemblyArguments,
+    ) -> Result<Option<OpenSession>, Failure> {
+        if self.sent || self.request.is_some() { assembly.session.open() } else { Ok(None) }
+    }
+
+    /// Prints the last requests, and the one that is asked for.
+    pub(super) fn run(
+        &self,
+        session: &OpenSession,
+        arguments: &ExplainArguments,
+        output: &mut Output,
+    ) -> Result<Verdict, Stop> {
+        let agent = arguments.assembly.agent.as_deref().map(AgentName::new);
+        let explained = session.session.explain(agent.as_ref(), self.request, LISTED);
+        let requests = session.ask(explained)?;
+        let is_asked = |last: &&ExplainedRequest| self.request.is_none_or(|no| no == last.number);
+        let Some(last) = requests.last().filter(is_asked) else {
+            let rule = match self.request {
+                Some(no) => format!("no request {no} was recorded"),
+                None => "no request was recorded; `build --record` records one".to_owned(),
+            };
+            return Err(Failure::new(session.name(), rule).into());
+        };
+        let parting = session.ask(session.session.parting(last))?;
+        if arguments.form.json {
+            output.json_line(&Page { requests: &requests, parting: parting.as_ref() })?;
+            return Ok(Verdict::Fine);
+        }
+        output.remark(format_args!("{} · requests: {}", session.name(), requests.len()))?;
+        output.line("  no    tokens  predicted      read  cause")?;
+        for request in &requests {
+            output.line(row(request))?;
+        }
+        output.remark(format_args!("request {}, {} {}", last.number, last.vendor, last.model))?;
+        output.text(&details(last, parting.as_ref()))?;
+        Ok(Verdict::Fine)
+    }
+}
+
+/// Holds a session's next request against the last one. One of the past is not looked at.
+pub(super) fn compare(
+    made: &mut Made,
+    session: Option<OpenSession>,
+    (recipe, target): (&Recipe, Option<&Target>),
+    arguments: &ExplainArguments,
+) -> Result<(), Failure> {
+    let is_next = arguments.assembly.session.at.is_none() && !arguments.assembly.plain;
+    let (Some(OpenSession { mut session, opened }), Some(target), true) =
+        (session, target, is_next)
+    else {
+        return Ok(());
+    };
+    let name = session.id().to_string();
+    let next = opened.wait(session.preview(recipe, target));
+    let request = next.map_err(|e| Failure::session(&name, &e))?.request();
+    made.preview.impact = request.map(|request| request.impact);
+    Ok(())
+}
+
+/// Prints what a request has in common with the last one.
+pub(super) fn print(made: &Made, output: &mut Output) -> io::Result<()> {
+    let Some(impact) = &made.preview.impact else { return Ok(()) };
+    output.remark("prompt cache")?;
+    output.text(&impact_text(impact))
+}
+
+fn row(request: &ExplainedRequest) -> String {
+    let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), |n| n.to_string());
+    let impact = request.impact.as_ref();
+    let (usage, no) = (request.usage, request.number);
+    let tokens = usage.map(|usage| usage.prompt).or_else(|| impact.map(|impact| impact.tokens));
+    let predicted = impact.and_then(|impact| match usage {
+        Some(usage) => impact.predicted(usage),
+        None => impact.cost.as_ref().map(|cost| cost.read),
+    });
+    let read = usage.map(|usage| usage.cache_read);
+    let cause = impact.map_or_else(|| "not noted".to_owned(), |impact| impact.cause.to_string());
+    let agent = request.agent.as_ref().map_or_else(String::new, |name| format!("{name}: "));
+    let [tokens, predicted, read] = [tokens, predicted, read].map(number);
+    format!("{no:>4}  {tokens:>8}  {predicted:>9}  {read:>8}  {agent}{cause}")
+}
+
+fn details(request: &ExplainedRequest, parting: Option<&Parting>) -> String {
+    let Some(impact) = &request.impact else { return String::new() };
+    let mut out = impact_text(impact);
+    if let Some(Parting { shared, before, now, .. }) = parting {
+        let _ = writeln!(out, "  after      …{}", escaped(shared));
+        let _ = writeln!(out, "  before     {}…", escaped(before));
+        let _ = writeln!(out, "  now        {}…", escaped(now));
+    }
+    if let (Some(usage), Some(verdict)) = (request.usage, request.verdict) {
+        let (prompt, read) = (usage.prompt, usage.cache_read);
+        let _ = writeln!(out, "  reported   {read} of {prompt} tokens read: {verdict}");
+    }
+    out
+}
+
+/// Why a request is not the beginning of the next, and what that costs.
+fn impact_text(impact: &Impact) -> String {
+    let mut out = String::new();
+    let against = impact.against.map_or_else(String::new, |no| format!(" (against request {no})"));
+    let _ = writeln!(out, "  cause      {}{against}", impact.cause);
+    if let Some(place) = &impact.place {
+        let id = place.id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
+        let (byte, token, message) = (place.byte, place.token, place.message);
+        let _ = writeln!(out, "  differs    at message {message}{id}, byte {byte}, token {token}");
+    }
+    if let Some(cost) = &impact.cost {
+        let (read, written, computed) = (cost.read, cost.written, cost.computed);
+        let _ = writeln!(
+            out,
+            "  cost       {read} read, {written} written, {computed} computed of {} tokens, by {}'s rules",
+            impact.tokens, cost.rules
+        );
+        let (price, unbroken) = (cost.price, cost.unbroken);
+        let _ = writeln!(out, "  price      {price:.0}, unbroken {unbroken:.0} (plain tokens: 1)");
+    }
+    out
+}
+
+/// A stretch of a body on one line.
+fn escaped(text: &str) -> String {
+    text.escape_debug().to_string().replace("\\\"", "\"").replace("\\\\", "\\")
+}

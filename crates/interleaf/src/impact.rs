@@ -1,0 +1,276 @@
+//! What a request costs on the prompt cache, and why (H2).
+//!
+//! ```text
+//!   the body before ─┐
+//!                    ├─▶ first difference ─▶ place ─▶ cause
+//!   this body ───────┘                        └─────▶ cost, by the rules of the vendor's cache
+//! ```
+//!
+//! A request is held against the last one of the same agent: where the two bodies begin to
+//! differ, which message that is, what caused it, and how much the cache should give. Bodies
+//! share memory, so that only what is new is looked at. What the next request needs to know
+//! of this one is kept with it as a [`Trace`], so that whoever goes on with the session
+//! comes to the same result.
+
+mod bodies;
+mod cause;
+mod cost;
+mod frame;
+mod place;
+mod spans;
+mod trace;
+mod verdict;
+mod words;
+
+use std::sync::Arc;
+
+use interleaf_assemble::{Ledger, Report};
+use interleaf_cache::{Rules, Used};
+use interleaf_conversation::Conversation;
+use interleaf_model::{MessageId, Prompt, Usage};
+use interleaf_store::Pieces;
+use interleaf_wire::{Encoded, SessionEncoder};
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use crate::Target;
+pub(crate) use trace::Trace;
+pub use verdict::Verdict;
+
+/// What a request has in common with the agent's request before, and what that costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[non_exhaustive]
+pub struct Impact {
+    /// The number of the request before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<u64>,
+    /// Why the two are not the same.
+    pub cause: BreakCause,
+    /// The first byte of the body, as it is sent, that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub byte: Option<u64>,
+    /// Where what the model sees is first another. Marks for the cache are not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// The tokens of the whole request, as near as they are known.
+    pub tokens: u64,
+    /// What the cache should make of it, if the rules of the vendor's cache are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// Where two requests begin to differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[non_exhaustive]
+pub struct Place {
+    /// The byte of this body.
+    pub byte: u64,
+    /// The byte of the body before.
+    pub byte_before: u64,
+    /// How many tokens stand before it.
+    pub token: u64,
+    /// The index of the message in the request; in the head, 0.
+    pub message: usize,
+    /// That message, unless what was sent before went on and this request ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<MessageId>,
+}
+
+/// Why a request is not the beginning of the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BreakCause {
+    /// There is no request before it.
+    First,
+    /// Nothing: it is the same request again.
+    Same,
+    /// Nothing: all of the request before stands at its beginning.
+    Appended,
+    /// Another vendor is asked.
+    Vendor {
+        /// Who was asked before.
+        from: SmolStr,
+        /// Who is asked now.
+        to: SmolStr,
+    },
+    /// Another model is asked.
+    Model {
+        /// Which was asked before.
+        from: SmolStr,
+        /// Which is asked now.
+        to: SmolStr,
+    },
+    /// The tool list.
+    Tools {
+        /// Tools that are new.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        added: Vec<SmolStr>,
+        /// Tools that are gone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        removed: Vec<SmolStr>,
+        /// Tools that say something else.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changed: Vec<SmolStr>,
+        /// Whether tools that stayed stand in another order.
+        #[serde(default)]
+        reordered: bool,
+    },
+    /// The system text.
+    System,
+    /// A setting that the cached prompt depends on.
+    Setting {
+        /// Its place in the body, such as `/tool_choice`.
+        name: SmolStr,
+    },
+    /// A summary: it is new, another, or gone.
+    Summary,
+    /// A context source.
+    Context {
+        /// Which: `role`, `todo`, `info`, `notes`, or its name.
+        source: SmolStr,
+        /// What became of it.
+        change: ContextChange,
+    },
+    /// A message is shown shorter than before, or no longer so.
+    Shortened {
+        /// Which message.
+        message: MessageId,
+        /// Why.
+        why: SmolStr,
+    },
+    /// The history was mended there, or no longer is.
+    Repaired {
+        /// Which message.
+        message: MessageId,
+        /// Why.
+        why: SmolStr,
+    },
+    /// What is visible was changed.
+    Operation {
+        /// The operations since the request before.
+        names: Vec<SmolStr>,
+    },
+    /// The API's form of a message is another at its place, such as without its thinking.
+    Form {
+        /// Which message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
+    },
+}
+
+/// What became of a context source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ContextChange {
+    /// It was not there before.
+    Added,
+    /// It is no longer there.
+    Removed,
+    /// It says something else.
+    Changed,
+    /// It stands elsewhere.
+    Moved,
+}
+
+/// What a vendor's cache should make of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[non_exhaustive]
+pub struct Cost {
+    /// The name of the cache's rules.
+    pub rules: SmolStr,
+    /// The tokens that should be read from the cache.
+    pub read: u64,
+    /// The tokens that should be written to it at a price of their own.
+    pub written: u64,
+    /// The tokens that the model should compute.
+    pub computed: u64,
+    /// What the prompt costs, in tokens of a prompt without a cache.
+    pub price: f64,
+    /// What it would cost if all of the request before stood at its beginning.
+    pub unbroken: f64,
+    /// Reads are told in steps of this many tokens.
+    pub step: u64,
+}
+
+interleaf_model::only_objects!(Impact, Place, BreakCause, Cost);
+
+/// A request that was just made.
+pub(crate) struct Now<'a> {
+    pub(crate) prompt: &'a Prompt,
+    pub(crate) body: &'a Encoded,
+    pub(crate) report: &'a Report,
+    pub(crate) ledger: Option<&'a Arc<Ledger>>,
+    pub(crate) encoder: &'a SessionEncoder,
+    pub(crate) conversation: &'a Conversation,
+    pub(crate) target: &'a Target,
+    /// The time, in seconds.
+    pub(crate) at: u64,
+}
+
+/// The agent's request before.
+#[derive(Clone)]
+pub(crate) struct Before {
+    pub(crate) number: u64,
+    pub(crate) vendor: String,
+    pub(crate) model: String,
+    pub(crate) body: Pieces,
+    pub(crate) trace: Trace,
+    /// What the API said that it took.
+    pub(crate) usage: Option<Usage>,
+}
+
+/// What a request was made into: what it costs, what is kept of it, and its bytes.
+pub(crate) struct Traced {
+    pub(crate) impact: Impact,
+    pub(crate) trace: Trace,
+    pub(crate) body: Pieces,
+}
+
+/// Holds a request against the one before.
+pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>) -> Traced {
+    let body: Pieces = now.body.fragments().cloned().collect();
+    let measure = cost::Measure::of(now, &body, before);
+    let found = before.map(|before| bodies::compare(now, &body, before));
+    let both = before.zip(found.as_ref());
+    let placed = both.and_then(|(before, found)| place::of(now, &body, before, found, &measure));
+    let entry = placed.as_ref().and_then(|placed| placed.entry.as_ref());
+    let cause =
+        both.map_or(BreakCause::First, |(before, found)| cause::of(now, before, found, entry));
+    let mut trace = Trace::of(now, &body, &measure);
+    let cost = cost::of(now, before, &mut trace, (&cause, placed.as_ref()), &measure);
+    let impact = Impact {
+        against: before.map(|before| before.number),
+        byte: found.and_then(|found| found.first),
+        place: placed.map(|placed| placed.place),
+        tokens: measure.total,
+        cause,
+        cost,
+    };
+    Traced { impact, trace, body }
+}
+
+impl BreakCause {
+    /// Whether something that was sent before does not stand at the beginning any more.
+    pub fn breaks(&self) -> bool {
+        !matches!(self, Self::First | Self::Same | Self::Appended)
+    }
+}
+
+impl Cost {
+    fn new(rules: &Rules, used: Used, unbroken: Used) -> Self {
+        Self {
+            rules: SmolStr::new(&rules.name),
+            read: used.read,
+            written: used.written,
+            computed: used.computed(),
+            price: rules.prices.cost(used),
+            unbroken: rules.prices.cost(unbroken),
+            step: rules.matches.step(),
+        }
+    }
+}

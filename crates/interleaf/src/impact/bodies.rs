@@ -1,0 +1,110 @@
+//! Where two bodies begin to differ.
+
+use std::ops::Range;
+
+use interleaf_store::Pieces;
+
+use super::frame::{self, FrameChange};
+use super::{Before, Now};
+
+/// The longest mark for the cache that a body has.
+const MARK: u64 = 96;
+
+/// More marks than any API heeds, in two bodies.
+const MOST_MARKS: usize = 16;
+
+/// How marks for the cache begin, and the end of their value. Quotes inside of a text have a
+/// backslash, so that no text looks like one.
+const MARKS: [(&[u8], &[u8]); 2] =
+    [(br#","cache_control":{"#, b"}"), (br#",{"cachePoint":{"#, b"}}")];
+
+/// Where two bodies differ.
+pub(super) struct Found {
+    /// The first byte that differs, if one does.
+    pub(super) first: Option<u64>,
+    /// What differs first of what the model sees.
+    pub(super) seen: Seen,
+}
+
+/// Where two requests differ for the model.
+pub(super) enum Seen {
+    Nowhere,
+    /// Beside the turns.
+    Frame(FrameChange),
+    /// At these bytes, counted from the beginning of the lists of turns, in the body before
+    /// and in this one.
+    List {
+        before: u64,
+        now: u64,
+        appended: bool,
+    },
+}
+
+/// Compares a body with the one before.
+pub(super) fn compare(now: &Now<'_>, body: &Pieces, before: &Before) -> Found {
+    let old = &before.body;
+    let first = body.shared_start(old);
+    let first = (first < body.len() || first < old.len()).then_some(first);
+    let frames = [(old, before.trace.list.clone()), (body, list_of(now))];
+    if let Some(change) = first.and_then(|first| frame::change(first, frames)) {
+        return Found { first, seen: Seen::Frame(change) };
+    }
+    let (old, new) = (old.part(before.trace.list.clone()), body.part(list_of(now)));
+    let (at, new_at) = part_ways(&old, &new);
+    let seen = match (at == old.len(), new_at == new.len()) {
+        (true, true) => Seen::Nowhere,
+        _ => {
+            let rest = old.copy(at..old.len().min(at + MARK));
+            let closes = |byte: &u8| matches!(byte, b']' | b'}');
+            let appended = rest.len() < MARK as usize && rest.iter().all(closes);
+            Seen::List { before: at, now: new_at, appended }
+        }
+    };
+    Found { first, seen }
+}
+
+/// The bytes of the list of turns.
+pub(super) fn list_of(now: &Now<'_>) -> Range<u64> {
+    let list = &now.body.outline.list;
+    list.start as u64..list.end as u64
+}
+
+/// Where two lists of turns differ in more than marks for the cache.
+fn part_ways(old: &Pieces, new: &Pieces) -> (u64, u64) {
+    let (mut at, mut new_at) = (0, 0);
+    for _ in 0..MOST_MARKS {
+        let rest = old.part(at..old.len());
+        let shared = rest.shared_start(&new.part(new_at..new.len()));
+        (at, new_at) = (at + shared, new_at + shared);
+        if let Some((back, len)) = mark_at(old, at) {
+            (at, new_at) = (at - back + len, new_at - back);
+        } else if let Some((back, len)) = mark_at(new, new_at) {
+            (at, new_at) = (at - back, new_at - back + len);
+        } else {
+            break;
+        }
+    }
+    (at, new_at)
+}
+
+/// How far before a byte a mark begins that reaches it, and how long it is.
+fn mark_at(list: &Pieces, at: u64) -> Option<(u64, u64)> {
+    let start = at.saturating_sub(MARK);
+    let window = list.copy(start..list.len().min(at + MARK));
+    let at = (at - start) as usize;
+    MARKS.iter().find_map(|(begins, ends)| {
+        let begin = memchr::memmem::rfind(&window[..window.len().min(at + begins.len())], begins)?;
+        let value = begin + begins.len();
+        let end = value + memchr::memmem::find(&window[value..], ends)? + ends.len();
+        (at < end).then_some(((at - begin.min(at)) as u64, (end - begin) as u64))
+    })
+}
+
+/// The bytes of a mark in a stretch of a list.
+pub(super) fn mark_in(bytes: &[u8]) -> Option<Range<usize>> {
+    MARKS.iter().find_map(|(begins, ends)| {
+        let begin = memchr::memmem::rfind(bytes, begins)?;
+        let value = begin + begins.len();
+        Some(begin..value + memchr::memmem::find(&bytes[value..], ends)? + ends.len())
+    })
+}

@@ -1,0 +1,154 @@
+//! Why two requests differ where they do.
+
+use interleaf_assemble::{Cause, Finding, FindingKind};
+use interleaf_model::{Entry, MessageId, Provenance, Role};
+use smol_str::{SmolStr, ToSmolStr};
+
+use super::bodies::{Found, Seen};
+use super::trace::MadeBy;
+use super::{Before, BreakCause, ContextChange, Now};
+
+/// Why a request is not the one before. `entry` is the message where they differ.
+pub(super) fn of(
+    now: &Now<'_>,
+    before: &Before,
+    found: &Found,
+    entry: Option<&Entry>,
+) -> BreakCause {
+    let (vendor, model) = (&now.target.vendor.name, &now.target.options.model);
+    let named = |from: &str, to: &str| (SmolStr::new(from), SmolStr::new(to));
+    if before.vendor != vendor.as_str() {
+        let (from, to) = named(&before.vendor, vendor);
+        return BreakCause::Vendor { from, to };
+    }
+    if before.model != model.as_str() {
+        let (from, to) = named(&before.model, model);
+        return BreakCause::Model { from, to };
+    }
+    match &found.seen {
+        Seen::Nowhere => BreakCause::Same,
+        Seen::Frame(change) => match &change.cause {
+            BreakCause::System if is_summary(now, before, change.byte) => BreakCause::Summary,
+            cause => cause.clone(),
+        },
+        Seen::List { appended: true, .. } => BreakCause::Appended,
+        Seen::List { before: at, .. } => {
+            let old = before.trace.made_at(*at as i64);
+            in_list(now, before, old, entry)
+        }
+    }
+}
+
+/// Whether a summary stands in the head from this byte on, or stood there.
+fn is_summary(now: &Now<'_>, before: &Before, byte: u64) -> bool {
+    let stood = byte as i64 - before.trace.list.start as i64;
+    let is_it = |bytes: (i64, i64), at: i64| bytes.0 < 0 && at >= bytes.0;
+    let old = before
+        .trace
+        .made
+        .iter()
+        .any(|part| part.origin == MadeBy::Summary && is_it(part.bytes, stood));
+    let head = now.prompt.entries().iter().take_while(|entry| entry.message.role() == Role::System);
+    let mut new = head.filter(|entry| entry.provenance == Provenance::Summary);
+    old || new.next().is_some()
+}
+
+fn in_list(
+    now: &Now<'_>,
+    before: &Before,
+    old: Option<&MadeBy>,
+    entry: Option<&Entry>,
+) -> BreakCause {
+    let new = entry.and_then(MadeBy::of);
+    let context = |source: &SmolStr, change| BreakCause::Context { source: source.clone(), change };
+    match (old, new.as_ref()) {
+        (Some(MadeBy::Context(old)), Some(MadeBy::Context(new))) if old == new => {
+            context(old, ContextChange::Changed)
+        }
+        (Some(MadeBy::Context(_)), Some(MadeBy::Context(new))) if !before.trace.has_source(new) => {
+            context(new, ContextChange::Added)
+        }
+        (Some(MadeBy::Context(old)), _) => match has_source(now, old) {
+            true => context(old, ContextChange::Moved),
+            false => context(old, ContextChange::Removed),
+        },
+        (_, Some(MadeBy::Context(new))) => match before.trace.has_source(new) {
+            true => context(new, ContextChange::Moved),
+            false => context(new, ContextChange::Added),
+        },
+        (Some(MadeBy::Summary), _) | (_, Some(MadeBy::Summary)) => BreakCause::Summary,
+        (_, Some(MadeBy::Fitting(_) | MadeBy::Repair(_)) | None) if is_operated(now, before) => {
+            operated(now, before)
+        }
+        (_, Some(MadeBy::Fitting(id) | MadeBy::Repair(id)))
+        | (Some(MadeBy::Fitting(id) | MadeBy::Repair(id)), None) => {
+            let made = matches!(old, Some(MadeBy::Repair(_)));
+            mended(now, id, made)
+        }
+        (None, None) => as_said(now, before, entry),
+    }
+}
+
+fn has_source(now: &Now<'_>, source: &SmolStr) -> bool {
+    let wanted = MadeBy::Context(source.clone());
+    now.prompt.entries().iter().any(|entry| MadeBy::of(entry).as_ref() == Some(&wanted))
+}
+
+/// A message that assembly altered or made, now or before.
+fn mended(now: &Now<'_>, message: &MessageId, was_made: bool) -> BreakCause {
+    let found = now.report.findings().find(|(_, finding)| finding.messages().any(|m| m == message));
+    let cause = found.map(|(_, finding)| finding.cause);
+    let message = message.clone();
+    match cause {
+        Some(Cause::Budget | Cause::LongResult | Cause::LongArguments) | None if !was_made => {
+            let why = cause.unwrap_or(Cause::Budget).to_smolstr();
+            BreakCause::Shortened { message, why }
+        }
+        cause => {
+            let why = cause.map_or_else(|| "it is no longer needed".into(), |c| c.to_smolstr());
+            BreakCause::Repaired { message, why }
+        }
+    }
+}
+
+/// Whether what is visible was changed since the request before. What had to be mended then
+/// follows from that.
+fn is_operated(now: &Now<'_>, before: &Before) -> bool {
+    now.conversation.current_batch() > before.trace.batch
+}
+
+fn operated(now: &Now<'_>, before: &Before) -> BreakCause {
+    let batches = now.conversation.batches().skip(before.trace.batch as usize + 1);
+    BreakCause::Operation { names: batches.map(|batch| SmolStr::new(&batch.cause)).collect() }
+}
+
+/// How many messages the window has no room for.
+pub(super) fn n_left_out(now: &Now<'_>) -> usize {
+    let findings = now.report.findings().map(|(_, finding)| finding);
+    findings.filter(|finding| is_left_out(finding)).map(|finding| finding.count).sum()
+}
+
+fn is_left_out(finding: &Finding) -> bool {
+    finding.kind == FindingKind::Dropped && finding.cause == Cause::Budget
+}
+
+/// What stands there is as it was said, and was so before.
+fn as_said(now: &Now<'_>, before: &Before, entry: Option<&Entry>) -> BreakCause {
+    let left_out = now.report.findings().find(|(_, finding)| is_left_out(finding));
+    if let Some((_, finding)) = left_out.filter(|_| before.trace.left_out != n_left_out(now)) {
+        let why = finding.cause.to_smolstr();
+        return BreakCause::Shortened { message: finding.message.clone(), why };
+    }
+    let id = entry.map(|entry| entry.message.id.clone());
+    let is_moved = |kind: FindingKind| matches!(kind, FindingKind::Moved | FindingKind::Dropped);
+    let mut findings = now.report.findings();
+    let moved = id.as_ref().and_then(|id| {
+        findings.find(|(_, finding)| is_moved(finding.kind) && finding.messages().any(|m| m == id))
+    });
+    match (moved, id) {
+        (Some((_, finding)), Some(message)) => {
+            BreakCause::Repaired { message, why: finding.cause.to_smolstr() }
+        }
+        (_, message) => BreakCause::Form { message },
+    }
+}

@@ -1,0 +1,233 @@
+//! What a request takes from the vendor's cache.
+
+use interleaf_cache::{Step, last_used};
+use interleaf_model::{Entry, Provenance, Role};
+use interleaf_store::Pieces;
+use interleaf_wire::CacheMarks;
+use serde::{Deserialize, Serialize};
+
+use super::bodies::mark_in;
+use super::place::{Placed, n_head};
+use super::{Before, BreakCause, Cost, Now, Trace};
+
+/// This many requests are remembered as what the cache may hold.
+const STAGES: usize = 4;
+
+/// The tokens of a thousand bytes, before an API has told.
+const PER_THOUSAND: u64 = 250;
+
+/// A request as the cache may hold it. Places are bytes from the beginning of the list of
+/// turns, marks for the cache not counted; the head has negative ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stage {
+    /// When it was sent, in seconds.
+    at: u64,
+    /// Up to here it is the request before.
+    shared: i64,
+    /// Here it ends.
+    end: i64,
+    /// The answer that followed it, as far as the next request repeats it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    answer: i64,
+    /// The marks after which it is written to the cache.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<i64>,
+}
+
+fn is_zero(n: &i64) -> bool {
+    *n == 0
+}
+
+/// How many tokens stand where in a request.
+pub(super) struct Measure {
+    pub(super) total: u64,
+    /// The tokens of a thousand bytes, if nothing is counted.
+    pub(super) per_thousand: Option<u64>,
+    head: (i64, u64),
+    /// The bytes of the list of turns, without the mark.
+    list: i64,
+    /// The mark in the list: where it begins, and its length.
+    mark: Option<(u64, u64)>,
+}
+
+impl Measure {
+    pub(super) fn of(now: &Now<'_>, body: &Pieces, before: Option<&Before>) -> Self {
+        let list = &now.body.outline.list;
+        let mark = mark(now, body);
+        let list_len = (list.len() as u64 - mark.map_or(0, |(_, len)| len)) as i64;
+        let head_len = list.start as i64;
+        let counted = now.report.tokens.as_ref().filter(|_| now.ledger.is_some());
+        let (total, head, per_thousand) = match counted {
+            Some(tokens) => {
+                let is_at_head =
+                    now.prompt.entries().iter().take_while(|e| e.message.role() == Role::System);
+                let mut summary =
+                    is_at_head.filter(|entry| entry.provenance == Provenance::Summary);
+                let summary = summary.next().map_or(0, |_| tokens.summary);
+                (tokens.total(), tokens.tools + tokens.system + summary, None)
+            }
+            None => {
+                let told = before.and_then(|before| {
+                    let prompt = before.usage.map(|usage| usage.prompt).filter(|&n| n > 0)?;
+                    Some((prompt * 1000).div_ceil(before.body.len().max(1)))
+                });
+                let kept = || before.and_then(|before| before.trace.per_thousand);
+                let rate = told.or_else(kept).unwrap_or(PER_THOUSAND).max(1);
+                let tokens = |bytes: u64| (bytes * rate).div_ceil(1000);
+                (tokens(body.len()), tokens(head_len as u64), Some(rate))
+            }
+        };
+        Self { total, per_thousand, head: (head_len, head), list: list_len, mark }
+    }
+
+    /// A place of the list of turns without the mark.
+    pub(super) fn unmarked(&self, at: u64) -> i64 {
+        let before = self.mark.map_or(0, |(start, len)| at.saturating_sub(start).min(len));
+        (at - before) as i64
+    }
+
+    /// The tokens before a place in the head.
+    pub(super) fn in_head(&self, at: i64) -> u64 {
+        let (len, tokens) = self.head;
+        tokens * (len + at).max(0) as u64 / len.max(1) as u64
+    }
+
+    /// The tokens before a message, and before a part of it. Where nothing is counted, its
+    /// place among the bytes tells.
+    pub(super) fn before(&self, now: &Now<'_>, message: usize, within: f64, shared: i64) -> u64 {
+        match now.ledger.filter(|_| self.per_thousand.is_none()) {
+            None => self.linear(shared),
+            Some(ledger) => {
+                let mut from = after(now, message);
+                let first = from.next().map_or(0, |entry| ledger.message(&entry.message));
+                let rest: u64 = from.map(|entry| ledger.message(&entry.message)).sum();
+                self.total.saturating_sub(first + rest) + (first as f64 * within) as u64
+            }
+        }
+    }
+
+    fn linear(&self, at: i64) -> u64 {
+        if at < 0 {
+            return self.in_head(at);
+        }
+        let in_list = self.total - self.head.1.min(self.total);
+        self.head.1 + in_list * at as u64 / self.list.max(1) as u64
+    }
+
+    /// The tokens before a place of this request or of an earlier one, if so many stand
+    /// before the place that is given.
+    fn tokens(&self, at: i64, known: (i64, u64)) -> u64 {
+        let (place, tokens) = known;
+        if at <= place {
+            if at < 0 || place <= 0 {
+                return self.in_head(at).min(tokens);
+            }
+            let head = self.head.1.min(tokens);
+            return head + (tokens - head) * at as u64 / place as u64;
+        }
+        let (bytes, rest) = (self.list - place, self.total.saturating_sub(tokens));
+        match bytes > 0 && rest > 0 {
+            true => tokens + rest * (at - place) as u64 / bytes as u64,
+            false => tokens + (at - place) as u64 * PER_THOUSAND / 1000,
+        }
+    }
+}
+
+/// The messages of a request from this index on.
+fn after<'a>(now: &Now<'a>, message: usize) -> impl Iterator<Item = &'a Entry> {
+    let entries = now.prompt.entries();
+    let n_head = n_head(entries);
+    let n_settled = now.prompt.settled().map_or(0, |settled| settled.len());
+    let (head, rest) = entries.split_at(n_head);
+    let settled = now.prompt.settled().filter(|_| message < n_head + n_settled);
+    let settled = settled.into_iter().flat_map(|settled| settled.entries());
+    let skipped_head = message.min(n_head);
+    let skipped_settled = message.saturating_sub(n_head);
+    let skipped_rest = message.saturating_sub(n_head + n_settled).min(rest.len());
+    head[skipped_head..].iter().chain(settled.skip(skipped_settled)).chain(&rest[skipped_rest..])
+}
+
+/// The mark for the cache among the turns.
+fn mark(now: &Now<'_>, body: &Pieces) -> Option<(u64, u64)> {
+    if now.target.options.cache != CacheMarks::On {
+        return None;
+    }
+    let (at, outline) = (now.prompt.breakpoint()?, &now.body.outline);
+    let turn = outline.turns.iter().position(|(_, messages)| messages.contains(&at))?;
+    let start = turn.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
+    let mark = mark_in(&body.copy(start as u64..outline.turns[turn].0 as u64))?;
+    let begin = (start - outline.list.start + mark.start) as u64;
+    Some((begin, mark.len() as u64))
+}
+
+/// What the vendor's cache should make of a request. The trace learns what the cache may
+/// hold after it.
+pub(super) fn of(
+    now: &Now<'_>,
+    before: Option<&Before>,
+    trace: &mut Trace,
+    (cause, placed): (&BreakCause, Option<&Placed>),
+    measure: &Measure,
+) -> Option<Cost> {
+    let end = measure.list;
+    let mut shared = placed.map_or(end, |placed| placed.shared);
+    let mut stages = before.map_or_else(Vec::new, |before| before.trace.stages.clone());
+    match cause {
+        BreakCause::First | BreakCause::Vendor { .. } | BreakCause::Model { .. } => {
+            stages.clear();
+            shared = -measure.head.0;
+        }
+        BreakCause::Setting { .. } => shared = -measure.head.0,
+        BreakCause::Appended => {
+            let answer = before.zip(placed).map_or(0, |(before, placed)| answer(before, placed));
+            shared += answer;
+            if let Some(last) = stages.last_mut() {
+                last.answer = answer;
+            }
+        }
+        _ => {}
+    }
+    stages.drain(..stages.len().saturating_sub(STAGES - 1));
+    let marks = measure.mark.map(|(start, _)| start as i64);
+    let head = (now.target.options.cache == CacheMarks::On).then_some(0);
+    let marks = head.into_iter().chain(marks).collect();
+    stages.push(Stage { at: now.at, shared, end, answer: 0, marks });
+    trace.stages = stages;
+    let rules = now.target.rules()?;
+    let token = placed.map_or(measure.total, |placed| placed.place.token);
+    let known = (placed.map_or(end, |placed| placed.shared), token);
+    let mut steps: Vec<Step> =
+        trace.stages.iter().map(|stage| stage.step(measure, known)).collect();
+    let used = last_used(&rules, &steps);
+    let n = steps.len();
+    if let [.., last, this] = steps.as_mut_slice() {
+        this.shared = (last.tokens + last.answer).min(this.tokens);
+    }
+    let unbroken = if n > 1 { last_used(&rules, &steps) } else { used };
+    Some(Cost::new(&rules, used, unbroken))
+}
+
+/// How much of this request is the answer to the one before, as the model made it.
+fn answer(before: &Before, placed: &Placed) -> i64 {
+    let entry = placed.entry.as_ref();
+    let entry = entry.filter(|entry| entry.provenance == Provenance::Original);
+    let answered = entry.and_then(|entry| entry.message.answered());
+    let is_answer = answered.is_some_and(|answered| answered.request == Some(before.number));
+    // What it thought is seldom sent back.
+    let has_thought = before.usage.is_some_and(|usage| usage.reasoning > 0);
+    if is_answer && !has_thought { placed.rest } else { 0 }
+}
+
+impl Stage {
+    fn step(&self, measure: &Measure, known: (i64, u64)) -> Step {
+        let tokens = |at: i64| measure.tokens(at, known);
+        let end = tokens(self.end);
+        Step {
+            at: self.at,
+            shared: tokens(self.shared),
+            tokens: end,
+            answer: tokens(self.end + self.answer).saturating_sub(end),
+            marks: self.marks.iter().map(|&mark| tokens(mark)).collect(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Which message stands where two bodies begin to differ.
+
+use std::ops::Range;
+
+use interleaf_model::{Entry, Role};
+use interleaf_store::Pieces;
+
+use super::bodies::{Found, Seen};
+use super::cost::Measure;
+use super::{Before, Now, Place, spans};
+
+/// Where a request differs for the model from the one before.
+pub(super) struct Placed {
+    pub(super) place: Place,
+    /// The message there.
+    pub(super) entry: Option<Entry>,
+    /// What the two have in common, in the units of a trace.
+    pub(super) shared: i64,
+    /// How much of the message comes after that.
+    pub(super) rest: i64,
+}
+
+/// A message of a request.
+struct There {
+    /// Its index in the request.
+    message: usize,
+    entry: Option<Entry>,
+    /// Its bytes in the body.
+    bytes: Range<usize>,
+}
+
+/// Where a request differs for the model from the one before, if it does.
+pub(super) fn of(
+    now: &Now<'_>,
+    body: &Pieces,
+    before: &Before,
+    found: &Found,
+    measure: &Measure,
+) -> Option<Placed> {
+    let start = now.body.outline.list.start;
+    match &found.seen {
+        Seen::Nowhere => None,
+        Seen::Frame(change) => {
+            let shared = change.byte as i64 - start as i64;
+            let (byte, byte_before) = (change.byte, change.byte);
+            let token = measure.in_head(shared);
+            let place = Place { byte, byte_before, token, message: 0, id: None };
+            Some(Placed { place, entry: None, shared, rest: 0 })
+        }
+        Seen::List { before: old, now: new, .. } => {
+            let byte = start + *new as usize;
+            let There { message, entry, bytes } = message_at(now, body, byte);
+            let shared = measure.unmarked(*new);
+            let len = bytes.len().max(1) as f64;
+            let within = byte.saturating_sub(bytes.start) as f64 / len;
+            let place = Place {
+                byte: byte as u64,
+                byte_before: before.trace.list.start + old,
+                token: measure.before(now, message, within.min(1.0), shared),
+                message,
+                id: entry.as_ref().map(|entry| entry.message.id.clone()),
+            };
+            let rest = bytes.end.saturating_sub(byte) as i64;
+            Some(Placed { place, entry, shared, rest })
+        }
+    }
+}
+
+/// The message that a byte of the list of turns belongs to; at its end, none.
+fn message_at(now: &Now<'_>, body: &Pieces, byte: usize) -> There {
+    let (prompt, outline) = (now.prompt, &now.body.outline);
+    let entries = prompt.entries();
+    let n_head = n_head(entries);
+    let n_settled = prompt.settled().map_or(0, |settled| settled.len());
+    if let Some(span) = now.encoder.settled_at(now.body, byte) {
+        let first = n_head + span.first;
+        if let Some(there) = found(span.link.entries(), body, (span.bytes, byte), first) {
+            return there;
+        }
+    }
+    let next = outline.turns.partition_point(|(end, _)| *end <= byte);
+    let mut start = next.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
+    for (end, messages) in &outline.turns[next..] {
+        let first = n_settled + messages.start;
+        let bytes = start..*end;
+        if let Some(there) = found(&entries[messages.clone()], body, (bytes, byte), first) {
+            return there;
+        }
+        start = *end;
+    }
+    There { message: n_settled + entries.len(), entry: None, bytes: byte..byte }
+}
+
+/// The message of a stretch that a byte belongs to, or the first one after it.
+fn found(
+    entries: &[Entry],
+    body: &Pieces,
+    (bytes, byte): (Range<usize>, usize),
+    first: usize,
+) -> Option<There> {
+    let text = body.copy(bytes.start as u64..bytes.end as u64);
+    let spans = spans::of(entries, &text);
+    let at = spans.iter().position(|span| byte < bytes.start + span.end)?;
+    let bytes = bytes.start + spans[at].start..bytes.start + spans[at].end;
+    Some(There { message: first + at, entry: entries.get(at).cloned(), bytes })
+}
+
+/// How many messages stand at the head.
+pub(super) fn n_head(entries: &[Entry]) -> usize {
+    entries.iter().take_while(|entry| entry.message.role() == Role::System).count()
+}

@@ -1,0 +1,128 @@
+//! What is kept of a request, so that the next one can be held against it.
+
+use std::ops::Range;
+
+use interleaf_model::{Entry, MessageId, Provenance};
+use interleaf_store::Pieces;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use super::cause::n_left_out;
+use super::cost::{Measure, Stage};
+use super::place::n_head;
+use super::{Now, spans};
+
+/// What is kept of a request, so that the next one can be held against it. Its bytes are
+/// stored anyway; this tells what they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trace {
+    /// The bytes of the list of turns.
+    pub(super) list: Range<u64>,
+    /// The batch that was visible.
+    pub(super) batch: u32,
+    /// How many messages the window had no room for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) left_out: usize,
+    /// The messages that are not as they were said, and where they stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) made: Vec<MadePart>,
+    /// The tokens of a thousand bytes, if they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) per_thousand: Option<u64>,
+    /// What the cache may hold: this request and the last ones before it, the oldest first.
+    pub(super) stages: Vec<Stage>,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// A message of a request that is not as it was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MadePart {
+    pub(super) origin: MadeBy,
+    /// Its bytes, counted from the beginning of the list of turns: the head has negative ones.
+    pub(super) bytes: (i64, i64),
+}
+
+/// Where a message came from that is not as it was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MadeBy {
+    Context(SmolStr),
+    Summary,
+    Fitting(MessageId),
+    Repair(MessageId),
+}
+
+impl MadeBy {
+    /// Nothing, if the message is as it was said. What was altered may have been shortened
+    /// or mended; the report tells.
+    pub(super) fn of(entry: &Entry) -> Option<Self> {
+        let id = || entry.message.id.clone();
+        Some(match &entry.provenance {
+            Provenance::Original | Provenance::System => return None,
+            Provenance::Context(kind) | Provenance::Element(kind) => {
+                Self::Context(SmolStr::new(kind.as_str()))
+            }
+            Provenance::Summary => Self::Summary,
+            Provenance::Altered | Provenance::Notice => Self::Fitting(id()),
+            Provenance::Made => Self::Repair(id()),
+        })
+    }
+}
+
+impl Trace {
+    pub(super) fn of(now: &Now<'_>, body: &Pieces, measure: &Measure) -> Self {
+        let list = super::bodies::list_of(now);
+        Self {
+            batch: now.conversation.current_batch(),
+            left_out: n_left_out(now),
+            made: made(now, body),
+            per_thousand: measure.per_thousand,
+            stages: Vec::new(),
+            list,
+        }
+    }
+
+    /// What stood at a byte of the list of turns and was not as it was said.
+    pub(super) fn made_at(&self, at: i64) -> Option<&MadeBy> {
+        let is_at = |part: &&MadePart| (part.bytes.0..part.bytes.1).contains(&at);
+        self.made.iter().find(is_at).map(|part| &part.origin)
+    }
+
+    /// The context sources that it had.
+    pub(super) fn has_source(&self, source: &str) -> bool {
+        let is_it = |part: &MadePart| matches!(&part.origin, MadeBy::Context(s) if s == source);
+        self.made.iter().any(is_it)
+    }
+}
+
+/// The messages after the settled ones, and the summary at the head, that are not as they
+/// were said.
+fn made(now: &Now<'_>, body: &Pieces) -> Vec<MadePart> {
+    let (entries, outline) = (now.prompt.entries(), &now.body.outline);
+    let (head, _) = entries.split_at(n_head(entries));
+    let mut made = Vec::new();
+    let mut add = |entries: &[Entry], bytes: Range<usize>| {
+        if entries.iter().all(|entry| MadeBy::of(entry).is_none()) {
+            return;
+        }
+        let text = body.copy(bytes.start as u64..bytes.end as u64);
+        let start = bytes.start as i64 - outline.list.start as i64;
+        let spans = spans::of(entries, &text);
+        for (entry, span) in entries.iter().zip(spans) {
+            if let Some(origin) = MadeBy::of(entry) {
+                let bytes = (start + span.start as i64, start + span.end as i64);
+                made.push(MadePart { origin, bytes });
+            }
+        }
+    };
+    add(head, 0..outline.list.start);
+    let mut start = outline.settled_end;
+    for (end, messages) in &outline.turns {
+        add(&entries[messages.clone()], start..*end);
+        start = *end;
+    }
+    made
+}

@@ -1,0 +1,118 @@
+//! What the requests that were sent cost, and why.
+
+use interleaf_model::{AgentName, Timestamp, Usage};
+use interleaf_store::{LastBody, Page, SentRequest};
+use serde::Serialize;
+
+use super::Session;
+use super::told::Told;
+use crate::{Error, Impact, Verdict};
+
+/// How many requests are read at once.
+const PAGE: usize = 32;
+
+/// How many bytes are shown on each side of a place.
+const AROUND: u64 = 60;
+
+/// A request that was sent, and what is known of its cost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedRequest {
+    /// Its number in the session.
+    pub number: u64,
+    /// The sub-agent that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// When it was sent.
+    pub at: Timestamp,
+    /// Who was asked.
+    pub vendor: String,
+    /// Which model was asked.
+    pub model: String,
+    /// What it has in common with the agent's request before, if that was noted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Impact>,
+    /// What the API says that it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What the API says of its cache, against what was to be expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// What stands where two requests part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Parting {
+    /// What both have before that place.
+    pub shared: String,
+    /// How the request before went on.
+    pub before: String,
+    /// How this one goes on.
+    pub now: String,
+}
+
+impl Session {
+    /// The last requests of an agent up to one, at most `n`, the oldest first. Without an
+    /// agent, those of all.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn explain(
+        &self,
+        agent: Option<&AgentName>,
+        upto: Option<u64>,
+        n: usize,
+    ) -> Result<Vec<ExplainedRequest>, Error> {
+        let mut found = Vec::new();
+        let mut before = upto.map_or(u64::MAX, |upto| upto.saturating_add(1));
+        while found.len() < n {
+            let page = self.requests(Page::before(before, PAGE)).await?;
+            let Some(first) = page.first() else { break };
+            before = first.no;
+            for request in page.into_iter().rev() {
+                let by = self.beginner(&request).await?.flatten();
+                if found.len() < n && (agent.is_none() || by.as_ref() == agent) {
+                    found.push(explained(request, by));
+                }
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// What stands where a request and the one before it part. None, if they do not.
+    ///
+    /// # Errors
+    /// If a body cannot be read.
+    pub async fn parting(&self, request: &ExplainedRequest) -> Result<Option<Parting>, Error> {
+        let known = request.impact.as_ref();
+        let Some((impact, place)) = known.and_then(|impact| Some((impact, impact.place.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let Some(number) = impact.against.filter(|number| *number < request.number) else {
+            return Ok(None);
+        };
+        let read = async |no| LastBody::read(&*self.store, self.id(), no).await;
+        let old = read(number).await.map_err(Error::store)?;
+        let new = read(request.number).await.map_err(Error::store)?;
+        let around = |body: &LastBody, start: u64, end: u64| {
+            let pieces = body.pieces();
+            let bytes = pieces.copy(start.min(pieces.len())..end.min(pieces.len()));
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let shared = around(&new, place.byte.saturating_sub(AROUND), place.byte);
+        let before = around(&old, place.byte_before, place.byte_before + AROUND);
+        let now = around(&new, place.byte, place.byte + AROUND);
+        Ok(Some(Parting { shared, before, now }))
+    }
+}
+
+fn explained(request: SentRequest, agent: Option<AgentName>) -> ExplainedRequest {
+    let impact = Told::by(&request).impact;
+    let SentRequest { no: number, at, vendor, model, usage, .. } = request;
+    let told = impact.as_ref().zip(usage);
+    let verdict = told.and_then(|(impact, usage)| impact.verdict(usage));
+    ExplainedRequest { number, agent, at, vendor, model, impact, usage, verdict }
+}

@@ -1,0 +1,392 @@
+//! What a request has in common with the one before, why they part, and what that costs.
+
+use std::sync::Arc;
+
+use interleaf::assemble::{Budget, Estimate, Ledger, OpenBlock, PlacementRule, Recipe, Summary};
+use interleaf::conversation::{Operation, Truncate};
+use interleaf::model::{
+    ContextKind, Finish, Message, MessageId, Origin, Reply, Tool, Usage, notation,
+};
+use interleaf::wire::{CacheMarks, Family, ToolChoice, Vendor};
+use interleaf::{BreakCause, ContextChange, Impact, Request, Session, Target, Verdict};
+use interleaf_samples::generate::agent_session;
+use interleaf_samples::strategy::conversation;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+
+use crate::{block_on, memory, target_of};
+
+fn target(family: Family) -> Target {
+    target_of(Vendor::of(family), "a-model")
+}
+
+fn tool(name: &str) -> Tool {
+    Tool::new(name, "It helps.", json!({"type": "object"}))
+}
+
+fn recipe() -> Recipe {
+    let mut recipe = Recipe::new()
+        .with_system("You are a careful agent.")
+        .with_tools([tool("one"), tool("two")])
+        .with_context(ContextKind::Role, "You mend clocks.")
+        .with_context(ContextKind::Todo, "1. look at the spring");
+    recipe.open_block = OpenBlock::Mend;
+    recipe
+}
+
+async fn sent(session: &mut Session, recipe: &Recipe, target: &Target) -> Request {
+    session.request(recipe, target).await.unwrap().request().unwrap()
+}
+
+/// The first byte at which two bodies differ.
+fn first_difference(a: &[u8], b: &[u8]) -> Option<u64> {
+    let shared = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    (shared < a.len() || shared < b.len()).then_some(shared as u64)
+}
+
+fn family() -> impl Strategy<Value = Family> {
+    select(Family::ALL.as_slice())
+}
+
+/// What is different in one request from the next.
+#[derive(Debug, Clone)]
+struct Now {
+    todo: u8,
+    n_tools: usize,
+    rule: PlacementRule,
+    window: Option<u64>,
+    is_scout: bool,
+}
+
+fn now() -> impl Strategy<Value = Now> {
+    let rule = select(vec![
+        PlacementRule::AfterToolResult(3),
+        PlacementRule::Tail,
+        PlacementRule::Sticky(8),
+        PlacementRule::AfterSystem,
+    ]);
+    let window = proptest::option::weighted(0.3, select(vec![900_u64, 1_000_000]));
+    let scout = proptest::bool::weighted(0.2);
+    (0..3_u8, 1..3_usize, rule, window, scout).prop_map(
+        |(todo, n_tools, rule, window, is_scout)| Now { todo, n_tools, rule, window, is_scout },
+    )
+}
+
+fn recipe_of(now: &Now, ledger: &Arc<Ledger>) -> Recipe {
+    let mut recipe = recipe().with_rule(now.rule.clone());
+    recipe.tools = (0..now.n_tools).map(|n| tool(&format!("tool{n}"))).collect();
+    recipe = recipe.with_context(ContextKind::Info, format!("{} things", now.todo));
+    if let Some(window) = now.window {
+        recipe = recipe.with_budget(Budget::of_window(window)).with_ledger(ledger.clone());
+    }
+    if now.is_scout {
+        recipe = recipe.with_agent(interleaf::assemble::Agent::Sub("scout".into()));
+    }
+    recipe
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn h2_the_first_byte_that_differs_is_that_of_the_bodies_as_sent(
+        messages in conversation(4..60),
+        family in family(),
+        cache in select(vec![CacheMarks::Off, CacheMarks::On]),
+        plan in proptest::collection::vec(now(), 1..6),
+    ) {
+        block_on(async {
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            let mut target = target(family);
+            target.options.cache = cache;
+            let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
+            let mut last: [Option<(u64, Vec<u8>)>; 2] = [None, None];
+            for (n, mut message) in messages.into_iter().enumerate() {
+                if n % 10 > 7 {
+                    message.origin = Origin::SubAgent("scout".into());
+                }
+                if session.append(message).await.is_err() || n % 2 == 1 {
+                    continue;
+                }
+                let now = &plan[n / 4 % plan.len()];
+                let recipe = recipe_of(now, &ledger);
+                let mut opened = Session::open(store.clone(), session.id()).await.unwrap();
+                let resumed = opened.preview(&recipe, &target).await;
+                let Ok(made) = session.request(&recipe, &target).await else { continue };
+                let request = made.request().unwrap();
+                let body = request.body.to_bytes();
+                let before = &mut last[usize::from(now.is_scout)];
+                let Impact { against, byte, cause, place, .. } = &request.impact;
+                assert_eq!(*against, before.as_ref().map(|(number, _)| *number));
+                let differs = before.as_ref().map(|(_, old)| first_difference(old, &body));
+                assert_eq!(*byte, differs.flatten(), "{cause:?}");
+                assert_eq!(before.is_none(), *cause == BreakCause::First);
+                if let Some(place) = place {
+                    assert!(place.token <= request.impact.tokens, "{:?}", request.impact);
+                    let first = byte.unwrap();
+                    assert!(place.byte >= first || *cause != BreakCause::Same);
+                }
+                let resumed = resumed.unwrap().request().unwrap();
+                assert_eq!(resumed.impact, request.impact, "resumed");
+                *before = Some((request.number.unwrap(), body));
+            }
+        });
+    }
+}
+
+/// One change, and what it must be told as.
+struct Change {
+    name: &'static str,
+    made: fn(&mut Recipe, &mut Target),
+    told: fn(&BreakCause) -> bool,
+}
+
+const CHANGES: &[Change] = &[
+    Change { name: "nothing", made: |_, _| {}, told: |cause| *cause == BreakCause::Same },
+    Change {
+        name: "the TODO list",
+        made: |recipe, _| recipe.context[1].text = "1. look at the hands".into(),
+        told: |cause| is_context(cause, "todo", ContextChange::Changed),
+    },
+    Change {
+        name: "the role",
+        made: |recipe, _| recipe.context[0].text = "You mend bells.".into(),
+        told: |cause| is_context(cause, "role", ContextChange::Changed),
+    },
+    Change {
+        name: "a further source",
+        made: |recipe, _| {
+            *recipe = recipe.clone().with_context(ContextKind::Notes, "The door sticks.");
+        },
+        told: |cause| is_context(cause, "notes", ContextChange::Added),
+    },
+    Change {
+        name: "a source that is gone",
+        made: |recipe, _| drop(recipe.context.remove(1)),
+        told: |cause| is_context(cause, "todo", ContextChange::Removed),
+    },
+    Change {
+        name: "the place of the block",
+        made: |recipe, _| recipe.rule = PlacementRule::FromEnd(1),
+        told: |cause| is_context(cause, "role", ContextChange::Moved),
+    },
+    Change {
+        name: "the system text",
+        made: |recipe, _| recipe.system = vec!["You are a bold agent.".into()],
+        told: |cause| *cause == BreakCause::System,
+    },
+    Change {
+        name: "a tool more",
+        made: |recipe, _| recipe.tools = vec![tool("one"), tool("two"), tool("three")].into(),
+        told: |cause| tools(cause) == Some((vec!["three"], vec![], vec![], false)),
+    },
+    Change {
+        name: "a tool less",
+        made: |recipe, _| recipe.tools = vec![tool("one")].into(),
+        told: |cause| tools(cause) == Some((vec![], vec!["two"], vec![], false)),
+    },
+    Change {
+        name: "a tool that says something else",
+        made: |recipe, _| {
+            let other = Tool::new("two", "It hinders.", json!({"type": "object"}));
+            recipe.tools = vec![tool("one"), other].into();
+        },
+        told: |cause| tools(cause) == Some((vec![], vec![], vec!["two"], false)),
+    },
+    Change {
+        name: "the order of tools",
+        made: |recipe, _| recipe.tools = vec![tool("two"), tool("one")].into(),
+        told: |cause| tools(cause) == Some((vec![], vec![], vec![], true)),
+    },
+    Change {
+        name: "another model",
+        made: |_, target| target.options.model = "b-model".into(),
+        told: |cause| {
+            let (from, to) = ("a-model".into(), "b-model".into());
+            *cause == BreakCause::Model { from, to }
+        },
+    },
+    Change {
+        name: "another vendor",
+        made: |_, target| target.vendor.name = "someone".into(),
+        told: |cause| matches!(cause, BreakCause::Vendor { to, .. } if to == "someone"),
+    },
+    Change {
+        name: "a setting that is part of the prompt",
+        made: |_, target| target.options.tool_choice = Some(ToolChoice::Required),
+        told: |cause| matches!(cause, BreakCause::Setting { name } if name.contains("ool")),
+    },
+    Change {
+        name: "a setting that is not",
+        made: |_, target| target.options.stop = vec!["END".into()],
+        told: |cause| *cause == BreakCause::Same,
+    },
+    Change {
+        name: "a summary",
+        made: |recipe, _| {
+            let covers = ["m1", "m2", "m3"].map(MessageId::new).into();
+            let summary = Summary { text: "All well.".into(), start: "m1".into(), covers };
+            *recipe = recipe.clone().with_summary(summary);
+        },
+        told: |cause| *cause == BreakCause::Summary,
+    },
+    Change {
+        name: "a smaller window",
+        made: |recipe, _| {
+            let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
+            *recipe = recipe.clone().with_budget(Budget::of_window(2_600)).with_ledger(ledger);
+        },
+        told: |cause| matches!(cause, BreakCause::Shortened { .. }),
+    },
+];
+
+fn is_context(cause: &BreakCause, name: &str, what: ContextChange) -> bool {
+    matches!(cause, BreakCause::Context { source, change } if source == name && *change == what)
+}
+
+type ToolsTold<'a> = (Vec<&'a str>, Vec<&'a str>, Vec<&'a str>, bool);
+
+fn tools(cause: &BreakCause) -> Option<ToolsTold<'_>> {
+    let BreakCause::Tools { added, removed, changed, reordered } = cause else { return None };
+    Some((names(added), names(removed), names(changed), *reordered))
+}
+
+fn names(names: &[impl AsRef<str>]) -> Vec<&str> {
+    names.iter().map(AsRef::as_ref).collect()
+}
+
+/// A session of forty messages, named by their places, of which a request was sent.
+async fn begun(target: &Target) -> Session {
+    let mut session = Session::create(memory().await, "").await.unwrap();
+    for (n, message) in agent_session(40).into_iter().skip(1).enumerate() {
+        let id = MessageId::new(format!("m{}", n + 1));
+        session.append(message.with_id(id)).await.unwrap();
+    }
+    sent(&mut session, &recipe(), target).await;
+    session
+}
+
+#[test]
+fn h2_every_single_change_is_told_by_name() {
+    block_on(async {
+        for family in Family::ALL {
+            for cache in [CacheMarks::Off, CacheMarks::On] {
+                for Change { name, made, told } in CHANGES {
+                    let mut target = target(family);
+                    target.options.cache = cache;
+                    let mut session = begun(&target).await;
+                    let mut recipe = recipe();
+                    made(&mut recipe, &mut target);
+                    let impact = sent(&mut session, &recipe, &target).await.impact;
+                    assert!(told(&impact.cause), "{family}: {name}: {impact:?}");
+                }
+            }
+        }
+    });
+}
+
+fn called(id: &str) -> (Message, Message) {
+    let said = format!("a [call {id} one]\nt {id}= a long list of things");
+    let [call, result] = notation::parse(&said).unwrap().try_into().unwrap();
+    (call, result)
+}
+
+#[test]
+fn h2_a_request_that_goes_on_from_the_last_breaks_nothing() {
+    block_on(async {
+        for family in Family::ALL {
+            let target = target(family);
+            let mut recipe = recipe().with_rule(PlacementRule::AfterSystem);
+            recipe.open_block = OpenBlock::Mend;
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("Which files?")).await.unwrap();
+            assert_eq!(sent(&mut session, &recipe, &target).await.impact.cause, BreakCause::First);
+            for n in 0..12 {
+                let (call, result) = called(&format!("c{n}"));
+                session.append(call).await.unwrap();
+                session.append(result).await.unwrap();
+                let impact = sent(&mut session, &recipe, &target).await.impact;
+                assert_eq!(impact.cause, BreakCause::Appended, "{family} {n}: {impact:?}");
+                let place = impact.place.unwrap();
+                let calls = session.conversation().log().nth_back(1).unwrap();
+                assert_eq!(place.id.as_ref(), Some(&calls.id), "{family} {n}");
+            }
+        }
+    });
+}
+
+#[test]
+fn h2_an_operation_is_told_by_its_name() {
+    block_on(async {
+        for family in Family::ALL {
+            let target = target(family);
+            let mut session = begun(&target).await;
+            let cut = Truncate { keep_last: Some(20), ..Truncate::default() };
+            session.operate(Operation::Truncate(cut)).await.unwrap();
+            let impact = sent(&mut session, &recipe(), &target).await.impact;
+            let names = vec!["truncate".into()];
+            assert_eq!(impact.cause, BreakCause::Operation { names }, "{family}");
+        }
+    });
+}
+
+#[test]
+fn h2_a_result_that_came_late_is_told_as_a_repair() {
+    block_on(async {
+        for family in Family::ALL {
+            let target = target(family);
+            let recipe = recipe().with_rule(PlacementRule::AfterSystem);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("Which files?")).await.unwrap();
+            let (call, result) = called("c1");
+            session.append(call).await.unwrap();
+            session.append(Message::user("Well?")).await.unwrap();
+            sent(&mut session, &recipe, &target).await;
+            session.append(result).await.unwrap();
+            let impact = sent(&mut session, &recipe, &target).await.impact;
+            let is_repair = matches!(impact.cause, BreakCause::Repaired { .. });
+            assert!(is_repair, "{family}: {impact:?}");
+        }
+    });
+}
+
+fn reply(usage: Usage) -> Reply {
+    let mut reply = Reply::new(Message::assistant("Done."), Finish::Stop);
+    reply.usage = Some(usage);
+    reply
+}
+
+#[test]
+fn h2_a_miss_of_ours_is_told_from_one_of_theirs() {
+    block_on(async {
+        let target = target_of(Vendor::named("openai").unwrap(), "gpt-5");
+        let recipe = recipe().with_rule(PlacementRule::AfterSystem);
+        let text = "one word after another ".repeat(2_000);
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user(&text)).await.unwrap();
+        let first = sent(&mut session, &recipe, &target).await.impact;
+        let usage = Usage { prompt: 10_000, ..Usage::default() };
+        assert_eq!(first.cost.as_ref().unwrap().read, 0);
+        assert_eq!(first.verdict(usage), Some(Verdict::AsPredicted));
+        session.take(reply(usage)).await.unwrap();
+        session.append(Message::user("Go on.")).await.unwrap();
+        let second = sent(&mut session, &recipe, &target).await.impact;
+        let cost = second.cost.as_ref().unwrap();
+        assert!((9_700..10_300).contains(&second.tokens), "{second:?}");
+        assert!((9_600..=10_000).contains(&cost.read), "{second:?}");
+        let read = |cache_read| Usage { prompt: 10_020, cache_read, ..Usage::default() };
+        assert_eq!(second.verdict(read(9_984)), Some(Verdict::AsPredicted));
+        assert_eq!(second.verdict(read(0)), Some(Verdict::TheirMiss));
+        session.take(reply(read(9_984))).await.unwrap();
+        session.append(Message::user("Go on.")).await.unwrap();
+        let other = recipe.clone().with_system("And be brief.");
+        let third = sent(&mut session, &other, &target).await.impact;
+        let cost = third.cost.as_ref().unwrap();
+        assert_eq!((cost.read, &third.cause), (0, &BreakCause::System));
+        assert!(cost.price > 2.0 * cost.unbroken, "{cost:?}");
+        assert_eq!(third.verdict(read(0)), Some(Verdict::OurMiss));
+        assert_eq!(third.verdict(read(9_984)), Some(Verdict::More));
+    });
+}
