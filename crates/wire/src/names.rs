@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use interleaf_model::{CallId, Tool, ToolName};
-use serde::Deserialize;
+use interleaf_model::{AssistantPart, Body, CallId, Message, Parts, Tool, ToolCall, ToolName};
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::Vendor;
@@ -246,7 +246,8 @@ impl<'a> WireNames<'a> {
 }
 
 /// The tool names that were rewritten in a request, for the way back.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct NameMap {
     originals: BTreeMap<SmolStr, ToolName>,
 }
@@ -290,6 +291,27 @@ impl NameMap {
     /// The name that the caller knows for one on the wire.
     pub fn original(&self, written: &str) -> ToolName {
         self.originals.get(written).cloned().unwrap_or_else(|| ToolName::new(written))
+    }
+
+    /// The message of an answer with the names that the caller knows.
+    #[must_use]
+    pub fn restored(&self, mut message: Message) -> Message {
+        let is_rewritten = |call: &ToolCall| self.originals.contains_key(call.name.as_str());
+        if let Body::Assistant(parts) = &message.body
+            && message.calls().any(is_rewritten)
+        {
+            let mut restored = parts.to_vec();
+            for part in &mut restored {
+                if let AssistantPart::Call(call) = part {
+                    call.name = self.original(call.name.as_str());
+                }
+            }
+            // As many parts as before.
+            if let Ok(parts) = Parts::new(restored) {
+                message.body = Body::Assistant(parts);
+            }
+        }
+        message
     }
 
     /// Whether nothing was rewritten.

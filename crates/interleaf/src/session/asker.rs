@@ -136,8 +136,8 @@ impl Session {
 
 impl Asked {
     fn of(request: SentRequest) -> Self {
-        let prefix = Told::by(&request).prefix;
+        let Told { prefix, names, .. } = Told::by(&request);
         let SentRequest { no, seq, vendor, model, .. } = request;
-        Self { number: no, event: Some(seq), vendor, model, prefix, counted: None }
+        Self { number: no, event: Some(seq), vendor, model, prefix, names, counted: None }
     }
 }

@@ -10,7 +10,7 @@ use interleaf_assemble::{
 };
 use interleaf_conversation::Conversation;
 use interleaf_model::{MessageId, Usage};
-use interleaf_wire::{Encoded, SessionEncoder};
+use interleaf_wire::{Encoded, NameMap, SessionEncoder};
 use smol_str::SmolStr;
 
 use super::counters::Counted;
@@ -51,6 +51,8 @@ pub(super) struct Asked {
     pub(super) vendor: String,
     pub(super) model: String,
     pub(super) prefix: Option<SmolStr>,
+    /// The tool names that were rewritten in it.
+    pub(super) names: NameMap,
     pub(super) counted: Option<Counted>,
 }
 

@@ -70,6 +70,7 @@ impl Session {
         let Step { earlier, all_elements } = self.lane(agent).step(report);
         let told = Telling {
             prefix: made.prefix.as_ref(),
+            names: Some(&made.body.names).filter(|names| !names.is_empty()),
             earlier,
             all_elements,
             impact: Some(&made.traced.impact),
@@ -91,6 +92,7 @@ impl Session {
             vendor: vendor.to_owned(),
             model: model.to_owned(),
             prefix: made.prefix.clone(),
+            names: made.body.names.clone(),
             counted,
         };
         self.lane(agent).sent(&made.assembly, asked, &made.traced);

@@ -64,10 +64,15 @@ impl Session {
         asked: Option<Asked>,
         reply: &Reply,
     ) -> Result<Arc<Message>, Error> {
-        if let Some(known) = self.taken(agent, reply) {
+        let mut reply = reply.clone();
+        if let Some(asked) = &asked {
+            // Whoever read it may not have known the names of tools that were rewritten.
+            reply.message = asked.names.restored(reply.message);
+        }
+        if let Some(known) = self.taken(agent, &reply) {
             return Ok(known);
         }
-        let Reply { message, finish, usage, model, id, .. } = reply.clone();
+        let Reply { message, finish, usage, model, id, .. } = reply;
         let mut answered = Answered::default();
         answered.request = asked.as_ref().map(|asked| asked.number);
         answered.vendor = asked.as_ref().map(|asked| asked.vendor.as_str().into());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::{Element, Elements, Placement, Report, Tokens};
 use interleaf_store::SentRequest;
+use interleaf_wire::NameMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -18,6 +19,9 @@ pub(super) struct Telling<'a> {
     /// The hash of what the answer is made after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prefix: Option<&'a SmolStr>,
+    /// The tool names that were rewritten for the API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) names: Option<&'a NameMap>,
     /// The request before it that showed context which stays shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) earlier: Option<Earlier>,
@@ -35,8 +39,8 @@ pub(super) struct Telling<'a> {
 impl<'a> Telling<'a> {
     /// The report alone.
     pub(super) fn of(report: &'a Report) -> Self {
-        let (prefix, earlier, all_elements) = (None, None, None);
-        Self { report, prefix, earlier, all_elements, impact: None, trace: None }
+        let (prefix, names, earlier, all_elements) = (None, None, None, None);
+        Self { report, prefix, names, earlier, all_elements, impact: None, trace: None }
     }
 }
 
@@ -55,6 +59,7 @@ pub(super) struct Earlier {
 pub(super) struct Told {
     pub(super) placement: Option<Placement>,
     pub(super) prefix: Option<SmolStr>,
+    pub(super) names: NameMap,
     pub(super) tokens: Option<Tokens>,
     pub(super) elements: Option<Elements>,
     pub(super) earlier: Option<Earlier>,

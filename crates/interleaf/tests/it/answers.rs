@@ -392,3 +392,26 @@ fn results_of_calls_without_number_are_taken_in_any_order() {
         assert_eq!(session.conversation().log_len(), CALLS + 2);
     });
 }
+
+#[test]
+fn d11_an_answer_that_was_read_without_the_request_gets_the_names_of_the_tools_back() {
+    block_on(async {
+        let store = memory().await;
+        let mut session = Session::create(store.clone(), "").await.unwrap();
+        session.append(Message::user("Tell her.")).await.unwrap();
+        let tool = Tool::new("notify.user", "It tells a user.", json!({"type": "object"}));
+        let recipe = Recipe::new().with_tools(vec![tool]);
+        let target = target_of(Vendor::of(Family::OpenaiChat), "gpt-4o");
+        session.request(&recipe, &target).await.unwrap();
+        let answer = r#"{"id":"r1","choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[
+            {"id":"c1","type":"function","function":{"name":"notify_user","arguments":"{}"}}]}}]}"#;
+        let decoder = Decoder::new(Family::OpenaiChat, NameMap::default());
+        let reply = decoder.whole(200, [], answer.as_bytes()).unwrap();
+        // Another process takes it.
+        let mut opened = Session::open(store, session.id()).await.unwrap();
+        let kept = opened.take(reply.clone()).await.unwrap();
+        assert_eq!(kept.calls().next().unwrap().name.as_str(), "notify.user");
+        let again = Reply { request: Some(0), ..reply };
+        assert_eq!(opened.take(again).await.unwrap().id, kept.id);
+    });
+}

@@ -26,8 +26,8 @@ EXAMPLES
   interleaf sessions append $ID fixtures/chat-array.json
   interleaf decode fixtures/answer-stream.json --form transcript | interleaf sessions append $ID -
 
-The calls of an API's own answer keep the names that the API has for the tools: where it
-does not take a name as it is, `decode --tools` gives the tools their own names again.
+An answer from `decode` answers the last recorded request. Its calls get the tools' own
+names again, where the API had taken others.
 All messages are written together, or none. If another program writes at the same
 time, these come after its messages, unless --expect forbids it. Of several messages,
 one whose id is already in the session gets a new id, and a note says so.")]
