@@ -10,7 +10,7 @@ use interleaf::assemble::{
     Previous, SummaryRole,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
-use interleaf::read::SummaryForm;
+use interleaf::read::{self, SummaryForm};
 use interleaf::{Preview, Single, Target, neutral};
 
 use crate::arguments::{ByteCount, parse_tokens};
@@ -102,7 +102,8 @@ pub(crate) struct AssemblyArguments {
     /// Never summarise or leave out this message; may be repeated
     #[arg(long, value_name = "ID", help_heading = REPAIR)]
     pin: Vec<String>,
-    /// The previous request, as `build` printed it, to measure the stable prefix
+    /// The previous request, as `build` printed it or as an API got it, to measure the stable
+    /// prefix
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
     previous: Option<PathBuf>,
     /// Drop thinking whose prefix changed since --previous, for models that take it back only
@@ -142,6 +143,7 @@ pub(crate) struct Recipe {
     /// A summary, and the file that it is from.
     summary: Option<(String, SummaryForm)>,
     previous: Option<Previous>,
+    sent: Option<String>,
     pins: Vec<MessageId>,
     model: Option<String>,
     bound_thinking: bool,
@@ -170,9 +172,9 @@ impl AssemblyArguments {
         if !self.plain {
             recipe.request = session.recipe_at(&recipe.request, self.session.at)?;
         }
-        if recipe.previous.is_none() {
-            recipe.previous =
-                session.previous(&loaded.conversation, recipe.request.agent.name())?;
+        if recipe.previous.is_none() && recipe.sent.is_none() {
+            let agent = recipe.request.agent.name();
+            (recipe.previous, recipe.sent) = session.previous(&loaded.conversation, agent)?;
         }
         Ok(Source { loaded, session: Some(session) })
     }
@@ -186,11 +188,13 @@ impl AssemblyArguments {
     /// Reads the files that the flags name.
     pub(crate) fn read(&self, limit: ByteCount) -> Result<Recipe, Failure> {
         let previous = self.previous.as_ref().map(|path| read_previous(path, limit));
+        let (previous, sent) = previous.transpose()?.unwrap_or_default();
         let summary = self.summary.as_ref().map(|path| read_summary(path, limit));
         Ok(Recipe {
             request: self.request(limit)?,
             summary: summary.transpose()?,
-            previous: previous.transpose()?,
+            previous,
+            sent,
             pins: self.pin.iter().map(MessageId::new).collect(),
             model: self.model.clone(),
             bound_thinking: self.bound_thinking,
@@ -280,6 +284,7 @@ impl Recipe {
         let mut single = Single::of(&loaded.conversation, &recipe);
         single.pins = &self.pins;
         single.previous = self.previous.as_ref();
+        single.sent = self.sent.as_deref();
         single.bound_thinking = self.bound_thinking;
         let preview = single.preview(target).map_err(|e| Failure::session(&loaded.name, &e))?;
         Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
@@ -306,12 +311,23 @@ fn read_text(path: &Path, limit: ByteCount) -> Result<Arc<str>, Failure> {
     Ok(input::Input::read(path, limit)?.text.into())
 }
 
-fn read_previous(path: &Path, limit: ByteCount) -> Result<Previous, Failure> {
+/// The previous request: in neutral form, or the body that an API got.
+fn read_previous(
+    path: &Path,
+    limit: ByteCount,
+) -> Result<(Option<Previous>, Option<String>), Failure> {
     let file = input::Input::read(path, limit)?;
+    let is_neutral = file.text.contains("\"interleaf_prompt\"");
+    let is_body = file.text.trim_start().starts_with('{') && !is_neutral;
+    if let Some(family) = read::request_family(&file.text).filter(|_| is_body) {
+        read::request(family, &file.text).map_err(|e| file.fault(&e))?;
+        return Ok((None, Some(file.text)));
+    }
     let prompt = neutral::read(&file.text).map_err(|e| {
-        file.fault(&e).hint("--previous takes a request as `interleaf build` printed it")
+        file.fault(&e)
+            .hint("--previous takes a request as `interleaf build` printed it, or an API's body")
     })?;
-    Ok(Previous::of(prompt.messages().cloned()))
+    Ok((Some(Previous::of(prompt.messages().cloned())), None))
 }
 
 fn read_summary(path: &Path, limit: ByteCount) -> Result<(String, SummaryForm), Failure> {

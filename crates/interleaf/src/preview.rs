@@ -1,5 +1,6 @@
 //! A single request, made to be looked at.
 
+mod repeated;
 mod told;
 
 use std::borrow::Cow;
@@ -39,6 +40,9 @@ pub struct Single<'a> {
     pub pins: &'a [MessageId],
     /// The request before this one.
     pub previous: Option<&'a Previous>,
+    /// The body of the request before this one, in the form of any API: what it begins with
+    /// is measured by it, where the messages of the previous request are not known.
+    pub sent: Option<&'a str>,
     /// Drop thinking that stands after something else than what it was made after (C15): by
     /// the hash that a session keeps with an answer, else by the previous request. A target
     /// whose model binds its thinking asks for it by itself.
@@ -67,7 +71,7 @@ pub struct Preview {
 impl<'a> Single<'a> {
     /// A request from this conversation.
     pub fn of(conversation: &'a Conversation, recipe: &'a Recipe) -> Self {
-        Self { conversation, recipe, pins: &[], previous: None, bound_thinking: false }
+        Self { conversation, recipe, pins: &[], previous: None, sent: None, bound_thinking: false }
     }
 
     /// Makes the request, for a target or for nobody in particular. A budget without a
@@ -77,6 +81,23 @@ impl<'a> Single<'a> {
     /// If there is nothing to say, a pinned message is not there, the request does not fit
     /// or the API cannot say it.
     pub fn preview(&self, target: Option<&Target>) -> Result<Preview, Error> {
+        let preview = self.preview_after(self.previous, target)?;
+        let is_known = self.previous.is_some_and(Previous::knows_messages);
+        let (Some(sent), false, Outcome::Ready(prompt)) =
+            (self.sent, is_known, &preview.assembly.outcome)
+        else {
+            return Ok(preview);
+        };
+        let mut previous = self.previous.cloned().unwrap_or_default();
+        previous.messages = repeated::before(sent, prompt, (target, preview.body.as_ref()))?;
+        self.preview_after(Some(&previous), target)
+    }
+
+    fn preview_after(
+        &self,
+        previous: Option<&Previous>,
+        target: Option<&Target>,
+    ) -> Result<Preview, Error> {
         self.recipe.check_agent().map_err(Error::assemble)?;
         let view = self.view()?;
         let mut recipe = Cow::Borrowed(self.recipe);
@@ -88,12 +109,12 @@ impl<'a> Single<'a> {
             target.suit(&mut recipe);
         }
         let requires = target.map_or_else(of_nobody, Target::requirements);
-        let made = assemble_or_draft(&view, &recipe, requires, self.previous);
+        let made = assemble_or_draft(&view, &recipe, requires, previous);
         let (mut assembly, draft) = made.map_err(Error::assemble)?;
         let mut unbound = BTreeSet::new();
         let binds = self.bound_thinking || target.is_some_and(Target::binds_thinking);
         if let (true, Outcome::Ready(prompt)) = (binds, &mut assembly.outcome) {
-            let previous = self.previous.filter(|previous| previous.knows_messages());
+            let previous = previous.filter(|previous| previous.knows_messages());
             let previous = previous.map(|previous| previous.messages.as_slice());
             unbound = bound::unbound(prompt, previous);
             if target.is_none() {

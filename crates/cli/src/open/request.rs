@@ -29,13 +29,15 @@ impl OpenSession {
         request.map(|request| body_text(&name, &request.body)).transpose()
     }
 
-    /// What is known of an agent's last request in a conversation of this session.
+    /// What is known of an agent's last request in a conversation of this session, and its
+    /// body.
     pub(crate) fn previous(
         &self,
         conversation: &Conversation,
         agent: Option<&AgentName>,
-    ) -> Result<Option<Previous>, Failure> {
-        self.ask(self.session.previous(conversation, agent))
+    ) -> Result<(Option<Previous>, Option<String>), Failure> {
+        let body = self.ask(self.session.previous_body(conversation, agent))?;
+        Ok((self.ask(self.session.previous(conversation, agent))?, body))
     }
 
     /// The body of the last request that was noted up to then, byte for byte.

@@ -104,6 +104,22 @@ impl Session {
         Ok(is_known.then(|| Previous::placed(placement, shown)))
     }
 
+    /// The body of that request, byte for byte as it was sent.
+    ///
+    /// # Errors
+    /// If the store refuses, or what is stored does not have the hash.
+    pub async fn previous_body(
+        &self,
+        conversation: &Conversation,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<String>, Error> {
+        let Some(event) = conversation.last_request(agent) else { return Ok(None) };
+        let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
+        let session = self.head_of(event).await?.id;
+        let body = LastBody::read(&*self.store, session, request.no).await.map_err(Error::store)?;
+        Ok(Some(String::from_utf8_lossy(&body.to_bytes()).into_owned()))
+    }
+
     /// The session that an event is of: this one, or one that it is a fork of.
     async fn head_of(&self, event: u64) -> Result<Head, Error> {
         let mut head = self.head.clone();

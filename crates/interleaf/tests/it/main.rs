@@ -14,6 +14,7 @@
 //! - `parallel`: calls that were made side by side stay together
 //! - `records`: what is kept beside the conversation, whoever writes it
 //! - `remembered`: rules that go by what was shown before
+//! - `repeated`: what of a request stood in the body before it
 //! - `session`: a session is its events
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
@@ -32,6 +33,7 @@ mod objects;
 mod parallel;
 mod records;
 mod remembered;
+mod repeated;
 mod requests;
 mod session;
 
