@@ -317,9 +317,7 @@ fn read_previous(
     limit: ByteCount,
 ) -> Result<(Option<Previous>, Option<String>), Failure> {
     let file = input::Input::read(path, limit)?;
-    let is_neutral = file.text.contains("\"interleaf_prompt\"");
-    let is_body = file.text.trim_start().starts_with('{') && !is_neutral;
-    if let Some(family) = read::request_family(&file.text).filter(|_| is_body) {
+    if let Some(family) = read::body_family(&file.text) {
         read::request(family, &file.text).map_err(|e| file.fault(&e))?;
         return Ok((None, Some(file.text)));
     }

@@ -146,6 +146,14 @@ pub fn request_family(text: &str) -> Option<Family> {
     detect::request(unmarked(text))
 }
 
+/// The API whose whole request body this is: neither a bare list of messages nor a form of
+/// our own.
+pub fn body_family(text: &str) -> Option<Family> {
+    let own = fields(unmarked(text)).ok()?;
+    let is_own = own.has("interleaf") || own.has("interleaf_prompt");
+    request_family(text).filter(|_| !is_own)
+}
+
 /// The model that a request body names, if it names one.
 pub fn request_model(text: &str) -> Option<String> {
     serde_json::from_str(fields(unmarked(text)).ok()?.get("model")?.get()).ok()
