@@ -311,21 +311,10 @@ fn read_text(path: &Path, limit: ByteCount) -> Result<Arc<str>, Failure> {
     Ok(input::Input::read(path, limit)?.text.into())
 }
 
-/// The previous request: in neutral form, or the body that an API got.
-fn read_previous(
-    path: &Path,
-    limit: ByteCount,
-) -> Result<(Option<Previous>, Option<String>), Failure> {
+fn read_previous(path: &Path, limit: ByteCount) -> Result<read::Before, Failure> {
     let file = input::Input::read(path, limit)?;
-    if let Some(family) = read::body_family(&file.text) {
-        read::request(family, &file.text).map_err(|e| file.fault(&e))?;
-        return Ok((None, Some(file.text)));
-    }
-    let prompt = neutral::read(&file.text).map_err(|e| {
-        file.fault(&e)
-            .hint("--previous takes a request as `interleaf build` printed it, or an API's body")
-    })?;
-    Ok((Some(Previous::of(prompt.messages().cloned())), None))
+    let hint = "--previous takes a request as `interleaf build` printed it, or an API's body";
+    read::before(&file.text).map_err(|e| file.fault(&e).hint(hint))
 }
 
 fn read_summary(path: &Path, limit: ByteCount) -> Result<(String, SummaryForm), Failure> {

@@ -35,6 +35,7 @@ mod tools;
 use std::fmt;
 use std::sync::Arc;
 
+use interleaf_assemble::Previous;
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, Tool, Transcript, read_json};
 use interleaf_wire::{Family, Options, Request, decode_request, detect};
@@ -50,7 +51,7 @@ pub(crate) use self::said::chat_message;
 pub use self::said::{Said, said};
 pub use self::summary::SummaryForm;
 pub use self::tools::Tools;
-use crate::{Error, InputFault};
+use crate::{Error, InputFault, neutral};
 
 const KNOWN_FORMS: &str = "a conversation is a transcript ({\"interleaf\": 1, …}), a list of \
                            messages in any API's form, or the body of a request";
@@ -146,12 +147,24 @@ pub fn request_family(text: &str) -> Option<Family> {
     detect::request(unmarked(text))
 }
 
-/// The API whose whole request body this is: neither a bare list of messages nor a form of
-/// our own.
-pub fn body_family(text: &str) -> Option<Family> {
-    let own = fields(unmarked(text)).ok()?;
-    let is_own = own.has("interleaf") || own.has("interleaf_prompt");
-    request_family(text).filter(|_| !is_own)
+/// What is known of the request before: its messages, and the body that an API got.
+pub type Before = (Option<Previous>, Option<String>);
+
+/// Reads the request before, in neutral form or as an API got it.
+///
+/// # Errors
+/// If it is neither.
+pub fn before(text: &str) -> Result<Before, Error> {
+    let own = |own: Fields<'_>| own.has("interleaf") || own.has("interleaf_prompt");
+    // A bare list of messages is no body either.
+    let is_own = fields(unmarked(text)).map_or(true, own);
+    match request_family(text).filter(|_| !is_own) {
+        Some(family) => request(family, text).map(|_| (None, Some(text.to_owned()))),
+        None => {
+            let messages = neutral::read(text)?.messages().cloned().collect::<Vec<_>>();
+            Ok((Some(Previous::of(messages)), None))
+        }
+    }
 }
 
 /// The model that a request body names, if it names one.

@@ -1,9 +1,10 @@
 //! The requests that were sent from a session.
 
 use interleaf::Target;
-use interleaf::assemble::{Previous, Recipe};
+use interleaf::assemble::Recipe;
 use interleaf::conversation::Conversation;
 use interleaf::model::AgentName;
+use interleaf::read::Before;
 use interleaf::store::SentRequest;
 
 use super::OpenSession;
@@ -29,13 +30,12 @@ impl OpenSession {
         request.map(|request| body_text(&name, &request.body)).transpose()
     }
 
-    /// What is known of an agent's last request in a conversation of this session, and its
-    /// body.
+    /// What is known of an agent's last request in a conversation of this session.
     pub(crate) fn previous(
         &self,
         conversation: &Conversation,
         agent: Option<&AgentName>,
-    ) -> Result<(Option<Previous>, Option<String>), Failure> {
+    ) -> Result<Before, Failure> {
         let body = self.ask(self.session.previous_body(conversation, agent))?;
         Ok((self.ask(self.session.previous(conversation, agent))?, body))
     }
