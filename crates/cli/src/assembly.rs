@@ -7,10 +7,10 @@ use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
     self, Agent, Budget, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock, PlacementRule,
-    Previous, SummaryRole,
+    SummaryRole,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
-use interleaf::read::{self, SummaryForm};
+use interleaf::read::{self, Before, SummaryForm};
 use interleaf::{Preview, Single, Target, neutral};
 
 use crate::arguments::{ByteCount, parse_tokens};
@@ -102,8 +102,7 @@ pub(crate) struct AssemblyArguments {
     /// Never summarise or leave out this message; may be repeated
     #[arg(long, value_name = "ID", help_heading = REPAIR)]
     pin: Vec<String>,
-    /// The previous request, as `build` printed it or as an API got it, to measure the stable
-    /// prefix
+    /// The previous request, as `build` printed it or an API got it, to tell the stable prefix
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
     previous: Option<PathBuf>,
     /// Drop thinking whose prefix changed since --previous, for models that take it back only
@@ -142,8 +141,7 @@ pub(crate) struct Recipe {
     request: assemble::Recipe,
     /// A summary, and the file that it is from.
     summary: Option<(String, SummaryForm)>,
-    previous: Option<Previous>,
-    sent: Option<String>,
+    before: Before,
     pins: Vec<MessageId>,
     model: Option<String>,
     bound_thinking: bool,
@@ -172,9 +170,9 @@ impl AssemblyArguments {
         if !self.plain {
             recipe.request = session.recipe_at(&recipe.request, self.session.at)?;
         }
-        if recipe.previous.is_none() && recipe.sent.is_none() {
+        if recipe.before.0.is_none() && recipe.before.1.is_none() {
             let agent = recipe.request.agent.name();
-            (recipe.previous, recipe.sent) = session.previous(&loaded.conversation, agent)?;
+            recipe.before = session.previous(&loaded.conversation, agent)?;
         }
         Ok(Source { loaded, session: Some(session) })
     }
@@ -187,14 +185,12 @@ impl AssemblyArguments {
 
     /// Reads the files that the flags name.
     pub(crate) fn read(&self, limit: ByteCount) -> Result<Recipe, Failure> {
-        let previous = self.previous.as_ref().map(|path| read_previous(path, limit));
-        let (previous, sent) = previous.transpose()?.unwrap_or_default();
+        let before = self.previous.as_ref().map(|path| read_previous(path, limit));
         let summary = self.summary.as_ref().map(|path| read_summary(path, limit));
         Ok(Recipe {
             request: self.request(limit)?,
             summary: summary.transpose()?,
-            previous,
-            sent,
+            before: before.transpose()?.unwrap_or_default(),
             pins: self.pin.iter().map(MessageId::new).collect(),
             model: self.model.clone(),
             bound_thinking: self.bound_thinking,
@@ -283,8 +279,8 @@ impl Recipe {
         let recipe = self.of(loaded, counts)?;
         let mut single = Single::of(&loaded.conversation, &recipe);
         single.pins = &self.pins;
-        single.previous = self.previous.as_ref();
-        single.sent = self.sent.as_deref();
+        single.previous = self.before.0.as_ref();
+        single.sent = self.before.1.as_deref();
         single.bound_thinking = self.bound_thinking;
         let preview = single.preview(target).map_err(|e| Failure::session(&loaded.name, &e))?;
         Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
@@ -311,7 +307,7 @@ fn read_text(path: &Path, limit: ByteCount) -> Result<Arc<str>, Failure> {
     Ok(input::Input::read(path, limit)?.text.into())
 }
 
-fn read_previous(path: &Path, limit: ByteCount) -> Result<read::Before, Failure> {
+fn read_previous(path: &Path, limit: ByteCount) -> Result<Before, Failure> {
     let file = input::Input::read(path, limit)?;
     let hint = "--previous takes a request as `interleaf build` printed it, or an API's body";
     read::before(&file.text).map_err(|e| file.fault(&e).hint(hint))

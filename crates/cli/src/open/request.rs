@@ -4,7 +4,6 @@ use interleaf::Target;
 use interleaf::assemble::Recipe;
 use interleaf::conversation::Conversation;
 use interleaf::model::AgentName;
-use interleaf::read::Before;
 use interleaf::store::SentRequest;
 
 use super::OpenSession;
@@ -35,7 +34,7 @@ impl OpenSession {
         &self,
         conversation: &Conversation,
         agent: Option<&AgentName>,
-    ) -> Result<Before, Failure> {
+    ) -> Result<interleaf::read::Before, Failure> {
         let body = self.ask(self.session.previous_body(conversation, agent))?;
         Ok((self.ask(self.session.previous(conversation, agent))?, body))
     }
