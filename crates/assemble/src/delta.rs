@@ -41,6 +41,17 @@ pub struct ShownContext {
 /// Several sources of a kind are told apart by their order.
 type SourceKey = (ContextKind, u32);
 
+/// Each source with its key. One that says nothing now, or cannot be read, keeps its number.
+fn keyed(context: &[ContextText]) -> impl Iterator<Item = (SourceKey, &ContextText)> {
+    let mut counts: BTreeMap<&ContextKind, u32> = BTreeMap::new();
+    context.iter().map(move |text| {
+        let count = counts.entry(&text.kind).or_default();
+        let nth = *count;
+        *count += 1;
+        ((text.kind.clone(), nth), text)
+    })
+}
+
 /// What a source says by now.
 #[derive(Debug, Clone, Default)]
 struct State {
@@ -56,9 +67,9 @@ struct State {
 impl ShownContext {
     /// What these elements, in their order, show.
     pub fn of(elements: impl IntoIterator<Item = Arc<Element>>) -> Self {
-        let mut delta = Self::default();
-        elements.into_iter().for_each(|element| delta.push(element));
-        delta
+        let mut shown = Self::default();
+        elements.into_iter().for_each(|element| shown.push(element));
+        shown
     }
 
     /// Nothing was shown.
@@ -79,16 +90,11 @@ impl ShownContext {
 
     /// Whether a reader of all elements takes something else for true than these texts say.
     pub(crate) fn differs(&self, context: &[ContextText]) -> bool {
-        let mut nths: BTreeMap<&ContextKind, u32> = BTreeMap::new();
-        for text in context.iter().filter(|text| text.says_something()) {
-            let nth = nths.entry(&text.kind).or_default();
-            let known = self.says(&text.kind, *nth).map(|says| &**says);
-            *nth += 1;
-            if known != Some(fence::content(&text.kind, &text.text)) {
-                return true;
-            }
-        }
-        false
+        let mut speaking = keyed(context).filter(|(_, text)| text.says_something());
+        speaking.any(|((kind, nth), text)| {
+            let known = self.says(&kind, nth).map(|says| &**says);
+            known != Some(fence::content(&kind, &text.text))
+        })
     }
 
     /// Takes in what a request has shown.
@@ -140,7 +146,7 @@ impl Eq for ShownContext {}
 /// What a request goes by: of what was shown, the first so many elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept<'a> {
-    pub(crate) delta: &'a ShownContext,
+    pub(crate) shown: &'a ShownContext,
     pub(crate) n: usize,
     /// Why it is not all of them.
     pub(crate) rebased: Option<Rebase>,
@@ -158,7 +164,7 @@ impl Kept<'_> {
 
     /// Whether an element stands right after this message.
     pub(crate) fn stands_after(&self, id: &MessageId) -> bool {
-        let first = self.delta.anchors.get(&Some(id.clone())).and_then(|numbers| numbers.first());
+        let first = self.shown.anchors.get(&Some(id.clone())).and_then(|numbers| numbers.first());
         first.is_some_and(|&first| first < self.n)
     }
 }

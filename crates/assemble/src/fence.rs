@@ -49,10 +49,14 @@ pub(crate) enum Said<'a> {
 }
 
 /// An element of a context that is amended.
-pub(crate) fn element(kind: &ContextKind, version: u32, said: Said<'_>) -> String {
-    let (heading, tag) = heading(kind);
+pub(crate) fn element((kind, nth): (&ContextKind, u32), version: u32, said: Said<'_>) -> String {
+    let (mut heading, tag) = heading(kind);
+    if nth > 0 {
+        // Several sources of a kind are told apart.
+        heading = format!("{heading} {}", nth + 1);
+    }
     let (what, text) = match said {
-        Said::First(text) => return context(kind, text),
+        Said::First(text) => return format!("{heading}\n\n{}", inside(tag, text)),
         Said::Again(text) => ("again", text),
         Said::Changes(lines) => ("changes", lines),
         Said::Withdrawn => return format!("{heading} (withdrawn)\n\n{GONE}"),

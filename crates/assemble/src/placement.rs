@@ -60,17 +60,17 @@ pub(crate) struct Memory<'a> {
 impl<'a> Memory<'a> {
     pub(crate) fn of(
         recipe: &Recipe,
-        (previous, delta): (Option<&'a Placement>, &'a ShownContext),
+        (previous, shown): (Option<&'a Placement>, &'a ShownContext),
         view: &[Arc<Message>],
     ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
         let kept = recipe.rule.amending().map(|_| {
             let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
             let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
-            let prices = prices.filter(|_| delta.differs(&recipe.context));
-            let cut = prices.and_then(|prices| cheapest(delta, prices, view));
-            let n = cut.unwrap_or(delta.elements().len());
-            Kept { delta, n, rebased: cut.map(|_| Rebase::Cost) }
+            let prices = prices.filter(|_| shown.differs(&recipe.context));
+            let cut = prices.and_then(|prices| cheapest(shown, prices, view));
+            let n = cut.unwrap_or(shown.elements().len());
+            Kept { shown, n, rebased: cut.map(|_| Rebase::Cost) }
         });
         Self { previous, content: goes_by_content.then(|| hash(&recipe.context)), kept }
     }

@@ -37,8 +37,20 @@ impl MadeCalls {
         match &message.body {
             Body::Assistant(parts) => self.with_free_ids(&message, parts),
             Body::Tool(result) => {
-                let is_doubled = self.ids.contains(&numbered(&result.call, 2));
-                is_doubled.then(|| with_open_call(&message, &result.call, conversation)).flatten()
+                let named = &result.call;
+                let is_doubled = self.ids.contains(&numbered(named, 2));
+                let is_unknown = is_made_call_id(named) && !self.ids.contains(named);
+                let open = match (&result.name, is_doubled, is_unknown) {
+                    (_, true, _) => {
+                        open_call(conversation, |call| is_or_has_number(&call.id, named))
+                    }
+                    // It came without an id: it answers a call of its tool that has none either.
+                    (Some(tool), _, true) => open_call(conversation, |call| {
+                        call.name == *tool && is_made_call_id(&call.id)
+                    }),
+                    (None, _, true) | (_, false, false) => None,
+                };
+                open.and_then(|open| answering(&message, open))
             }
             Body::System(_) | Body::User(_) => None,
         }
@@ -96,25 +108,24 @@ fn numbered(id: &CallId, number: usize) -> CallId {
     CallId::new(format!("{id}_{number}")).unwrap_or_else(|_| id.clone())
 }
 
-/// The result, if it answers a call that got a number: of the calls with this made id, it
-/// answers the nearest that waits, as repair pairs the calls of one id.
-fn with_open_call(
-    message: &Message,
-    named: &CallId,
-    conversation: &Conversation,
-) -> Option<Arc<Message>> {
+/// The nearest call that is meant and waits for its result, as repair pairs the calls of one
+/// id.
+fn open_call(conversation: &Conversation, is_meant: impl Fn(&ToolCall) -> bool) -> Option<&CallId> {
     let mut answered = HashSet::new();
     let mut near = conversation.log().rev().take(NEAR);
-    let call = near.find_map(|said| {
+    near.find_map(|said| {
         answered.extend(said.as_result().map(|result| &result.call));
-        said.calls()
-            .map(|call| &call.id)
-            .find(|id| is_or_has_number(id, named) && !answered.contains(id))
-    });
-    let call = call.filter(|call| *call != named)?.clone();
+        let mut calls = said.calls().filter(|call| is_meant(call)).map(|call| &call.id);
+        calls.find(|id| !answered.contains(id))
+    })
+}
+
+/// The result as that of another call; nothing, if it is that call's already.
+fn answering(message: &Message, call: &CallId) -> Option<Arc<Message>> {
     let mut message = message.clone();
-    if let Body::Tool(result) = &mut message.body {
-        result.call = call;
+    match &mut message.body {
+        Body::Tool(result) if result.call != *call => result.call = call.clone(),
+        _ => return None,
     }
     Some(Arc::new(message))
 }

@@ -22,25 +22,25 @@ const ATTACHMENT: usize = 4_000;
 /// superseded ones would cost in the requests to come is more than computing again all that
 /// follows them.
 pub(crate) fn cheapest(
-    delta: &ShownContext,
+    shown: &ShownContext,
     prices: CachePrices,
     view: &[Arc<Message>],
 ) -> Option<usize> {
-    let last = delta.elements.last()?;
+    let last = shown.elements.last()?;
     let n_requests = (last.n_before / 4).max(LEAST_REQUESTS) as f64;
-    let since = since(delta, view);
+    let since = since(shown, view);
     // From the last element to the first: what comes after a cut there.
-    let (mut said, mut shown, mut whole) = (since as f64, 0.0, 0.0);
+    let (mut said, mut elements, mut whole) = (since as f64, 0.0, 0.0);
     let mut sources: HashSet<SourceKey> = HashSet::new();
     let mut best: Option<(usize, f64)> = None;
-    for (no, element) in delta.elements.iter().enumerate().rev() {
-        shown += element.text.len() as f64;
+    for (no, element) in shown.elements.iter().enumerate().rev() {
+        elements += element.text.len() as f64;
         let key = (element.kind.clone(), element.nth);
         if sources.insert(key.clone()) {
-            let says = delta.states.get(&key).and_then(|state| state.says.as_ref());
+            let says = shown.states.get(&key).and_then(|state| state.says.as_ref());
             whole += says.map_or(0, |says| says.len()) as f64;
         }
-        let saved = (shown - whole) * prices.read * n_requests;
+        let saved = (elements - whole) * prices.read * n_requests;
         let spent = said * (prices.write - prices.read) + whole * prices.write;
         if saved > spent && best.is_none_or(|(_, gain)| saved - spent > gain) {
             best = Some((no, saved - spent));
@@ -51,8 +51,8 @@ pub(crate) fn cheapest(
 }
 
 /// The bytes of what was said since the last element was shown.
-pub(crate) fn since(delta: &ShownContext, view: &[Arc<Message>]) -> u64 {
-    let last = delta.elements.last().and_then(|element| element.after.as_ref());
+pub(crate) fn since(shown: &ShownContext, view: &[Arc<Message>]) -> u64 {
+    let last = shown.elements.last().and_then(|element| element.after.as_ref());
     let later = view.iter().rev().take(MOST_MESSAGES).take_while(|m| Some(&m.id) != last);
     later.map(|message| size(message)).sum()
 }

@@ -14,10 +14,10 @@ pub(crate) fn insert(kept: Kept<'_>, entries: &mut Vec<Entry>, is_first: bool) -
     if kept.is_empty() {
         return 0;
     }
-    let Kept { delta, n, .. } = kept;
+    let Kept { shown, n, .. } = kept;
     let at = |anchor: &Option<_>| {
-        let numbers = delta.anchors.get(anchor).into_iter().flatten();
-        numbers.take_while(move |&&no| no < n).map(|&no| delta.entries[no].clone())
+        let numbers = shown.anchors.get(anchor).into_iter().flatten();
+        numbers.take_while(move |&&no| no < n).map(|&no| shown.entries[no].clone())
     };
     let mut waiting: Vec<Entry> = if is_first { at(&None).collect() } else { Vec::new() };
     let mut out = Vec::with_capacity(entries.len() + waiting.len() + 4);

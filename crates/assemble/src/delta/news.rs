@@ -1,14 +1,13 @@
 //! What a request must say of the context that was not said before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use interleaf_model::{ContextKind, Message};
 
-use super::{Element, ElementForm, Kept, ShownContext, SourceKey, State, lines, since};
+use super::{Element, ElementForm, Kept, ShownContext, SourceKey, State, keyed, lines, since};
 use crate::ContextText;
 use crate::fence::{self, Said};
-use crate::placement::block_texts;
 
 /// When a source is shown whole again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,23 +28,23 @@ pub(crate) fn news(
     (n_before, is_question): (usize, bool),
     view: &[Arc<Message>],
 ) -> Vec<Element> {
-    let whole;
-    let delta = if kept.n < kept.delta.elements.len() {
-        whole = ShownContext::of(kept.delta.elements[..kept.n].iter().cloned());
-        &whole
+    let part;
+    let shown = if kept.n < kept.shown.elements.len() {
+        part = ShownContext::of(kept.shown.elements[..kept.n].iter().cloned());
+        &part
     } else {
-        kept.delta
+        kept.shown
     };
-    let mut seen: BTreeSet<SourceKey> = BTreeSet::new();
+    let mut sources: Vec<(SourceKey, &ContextText)> = keyed(context).collect();
+    sources.sort_by_key(|(key, _)| key.0.rank());
+    // Of one that cannot be read, what was shown holds.
+    let is_there = |text: &ContextText| text.is_unread || text.says_something();
+    let there: BTreeSet<SourceKey> =
+        sources.iter().filter(|(_, text)| is_there(text)).map(|(key, _)| key.clone()).collect();
     let mut new = Vec::new();
-    let mut nths: BTreeMap<_, u32> = BTreeMap::new();
-    for text in block_texts(context) {
-        let nth = nths.entry(&text.kind).or_default();
-        let key = (text.kind.clone(), *nth);
-        *nth += 1;
+    for (key, text) in sources.into_iter().filter(|(_, text)| text.says_something()) {
         let says = fence::content(&text.kind, &text.text);
-        let state = delta.states.get(&key);
-        seen.insert(key.clone());
+        let state = shown.states.get(&key);
         let is_near = is_question && text.kind == ContextKind::Todo;
         let furthest = if is_near { amending.near } else { amending.within };
         let is_far = |state: &State| n_before.saturating_sub(state.whole_at) > furthest;
@@ -69,17 +68,16 @@ pub(crate) fn news(
             None => new.push(element(key, 1, Said::First(says))),
         }
     }
-    let unread = |key: &SourceKey| context.iter().any(|text| text.is_unread && text.kind == key.0);
-    for (key, state) in &delta.states {
-        if state.says.is_some() && !seen.contains(key) && !unread(key) {
+    for (key, state) in &shown.states {
+        if state.says.is_some() && !there.contains(key) {
             new.push(element(key.clone(), state.version.saturating_add(1), Said::Withdrawn));
         }
     }
     new.iter_mut().for_each(|element| element.n_before = n_before);
     if let Some(first) = new.first_mut() {
-        first.since = since(delta, view);
+        first.since = since(shown, view);
     }
-    if delta.elements.is_empty()
+    if shown.elements.is_empty()
         && let Some(last) = new.last_mut()
     {
         last.text = format!("{}\n\n{}", last.text, fence::AMENDED).into();
@@ -93,7 +91,7 @@ fn element((kind, nth): SourceKey, version: u32, said: Said<'_>) -> Element {
         Said::Changes(lines) => (ElementForm::Changes, Some(lines)),
         Said::Withdrawn => (ElementForm::Withdrawn, None),
     };
-    let text = fence::element(&kind, version, said).into();
+    let text = fence::element((&kind, nth), version, said).into();
     Element {
         nth,
         version,

@@ -205,6 +205,27 @@ fn a_source_that_cannot_be_read_now_is_not_one_that_is_gone() {
 }
 
 #[test]
+fn several_sources_of_a_kind_are_told_apart_and_keep_their_numbers() {
+    let mut session = Session::new(RULE);
+    let texts = |first: Option<&str>, second: &str| {
+        let first = match first {
+            Some(text) => ContextText::new(ContextKind::Info, text),
+            None => ContextText::unread(ContextKind::Info),
+        };
+        vec![first, ContextText::new(ContextKind::Info, second)]
+    };
+    session.scene = Scene { recipe: session.scene.recipe.clone(), ..input("u go") };
+    let long = "a line\n".repeat(9);
+    session.scene.recipe.context = texts(Some("one"), &long);
+    session.go_on();
+    session.scene.recipe.context = texts(None, &format!("{long}more"));
+    let (prompt, _) = session.go_on();
+    let known = read_all(&prompt);
+    assert_eq!(known["## Agent Useful Information"], "one");
+    assert_eq!(known["## Agent Useful Information 2"], format!("{long}more"));
+}
+
+#[test]
 fn what_was_shown_is_shown_anew_when_its_place_is_gone() {
     let talk = "u go\na [call c1 ls]\nt c1= x\na [call c2 ls]\nt c2= y";
     let rebased = |change: &dyn Fn(&mut Session)| {

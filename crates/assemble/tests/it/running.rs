@@ -16,7 +16,7 @@ use interleaf_samples::shape::Shape;
 use interleaf_samples::strategy::{broken_conversation, conversation};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::sample::{Index, select, subsequence};
 
 use crate::case::rule;
 use crate::scene::{Words, named};
@@ -110,6 +110,12 @@ enum Event {
     Preview(PlacementRule, Option<Budget>),
 }
 
+/// Lists that have most of their lines in common.
+fn todo() -> impl Strategy<Value = String> {
+    let lines: Vec<String> = (0..12).map(|n| format!("the item of the number {n}")).collect();
+    subsequence(lines, 7..=12).prop_map(|lines| lines.join("\n"))
+}
+
 fn budget() -> impl Strategy<Value = Option<Budget>> {
     let drawn = (20_u64..900, 0_u64..40, 5_u64..120, 0_usize..4);
     proptest::option::weighted(0.8, drawn).prop_map(|drawn| {
@@ -128,7 +134,8 @@ fn event() -> impl Strategy<Value = Event> {
         1 => any::<bool>().prop_map(Event::Counter),
         1 => select(vec![Agent::Main, Agent::Main, scout]).prop_map(Event::Agent),
         1 => (0_usize..3).prop_map(Event::Tools),
-        2 => "[a-z ]{0,40}".prop_map(Event::Todo),
+        1 => "[a-z ]{0,40}".prop_map(Event::Todo),
+        6 => todo().prop_map(Event::Todo),
         2 => (vec(any::<Index>(), 1..30), role).prop_map(|(covers, role)| Event::Covers(covers, role)),
         1 => Just(Event::NoSummary),
         1 => vec(any::<Index>(), 0..4).prop_map(Event::Pinned),

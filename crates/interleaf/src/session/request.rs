@@ -127,7 +127,7 @@ impl Session {
 
     /// Takes in the last request of an agent, if it is not the one that is known here: another
     /// node made it, the session was opened or forked, or a rollback took later ones back.
-    async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
+    pub(super) async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
         let event = self.conversation.last_request(agent);
         if !self.lane(agent).knows(event) {
             let (stood, before) = match event {

@@ -11,7 +11,7 @@ use interleaf_store::{
 
 use super::Session;
 use super::told::{Telling, Told};
-use super::trail::Stood;
+use super::trail::{Step, Stood};
 use crate::Error;
 use crate::impact::Before;
 
@@ -39,7 +39,9 @@ impl Session {
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        let told = Telling::of(sent.report);
+        self.catch_up(None).await?;
+        let Step { earlier, all_elements } = self.lane(None).step(sent.report);
+        let told = Telling { earlier, all_elements, ..Telling::of(sent.report) };
         self.note_fragments(None, (sent.model, sent.vendor), body, told).await
     }
 

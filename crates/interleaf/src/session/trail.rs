@@ -104,8 +104,12 @@ impl Session {
                 break all;
             }
             let Some(elements) = told.elements else { break Vec::new() };
+            if elements.kept > 0 && told.earlier.is_none() {
+                // What it kept was never stored.
+                return Ok(None);
+            }
             // A request that showed nothing new names one that did.
-            if !elements.new.is_empty() || told.earlier.is_none() {
+            if !elements.new.is_empty() {
                 last = last.or(Some(at));
             }
             steps.push(elements);

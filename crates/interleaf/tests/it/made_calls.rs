@@ -1,7 +1,7 @@
 //! Calls that came without an id: each has one of its own, and finds its result.
 
 use interleaf::assemble::Recipe;
-use interleaf::model::{Message, Reply, notation};
+use interleaf::model::{CallId, Message, Reply, notation};
 use interleaf::wire::{Decoder, Family, NameMap, Vendor};
 use interleaf::{Next, OnConflict, Session, append_said, read};
 use proptest::prelude::*;
@@ -153,4 +153,30 @@ proptest! {
         prop_assert_eq!(calls.len() - made.len(), said.iter().filter(|(id, _)| id == "c1").count());
         prop_assert!(results.iter().all(|id| calls.contains(id)));
     }
+}
+
+#[test]
+fn d9_results_without_an_id_answer_the_open_calls_of_their_tool_in_order() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("Read both.")).await.unwrap();
+        let answer = r#"{"candidates":[{"content":{"role":"model","parts":[
+            {"functionCall":{"name":"read","args":{"n":1}}},{"functionCall":{"name":"list","args":{}}},
+            {"functionCall":{"name":"read","args":{"n":2}}}]},"finishReason":"STOP"}]}"#;
+        let decoder = Decoder::new(Family::Gemini, NameMap::default());
+        session.take(decoder.whole(200, [], answer.as_bytes()).unwrap()).await.unwrap();
+        let results = r#"[{"role":"user","parts":[
+            {"functionResponse":{"name":"read","response":{"output":"one"}}},
+            {"functionResponse":{"name":"read","response":{"output":"two"}}}]},
+            {"role":"user","parts":[{"functionResponse":{"name":"list","response":{"output":"all"}}}]}]"#;
+        append_said(&mut session, read::said(results).unwrap(), OnConflict::Retry).await.unwrap();
+        assert!(session.open_calls().is_empty());
+        let calls: Vec<_> = session.conversation().log().flat_map(|m| m.calls()).collect();
+        let text = |id: &CallId| {
+            let mut results = session.conversation().log().filter(|m| m.as_result().is_some());
+            results.find(|m| m.as_result().unwrap().call == *id).unwrap().text().into_owned()
+        };
+        let answers: Vec<String> = calls.iter().map(|call| text(&call.id)).collect();
+        assert_eq!(answers, ["one", "all", "two"]);
+    });
 }

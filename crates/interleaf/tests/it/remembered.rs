@@ -1,10 +1,10 @@
 //! Rules that go by what was shown before: the session remembers, wherever it is made.
 
-use interleaf::assemble::{OpenBlock, PlacementRule, Recipe};
+use interleaf::assemble::{OpenBlock, PlacementRule, Recipe, View, assemble};
 use interleaf::conversation::{Operation, Truncate};
 use interleaf::model::{ContextKind, Message};
 use interleaf::wire::{Family, Vendor};
-use interleaf::{Session, Target};
+use interleaf::{Sent, Session, Target};
 use interleaf_samples::generate::agent_session;
 
 use crate::{block_on, memory, target_of};
@@ -135,5 +135,28 @@ fn c2_what_was_shown_is_neither_in_the_log_nor_in_a_summary() {
         let body = next(&mut session, &recipe(&rule, &todo(20))).await;
         assert_eq!(body.matches("Agent TODO List").count(), 1);
         assert!(!body.contains("(changes)"));
+    });
+}
+
+#[test]
+fn c2_a_request_that_was_made_elsewhere_and_noted_is_part_of_what_was_shown() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("go")).await.unwrap();
+        let rule = PlacementRule::Delta(12);
+        next(&mut session, &recipe(&rule, &todo(1))).await;
+        session.append(Message::assistant("done")).await.unwrap();
+        session.append(Message::user("go on")).await.unwrap();
+        let elsewhere = recipe(&rule, &todo(2));
+        let previous = session.previous(session.conversation(), None).await.unwrap();
+        let view = View::of(session.conversation().visible().cloned());
+        let requires = target().requirements();
+        let made = assemble(&view, &elsewhere, requires, previous.as_ref()).unwrap();
+        assert_eq!(made.report.elements.as_ref().unwrap().kept, 1);
+        let (body, report) = (b"{}".as_slice(), &made.report);
+        session.note_request(Sent { model: "m", vendor: "v", body, report }).await.unwrap();
+        let body = next(&mut session, &recipe(&rule, &todo(3))).await;
+        assert_eq!(body.matches("## Agent TODO List\\n").count(), 1);
+        assert_eq!(body.matches("## Agent TODO List (changes)").count(), 2);
     });
 }

@@ -65,12 +65,18 @@ fn settings() -> impl Strategy<Value = Settings> {
     )
 }
 
+/// A list of which one item is another every time.
+fn todo(n: usize) -> String {
+    let seen = |item: usize| if item == n % 8 { n } else { 0 };
+    (0..8).map(|item| format!("- [ ] {item} was seen {} times\n", seen(item))).collect()
+}
+
 fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Ledger>) -> Recipe {
     let tool = |i: usize| Tool::new(&*format!("tool.{i}"), "It helps.", json!({"type": "object"}));
     let mut recipe = Recipe::new()
         .with_system("You are a careful agent.")
         .with_agent(settings.agent.clone())
-        .with_context(ContextKind::Todo, format!("{n} things to do"))
+        .with_context(ContextKind::Todo, todo(n))
         .with_tools((0..settings.n_tools).map(tool).collect::<Vec<_>>())
         .with_rule(settings.rule.clone());
     if settings.agent != Agent::Main {
