@@ -36,6 +36,8 @@ pub struct ShownContext {
     states: BTreeMap<SourceKey, State>,
     /// The elements that stand after a message, and those that open the conversation.
     anchors: HashMap<Option<MessageId>, Vec<usize>>,
+    /// An element amends what was not shown.
+    is_broken: bool,
 }
 
 /// Several sources of a kind are told apart by their order.
@@ -97,6 +99,11 @@ impl ShownContext {
         })
     }
 
+    /// Whether each element amends what stands before it. What was stored by hand may not.
+    pub fn is_sound(&self) -> bool {
+        !self.is_broken
+    }
+
     /// Takes in what a request has shown.
     pub fn take(&mut self, shown: &Elements) {
         self.truncate(shown.kept);
@@ -113,17 +120,18 @@ impl ShownContext {
 
     fn push(&mut self, element: Arc<Element>) {
         let state = self.states.entry((element.kind.clone(), element.nth)).or_default();
+        let is_next = element.version == state.version.saturating_add(1);
         state.version = element.version;
         match element.form {
-            ElementForm::Whole | ElementForm::Withdrawn => {
+            ElementForm::Whole | ElementForm::Again | ElementForm::Withdrawn => {
                 (state.n_changes, state.whole_at) = (0, element.n_before);
                 state.says.clone_from(&element.says);
             }
             ElementForm::Changes => {
-                state.n_changes += 1;
+                state.n_changes = state.n_changes.saturating_add(1);
                 let changes = state.says.as_deref().zip(element.says.as_deref());
                 let says = changes.and_then(|(old, changes)| lines::amended(old, changes));
-                // What is not known any more is shown whole.
+                self.is_broken |= !is_next || says.is_none();
                 state.says = says.map(Arc::from);
             }
         }

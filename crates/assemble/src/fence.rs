@@ -77,7 +77,9 @@ fn heading(kind: &ContextKind) -> (String, &'static str) {
         ContextKind::Info => ("## Agent Useful Information".to_owned(), "agent-information"),
         ContextKind::Notes => ("## Agent Folder Notes".to_owned(), "agent-notes"),
         ContextKind::Other(name) => {
-            (format!("## Agent Context: {}", name.replace(escape::breaks, " ")), "agent-context")
+            // A name cannot end like a heading of ours.
+            let name = name.replace(escape::breaks, " ").replace(['(', ')'], "'");
+            (format!("## Agent Context: {name}"), "agent-context")
         }
     }
 }

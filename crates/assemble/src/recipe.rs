@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{AgentName, ContextKind, Message, MessageId, Origin, Tool};
 
-use crate::{Error, Ledger, PlacementRule};
+use crate::{Error, Ledger, PlacementRule, fence};
 
 /// What a request is made from, beside the conversation: the same recipe serves one
 /// request after the other.
@@ -201,7 +201,7 @@ impl ContextText {
     }
 
     pub(crate) fn says_something(&self) -> bool {
-        !self.text.trim().is_empty()
+        !fence::content(&self.kind, &self.text).trim().is_empty()
     }
 }
 

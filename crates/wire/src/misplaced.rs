@@ -40,8 +40,12 @@ const CALL_TYPES: [Row; 4] = [
     ("function_call_output", &[OpenaiResponses]),
 ];
 
+/// Types of parts that hold words which no other API would read.
+const WORD_TYPES: [Row; 2] =
+    [("input_text", &[OpenaiResponses]), ("output_text", &[OpenaiResponses])];
+
 /// Types of parts that hold something else.
-const OTHER_TYPES: [Row; 13] = [
+const OTHER_TYPES: [Row; 11] = [
     ("text", &[OpenaiChat, OpenaiResponses, Anthropic]),
     ("thinking", &[OpenaiChat, Anthropic]),
     ("redacted_thinking", &[Anthropic]),
@@ -51,8 +55,6 @@ const OTHER_TYPES: [Row; 13] = [
     ("file", &[OpenaiChat]),
     ("input_audio", &[OpenaiChat, OpenaiResponses]),
     ("refusal", &[OpenaiChat, OpenaiResponses]),
-    ("input_text", &[OpenaiResponses]),
-    ("output_text", &[OpenaiResponses]),
     ("input_image", &[OpenaiResponses]),
     ("input_file", &[OpenaiResponses]),
 ];
@@ -81,7 +83,7 @@ pub(crate) fn message<'a>(
     Ok(())
 }
 
-/// Refuses a part, or an item, that is a call or a result of another API.
+/// Refuses a part, or an item, that is a call, a result or words of another API.
 pub(crate) fn part<'a>(
     own: Family,
     raw: &'a RawValue,
@@ -89,7 +91,8 @@ pub(crate) fn part<'a>(
 ) -> Result<(), Fault<'a>> {
     let kind = fields.peek("type").and_then(|kind| text(kind).ok());
     let kind = kind.as_deref().unwrap_or_default();
-    let by_type = others(own, &CALL_TYPES).find(|row| row.0 == kind);
+    let mut by_type = others(own, &CALL_TYPES).chain(others(own, &WORD_TYPES));
+    let by_type = by_type.find(|row| row.0 == kind);
     match by_type.or_else(|| others(own, &KEYS).find(|row| fields.peek(row.0).is_some())) {
         Some(row) => Err(refused(raw, own, row)),
         None => Ok(()),
@@ -147,15 +150,20 @@ pub(crate) fn is_foreign(own: Family, part: &Value) -> bool {
 
 /// Whether a part of this type is in another API's form.
 pub(crate) fn is_foreign_type(own: Family, kind: &str) -> bool {
-    others(own, &CALL_TYPES).chain(others(own, &OTHER_TYPES)).any(|row| row.0 == kind)
+    types(own).any(|row| row.0 == kind)
 }
 
 /// The row by which a part, or an item, is another API's.
 fn foreign(own: Family, part: &Value) -> Option<&'static Row> {
     let kind = part["type"].as_str().unwrap_or_default();
-    let mut types = others(own, &CALL_TYPES).chain(others(own, &OTHER_TYPES));
     let mut keys = others(own, &KEYS);
-    types.find(|row| row.0 == kind).or_else(|| keys.find(|row| part.get(row.0).is_some()))
+    types(own).find(|row| row.0 == kind).or_else(|| keys.find(|row| part.get(row.0).is_some()))
+}
+
+/// The types of parts that another API has.
+fn types(own: Family) -> impl Iterator<Item = &'static Row> {
+    let refused = others(own, &CALL_TYPES).chain(others(own, &WORD_TYPES));
+    refused.chain(others(own, &OTHER_TYPES))
 }
 
 fn fields(own: Family, has_content: bool) -> impl Iterator<Item = &'static Row> {

@@ -34,7 +34,7 @@ pub(crate) fn cheapest(
     let mut sources: HashSet<SourceKey> = HashSet::new();
     let mut best: Option<(usize, f64)> = None;
     for (no, element) in shown.elements.iter().enumerate().rev() {
-        elements += element.text.len() as f64;
+        elements += element.size() as f64;
         let key = (element.kind.clone(), element.nth);
         if sources.insert(key.clone()) {
             let says = shown.states.get(&key).and_then(|state| state.says.as_ref());

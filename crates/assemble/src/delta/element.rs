@@ -6,6 +6,7 @@ use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 use serde::{Deserialize, Serialize};
 
 use crate::draft::entry;
+use crate::fence::{self, Said};
 
 /// What was said of a context source, once, in one place of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +30,9 @@ pub struct Element {
     /// About how many bytes were said between it and the element before it.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub since: u64,
-    /// What is sent, byte for byte.
-    pub text: Arc<str>,
+    /// Whether it tells how elements are read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explains: bool,
     /// What the source says, if this is the whole of it, or which of its lines changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Arc<str>>,
@@ -43,8 +45,10 @@ interleaf_model::only_objects!(Element);
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ElementForm {
-    /// The whole text.
+    /// The whole text, for the first time.
     Whole,
+    /// The whole text, in place of what was said before.
+    Again,
     /// The lines that changed since the version before.
     Changes,
     /// That it no longer holds.
@@ -96,10 +100,29 @@ impl Rebase {
 }
 
 impl Element {
+    /// What is sent.
+    pub fn text(&self) -> String {
+        let says = self.says.as_deref().unwrap_or_default();
+        let said = match self.form {
+            ElementForm::Whole => Said::First(says),
+            ElementForm::Again => Said::Again(says),
+            ElementForm::Changes => Said::Changes(says),
+            ElementForm::Withdrawn => Said::Withdrawn,
+        };
+        let text = fence::element((&self.kind, self.nth), self.version, said);
+        if self.explains { format!("{text}\n\n{}", fence::AMENDED) } else { text }
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        const AROUND: usize = 60;
+        self.says.as_ref().map_or(0, |says| says.len()) + AROUND
+    }
+
     /// The element as a message of a request, the `no`th of its session.
     pub(crate) fn entry(&self, no: usize) -> Entry {
         let id = MessageId::new(format!("context:{}:{no}", self.kind.as_str()));
-        let message = Message::user(&self.text).with_id(id);
+        let message = Message::user(&self.text()).with_id(id);
         entry(message, Provenance::Element(self.kind.clone()))
     }
 }

@@ -7,7 +7,7 @@ use interleaf_model::{ContextKind, Message};
 
 use super::{Element, ElementForm, Kept, ShownContext, SourceKey, State, keyed, lines, since};
 use crate::ContextText;
-use crate::fence::{self, Said};
+use crate::fence;
 
 /// When a source is shown whole again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(crate) fn news(
         match state {
             Some(state) if state.says.as_deref() == Some(says) => {
                 if is_far(state) {
-                    new.push(element(key, state.version, Said::Again(says)));
+                    new.push(element(key, state.version, ElementForm::Again, says));
                 }
             }
             Some(State { version, says: Some(old), n_changes, .. }) => {
@@ -59,18 +59,22 @@ pub(crate) fn news(
                     (*n_changes as usize) + 1 >= amending.every || state.is_some_and(is_far);
                 let changes = if is_due { None } else { lines::changes(old, says) };
                 let changes = changes.filter(|changes| changes.len() < says.len());
-                let said = changes.as_deref().map_or(Said::Again(says), Said::Changes);
-                new.push(element(key, version.saturating_add(1), said));
+                let (form, says) = match &changes {
+                    Some(changes) => (ElementForm::Changes, changes.as_str()),
+                    None => (ElementForm::Again, says),
+                };
+                new.push(element(key, version.saturating_add(1), form, says));
             }
             Some(State { version, says: None, .. }) => {
-                new.push(element(key, version.saturating_add(1), Said::Again(says)));
+                new.push(element(key, version.saturating_add(1), ElementForm::Again, says));
             }
-            None => new.push(element(key, 1, Said::First(says))),
+            None => new.push(element(key, 1, ElementForm::Whole, says)),
         }
     }
     for (key, state) in &shown.states {
         if state.says.is_some() && !there.contains(key) {
-            new.push(element(key.clone(), state.version.saturating_add(1), Said::Withdrawn));
+            let version = state.version.saturating_add(1);
+            new.push(element(key.clone(), version, ElementForm::Withdrawn, ""));
         }
     }
     new.iter_mut().for_each(|element| element.n_before = n_before);
@@ -80,27 +84,13 @@ pub(crate) fn news(
     if shown.elements.is_empty()
         && let Some(last) = new.last_mut()
     {
-        last.text = format!("{}\n\n{}", last.text, fence::AMENDED).into();
+        last.explains = true;
     }
     new
 }
 
-fn element((kind, nth): SourceKey, version: u32, said: Said<'_>) -> Element {
-    let (form, says) = match said {
-        Said::First(text) | Said::Again(text) => (ElementForm::Whole, Some(text)),
-        Said::Changes(lines) => (ElementForm::Changes, Some(lines)),
-        Said::Withdrawn => (ElementForm::Withdrawn, None),
-    };
-    let text = fence::element((&kind, nth), version, said).into();
-    Element {
-        nth,
-        version,
-        form,
-        after: None,
-        n_before: 0,
-        since: 0,
-        text,
-        says: says.map(Arc::from),
-        kind,
-    }
+fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: &str) -> Element {
+    let says = (form != ElementForm::Withdrawn).then(|| Arc::from(says));
+    let (after, n_before, since, explains) = (None, 0, 0, false);
+    Element { kind, nth, version, form, after, n_before, since, explains, says }
 }

@@ -1,12 +1,13 @@
 //! A backslash before what looks like the engine's own.
 
 /// How the headings of the context block go on after their number signs.
-const TITLES: [&str; 5] = [
+const TITLES: [&str; 6] = [
     "agent role definition",
     "agent todo list",
     "agent useful information",
     "agent folder notes",
     "agent context:",
+    "agent context :",
 ];
 /// How the notices go on after their bracket, their ellipsis and their number.
 const NOTICES: [&str; 8] = [
@@ -20,12 +21,17 @@ const NOTICES: [&str; 8] = [
     "what was said of it above no longer holds",
 ];
 
+/// What a heading begins with, in ASCII and in full width.
+const SIGNS: [char; 2] = ['#', '＃'];
+/// What a notice begins with.
+const BRACKETS: [char; 3] = ['[', '［', '【'];
+
 /// The text with a backslash before each line that looks like the first of an engine text;
 /// none, if there is no such line. Case, indentation and the level of a heading make no
 /// difference: a model may not mind them.
 pub(super) fn escaped(text: &str) -> Option<String> {
-    let headings = text.match_indices('#').filter(|(at, _)| is_heading(text, *at));
-    let notices = text.match_indices('[').filter(|(at, _)| is_notice(text, *at));
+    let headings = text.match_indices(SIGNS).filter(|(at, _)| is_heading(text, *at));
+    let notices = text.match_indices(BRACKETS).filter(|(at, _)| is_notice(text, *at));
     let mut places: Vec<usize> = headings.chain(notices).map(|(at, _)| at).collect();
     if places.is_empty() {
         return None;
@@ -59,15 +65,16 @@ pub(super) fn breaks(c: char) -> bool {
 
 fn is_heading(text: &str, at: usize) -> bool {
     begins_line(text, at) && {
-        let title = text[at..].trim_start_matches('#').trim_start_matches(is_unseen);
+        let title = text[at..].trim_start_matches(|c| SIGNS.contains(&c) || is_unseen(c));
         TITLES.iter().any(|known| starts_with(title, known))
     }
 }
 
 fn is_notice(text: &str, at: usize) -> bool {
-    let is_number = |c: char| c == '…' || c == '.' || is_unseen(c) || c.is_numeric();
+    let is_number =
+        |c: char| matches!(c, '…' | '.') || BRACKETS.contains(&c) || is_unseen(c) || c.is_numeric();
     begins_line(text, at) && {
-        let notice = text[at + 1..].trim_start_matches(is_number);
+        let notice = text[at..].trim_start_matches(is_number);
         NOTICES.iter().any(|known| starts_with(notice, known))
     }
 }
@@ -92,10 +99,20 @@ fn starts_with(text: &str, known: &str) -> bool {
     })
 }
 
+/// Whether nothing is seen of a character: spaces, controls, what Unicode has programs
+/// ignore (Default_Ignorable_Code_Point), what turns the direction (Bidi_Control), and blanks
+/// that count as letters or signs.
 fn is_unseen(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 fn with_backslashes(text: &str, places: &[usize]) -> String {

@@ -84,7 +84,16 @@ pub(super) fn run(
     let limit = budget.limit();
     if tokens.total() > limit {
         let terms = terms(&budget, &tokens, counting);
-        tokens.history = give_way(brief, draft, &terms, counting, findings)?;
+        let before = draft.entries.clone();
+        let mut given = Findings::default();
+        tokens.history = give_way(brief, draft, &terms, counting, &mut given)?;
+        if tokens.total() > limit {
+            // What the model has not seen gives way after all that it has.
+            let terms = Terms { spares_unseen: true, ..terms };
+            (draft.entries, given) = (before, Findings::default());
+            tokens.history = give_way(brief, draft, &terms, counting, &mut given)?;
+        }
+        findings.extend(&given);
     } else if let Some(prior) = &mut draft.prior {
         prior.show_all(brief);
     }
@@ -238,6 +247,7 @@ fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
         least: limit - 2 * freed,
         fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
         longest_result: budget.longest_result,
+        spares_unseen: false,
         newest_results: budget.newest_results,
         cleared: made(Message::user(fence::CLEARED)),
         // The loss must not change with the number that the notice names.

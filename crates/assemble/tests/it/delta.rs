@@ -187,8 +187,8 @@ fn a_source_is_shown_whole_after_so_many_changes() {
         let (_, report) = session.request("u go", &[("info", &format!("{long}{n}"))]);
         forms.extend(report.elements.unwrap().new.iter().map(|element| element.form));
     }
-    use ElementForm::{Changes, Whole};
-    assert_eq!(forms, [Whole, Changes, Changes, Whole, Changes, Changes, Whole]);
+    use ElementForm::{Again, Changes, Whole};
+    assert_eq!(forms, [Whole, Changes, Changes, Again, Changes, Changes, Again]);
 }
 
 #[test]

@@ -13,7 +13,8 @@ use super::Session;
 use super::told::{Earlier, Told};
 use crate::Error;
 
-/// After this many requests all that is shown is stored again.
+/// After this many requests all that is shown is stored again, or after an eighth as many as
+/// elements are shown: so what is stored in all grows with what is shown.
 const LONGEST: usize = 32;
 
 /// The last request that showed something which stays shown.
@@ -45,7 +46,8 @@ impl Trail {
         let Some(elements) = elements.filter(|elements| elements.kept > 0) else {
             return Step::default();
         };
-        if self.len >= LONGEST && adds(shown, elements) {
+        let longest = LONGEST.max(shown.elements().len() / 8);
+        if self.len >= longest && adds(shown, elements) {
             let kept = shown.elements().iter().take(elements.kept).chain(&elements.new);
             return Step { earlier: None, all_elements: Some(kept.cloned().collect()) };
         }
@@ -103,7 +105,13 @@ impl Session {
                 last = last.or(Some(at));
                 break all;
             }
-            let Some(elements) = told.elements else { break Vec::new() };
+            let Some(elements) = told.elements else {
+                // A request that others go on from has shown something.
+                if !steps.is_empty() {
+                    return Ok(None);
+                }
+                break Vec::new();
+            };
             if elements.kept > 0 && told.earlier.is_none() {
                 // What it kept was never stored.
                 return Ok(None);
@@ -123,11 +131,19 @@ impl Session {
             };
             (at, told) = (earlier, Told::by(&request));
         };
-        let mut delta = ShownContext::of(all);
+        let mut shown = ShownContext::of(all);
         let len = steps.len().max(1);
-        steps.iter().rev().for_each(|elements| delta.take(elements));
-        let has_elements = !delta.elements().is_empty();
+        for elements in steps.iter().rev() {
+            if elements.kept > shown.elements().len() {
+                return Ok(None);
+            }
+            shown.take(elements);
+        }
+        if !shown.is_sound() {
+            return Ok(None);
+        }
+        let has_elements = !shown.elements().is_empty();
         let trail = Trail { last: last.filter(|_| has_elements), len };
-        Ok(Some((delta, trail)))
+        Ok(Some((shown, trail)))
     }
 }

@@ -2,9 +2,9 @@
 
 use interleaf::assemble::{OpenBlock, PlacementRule, Recipe, View, assemble};
 use interleaf::conversation::{Operation, Truncate};
-use interleaf::model::{ContextKind, Message};
+use interleaf::model::{ContextKind, Json, Message, notation};
 use interleaf::wire::{Family, Vendor};
-use interleaf::{Sent, Session, Target};
+use interleaf::{Sent, Session, Target, copy};
 use interleaf_samples::generate::agent_session;
 
 use crate::{block_on, memory, target_of};
@@ -159,4 +159,54 @@ fn c2_a_request_that_was_made_elsewhere_and_noted_is_part_of_what_was_shown() {
         assert_eq!(body.matches("## Agent TODO List\\n").count(), 1);
         assert_eq!(body.matches("## Agent TODO List (changes)").count(), 2);
     });
+}
+
+/// What is stored of what was shown may have been changed by hand, and imported.
+#[test]
+fn c2_what_was_shown_is_shown_anew_if_what_is_stored_of_it_makes_no_sense() {
+    // The number of a request, and what is changed in its report.
+    let edits: [(u64, &str, &str); 9] = [
+        (3, r#""earlier":{"event":"#, r#""earlier":{"event":9"#),
+        (3, r#""earlier":"#, r#""latter":"#),
+        (3, r#""elements":{"kept":3"#, r#""elements":{"kept":1"#),
+        (3, r#""elements":{"kept":3"#, r#""elements":{"kept":99"#),
+        (2, r#""elements":{"kept":2"#, r#""elements":{"kept":0"#),
+        (1, r#""new":["#, r#""new":[],"old":["#),
+        (3, r#""version":4"#, r#""version":4294967295"#),
+        (0, r#""form":"whole""#, r#""form":"changes""#),
+        (2, r#""elements":{"#, r#""others":{"#),
+    ];
+    for (no, old, new) in edits {
+        block_on(async {
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            let rule = PlacementRule::Delta(50);
+            let messages = notation::parse("u 1\na 2\nu 3\na 4\nu 5\na 6\nu 7").unwrap();
+            for (n, pair) in messages.chunks(2).enumerate() {
+                session.append(pair[0].clone()).await.unwrap();
+                next(&mut session, &recipe(&rule, &todo(n))).await;
+                if let Some(answer) = pair.get(1) {
+                    session.append(answer.clone()).await.unwrap();
+                }
+            }
+            let to = memory().await;
+            let mut reader = copy::Reader::whole(store, session.id()).await.unwrap();
+            let mut writer = copy::Writer::begin(to.clone(), reader.head.clone()).await.unwrap();
+            for mut item in reader.page().await.unwrap() {
+                if let copy::Item::Request(request) = &mut item
+                    && request.no == no
+                {
+                    let report = request.report.as_str();
+                    assert!(report.contains(old), "{old} in {report}");
+                    request.report = Json::parse(report.replacen(old, new, 1)).unwrap();
+                }
+                writer = writer.item(item).await.unwrap();
+            }
+            writer.end().await.unwrap();
+            let mut imported = Session::open(to, session.id()).await.unwrap();
+            let body = next(&mut imported, &recipe(&rule, &todo(4))).await;
+            assert_eq!(body.matches("## Agent TODO List").count(), 1, "{no} {old} {body}");
+            assert!(body.contains("item 4 is in the state 4"), "{no} {old}");
+        });
+    }
 }

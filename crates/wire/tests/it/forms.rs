@@ -234,3 +234,14 @@ fn arguments_that_are_written_as_an_object_can_be_linted_however_deep_they_are()
         }
     }
 }
+
+#[test]
+fn words_in_another_apis_form_are_refused_and_never_dropped() {
+    for family in [Family::OpenaiChat, Family::Anthropic] {
+        for kind in ["input_text", "output_text"] {
+            let body = json!([{"role": "user", "content": [{"type": kind, "text": "why?"}]}]);
+            let refused = decode_request(family, &body.to_string()).unwrap_err().to_string();
+            assert!(refused.contains("a conversation has one form"), "{family} {refused}");
+        }
+    }
+}

@@ -42,7 +42,9 @@ use interleaf_wire::{Decoder, Error, Family, NameMap, Vendor};
 /// may hold half a surrogate pair, a number beyond `f64`, or two fields of one name.
 fn lints_clean(vendor: &Vendor, body: &str) -> bool {
     match lint(vendor, body) {
-        Ok(faults) => {
+        Ok(mut faults) => {
+            // Nobody but the sender can name a model where a broken body names none.
+            faults.retain(|fault| !(fault.rule.id.ends_with("/model") && fault.pointer.is_empty()));
             assert_eq!(faults, [], "{}: {body}", vendor.name);
             true
         }

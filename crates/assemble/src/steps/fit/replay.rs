@@ -32,6 +32,9 @@ pub(crate) struct Terms {
     /// This many of the newest results are not cleared, nor their calls abridged, while they
     /// leave half of the request.
     pub(super) newest_results: usize,
+    /// A long result that the model has not seen is not shortened either: it is shown as far
+    /// as there is room, and there is none.
+    pub(super) spares_unseen: bool,
     /// What a cleared result takes.
     pub(super) cleared: u64,
     /// What the notice of messages left out takes.
@@ -129,9 +132,12 @@ impl Replay {
     }
 
     fn shorten(&mut self, history: &History, terms: &Terms) {
+        let unseen = history.result(self.n_seen).filter(|_| self.n_seen < self.n_results);
+        let unseen = unseen.filter(|_| terms.spares_unseen);
+        let end = unseen.map_or(self.upto, |answer| answer.place);
         let mut last = None;
         while self.total > terms.low
-            && let Some(place) = history.long(self.loss.longs).filter(|&place| place < self.upto)
+            && let Some(place) = history.long(self.loss.longs).filter(|&place| place < end)
         {
             let loss = Loss { longs: self.loss.longs + 1, ..self.loss };
             self.lose(history, loss, [place], terms);

@@ -64,6 +64,28 @@ fn a_result_that_is_cut_in_mid_line_does_not_begin_with_an_engine_text() {
 }
 
 #[test]
+fn b10_what_the_model_has_not_seen_gives_way_after_all_that_it_has() {
+    let ledger = words();
+    let rounds: String =
+        (0..4).map(|n| format!("a [call c{n} ls]\nt c{n}= {}\n", say(470))).collect();
+    for window in (480..1_400).step_by(20) {
+        let mut input = session(&format!("u ask\n{rounds}"), window, &ledger);
+        input.budget = Some(Budget { reserve: 50, ..Budget::of_window(window) });
+        let (prompt, _) = ready(&input);
+        let results: Vec<String> = prompt
+            .entries()
+            .iter()
+            .filter(|e| e.message.as_result().is_some())
+            .map(|entry| entry.message.text().into_owned())
+            .collect();
+        let (newest, older) = results.split_last().unwrap();
+        let is_whole = *newest == say(470);
+        let older_give = older.iter().all(|text| text.contains("was cleared"));
+        assert!(is_whole || older_give, "{window}: {results:#?}");
+    }
+}
+
+#[test]
 fn a_result_that_is_cut_twice_says_all_that_is_missing() {
     let ledger = words();
     let calls = "u ask\na [call c1 ls] [call c2 ls]\n";
