@@ -1,17 +1,18 @@
 //! The engine's own texts, and what keeps everyone else's from passing for them (C18).
 //!
 //! An engine text begins with a line that no other text of a request has: a heading of the
-//! context block, or a notice in brackets. Where a text of a user's or a tool's has such a
-//! line, a backslash goes before it. What comes from elsewhere into an engine text (a role,
+//! context block, or a notice in brackets. Where a system message, a user or a tool has such
+//! a line, a backslash goes before it. What comes from elsewhere into an engine text (a role,
 //! a TODO list, a summary) is escaped in the same way, and cannot close the tag that it
 //! stands in. So the lines that read like the engine's are those that the engine wrote.
 
 mod escape;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use interleaf_model::{Body, ContentPart, ContextKind, Message, Parts, Text};
+use interleaf_model::{
+    Body, ContentPart, ContextKind, Message, Parts, SystemPart, Text, ToolResult,
+};
 
 use self::escape::{escaped, inside, inside_with};
 
@@ -106,26 +107,30 @@ pub(crate) fn shortened(head: &str, n: usize, tail: &str) -> String {
 
 /// The message without lines that pass for the engine's; none, if it has no such line.
 pub(crate) fn fenced(message: &Message) -> Option<Message> {
-    let parts = match &message.body {
-        Body::User(parts) => parts,
-        Body::Tool(result) => &result.parts,
-        // What is said in these roles cannot be taken for an engine text in another.
-        Body::System(_) | Body::Assistant(_) => return None,
-    };
-    let text_of = |part: &ContentPart| part.as_text().and_then(|text| escaped(&text.text));
-    let first = parts.iter().position(|part| text_of(part).is_some())?;
-    let mut fenced = parts.to_vec();
-    for part in &mut fenced[first..] {
-        if let (Some(new), ContentPart::Text(Text { text, .. })) = (text_of(part), part) {
-            *text = Arc::from(new);
+    let said = |part: &ContentPart| Some(ContentPart::Text(fenced_text(part.as_text()?)?));
+    let body = match &message.body {
+        Body::System(parts) => Body::System(fenced_parts(parts, |part| match part {
+            SystemPart::Text(text) => fenced_text(text).map(SystemPart::Text),
+            SystemPart::Opaque(_) => None,
+        })?),
+        Body::User(parts) => Body::User(fenced_parts(parts, said)?),
+        Body::Tool(result) => {
+            let parts = fenced_parts(&result.parts, said)?;
+            Body::Tool(ToolResult { parts, ..result.clone() })
         }
-    }
-    let fenced = Parts::new(fenced).ok()?;
-    let mut message = message.clone();
-    match &mut message.body {
-        Body::User(parts) => *parts = fenced,
-        Body::Tool(result) => result.parts = fenced,
-        Body::System(_) | Body::Assistant(_) => {}
-    }
-    Some(message)
+        // What the model said cannot be taken for an engine text in another role.
+        Body::Assistant(_) => return None,
+    };
+    Some(Message { body, ..message.clone() })
+}
+
+fn fenced_parts<P: Clone>(parts: &Parts<P>, fenced: impl Fn(&P) -> Option<P>) -> Option<Parts<P>> {
+    let first = parts.iter().position(|part| fenced(part).is_some())?;
+    let (before, rest) = parts.split_at(first);
+    let rest = rest.iter().map(|part| fenced(part).unwrap_or_else(|| part.clone()));
+    Parts::new(before.iter().cloned().chain(rest).collect()).ok()
+}
+
+fn fenced_text(text: &Text) -> Option<Text> {
+    Some(Text { text: escaped(&text.text)?.into(), ..text.clone() })
 }

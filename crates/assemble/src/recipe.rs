@@ -126,8 +126,9 @@ pub enum MissingResult {
     DropCall,
 }
 
-/// What becomes of a line in a user's or a tool's text that looks like the first line of
-/// an engine text, such as a heading of the context block.
+/// What becomes of a line in a system message or in a user's or a tool's text that looks
+/// like the first line of an engine text, such as a heading of the context block. The
+/// recipe's own system prompts are never changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LookAlikes {
     /// A backslash goes before it, so that nothing passes for the engine's own.
