@@ -3,7 +3,8 @@
 //!
 //! An event, a request and a change of a record have one checksum each, over all that
 //! never changes of them; what a request cost, a session's title and its point of fork have
-//! their own. The counters of a session have a [`tally`]. Rows that were written before
+//! their own. The counters of a session have a [`tally`]. The time of its last change has
+//! none: it decides the order of a list and nothing else. Rows that were written before
 //! there were checksums have none, and are read as they are.
 
 use std::fmt::Display;

@@ -52,7 +52,7 @@ pub(crate) async fn list(client: &Client, list: ListSessions) -> Result<Vec<Head
             query(client, &sql, &[&limit, &changed.as_microseconds(), &id.0]).await?
         }
     };
-    rows.iter().map(|row| head_row(row).map(|row| row.head)).collect()
+    rows.iter().map(|row| Ok(head_row(row)?.check()?)).collect()
 }
 
 /// The session and its ancestors.

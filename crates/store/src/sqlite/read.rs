@@ -37,19 +37,19 @@ pub(crate) fn unchecked_head(connection: &Connection, id: SessionId) -> Result<H
 pub(crate) fn list(connection: &Connection, list: ListSessions) -> Result<Vec<Head>, Failure> {
     let order = "ORDER BY s.changed DESC, s.id DESC LIMIT ?1";
     let limit = i64::try_from(list.limit).unwrap_or(i64::MAX);
-    let head_of = |row: &Row<'_>| head_row(row).map(|row| row.head);
-    match list.after {
+    let rows: Vec<HeadRow> = match list.after {
         None => {
             let mut statement = connection.prepare_cached(&format!("{HEADS} {order}"))?;
-            collect(statement.query_map([limit], head_of)?)
+            collect(statement.query_map([limit], head_row)?)?
         }
         Some((changed, id)) => {
             let sql = format!("{HEADS} WHERE (s.changed, s.id) < (?2, ?3) {order}");
             let mut statement = connection.prepare_cached(&sql)?;
             let params = params![limit, changed.as_microseconds(), id.0.as_bytes()];
-            collect(statement.query_map(params, head_of)?)
+            collect(statement.query_map(params, head_row)?)?
         }
-    }
+    };
+    Ok(rows.into_iter().map(HeadRow::check).collect::<Result<_, _>>()?)
 }
 
 /// The session and its ancestors, by their numbers.

@@ -2,13 +2,16 @@
 
 use interleaf_model::{AgentName, Json, Usage};
 use interleaf_store::{
-    Commit, Error, ErrorKind, ForkPoint, LastBody, NewRequest, NewSession, Page, RecordChange,
-    RecordFilter, RecordKind, RequestUsage, SessionId, Store,
+    Commit, Error, ErrorKind, ForkPoint, LastBody, ListSessions, NewRequest, NewSession, Page,
+    RecordChange, RecordFilter, RecordKind, RequestUsage, SessionId, Store,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 use crate::fixture::{at, postgres, said, say, server, sqlite};
+
+/// The first page of all sessions.
+const ALL: ListSessions = ListSessions { limit: 9, after: None };
 
 /// A session of three events, a request that has cost something, and a record.
 async fn filled(store: &dyn Store) -> SessionId {
@@ -92,8 +95,14 @@ async fn read(store: &dyn Store, session: SessionId, table: &str) -> Result<(), 
     }
 }
 
+/// Whether a list tells that this column of a session is damaged.
+fn is_listed(table: &str, column: &str) -> bool {
+    table == "sessions" && column != "fork_sum"
+}
+
 async fn check_whole(store: &dyn Store, session: SessionId) {
     assert_eq!(store.head(session).await.unwrap().title, "another title");
+    assert_eq!(store.list(ALL).await.unwrap().len(), 1);
     assert_eq!(store.events(session, Page::from(0, 9)).await.unwrap().len(), 3);
     assert_eq!(store.requests(session, Page::from(0, 9)).await.unwrap().len(), 1);
     assert_eq!(store.records(session, RecordFilter::default()).await.unwrap().len(), 1);
@@ -123,6 +132,11 @@ async fn a_flipped_bit_in_a_file_is_never_read_as_good() {
             let error = read(store, session, table).await;
             let error = error.expect_err(&format!("{table}.{column}: {bad:?} was read"));
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{table}.{column}: {bad:?}: {error}");
+            if is_listed(table, column) {
+                let listed = store.list(ALL).await;
+                let error = listed.expect_err(&format!("{table}.{column}: {bad:?} was listed"));
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{table}.{column}: {bad:?}: {error}");
+            }
         }
         file.execute(&set, params![good]).unwrap();
     }
@@ -174,6 +188,9 @@ async fn a_changed_row_of_a_server_is_never_read_as_good() {
     ] {
         server::execute(&backend.url, &format!("UPDATE interleaf.{table} SET {change}")).await;
         let read = read(store, session, table).await;
+        let column = change.split_once(' ').unwrap().0;
+        let listed = store.list(ALL).await;
+        assert_eq!(listed.is_err(), is_listed(table, column), "{change}: {listed:?}");
         let undone = if back.is_empty() { change } else { back };
         server::execute(&backend.url, &format!("UPDATE interleaf.{table} SET {undone}")).await;
         let error = read.expect_err(change);
