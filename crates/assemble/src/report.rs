@@ -11,7 +11,7 @@ use crate::{Elements, Finding, FindingKind, Placement, Rate, StablePrefix, Step}
 pub struct Report {
     /// Each step, in order, with what it found.
     pub steps: Vec<StepReport>,
-    /// Where the context block went; absent if there is none.
+    /// Where the context block went, or what was added to it; absent if there is neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// What was said of the context that stays said, if the rule amends.

@@ -79,8 +79,8 @@ pub(crate) struct AssemblyArguments {
     /// A further source in a file; may be repeated
     #[arg(long, value_name = "NAME=PATH", value_parser = parse_source, help_heading = CONTEXT)]
     context_file: Vec<(String, String)>,
-    /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N),
-    /// after_system, tail, sticky(N), delta(N) or auto(N) [default: after_tool_result(3)]
+    /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N), after_system, tail;
+    /// or by what a session recorded: sticky(N), delta(N), auto(N) [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
     place: Option<PlacementRule>,
 

@@ -189,16 +189,16 @@ impl ReportTable<'_> {
         let heading = format!("context block: {} at {index}", plural(*messages, "message"));
         self.remark(out, &heading);
         let moved = before_block.then(|| "before the tool block that it would split".to_owned());
+        let elements = self.made.preview.assembly.report.elements.as_ref();
         let lines = [
             ("rule", Some(rule.clone())),
             ("fallback", fallback.map(|fallback| fallback.to_string())),
             ("anchor", anchor.as_ref().map(|id| printable(id.as_str()).into_owned())),
             ("moved", moved),
+            ("shown", elements.map(|elements| elements.to_string())),
         ];
-        for (name, text) in lines {
-            if let Some(text) = text {
-                self.cut(out, &format!("  {name:<10} {text}"));
-            }
+        for (name, text) in lines.into_iter().filter_map(|(name, text)| Some((name, text?))) {
+            self.cut(out, &format!("  {name:<10} {text}"));
         }
     }
 

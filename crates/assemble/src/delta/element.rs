@@ -1,5 +1,6 @@
 //! An element: what was said of a source, once, in one place.
 
+use std::fmt;
 use std::sync::Arc;
 
 use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
@@ -87,8 +88,18 @@ pub enum Rebase {
     Cost,
 }
 
+impl fmt::Display for Elements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} before stay", self.kept)?;
+        match self.rebased {
+            Some(why) => write!(f, ", the rest is shown anew: {}", why.as_str()),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Rebase {
-    /// Its name.
+    /// The reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PlaceGone => "a message that it stood after is gone",
