@@ -35,8 +35,8 @@ const BAR: usize = 20;
 /// What a message gets, however little the width leaves.
 const NARROWEST: usize = 10;
 
-/// This many places of a body are told.
-const MOST_TOLD: usize = 8;
+/// How many changes are told, each on a line.
+const MOST_LINES: usize = 100;
 
 /// What stands in front of a finding's particulars.
 const INDENT: &str = "             ";
@@ -54,20 +54,20 @@ pub(crate) fn check_path(path: Option<&Path>) -> Result<(), Failure> {
 
 /// Tells on standard error what was changed, each change on a line.
 pub(crate) fn say_changes(preview: &Preview) {
-    for change in preview.changes() {
-        say(format_args!("changed: {}", api::change_text(change)));
+    let changes = preview.changes();
+    let changes = changes.iter().map(|change| format!("changed: {}", api::change_text(change)));
+    let mended = preview.assembly.report.findings().map(|(step, finding)| {
+        let (messages, cause) = (finding.names(), finding.cause);
+        format!("{}: {}: {cause} ({step})", finding.kind, printable(&messages))
+    });
+    let mut lines: Vec<String> = changes.chain(mended).collect();
+    lines.dedup();
+    lines.iter().take(MOST_LINES).for_each(|line| say(format_args!("{line}")));
+    if lines.len() > MOST_LINES {
+        say(format_args!("{} more changes (--report)", lines.len() - MOST_LINES));
     }
-    for (step, finding) in preview.assembly.report.findings() {
-        let (messages, cause) = (printable(&finding.names()).into_owned(), finding.cause);
-        say(format_args!("{}: {messages}: {cause} ({step})", finding.kind));
-    }
-    let told = preview.rewritten.iter().take(MOST_TOLD).map(ToString::to_string);
-    let mut told: Vec<String> = told.map(|place| printable(&place).into_owned()).collect();
-    if preview.rewritten.len() > MOST_TOLD {
-        told.push(format!("{} more places (--report)", preview.rewritten.len() - MOST_TOLD));
-    }
-    if !told.is_empty() {
-        say(format_args!("rewritten: {}", told.join(", ")));
+    if let Some(line) = preview.rewritten_line() {
+        say(format_args!("rewritten: {}", printable(&line)));
     }
 }
 

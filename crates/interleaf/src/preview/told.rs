@@ -60,6 +60,18 @@ impl Preview {
         }
     }
 
+    /// The first places where the body is another than the one that it was read from, and how
+    /// many there are beside them.
+    pub fn rewritten_line(&self) -> Option<String> {
+        const MOST: usize = 8;
+        let mut places: Vec<String> =
+            self.rewritten.iter().take(MOST).map(ToString::to_string).collect();
+        if let n @ 1.. = self.rewritten.len().saturating_sub(MOST) {
+            places.push(format!("{n} more places"));
+        }
+        (!places.is_empty()).then(|| places.join(", "))
+    }
+
     /// What was changed, in one line: `2 dropped, 1 made; 1 changed for the API`. Nothing, if
     /// all of it is as it was said.
     pub fn changes_line(&self) -> Option<String> {
