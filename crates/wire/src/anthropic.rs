@@ -58,6 +58,7 @@ mod wire;
 pub(crate) use models::{Model, binds_thinking, refuses_prefill};
 
 use crate::codec::Codec;
+use crate::setting_type::SettingType::{self, Count, Flag, Number, Texts};
 use crate::stream::Framing;
 use crate::tree::Value;
 use crate::{Alphabet, Quirks};
@@ -90,6 +91,16 @@ pub(crate) static CODEC: Codec = Codec {
 
 /// Whose words opaque parts and extras are.
 const OWNER: &str = "anthropic";
+
+/// The types of settings.
+const SETTINGS: [(&str, SettingType); 6] = [
+    ("max_tokens", Count),
+    ("temperature", Number),
+    ("top_p", Number),
+    ("top_k", Number),
+    ("stop_sequences", Texts),
+    ("stream", Flag),
+];
 
 /// The field that marks a breakpoint, on a block, a tool, or a body as a whole.
 const MARK: &str = "cache_control";

@@ -42,8 +42,22 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::setting_type::SettingType::{self, Count, Object, Text, Texts};
 use crate::stream::Framing;
 use crate::{Alphabet, Quirks};
+
+/// The types of settings.
+const SETTINGS: [(&str, SettingType); 5] = [
+    ("modelId", Text),
+    ("toolConfig", Object),
+    ("inferenceConfig", Object),
+    ("additionalModelRequestFields", Object),
+    ("outputConfig", Object),
+];
+
+/// The types of those in `inferenceConfig`.
+const INFERENCE_SETTINGS: [(&str, SettingType); 2] =
+    [("maxTokens", Count), ("stopSequences", Texts)];
 
 /// The family's table of contents.
 pub(crate) static CODEC: Codec = Codec {

@@ -198,7 +198,8 @@ impl<'a> Context<'a> {
     ) -> Option<&'a Json> {
         let number = number?;
         if number.within(most).is_none() {
-            let detail = format!("{name} {number}: the API takes 0 to {most}");
+            let range = if most.is_finite() { format!("0 to {most}") } else { "0 or more".into() };
+            let detail = format!("{name} {number}: the API takes {range}");
             self.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
             return None;
         }

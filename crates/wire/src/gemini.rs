@@ -52,8 +52,16 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::setting_type::SettingType::{self, CountOrDigits, Object, Text, Texts};
 use crate::stream::Framing;
 use crate::{Alphabet, Effort, Quirks};
+
+/// The types of settings.
+const SETTINGS: [(&str, SettingType); 2] = [("model", Text), ("generationConfig", Object)];
+
+/// The types of those in `generationConfig`.
+const CONFIG_SETTINGS: [(&str, SettingType); 2] =
+    [("maxOutputTokens", CountOrDigits), ("stopSequences", Texts)];
 
 /// The levels of thinking.
 const LEVELS: [(Effort, &str); 4] = [

@@ -79,6 +79,7 @@ mod misplaced;
 mod open_calls;
 mod raw;
 mod rest;
+mod setting_type;
 mod source;
 mod tree;
 

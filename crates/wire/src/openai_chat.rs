@@ -60,6 +60,7 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::setting_type::SettingType::{self, Count, Flag, Text, TextOrTexts};
 use crate::stream::Framing;
 use crate::{Alphabet, Quirks};
 
@@ -100,6 +101,16 @@ pub(crate) use models::{Model, ONLY_DEFAULT};
 /// Fields of a body that mean the same in both of OpenAI's families.
 pub(crate) const SHARED: [&str; 5] =
     ["user", "metadata", "store", "service_tier", "safety_identifier"];
+
+/// The types of settings.
+const SETTINGS: [(&str, SettingType); 6] = [
+    ("max_tokens", Count),
+    ("max_completion_tokens", Count),
+    ("stop", TextOrTexts),
+    ("stream", Flag),
+    ("parallel_tool_calls", Flag),
+    ("prompt_cache_key", Text),
+];
 
 /// The owner of what only this family understands.
 const OPENAI: &str = "openai";

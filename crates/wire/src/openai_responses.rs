@@ -48,6 +48,7 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::setting_type::SettingType::{self, Count, Flag, Text};
 use crate::stream::Framing;
 use crate::{Alphabet, Quirks};
 
@@ -83,6 +84,16 @@ const OWNER: &str = "openai_responses";
 /// The owner of what OpenAI's chat API attached: the same house, so its file ids,
 /// image details, reasoning ids and developer role are good here.
 const CHAT_OWNER: &str = "openai";
+
+/// The types of settings.
+const SETTINGS: [(&str, SettingType); 6] = [
+    ("max_output_tokens", Count),
+    ("max_completion_tokens", Count),
+    ("max_tokens", Count),
+    ("stream", Flag),
+    ("parallel_tool_calls", Flag),
+    ("prompt_cache_key", Text),
+];
 
 /// The longest id of an item.
 const LONGEST_ITEM_ID: usize = 64;

@@ -18,10 +18,12 @@ pub(crate) const UNMENDED: &[(&str, &str)] = &[
     ("openai-chat/role", "Who speaks is not known."),
     ("openai-chat/result-id", "Which call the result answers is not known."),
     ("openai-chat/tool", "What the tool is called is not known."),
+    ("openai-chat/setting-type", MEANT),
     ("openai-chat/foreign-form", "A conversation has one form."),
     ("openai-responses/body", UNNAMED),
     ("openai-responses/model", UNNAMED),
     ("openai-responses/input", "There is nothing to say."),
+    ("openai-responses/setting-type", MEANT),
     ("openai-responses/item-type", "What the item is is not known."),
     ("openai-responses/role", "Who speaks is not known, and a result would name its call."),
     ("openai-responses/part-form", "What the text was is not known."),
@@ -29,14 +31,18 @@ pub(crate) const UNMENDED: &[(&str, &str)] = &[
     ("openai-responses/foreign-form", "A conversation has one form."),
     ("anthropic/body-form", "There is nothing to say."),
     ("anthropic/model", UNNAMED),
+    ("anthropic/setting-type", MEANT),
     ("anthropic/messages-not-empty", "There is nothing to say."),
     ("anthropic/role", "Who speaks is not known, and a result would name its call."),
     ("anthropic/content-form", "What the block is is not known."),
     ("gemini/contents", "There is nothing to say."),
     ("gemini/file-data", "Where the file is is not known."),
     ("gemini/function-count", "Which of too many functions can be missed is not known."),
+    ("gemini/setting-type", MEANT),
+    ("bedrock/setting-type", MEANT),
 ];
 
+const MEANT: &str = "What the setting should be is not known.";
 const UNNAMED: &str = "Which model is meant is not known; `--model` names it.";
 
 const PAGE: &str = "docs/rules.md";

@@ -19,6 +19,7 @@ mod refusals;
 mod requirements;
 mod returned;
 mod session;
+mod setting_types;
 mod settings;
 mod streams;
 mod thinking;

@@ -1,36 +1,33 @@
 //! What a body says beside its messages and tools.
 
-use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use interleaf_model::Json;
 
 use super::parts::flag;
-use crate::anthropic::{MARK, lint, thinking};
+use crate::anthropic::{MARK, SETTINGS, lint, thinking};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, list, text, wrong_type};
+use crate::raw::{Fields, ObjectText, text};
 use crate::{
     AnswerSchema, CacheMarks, Effort, Family, Number, Options, OwnFields, ResponseFormat,
-    ThinkingMode, foreign_choice,
+    ThinkingMode, foreign_choice, setting_type,
 };
 
 /// Takes the settings; what is left has no neutral word.
 pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
+    setting_type::refuse(&SETTINGS, |name| fields.peek(name))?;
     let mut options = Options {
         model: fields.take_text("model")?.map(SmolStr::new).unwrap_or_default(),
-        max_tokens: fields.take("max_tokens").map(count).transpose()?,
-        temperature: number(fields, "temperature")?,
-        top_p: number(fields, "top_p")?,
-        top_k: number(fields, "top_k")?,
+        max_tokens: fields.take("max_tokens").and_then(setting_type::count),
+        temperature: fields.take("temperature").map(Json::from).map(Number::from_json),
+        top_p: fields.take("top_p").map(Json::from).map(Number::from_json),
+        top_k: fields.take("top_k").map(Json::from).map(Number::from_json),
         stream: flag(fields, "stream")?,
         rest: OwnFields::of(Family::Anthropic),
         ..Options::default()
     };
-    if let Some(raw) = fields.take("stop_sequences") {
-        let inside = |fault: Fault<'a>| fault.under("stop_sequences");
-        for raw in list(raw).map_err(inside)? {
-            options.stop.push(text(raw).map_err(inside)?.into_owned());
-        }
+    for raw in fields.take_list("stop_sequences")? {
+        options.stop.push(text(raw).map_err(|fault| fault.under("stop_sequences"))?.into_owned());
     }
     let mut mode = ThinkingMode::default();
     let own = fields.peek("thinking").and_then(|raw| Fields::read(raw).ok());
@@ -69,20 +66,6 @@ pub(super) fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault
         }
     }
     Ok(options)
-}
-
-fn count(raw: &RawValue) -> Result<u64, Fault<'_>> {
-    raw.get().parse().map_err(|_| Fault::form(raw, "must be a whole number").under("max_tokens"))
-}
-
-fn number<'a>(fields: &mut Fields<'a>, name: &str) -> Result<Option<Number>, Fault<'a>> {
-    match fields.take(name) {
-        None => Ok(None),
-        Some(raw) if raw.get().starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-            Ok(Some(Number::from_json(Json::from(raw))))
-        }
-        Some(raw) => Err(wrong_type(raw, "a number").under(name)),
-    }
 }
 
 /// The form of the answer, if it is a schema and nothing else.

@@ -12,6 +12,9 @@ rule_table! { "anthropic"
     KNOWN_FIELDS "known-fields"
         "At its top the body has only fields that the API knows, those of its betas included."
         "response_format: Extra inputs are not permitted";
+    SETTING_TYPE "setting-type"
+        "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
+        "";
     MAX_TOKENS "max-tokens"
         "The maximum number of tokens in the answer is always given, as a whole number."
         "max_tokens: Field required";

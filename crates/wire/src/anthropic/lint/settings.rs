@@ -3,11 +3,12 @@
 use super::Parsed;
 use super::rules::{
     BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MODEL, MOST_TOKENS, ONE_SAMPLING,
-    SAMPLING, STOP,
+    SAMPLING, SETTING_TYPE, STOP,
 };
 use crate::anthropic::thinking::LEAST_BUDGET;
-use crate::anthropic::{is_blank, sampling_fault, surplus_sampling};
+use crate::anthropic::{SETTINGS, is_blank, sampling_fault, surplus_sampling};
 use crate::lint::{self, Faults};
+use crate::setting_type::{self, SettingType::Count};
 use crate::tree::Value;
 use crate::{Effort, Vendor};
 
@@ -23,6 +24,7 @@ pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
     }
     match body.get("max_tokens") {
         None => faults.add(&MAX_TOKENS, "", ""),
+        Some(max) if Count.fault(max).is_some() => {}
         Some(max) if max.as_u64().is_none() => {
             faults.add(&MAX_TOKENS, "/max_tokens", max.to_string());
         }
@@ -33,10 +35,17 @@ pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
             }
         }
     }
+    setting_type::find(
+        &SETTINGS,
+        |name| body.get(name),
+        |at, detail| {
+            faults.add(&SETTING_TYPE, at, detail);
+        },
+    );
     sampling(parsed, faults);
     let stops = body.get("stop_sequences").and_then(Value::as_array);
     for (i, stop) in stops.into_iter().flatten().enumerate() {
-        if stop.as_str().is_none_or(is_blank) {
+        if stop.as_str().is_some_and(is_blank) {
             faults.add(&STOP, format!("/stop_sequences/{i}"), "");
         }
     }
@@ -48,8 +57,7 @@ pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
 fn sampling(parsed: &Parsed<'_>, faults: &mut Faults) {
     let is_thinking = matches!(parsed.thinking(), Some("enabled" | "adaptive"));
     for name in ["temperature", "top_p", "top_k"] {
-        let Some(value) = parsed.body.get(name).filter(|value| !value.is_null()) else { continue };
-        let number = value.as_f64().unwrap_or(f64::NAN);
+        let Some(number) = parsed.body.get(name).and_then(Value::as_f64) else { continue };
         if let Some(fault) = sampling_fault(name, number, parsed.model, is_thinking) {
             faults.add(&SAMPLING, format!("/{name}"), fault);
         }

@@ -9,16 +9,17 @@ use smol_str::SmolStr;
 use super::parts::must_be_text;
 use super::tools::{read_misplaced, read_tools};
 use crate::anthropic::thinking;
-use crate::bedrock::lint;
+use crate::bedrock::{INFERENCE_SETTINGS, SETTINGS, lint};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, text, wrong_type};
+use crate::raw::{Fields, ObjectText, is_object, text};
 use crate::{
     AnswerSchema, CacheMarks, Effort, Family, Number, Options, OwnFields, ResponseFormat,
-    ThinkingMode,
+    ThinkingMode, setting_type,
 };
 
 /// Reads all that is left of a body.
 pub(super) fn read<'a>(body: &mut Fields<'a>) -> Result<(Vec<Tool>, Options), Fault<'a>> {
+    setting_type::refuse(&SETTINGS, |name| body.peek(name))?;
     let mut options = Options { rest: OwnFields::of(Family::Bedrock), ..Options::default() };
     let mut left: Vec<(&'static str, ObjectText)> = Vec::new();
     let mut tools = Vec::new();
@@ -81,10 +82,9 @@ fn remains(fields: &Fields<'_>) -> ObjectText {
 }
 
 fn read_inference<'a>(config: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
-    if let Some(most) = config.take("maxTokens") {
-        let wrong = |_| wrong_type(most, "a count").under("inferenceConfig.maxTokens");
-        options.max_tokens = Some(most.get().parse().map_err(wrong)?);
-    }
+    let refused = setting_type::refuse(&INFERENCE_SETTINGS, |name| config.peek(name));
+    refused.map_err(|fault| fault.under("inferenceConfig"))?;
+    options.max_tokens = config.take("maxTokens").and_then(setting_type::count);
     options.temperature = config.take("temperature").map(Json::from).map(Number::from_json);
     options.top_p = config.take("topP").map(Json::from).map(Number::from_json);
     for (i, stop) in config.take_list("stopSequences")?.into_iter().enumerate() {

@@ -140,9 +140,12 @@ fn in_unit(cx: &mut Context<'_>, name: &str, number: Option<&Json>) -> Option<Js
         Some(value) => Json::parse(if value > 1.0 { "1" } else { "0" }).ok(),
         None => None,
     };
-    let instead = nearest.as_ref().map_or("nothing", Json::as_str);
+    let (kind, instead) = match &nearest {
+        Some(nearest) => (AdjustmentKind::OptionChanged, nearest.as_str()),
+        None => (AdjustmentKind::OptionDropped, "nothing"),
+    };
     let detail = format!("{name} {}: the API takes 0 to 1, {instead} is sent", number.as_str());
-    cx.adjustments.add_general(AdjustmentKind::OptionDropped, detail);
+    cx.adjustments.add_general(kind, detail);
     nearest
 }
 

@@ -114,6 +114,9 @@ rule_table! { "bedrock"
     CACHE_POINT_ORDER "cache-point-order"
         "Cache points that live an hour come before those that live five minutes, in the order of tools, system, messages."
         "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.";
+    SETTING_TYPE "setting-type"
+        "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
+        "";
     INFERENCE_CONFIG "inference-config"
         "`maxTokens` is at least 1, `temperature` and `topP` lie between 0 and 1, and there are at most 2500 stop sequences, none empty."
         "";

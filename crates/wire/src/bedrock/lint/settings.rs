@@ -3,18 +3,34 @@
 use serde_json::value::RawValue;
 
 use super::Report;
-use super::rules::{INFERENCE_CONFIG, ONE_SAMPLING, OUTPUT_FORMAT, SAMPLING, THINKING};
+use super::rules::{
+    INFERENCE_CONFIG, ONE_SAMPLING, OUTPUT_FORMAT, SAMPLING, SETTING_TYPE, THINKING,
+};
 use crate::anthropic::{Model, sampling_fault, surplus_sampling};
 use crate::bedrock::encode::MOST_STOPS;
 use crate::bedrock::models::never_thinks;
+use crate::bedrock::{INFERENCE_SETTINGS, SETTINGS};
 use crate::raw::is_object;
+use crate::setting_type::{self, SettingType::Count};
 use crate::tree::Value;
 
 pub(super) fn check(body: &Value, model: &str, report: &mut Report<'_>) {
     check_thinking(body, model, report);
     let at = "/inferenceConfig";
     let setting = |name: &str| body.pointer(&format!("{at}/{name}"));
-    if setting("maxTokens").is_some_and(|most| most.as_u64().is_none_or(|most| most < 1)) {
+    setting_type::find(
+        &SETTINGS,
+        |name| body.get(name),
+        |place, detail| {
+            report(&SETTING_TYPE, place, detail);
+        },
+    );
+    setting_type::find(&INFERENCE_SETTINGS, setting, |place, detail| {
+        report(&SETTING_TYPE, format!("{at}{place}"), detail);
+    });
+    if setting("maxTokens").is_some_and(|most| {
+        Count.fault(most).is_none() && most.as_u64().is_none_or(|most| most < 1)
+    }) {
         report(&INFERENCE_CONFIG, format!("{at}/maxTokens"), String::new());
     }
     for name in ["temperature", "topP"] {
@@ -29,11 +45,8 @@ pub(super) fn check(body: &Value, model: &str, report: &mut Report<'_>) {
         let name = if name == "top_p" { "topP" } else { name };
         report(&ONE_SAMPLING, format!("{at}/{name}"), String::new());
     }
-    let is_stop = |stop: &Value| stop.as_str().is_some_and(|stop| !stop.is_empty());
-    let are_stops = |stops: &Value| {
-        stops.as_array().is_some_and(|stops| stops.len() <= MOST_STOPS && stops.iter().all(is_stop))
-    };
-    if setting("stopSequences").is_some_and(|stops| !are_stops(stops)) {
+    let stops = setting("stopSequences").and_then(Value::as_array).unwrap_or_default();
+    if stops.len() > MOST_STOPS || stops.iter().any(|stop| stop == "") {
         report(&INFERENCE_CONFIG, format!("{at}/stopSequences"), String::new());
     }
     let at = "/outputConfig/textFormat";

@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::error::Fault;
-use crate::gemini::LEVELS;
 use crate::gemini::schema::{self, get};
 use crate::gemini::wire::{is_name, peek, take};
+use crate::gemini::{CONFIG_SETTINGS, LEVELS, SETTINGS};
 use crate::raw::{Fields, ObjectText, list, text};
 use crate::tree::Value;
 use crate::{
     AnswerSchema, Number, Options, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
-    ToolChoice, foreign_choice,
+    ToolChoice, foreign_choice, setting_type,
 };
 
 pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result<(), Fault<'a>> {
@@ -33,6 +33,7 @@ pub(super) fn read<'a>(fields: &mut Fields<'a>, options: &mut Options) -> Result
         take(fields, "toolChoice");
         options.tool_choice = Some(choice);
     }
+    setting_type::refuse(&SETTINGS, |name| peek(fields, name))?;
     if let Some(raw) = take(fields, "generationConfig") {
         let rest = generation_config(raw, options);
         if let Some(rest) = rest.map_err(|fault| fault.under("generationConfig"))? {
@@ -48,11 +49,8 @@ fn generation_config<'a>(
     options: &mut Options,
 ) -> Result<Option<Json>, Fault<'a>> {
     let mut fields = Fields::read(raw)?;
-    let max_tokens = peek(&fields, "maxOutputTokens").and_then(whole_number);
-    if max_tokens.is_some() {
-        take(&mut fields, "maxOutputTokens");
-    }
-    options.max_tokens = max_tokens;
+    setting_type::refuse(&CONFIG_SETTINGS, |name| peek(&fields, name))?;
+    options.max_tokens = take(&mut fields, "maxOutputTokens").and_then(setting_type::count);
     options.temperature = fields.take("temperature").map(Json::from).map(Number::from_json);
     options.top_p = take(&mut fields, "topP").map(Json::from).map(Number::from_json);
     options.top_k = take(&mut fields, "topK").map(Json::from).map(Number::from_json);
@@ -79,11 +77,6 @@ fn generation_config<'a>(
         rest.push_object("thinkingConfig", &own);
     }
     Ok(rest.into_json()?)
-}
-
-/// A number of tokens; Google also takes it as a string.
-fn whole_number(raw: &RawValue) -> Option<u64> {
-    raw.get().trim_matches('"').parse().ok()
 }
 
 /// What a `toolConfig` says of the choice of tools.

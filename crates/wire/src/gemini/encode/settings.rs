@@ -16,8 +16,7 @@ use crate::raw::Fields;
 use crate::tree::Value;
 use crate::turns::Turns;
 use crate::{
-    Effort, Error, Family, Number, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts,
-    ToolChoice,
+    Effort, Error, Family, ResponseFormat, ThinkingAmount, ThinkingMode, Thoughts, ToolChoice,
 };
 
 /// The fields of a body that are written from the prompt.
@@ -174,7 +173,7 @@ fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> Gene
         max_output_tokens: options.max_tokens,
         temperature: cx.number("temperature", options.temperature.as_ref(), 2.0),
         top_p: cx.number("top_p", options.top_p.as_ref(), 1.0),
-        top_k: options.top_k.as_ref().map(Number::as_json),
+        top_k: cx.number("top_k", options.top_k.as_ref(), f64::INFINITY),
         stop_sequences: &options.stop,
         ..GenerationConfig::default()
     };

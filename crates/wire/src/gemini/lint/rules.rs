@@ -123,8 +123,11 @@ rule_table! { "gemini"
     FORMAT_TOOLS "format-with-functions"
         "Before Gemini 3, `responseMimeType` is not application/json beside functions."
         "";
+    SETTING_TYPE "setting-type"
+        "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
+        "";
     RANGE "sampling-range"
-        "`temperature` is a number from 0 to 2, `topP` one from 0 to 1."
+        "`temperature` is a number from 0 to 2, `topP` one from 0 to 1, `topK` one of 0 or more."
         "";
     OTHER_FORM "foreign-form"
         "Parts, items, tools and the fields of messages are in this API's form, not in another's."

@@ -7,9 +7,10 @@ use super::rules::*;
 use super::tools::check_schema;
 use crate::gemini::schema;
 use crate::gemini::wire::peek;
-use crate::gemini::{LEVELS, models};
+use crate::gemini::{CONFIG_SETTINGS, LEVELS, SETTINGS, models};
 use crate::lint::Faults;
 use crate::raw::Fields;
+use crate::setting_type::Settings;
 use crate::tree::Value;
 
 /// No level at all.
@@ -41,9 +42,11 @@ pub(in crate::gemini) fn is_sound_format(config: &Fields<'_>) -> bool {
 }
 
 pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
+    check_types(body, &SETTINGS, faults);
     let Some(config) = body.get("generationConfig") else {
         return;
     };
+    check_types(&config, &CONFIG_SETTINGS, faults);
     let googles = config.get("responseSchema");
     let json_schema = config.get("responseJsonSchema");
     let is_schemed = config.text("responseMimeType").is_some_and(|mime| SCHEMED.contains(&mime));
@@ -63,7 +66,7 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
     {
         faults.add(&FORMAT_TOOLS, format!("{}/responseMimeType", config.at), "");
     }
-    for (name, most) in [("temperature", 2.0), ("topP", 1.0)] {
+    for (name, most) in [("temperature", 2.0), ("topP", 1.0), ("topK", f64::INFINITY)] {
         if let Some(number) = config.get(name)
             && !number.value.as_f64().is_some_and(|number| (0.0..=most).contains(&number))
         {
@@ -78,6 +81,15 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
             .or_else(|| refused_thinking(&thinking, named_model(body).unwrap_or_default()))
     {
         faults.add(&THINKING_CONFIG, at, detail);
+    }
+}
+
+fn check_types(object: &Field<'_>, settings: &Settings, faults: &mut Faults) {
+    for (name, wanted) in settings {
+        let Some(field) = object.get(name) else { continue };
+        if let Some(wrong) = wanted.fault(field.value) {
+            faults.add(&SETTING_TYPE, format!("{}{}", field.at, wrong.path()), wrong.detail);
+        }
     }
 }
 

@@ -10,11 +10,12 @@ use super::read_messages;
 use super::tools::read_tools;
 use crate::anthropic::thinking;
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, is_object, is_text, list, text, wrong_type};
+use crate::openai_chat::SETTINGS;
+use crate::raw::{Fields, ObjectText, is_object, is_text, list, text};
 use crate::thinking::name_maker;
 use crate::{
     AnswerSchema, Effort, Family, Number, Options, OwnFields, Request, ResponseFormat,
-    ThinkingAmount, ThinkingMode, ToolChoice, foreign_choice,
+    ThinkingAmount, ThinkingMode, ToolChoice, foreign_choice, setting_type,
 };
 
 pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
@@ -32,8 +33,9 @@ pub(super) fn read(whole: &RawValue) -> Result<Request, Fault<'_>> {
 }
 
 fn read_options<'a>(fields: &mut Fields<'a>) -> Result<Options, Fault<'a>> {
-    let max_tokens = take_whole(fields, "max_tokens")?;
-    let completion_tokens = take_whole(fields, "max_completion_tokens")?;
+    setting_type::refuse(&SETTINGS, |name| fields.peek(name))?;
+    let max_tokens = fields.take("max_tokens").and_then(setting_type::count);
+    let completion_tokens = fields.take("max_completion_tokens").and_then(setting_type::count);
     let mut options = Options {
         model: fields.take_text("model")?.map(SmolStr::new).unwrap_or_default(),
         max_tokens: completion_tokens.or(max_tokens),
@@ -154,29 +156,14 @@ pub(crate) fn read_schema(fields: &mut Fields<'_>) -> Option<AnswerSchema> {
     Some(asked)
 }
 
-/// A number of tokens. Some clients write `100.0`.
-fn take_whole<'a>(fields: &mut Fields<'a>, name: &str) -> Result<Option<u64>, Fault<'a>> {
-    let Some(raw) = fields.take(name) else {
-        return Ok(None);
-    };
-    let digits = raw.get().strip_suffix(".0").unwrap_or(raw.get());
-    let number = digits.parse::<u64>();
-    number.map(Some).map_err(|_| Fault::form(raw, "must be a whole number").under(name))
-}
-
 fn take_stop<'a>(fields: &mut Fields<'a>) -> Result<Vec<String>, Fault<'a>> {
     let Some(raw) = fields.take("stop") else {
         return Ok(Vec::new());
     };
-    if is_text(raw) {
-        return text(raw).map(|stop| vec![stop.into_owned()]).map_err(|fault| fault.under("stop"));
-    }
-    let stops = list(raw).map_err(|_| wrong_type(raw, "a string or a list").under("stop"))?;
-    let read = |(i, raw)| match text(raw) {
-        Ok(stop) => Ok(stop.into_owned()),
-        Err(fault) => Err(fault.under(&format!("stop[{i}]"))),
-    };
-    stops.into_iter().enumerate().map(read).collect()
+    let stops = if is_text(raw) { Ok(vec![raw]) } else { list(raw) };
+    let read = |raw| text(raw).map(Cow::into_owned);
+    let stops = stops.and_then(|stops| stops.into_iter().map(read).collect());
+    stops.map_err(|fault| fault.under("stop"))
 }
 
 /// What has no neutral word (a custom tool, a list of allowed ones) stays where it is.

@@ -105,6 +105,9 @@ rule_table! { "openai-chat"
     JSON_WORD "json-word"
         "With the format json_object, the word JSON occurs in the messages."
         "";
+    SETTING_TYPE "setting-type"
+        "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
+        "";
     STOP "stop"
         "There are at most 4 stop sequences, and none for a model that takes none."
         "";

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::{Found, rules};
 use crate::Alphabet;
 use crate::lint::Faults;
-use crate::openai_chat::ONLY_DEFAULT;
+use crate::openai_chat::{ONLY_DEFAULT, SETTINGS};
 use crate::strict_schema;
 use crate::tree::{Map, Value};
 
@@ -18,6 +18,9 @@ pub(in crate::openai_chat) fn setting_fault(
     value: &Value,
     facts: &Facts,
 ) -> Option<Found> {
+    if let Some(found) = type_fault(name, value) {
+        return Some(found);
+    }
     let native = facts.quirks.native;
     let found = |rule, detail: &str| Some(Found::new(rule, "", detail));
     match name {
@@ -49,6 +52,12 @@ pub(in crate::openai_chat) fn setting_fault(
         "prompt_cache_options" if native => cache_fault(value),
         _ => None,
     }
+}
+
+fn type_fault(name: &str, value: &Value) -> Option<Found> {
+    let (_, wanted) = SETTINGS.iter().find(|(own, _)| *own == name)?;
+    let wrong = wanted.fault(value)?;
+    Some(Found::new(&rules::SETTING_TYPE, wrong.path(), wrong.detail))
 }
 
 fn is_within(value: &Value, most: f64) -> bool {
@@ -149,8 +158,7 @@ fn stop_fault(value: &Value, facts: &Facts) -> Option<Found> {
         _ if facts.model.never_stops() => found("this model takes none"),
         Value::String(_) => None,
         Value::Array(list) if list.len() > MOST_STOPS => found(&format!("{} texts", list.len())),
-        Value::Array(list) if list.iter().all(Value::is_string) => None,
-        _ => found("it is neither a text nor a list of texts"),
+        _ => None,
     }
 }
 

@@ -6,35 +6,26 @@ use smol_str::SmolStr;
 
 use crate::error::Fault;
 use crate::openai_chat::{read_format, read_schema};
+use crate::openai_responses::SETTINGS;
 use crate::raw::{Fields, ObjectText, is_object, text};
 use crate::{
     Effort, Family, Number, Options, OwnFields, ResponseFormat, ThinkingAmount, ThinkingMode,
-    Thoughts, foreign_choice,
+    Thoughts, foreign_choice, setting_type,
 };
 
 /// All else; what has no neutral word stays as it is.
 pub(super) fn read(mut body: Fields<'_>) -> Result<Options, Fault<'_>> {
+    setting_type::refuse(&SETTINGS, |name| body.peek(name))?;
     let model = body.take_text("model")?.map(SmolStr::new).unwrap_or_default();
     let mut max_tokens = None;
     // The first is the API's own; it refuses the others, which mean the same.
     for name in ["max_output_tokens", "max_completion_tokens", "max_tokens"] {
-        if max_tokens.is_none()
-            && let Some(raw) = body.take(name)
-        {
-            let n = raw.get().parse::<u64>();
-            max_tokens =
-                Some(n.map_err(|_| {
-                    Fault::form(raw, "must be a whole number of tokens").under(name)
-                })?);
+        if max_tokens.is_none() {
+            max_tokens = body.take(name).and_then(setting_type::count);
         }
     }
-    let stream = body.peek("stream").is_some_and(|raw| raw.get() == "true");
-    body.take("stream");
-    let parallel_tool_calls = match body.take("parallel_tool_calls").map(RawValue::get) {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => None,
-    };
+    let stream = body.take_flag("stream")?.unwrap_or_default();
+    let parallel_tool_calls = body.take_flag("parallel_tool_calls")?;
     let choice = body.peek("tool_choice").and_then(foreign_choice::read);
     if choice.is_some() {
         body.take("tool_choice");

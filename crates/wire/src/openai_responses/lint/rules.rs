@@ -16,6 +16,9 @@ rule_table! { "openai-responses"
     CONTINUATION "continuation"
         "`previous_response_id` and `conversation` are not sent together."
         "";
+    SETTING_TYPE "setting-type"
+        "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
+        "";
     OUTPUT_TOKENS "output-tokens" "`max_output_tokens` is 16 or more." "";
     TEXT_FORMAT "text-format"
         "`text.format` is flat: a `json_schema` has its `name` (letters, digits, _ and -, at most 64) and `schema` beside `type`."

@@ -5,7 +5,8 @@ use crate::Vendor;
 use crate::lint::model_fault;
 use crate::names::Alphabet;
 use crate::openai_chat::{Model, ONLY_DEFAULT};
-use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, schema};
+use crate::openai_responses::{CONTINUED, FEWEST_OUTPUT_TOKENS, MOVED_FIELDS, SETTINGS, schema};
+use crate::setting_type::{self, SettingType::Count};
 use crate::tree::Value;
 
 pub(super) fn check(body: &Value, vendor: &Vendor, report: &mut Report<'_>) {
@@ -22,8 +23,16 @@ pub(super) fn check(body: &Value, vendor: &Vendor, report: &mut Report<'_>) {
     if CONTINUED.iter().all(|name| is_given(body, name)) {
         report(&rules::CONTINUATION, "/conversation".into(), String::new());
     }
-    let n_tokens = body.get("max_output_tokens").filter(|value| !value.is_null());
-    if n_tokens.is_some_and(|n| n.as_f64().is_none_or(|n| n < FEWEST_OUTPUT_TOKENS as f64)) {
+    let n_tokens = body.get("max_output_tokens");
+    setting_type::find(
+        &SETTINGS,
+        |name| body.get(name),
+        |at, detail| {
+            report(&rules::SETTING_TYPE, at, detail);
+        },
+    );
+    let n_tokens = n_tokens.filter(|n| Count.fault(n).is_none());
+    if n_tokens.is_some_and(|n| n.as_f64().is_some_and(|n| n < FEWEST_OUTPUT_TOKENS as f64)) {
         report(&rules::OUTPUT_TOKENS, "/max_output_tokens".into(), String::new());
     }
     let effort = body.pointer("/reasoning/effort").filter(|effort| !effort.is_null());

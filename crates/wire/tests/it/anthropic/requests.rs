@@ -210,7 +210,7 @@ fn faults_name_place_and_rule() {
         (
             r#"{"messages":[],"max_tokens":"1"}"#,
             ErrorKind::Form,
-            "max_tokens, line 1 column 29: must be a whole number",
+            "max_tokens, line 1 column 29: must be a whole number of 0 or more, not a string",
         ),
     ];
     for (body, kind, message) in table {

@@ -55,9 +55,10 @@ fn a_place_is_a_pointer_into_the_body() {
 /// to name; what is left to the encoder it mends.
 #[test]
 fn what_the_encoder_writes_of_a_bad_body_is_clean() {
-    const NOT_ITS_OWN: [&str; 11] = [
+    const NOT_ITS_OWN: [&str; 12] = [
         "body-form",
         "model",
+        "setting-type",
         "messages-not-empty",
         "role",
         "content-form",

@@ -499,7 +499,7 @@ fn faults_name_place_and_rule() {
         ),
         (
             r#"{"messages":[],"inferenceConfig":{"maxTokens":"9"}}"#,
-            "inferenceConfig.maxTokens, line 1 column 47: must be a count, not a string",
+            "inferenceConfig.maxTokens, line 1 column 47: must be a whole number of 0 or more, not a string",
         ),
     ];
     for (text, expected) in table {

@@ -541,7 +541,7 @@ fn faults_name_place_and_rule() {
         ),
         (
             r#"{"contents":[],"generationConfig":{"stopSequences":"x"}}"#,
-            "generationConfig.stopSequences, line 1 column 52: must be a list, not a string",
+            "generationConfig.stopSequences, line 1 column 52: must be a list of strings, not a string",
         ),
     ];
     for (text, expected) in table {

@@ -78,6 +78,7 @@ fn a_body_that_breaks_a_rule_is_mended_by_reading_and_writing_it() {
             "gemini/response-count",
             "gemini/response-in-user-turn",
             "gemini/function-count",
+            "gemini/setting-type",
         ]
     );
 }

@@ -136,7 +136,7 @@ fn faults_in_a_request_name_place_and_rule() {
         (
             r#"{"messages":[],"max_tokens":1.5}"#,
             Form,
-            "max_tokens, line 1 column 29: must be a whole number",
+            "max_tokens, line 1 column 29: must be a whole number of 0 or more, not 1.5",
         ),
         (
             r#"{"messages":[],"stream":1}"#,

@@ -181,7 +181,7 @@ fn faults_name_place_and_rule() {
         ),
         (
             r#"{"input":"x","max_output_tokens":-1}"#,
-            "max_output_tokens, line 1 column 34: must be a whole number of tokens",
+            "max_output_tokens, line 1 column 34: must be a whole number of 0 or more, not -1",
         ),
         (
             r#"{"tools":[{"type":"function"}]}"#,
