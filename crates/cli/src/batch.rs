@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde::Serialize;
-use serde::ser::SerializeMap as _;
 use serde_json::value::RawValue;
 
 use crate::arguments::ByteCount;
@@ -18,7 +17,7 @@ struct Answer {
 }
 
 /// Answers every line of a file as it comes, in a field of this name. What cannot be
-/// answered is said in its place, and does not stop the others.
+/// answered is said in its place, and does not stop the others; the verdict tells of it.
 pub(crate) fn answer_all(
     path: &Path,
     limit: ByteCount,
@@ -26,10 +25,13 @@ pub(crate) fn answer_all(
     answer: impl Fn(Input) -> Result<Box<RawValue>, Failure>,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    let mut n_failed = 0;
     for input in InputLines::open(path, limit)? {
-        output.json_line(&Answer { field, answer: input.and_then(&answer) })?;
+        let answer = input.and_then(&answer);
+        n_failed += usize::from(answer.is_err());
+        output.json_line(&Answer { field, answer })?;
     }
-    Ok(Verdict::Fine)
+    Ok(if n_failed == 0 { Verdict::Fine } else { Verdict::Findings })
 }
 
 /// JSON that is kept byte for byte, but on one line.
@@ -44,16 +46,8 @@ impl Serialize for Answer {
         match &self.answer {
             // An answer of several fields is the whole line.
             Ok(answer) if self.field.is_empty() => answer.serialize(serializer),
-            Ok(answer) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry(self.field, answer)?;
-                map.end()
-            }
-            Err(failure) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("error", &failure.text())?;
-                map.end()
-            }
+            Ok(answer) => serializer.collect_map([(self.field, answer)]),
+            Err(failure) => serializer.collect_map([("error", failure.text())]),
         }
     }
 }

@@ -142,22 +142,20 @@ impl InputLines {
     }
 }
 
-/// The lines that are not blank, each by its number.
+/// The lines, each by its number; one that is blank is refused.
 impl Iterator for InputLines {
     type Item = Result<Input, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            self.line += 1;
-            let name = format!("{}: line {}", self.name, self.line);
-            let text = self.read_line(&name).and_then(|bytes| {
-                String::from_utf8(bytes).map_err(|e| not_utf8(&name, e.as_bytes(), &e.utf8_error()))
-            });
-            match text {
-                Ok(text) if text.is_empty() => return None,
-                Ok(text) if text.trim().is_empty() => {}
-                text => return Some(text.map(|text| Input { name, text: unmarked(text) })),
-            }
+        self.line += 1;
+        let name = format!("{}: line {}", self.name, self.line);
+        let text = self.read_line(&name).and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|e| not_utf8(&name, e.as_bytes(), &e.utf8_error()))
+        });
+        match text {
+            Ok(text) if text.is_empty() => None,
+            Ok(text) if text.trim().is_empty() => Some(Err(Failure::new(name, "it is empty"))),
+            text => Some(text.map(|text| Input { name, text: unmarked(text) })),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `interleaf lint`.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
@@ -86,7 +87,9 @@ pub(crate) fn run(
             let vendor = vendor(arguments, &input)?;
             let name = input.name.clone();
             if arguments.fix {
-                return fixed(arguments, vendor, input)?.line();
+                let body = fixed(arguments, vendor, input)?;
+                is_clean.set(is_clean.get() && faults(vendor, &name, &body.text)?.is_empty());
+                return body.line();
             }
             let faults = faults(vendor, &name, &input.text)?;
             is_clean.set(is_clean.get() && faults.is_empty());
@@ -110,7 +113,7 @@ pub(crate) fn run(
         output.bytes(body.text.as_bytes())?;
         let left = faults(vendor, &name, &body.text)?;
         for fault in &left {
-            say(format_args!("not mended: {}: {}", fault.pointer, fault.rule.id));
+            say(format_args!("not mended: {}: {}", place(fault), fault.rule.id));
         }
         return Ok(verdict(&left));
     }
@@ -154,6 +157,11 @@ fn fixed(
     })
 }
 
+/// Where it is, for a person.
+fn place(fault: &Fault) -> Cow<'_, str> {
+    printable(if fault.pointer.is_empty() { "/" } else { &fault.pointer })
+}
+
 fn verdict(faults: &[Fault]) -> Verdict {
     if faults.is_empty() { Verdict::Fine } else { Verdict::Findings }
 }
@@ -165,9 +173,9 @@ fn print(name: &str, vendor: &Vendor, faults: &[Fault], output: &mut Output) -> 
     };
     output.remark(format_args!("{} · {} · {found}", printable(name), vendor.name))?;
     let (mark, dim) = (output.palette.mark, output.palette.dim);
-    for Fault { rule, pointer, detail, more, .. } in faults {
-        let pointer = if pointer.is_empty() { "/" } else { pointer };
-        let (pointer, id) = (printable(pointer), rule.id);
+    for fault in faults {
+        let Fault { rule, detail, more, .. } = fault;
+        let (pointer, id) = (place(fault), rule.id);
         output.line(format_args!("{mark}{pointer}{mark:#}  {id}"))?;
         output.line(format_args!("  {}", rule.sentence))?;
         if !detail.is_empty() {

@@ -89,11 +89,12 @@ fn every_line_of_a_batch_has_its_answer() {
         "{\"messages\": [{\"role\": \"user\", \"content\": \"caf\u{e9}\"}]}",
         r#"{"interleaf": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": "x"}]}]}"#,
         "[]",
+        "",
     ];
     let mut input = format!("\u{feff}{}", lines.join("\r\n")).into_bytes();
     input.extend(b"\n\xff\n");
     let output = run_with(&["build", "-", "--plain", "--batch"], &input);
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(1));
     let printed = text(&output.stdout);
     let kinds: Vec<bool> = printed
         .lines()
@@ -103,7 +104,7 @@ fn every_line_of_a_batch_has_its_answer() {
             answer.get("body").is_some()
         })
         .collect();
-    assert_eq!(kinds, [true, false, true, true, false, false], "{printed}");
+    assert_eq!(kinds, [true, false, true, true, false, false, false], "{printed}");
 }
 
 #[test]

@@ -202,6 +202,16 @@ fn what_breaks_a_rule_in_another_way_is_mended_too() {
 }
 
 #[test]
+fn what_is_left_unmended_is_told_with_its_place_and_by_the_exit_code() {
+    let body = br#"{"messages":[{"role":"user","content":"q"}]}"#;
+    let single = run_with(&["lint", "--api", "openai-chat", "--fix"], body);
+    assert_eq!(single.status.code(), Some(1));
+    assert!(text(&single.stderr).contains("not mended: /: openai-chat/model"));
+    let batch = run_with(&["lint", "--api", "openai-chat", "--fix", "--batch"], body);
+    assert_eq!(batch.status.code(), Some(1), "{}", text(&batch.stdout));
+}
+
+#[test]
 fn the_page_of_rules_is_fresh() {
     let path = root().join(PAGE);
     let page = fs::read_to_string(&path).unwrap();
