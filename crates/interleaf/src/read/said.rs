@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use interleaf_model::{Message, MessageId, Reply, read_json};
+use interleaf_model::{Message, MessageId, PartRef, Reply, read_json};
 use interleaf_wire::{Family, decode_request};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -26,7 +26,7 @@ pub enum Said {
 /// | what is there | what it is |
 /// |---|---|
 /// | an object with `role` and `parts` | one message of a transcript |
-/// | an object with `role` | one chat message |
+/// | an object with `role` | one message of any API |
 /// | an object with `message` | a reply as [`reply_form`] writes it, or with a chat message |
 /// | anything else | a conversation, all of it visible |
 ///
@@ -37,17 +37,35 @@ pub fn said(text: &str) -> Result<Said, Error> {
     let is_object = text.trim_start().starts_with('{');
     let fields = is_object.then(|| serde_json::from_str::<Fields<'_>>(text).ok()).flatten();
     if let Some(fields) = fields {
-        if fields.has("role") && fields.has("parts") {
-            let message = read_json::<Message>(text).map_err(|e| InputFault::model(&e))?;
-            return Ok(Said::Messages(vec![Arc::new(message)]));
-        }
         if fields.has("role") {
-            return Ok(Said::Messages(vec![Arc::new(chat_message(text)?)]));
+            let message = match fields.has("parts") {
+                true => read_json(text).map_err(|e| InputFault::model(&e).into()),
+                false => chat_message(text),
+            };
+            return match message {
+                Ok(message) => Ok(Said::Messages(vec![Arc::new(message)])),
+                // It is in the form of another API, or in none: then nobody knows its parts.
+                Err(error) => match several(&format!("[{text}]")) {
+                    Ok(Said::Messages(messages)) if messages.iter().all(is_known) => {
+                        Ok(Said::Messages(messages))
+                    }
+                    _ => Err(error),
+                },
+            };
         }
         if fields.has("message") {
             return Ok(Said::Reply(Box::new(reply_form::read(text)?)));
         }
     }
+    several(text)
+}
+
+fn is_known(message: &Arc<Message>) -> bool {
+    message.parts().all(|part| !matches!(part, PartRef::Opaque(_)))
+}
+
+/// Reads a conversation, all of it visible.
+fn several(text: &str) -> Result<Said, Error> {
     let Reading { conversation, renamed, unnamed, .. } = conversation(text)?;
     let unnamed: HashSet<u32> = unnamed.into_iter().chain(unnamed_of_transcript(text)).collect();
     let hidden = conversation.log_len() - conversation.view_len();

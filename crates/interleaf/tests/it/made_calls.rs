@@ -180,3 +180,21 @@ fn d9_results_without_an_id_answer_the_open_calls_of_their_tool_in_order() {
         assert_eq!(answers, ["one", "all", "two"]);
     });
 }
+
+#[test]
+fn d9_one_message_of_any_api_is_read_like_a_list_of_one() {
+    let messages = [
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "ls", "input": {}}]}),
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "x"}]}),
+        json!({"role": "model", "parts": [{"functionCall": {"name": "ls", "args": {}}}]}),
+        json!({"role": "user", "parts": [{"functionResponse": {"name": "ls", "response": {}}}]}),
+        json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "ls", "input": {}}}]}),
+    ];
+    for message in messages {
+        let one = read::said(&message.to_string()).unwrap();
+        assert_eq!(one, read::said(&json!([message]).to_string()).unwrap());
+    }
+    // What no API has is refused by the rule of the usual form.
+    let refused = read::said(r#"{"role": "user", "content": [{"typo": "text"}]}"#).unwrap_err();
+    assert!(refused.to_string().contains("type"), "{refused}");
+}
