@@ -68,19 +68,19 @@ rule_table! { "anthropic"
         "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level";
     DEFERRED "deferred-tools"
         "At least one tool is not deferred."
-        "All tools have defer_loading set. At least one tool must be non-deferred.";
+        "At least one tool must have defer_loading=false. All tools cannot be deferred.";
     STRICT "strict-schema"
         "The schema of a strict tool is within the subset that can be compiled."
         "";
     STRICT_LIMITS "strict-limits"
         "There are at most 20 strict tools, with at most 24 optional and 16 union parameters."
-        "Schema is too complex for compilation.";
+        "Too many strict tools (21). The maximum number of strict tools supported is 20";
     SYSTEM "system-form"
         "The system prompt is a string or a list of text blocks."
         "";
     COUNT "messages-not-empty"
         "There is at least one message, and there are at most 100,000."
-        "";
+        "messages: at least one message is required";
     ROLE "role"
         "A message's role is user, assistant or system."
         "";
@@ -128,7 +128,7 @@ rule_table! { "anthropic"
         "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
     RESULTS_FIRST "results-first"
         "Results come before everything else in their message."
-        "Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.";
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
     ORPHAN "result-has-call"
         "A result answers a call of the message before."
         "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.";
@@ -158,7 +158,7 @@ rule_table! { "anthropic"
         "";
     THOUGHT_LAST "thinking-not-last"
         "No message ends with thinking."
-        "";
+        "messages.1: The final block in an assistant message cannot be `thinking`.";
     LOOP "thinking-first"
         "With a thinking budget, the tool loop that is running began with thinking."
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).";

@@ -14,7 +14,7 @@ rule_table! { "bedrock"
         "A conversation must start with a user message. Try again with a conversation that starts with a user message.";
     TURNS_ALTERNATE "turns-alternate"
         "User and assistant take turns: two messages of one role in a row must be one message."
-        "";
+        "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.";
     CONTENT_EMPTY "content-empty"
         "Every message has at least one content block."
         "The content field in the Message object at messages.X is empty. Add a ContentBlock object to the content field and try again.";
@@ -35,10 +35,10 @@ rule_table! { "bedrock"
         "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.";
     RESULT_ONCE "result-once"
         "A call has one result."
-        "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.";
+        "The toolResult blocks at messages.2.content contain duplicate Ids: tooluse_1";
     CALL_ID_UNIQUE "call-id-unique"
         "No two calls of a request have the same id."
-        "";
+        "The toolUse blocks at messages.2.content contain duplicate Ids: tooluse_1";
     CALL_ID_FORM "call-id-form"
         "A `toolUseId` has 1 to 64 letters, digits, `_`, `.`, `:` and `-`."
         "";
@@ -50,13 +50,13 @@ rule_table! { "bedrock"
         "Conversation blocks and tool result blocks cannot be provided in the same turn.";
     RESULT_ERROR_EMPTY "result-error-empty"
         "A result with status `error` has content."
-        "";
+        "The content field at messages.2.content.0.toolResult cannot be empty when status value is error.";
     RESULT_SHAPE "result-shape"
         "A result has a list of content, and its status, if there is one, is `success` or `error`."
         "";
     RESULT_JSON "result-json"
         "A `json` block of a result is an object; lists and plain values travel as text."
-        "";
+        "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object for the field and try again.";
     TOOL_CONFIG "tool-config"
         "`toolConfig` is present whenever the history has calls or results."
         "The toolConfig field must be defined when using toolUse and toolResult content blocks.";
@@ -113,7 +113,7 @@ rule_table! { "bedrock"
         "";
     CACHE_POINT_ORDER "cache-point-order"
         "Cache points that live an hour come before those that live five minutes, in the order of tools, system, messages."
-        "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.";
+        "The model returned the following errors: messages.3.content.0.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.";
     SETTING_TYPE "setting-type"
         "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
         "";
@@ -122,7 +122,7 @@ rule_table! { "bedrock"
         "";
     ONE_SAMPLING "one-sampling"
         "Claude 4.1 and later take a temperature or a nucleus (top-p), not both."
-        "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+        "The model returned the following errors: `temperature` and `top_p` cannot both be specified for this model. Please use only one.";
     THINKING "thinking"
         "Thinking is asked only of a model that thinks."
         "";
@@ -131,7 +131,7 @@ rule_table! { "bedrock"
         "The model returned the following errors: `temperature` is deprecated for this model.";
     SIGNED "signed-thinking"
         "Thinking that a Claude model gets back is signed."
-        "messages.1.content.0.thinking.signature: Field required";
+        "The model returned the following errors: messages.1.content.0.thinking.signature: Field required";
     OUTPUT_FORMAT "output-format"
         "The schema of `outputConfig.textFormat` is a string that holds a JSON object."
         "";

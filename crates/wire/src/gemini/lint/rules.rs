@@ -77,7 +77,7 @@ rule_table! { "gemini"
         "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance.";
     SIGNATURE_FORM "signature-form"
         "A `thoughtSignature` is base64, as it came."
-        "Corrupted thought signature.";
+        "Invalid value at 'contents[2].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for \"…\"";
     FUNCTION_NAME "function-name"
         "A function's name begins with a letter or `_`, continues with letters, digits, `_`, `.`, `:`, `-`, and has at most 128 characters."
         "";
@@ -107,10 +107,10 @@ rule_table! { "gemini"
         "";
     CHOICE_WITHOUT_FUNCTIONS "choice-without-functions"
         "`functionCallingConfig` is given only with functions."
-        "Function calling config is set without function_declarations";
+        "Function calling config is set without function_declarations.";
     MIXED_TOOLS "mixed-tools"
         "Functions beside tools that Google runs need `includeServerSideToolInvocations` from Gemini 3 on, and forbid it before."
-        "";
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.";
     CACHED_CONTENT "cached-content"
         "With `cachedContent` there are no `systemInstruction`, `tools` and `toolConfig`."
         "Tool config, tools and system instruction should not be set in the request when using cached content.";

@@ -62,7 +62,7 @@ rule_table! { "openai-chat"
         "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
     RESULT_TWICE "result-twice"
         "A call has one result."
-        "";
+        "Invalid parameter: Duplicate value for 'tool_call_id' of 'call_1', in messages[7] and messages[8].";
     RESULT_ID "result-id"
         "A result names its call in `tool_call_id`."
         "";
@@ -86,10 +86,10 @@ rule_table! { "openai-chat"
         "Invalid schema for function 'f': In context=(), 'additionalProperties' is required to be supplied and to be false.";
     STRICT_REQUIRED "strict-required"
         "Every property of a strict schema is in `required`."
-        "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties.";
+        "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'id'.";
     FUNCTIONS "functions-limit"
         "There are at most 128 functions."
-        "";
+        "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 150 instead.";
     TOOL_CHOICE "tool-choice"
         "The tool choice is none, auto, required, or one of the tools."
         "";
@@ -110,7 +110,7 @@ rule_table! { "openai-chat"
         "";
     STOP "stop"
         "There are at most 4 stop sequences, and none for a model that takes none."
-        "";
+        "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 9 instead.";
     CHOICES "choices"
         "`n` is 1 to 128."
         "";
@@ -119,7 +119,7 @@ rule_table! { "openai-chat"
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     SAMPLING "sampling"
         "While a model thinks, it takes only the default sampling settings."
-        "Unsupported parameter: 'temperature' is not supported with this model.";
+        "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.";
     EFFORT "effort"
         "The effort is none, minimal, low, medium, high, xhigh or max, and the model has it."
         "";
@@ -146,7 +146,7 @@ rule_table! { "openai-chat"
         "Invalid 'content': 'content' field must be a string or an array of objects.";
     PLAIN "plain-content"
         "Content without media is a string where a chat template prints it."
-        "json: cannot unmarshal array into Go struct field ChatRequest.messages.content of type string";
+        "Failed to deserialize the JSON body into the target type: messages[1]: invalid type: sequence, expected a string at line 17 column 3";
     AFTER_RESULT "user-after-result"
         "No user message follows a result directly: an answer comes between."
         "Unexpected role 'user' after role 'tool'";

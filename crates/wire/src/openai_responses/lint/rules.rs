@@ -74,10 +74,10 @@ rule_table! { "openai-responses"
         "Item with id 'rs_…' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
     REASONING_SUMMARY "reasoning-summary"
         "A reasoning item has `summary`, a list, even if it is empty."
-        "Missing required parameter: 'input[N].summary'";
+        "Missing required parameter: 'input[7].summary'.";
     REASONING_SEALED "reasoning-sealed"
         "`encrypted_content` is the whole base64 text that the API gave."
-        "The encrypted content gAAA… could not be verified.";
+        "The encrypted content Work...out. could not be verified. Reason: Encrypted content could not be decrypted or parsed.";
     REASONING_FOLLOWED "reasoning-followed"
         "A reasoning item is followed by the item that it led to."
         "Item 'rs_…' of type 'reasoning' was provided without its required following item.";
@@ -102,7 +102,7 @@ rule_table! { "openai-responses"
         "";
     STRICT_REQUIRED "strict-required"
         "Every property of a strict schema is in `required`."
-        "";
+        "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'id'.";
     STRICT_KEYWORDS "strict-keywords"
         "A strict schema has none of `allOf`, `oneOf`, `not`, `if`, `then`, `else`, `dependentRequired`, `dependentSchemas`."
         "";
