@@ -151,7 +151,7 @@ impl PartialEq for ShownContext {
 
 impl Eq for ShownContext {}
 
-/// What a request goes by: of what was shown, the first so many elements.
+/// What a request goes by: the first `n` of the elements that were shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept<'a> {
     pub(crate) shown: &'a ShownContext,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Of a line that is gone, so many characters are shown: enough to know it by.
+/// How many characters are shown of a line that is gone: enough to recognise it.
 const KNOWN_BY: usize = 20;
 
 /// Texts that differ in more lines are not compared: the work would grow with their square.

@@ -52,7 +52,8 @@ impl Basis {
         }
     }
 
-    /// Takes in that of what was shown only the first so many elements stay, as edition.
+    /// Takes in that only the first `n` of the elements stay, which makes a new edition. What
+    /// was settled for another number of them is made anew.
     pub(super) fn keep_elements(&mut self, n: usize, edition: u64) {
         if let Some(elements) = &mut self.elements {
             let holds = elements.kept == Some(n) && elements.edition + 1 == edition;

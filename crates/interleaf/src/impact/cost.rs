@@ -114,8 +114,8 @@ impl Measure {
         self.head.1 + in_list * at as u64 / self.list.max(1) as u64
     }
 
-    /// The tokens before a place of this request or of an earlier one, if so many stand
-    /// before the place that is given.
+    /// The tokens before the place `at`, of this request or of an earlier one. `known` is a
+    /// place and the tokens before it.
     fn tokens(&self, at: i64, known: (i64, u64)) -> u64 {
         let (place, tokens) = known;
         if at <= place {
