@@ -17,47 +17,53 @@ pub struct Step {
     pub marks: Vec<u64>,
 }
 
-/// What the last of these requests takes from a cache that saw the others before it.
+/// What each of these requests would take from a cache that saw the others before it.
 ///
 /// ```
 /// use interleaf_cache::{Rules, Step, last_used};
 ///
 /// let first = Step { tokens: 5_000, ..Step::default() };
 /// let second = Step { at: 60, shared: 4_000, tokens: 6_000, ..Step::default() };
-/// let used = last_used(&Rules::named("openai").unwrap(), &[first, second]);
+/// let [used] = last_used(&Rules::named("openai").unwrap(), &[first], [&second]);
 /// assert_eq!((used.read, used.computed()), (3_968, 2_032));
 /// ```
-pub fn last_used(rules: &Rules, steps: &[Step]) -> Used {
-    let cuts = cuts(steps);
+pub fn last_used<const N: usize>(rules: &Rules, before: &[Step], last: [&Step; N]) -> [Used; N] {
+    let cuts = cuts(before.iter().chain(last));
     let mut cache = Cache::new(rules.clone());
-    let mut used = Used::default();
-    for (n, step) in steps.iter().enumerate() {
-        let upto = |end: u64, marks: &[u64]| prompt(&cuts, &steps[..=n], end, marks);
-        used = cache.request(&upto(step.tokens, &step.marks), step.at);
-        if step.answer > 0 && n + 1 < steps.len() {
-            cache.answered(&upto(step.tokens + step.answer, &[]));
+    for (n, step) in before.iter().enumerate() {
+        let (earlier, step) = (&before[..n], step);
+        cache.request(&prompt(&cuts, (earlier, step), step.tokens, &step.marks), step.at);
+        if step.answer > 0 {
+            cache.answered(&prompt(&cuts, (earlier, step), step.tokens + step.answer, &[]));
         }
     }
-    used
+    last.map(|step| {
+        cache.preview(&prompt(&cuts, (before, step), step.tokens, &step.marks), step.at)
+    })
 }
 
 /// Every place where a request, an answer, a mark or something shared ends.
-fn cuts(steps: &[Step]) -> Vec<u64> {
-    let ends = |step: &Step| [step.shared, step.tokens, step.tokens + step.answer];
-    let mut cuts: Vec<u64> = steps.iter().flat_map(ends).collect();
-    cuts.extend(steps.iter().flat_map(|step| &step.marks));
+fn cuts<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<u64> {
+    let mut cuts = Vec::new();
+    for step in steps {
+        cuts.extend([step.shared, step.tokens, step.tokens + step.answer]);
+        cuts.extend(&step.marks);
+    }
     cuts.sort_unstable();
     cuts.dedup();
     cuts
 }
 
-/// The last of these requests up to a place. What stands between two cuts came with the
+/// A request up to a place, after those before it. What stands between two cuts came with the
 /// last request that does not share it.
-fn prompt(cuts: &[u64], steps: &[Step], end: u64, marks: &[u64]) -> Prompt {
+fn prompt(cuts: &[u64], (before, step): (&[Step], &Step), end: u64, marks: &[u64]) -> Prompt {
     let mut prompt = Prompt::new();
     let mut start = 0;
     for &cut in cuts.iter().filter(|&&cut| cut > 0 && cut <= end) {
-        let came = steps.iter().rposition(|step| step.shared <= start).unwrap_or(0);
+        let came = match step.shared <= start {
+            true => before.len(),
+            false => before.iter().rposition(|step| step.shared <= start).unwrap_or(0),
+        };
         let tokens = u32::try_from(cut - start).unwrap_or(u32::MAX);
         // Equal cuts have equal lengths, so that the start and the request tell them apart.
         prompt.push((start << 8) | came as u64, tokens, Stop::Block);

@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::Target;
+use spans::Turns;
 pub(crate) use trace::Trace;
 pub use verdict::Verdict;
 
@@ -237,11 +238,13 @@ pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>) -> Traced {
     let measure = cost::Measure::of(now, &body, before);
     let found = before.map(|before| bodies::compare(now, &body, before));
     let both = before.zip(found.as_ref());
-    let placed = both.and_then(|(before, found)| place::of(now, &body, before, found, &measure));
+    let turns = Turns::of(now, &body);
+    let placed =
+        both.and_then(|(before, found)| place::of(now, (&body, &turns), before, found, &measure));
     let entry = placed.as_ref().and_then(|placed| placed.entry.as_ref());
     let cause =
         both.map_or(BreakCause::First, |(before, found)| cause::of(now, before, found, entry));
-    let mut trace = Trace::of(now, &body, &measure);
+    let mut trace = Trace::of(now, &body, &turns, &measure);
     let cost = cost::of(now, before, &mut trace, (&cause, placed.as_ref()), &measure);
     let impact = Impact {
         against: before.map(|before| before.number),
@@ -251,6 +254,7 @@ pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>) -> Traced {
         cause,
         cost,
     };
+    drop(turns);
     Traced { impact, trace, body }
 }
 

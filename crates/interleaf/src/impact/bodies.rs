@@ -43,18 +43,19 @@ pub(super) enum Seen {
 /// Compares a body with the one before.
 pub(super) fn compare(now: &Now<'_>, body: &Pieces, before: &Before) -> Found {
     let old = &before.body;
-    let first = body.shared_start(old);
+    let first = body.shared_start(0..body.len(), old, 0..old.len());
     let first = (first < body.len() || first < old.len()).then_some(first);
     let frames = [(old, before.trace.list.clone()), (body, list_of(now))];
     if let Some(change) = first.and_then(|first| frame::change(first, frames)) {
         return Found { first, seen: Seen::Frame(change) };
     }
-    let (old, new) = (old.part(before.trace.list.clone()), body.part(list_of(now)));
+    let old = List { body: old, range: before.trace.list.clone() };
+    let new = List { body, range: list_of(now) };
     let (at, new_at) = part_ways(&old, &new);
     let seen = match (at == old.len(), new_at == new.len()) {
         (true, true) => Seen::Nowhere,
         _ => {
-            let rest = old.copy(at..old.len().min(at + MARK));
+            let rest = old.copy(at, at + MARK);
             let closes = |byte: &u8| matches!(byte, b']' | b'}');
             let appended = rest.len() < MARK as usize && rest.iter().all(closes);
             Seen::List { before: at, now: new_at, appended }
@@ -69,12 +70,34 @@ pub(super) fn list_of(now: &Now<'_>) -> Range<u64> {
     list.start as u64..list.end as u64
 }
 
+/// A list of turns in a body. Places count from its beginning.
+struct List<'a> {
+    body: &'a Pieces,
+    range: Range<u64>,
+}
+
+impl List<'_> {
+    fn len(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    /// What comes from a place on.
+    fn from(&self, at: u64) -> Range<u64> {
+        self.range.start + at..self.range.end
+    }
+
+    /// The bytes between two places, as far as it has them.
+    fn copy(&self, start: u64, end: u64) -> Vec<u8> {
+        let Range { start: first, end: last } = self.range;
+        self.body.copy(first + start..last.min(first + end))
+    }
+}
+
 /// Where two lists of turns differ in more than marks for the cache.
-fn part_ways(old: &Pieces, new: &Pieces) -> (u64, u64) {
+fn part_ways(old: &List<'_>, new: &List<'_>) -> (u64, u64) {
     let (mut at, mut new_at) = (0, 0);
     for _ in 0..MOST_MARKS {
-        let rest = old.part(at..old.len());
-        let shared = rest.shared_start(&new.part(new_at..new.len()));
+        let shared = old.body.shared_start(old.from(at), new.body, new.from(new_at));
         (at, new_at) = (at + shared, new_at + shared);
         if let Some((back, len)) = mark_at(old, at) {
             (at, new_at) = (at - back + len, new_at - back);
@@ -88,9 +111,9 @@ fn part_ways(old: &Pieces, new: &Pieces) -> (u64, u64) {
 }
 
 /// How far before a byte a mark begins that reaches it, and how long it is.
-fn mark_at(list: &Pieces, at: u64) -> Option<(u64, u64)> {
+fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
     let start = at.saturating_sub(MARK);
-    let window = list.copy(start..list.len().min(at + MARK));
+    let window = list.copy(start, at + MARK);
     let at = (at - start) as usize;
     MARKS.iter().find_map(|(begins, ends)| {
         let begin = memchr::memmem::rfind(&window[..window.len().min(at + begins.len())], begins)?;

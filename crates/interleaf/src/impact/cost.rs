@@ -196,14 +196,11 @@ pub(super) fn of(
     let rules = now.target.rules()?;
     let token = placed.map_or(measure.total, |placed| placed.place.token);
     let known = (placed.map_or(end, |placed| placed.shared), token);
-    let mut steps: Vec<Step> =
-        trace.stages.iter().map(|stage| stage.step(measure, known)).collect();
-    let used = last_used(&rules, &steps);
-    let n = steps.len();
-    if let [.., last, this] = steps.as_mut_slice() {
-        this.shared = (last.tokens + last.answer).min(this.tokens);
-    }
-    let unbroken = if n > 1 { last_used(&rules, &steps) } else { used };
+    let steps: Vec<Step> = trace.stages.iter().map(|stage| stage.step(measure, known)).collect();
+    let [before @ .., this] = steps.as_slice() else { return None };
+    let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
+    let unbroken = Step { shared: whole.min(this.tokens), ..this.clone() };
+    let [used, unbroken] = last_used(&rules, before, [this, &unbroken]);
     Some(Cost::new(&rules, used, unbroken))
 }
 

@@ -7,7 +7,8 @@ use interleaf_store::Pieces;
 
 use super::bodies::{Found, Seen};
 use super::cost::Measure;
-use super::{Before, Now, Place, spans};
+use super::spans::{self, Turns};
+use super::{Before, Now, Place};
 
 /// Where a request differs for the model from the one before.
 pub(super) struct Placed {
@@ -32,7 +33,7 @@ struct There {
 /// Where a request differs for the model from the one before, if it does.
 pub(super) fn of(
     now: &Now<'_>,
-    body: &Pieces,
+    (body, turns): (&Pieces, &Turns<'_>),
     before: &Before,
     found: &Found,
     measure: &Measure,
@@ -49,7 +50,7 @@ pub(super) fn of(
         }
         Seen::List { before: old, now: new, .. } => {
             let byte = start + *new as usize;
-            let There { message, entry, bytes } = message_at(now, body, byte);
+            let There { message, entry, bytes } = message_at(now, (body, turns), byte);
             let shared = measure.unmarked(*new);
             let len = bytes.len().max(1) as f64;
             let within = byte.saturating_sub(bytes.start) as f64 / len;
@@ -67,41 +68,39 @@ pub(super) fn of(
 }
 
 /// The message that a byte of the list of turns belongs to; at its end, none.
-fn message_at(now: &Now<'_>, body: &Pieces, byte: usize) -> There {
+fn message_at(now: &Now<'_>, (body, turns): (&Pieces, &Turns<'_>), byte: usize) -> There {
     let (prompt, outline) = (now.prompt, &now.body.outline);
     let entries = prompt.entries();
     let n_head = n_head(entries);
     let n_settled = prompt.settled().map_or(0, |settled| settled.len());
     if let Some(span) = now.encoder.settled_at(now.body, byte) {
         let first = n_head + span.first;
-        if let Some(there) = found(span.link.entries(), body, (span.bytes, byte), first) {
+        let text = body.copy(span.bytes.start as u64..span.bytes.end as u64);
+        let spans = spans::of(span.link.entries(), &text);
+        let at = (span.bytes.start, byte);
+        if let Some(there) = found((span.link.entries(), &spans), at, first) {
             return there;
         }
     }
     let next = outline.turns.partition_point(|(end, _)| *end <= byte);
-    let mut start = next.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
-    for (end, messages) in &outline.turns[next..] {
-        let first = n_settled + messages.start;
-        let bytes = start..*end;
-        if let Some(there) = found(&entries[messages.clone()], body, (bytes, byte), first) {
+    for turn in next..outline.turns.len() {
+        let first = n_settled + outline.turns[turn].1.start;
+        let messages = (turns.entries(turn), turns.spans(turn));
+        if let Some(there) = found(messages, (turns.bytes(turn).start, byte), first) {
             return there;
         }
-        start = *end;
     }
     There { message: n_settled + entries.len(), entry: None, bytes: byte..byte }
 }
 
 /// The message of a stretch that a byte belongs to, or the first one after it.
 fn found(
-    entries: &[Entry],
-    body: &Pieces,
-    (bytes, byte): (Range<usize>, usize),
+    (entries, spans): (&[Entry], &[Range<usize>]),
+    (start, byte): (usize, usize),
     first: usize,
 ) -> Option<There> {
-    let text = body.copy(bytes.start as u64..bytes.end as u64);
-    let spans = spans::of(entries, &text);
-    let at = spans.iter().position(|span| byte < bytes.start + span.end)?;
-    let bytes = bytes.start + spans[at].start..bytes.start + spans[at].end;
+    let at = spans.iter().position(|span| byte < start + span.end)?;
+    let bytes = start + spans[at].start..start + spans[at].end;
     Some(There { message: first + at, entry: entries.get(at).cloned(), bytes })
 }
 

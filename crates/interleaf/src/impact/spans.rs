@@ -1,12 +1,49 @@
 //! Where messages stand in the bytes of the turns that they are part of.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use interleaf_model::{Entry, Message, PartRef, json_text};
+use interleaf_store::Pieces;
 use memchr::memmem;
+
+use super::Now;
 
 /// This much of a text is looked for.
 const LOOKED_FOR: usize = 48;
+
+/// The turns of a request that are not settled. Each is looked at once.
+pub(super) struct Turns<'a> {
+    now: &'a Now<'a>,
+    body: &'a Pieces,
+    spans: Vec<OnceCell<Vec<Range<usize>>>>,
+}
+
+impl<'a> Turns<'a> {
+    pub(super) fn of(now: &'a Now<'a>, body: &'a Pieces) -> Self {
+        Self { now, body, spans: vec![OnceCell::new(); now.body.outline.turns.len()] }
+    }
+
+    /// The bytes of a turn in the body.
+    pub(super) fn bytes(&self, turn: usize) -> Range<usize> {
+        let outline = &self.now.body.outline;
+        let start = turn.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
+        start..outline.turns[turn].0
+    }
+
+    /// The messages of a turn.
+    pub(super) fn entries(&self, turn: usize) -> &'a [Entry] {
+        &self.now.prompt.entries()[self.now.body.outline.turns[turn].1.clone()]
+    }
+
+    /// The bytes of each of its messages, from its beginning on.
+    pub(super) fn spans(&self, turn: usize) -> &[Range<usize>] {
+        self.spans[turn].get_or_init(|| {
+            let bytes = self.bytes(turn);
+            of(self.entries(turn), &self.body.copy(bytes.start as u64..bytes.end as u64))
+        })
+    }
+}
 
 /// The bytes of each of these messages, which stand one after the other. A message begins
 /// where the one before it ends, and ends with the last of its texts.
@@ -55,8 +92,7 @@ fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     }
     let begins = json_text(&text[..upto]).ok()?;
     let begins = begins.strip_suffix('"')?;
-    let end =
-        find(begins.as_bytes(), bytes, at)? + 1 + text.bytes().map(escaped_len).sum::<usize>();
+    let end = find(begins.as_bytes(), bytes, at)? + 1 + escaped_len(text.as_bytes());
     let closed = bytes.get(end) == Some(&b'"');
     Some((end + usize::from(closed)).min(bytes.len()))
 }
@@ -65,11 +101,14 @@ fn find(text: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
     memmem::find(bytes.get(at..)?, text).map(|found| at + found)
 }
 
-/// How many bytes a byte of a text takes in JSON.
-fn escaped_len(byte: u8) -> usize {
-    match byte {
-        b'"' | b'\\' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r' => 2,
-        0..0x20 => 6,
-        _ => 1,
-    }
+/// How many bytes a text takes in JSON. Sums without branches are what a machine adds up many
+/// bytes at a time.
+fn escaped_len(text: &[u8]) -> usize {
+    let more = |&byte: &u8| {
+        let is_short = matches!(byte, b'"' | b'\\' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r');
+        let is_control = byte < 0x20;
+        u32::from(is_short) + 5 * u32::from(is_control & !is_short)
+    };
+    text.len()
+        + text.chunks(4096).map(|chunk| chunk.iter().map(more).sum::<u32>() as usize).sum::<usize>()
 }

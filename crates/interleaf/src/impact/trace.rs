@@ -7,10 +7,11 @@ use interleaf_store::Pieces;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::Now;
 use super::cause::n_left_out;
 use super::cost::{Measure, Stage};
 use super::place::n_head;
-use super::{Now, spans};
+use super::spans::{self, Turns};
 
 /// What is kept of a request, so that the next one can be held against it. Its bytes are
 /// stored anyway; this tells what they are.
@@ -73,12 +74,12 @@ impl MadeBy {
 }
 
 impl Trace {
-    pub(super) fn of(now: &Now<'_>, body: &Pieces, measure: &Measure) -> Self {
+    pub(super) fn of(now: &Now<'_>, body: &Pieces, turns: &Turns<'_>, measure: &Measure) -> Self {
         let list = super::bodies::list_of(now);
         Self {
             batch: now.conversation.current_batch(),
             left_out: n_left_out(now),
-            made: made(now, body),
+            made: made(now, body, turns),
             per_thousand: measure.per_thousand,
             stages: Vec::new(),
             list,
@@ -100,17 +101,11 @@ impl Trace {
 
 /// The messages after the settled ones, and the summary at the head, that are not as they
 /// were said.
-fn made(now: &Now<'_>, body: &Pieces) -> Vec<MadePart> {
-    let (entries, outline) = (now.prompt.entries(), &now.body.outline);
-    let (head, _) = entries.split_at(n_head(entries));
+fn made(now: &Now<'_>, body: &Pieces, turns: &Turns<'_>) -> Vec<MadePart> {
+    let (entries, list) = (now.prompt.entries(), now.body.outline.list.start);
     let mut made = Vec::new();
-    let mut add = |entries: &[Entry], bytes: Range<usize>| {
-        if entries.iter().all(|entry| MadeBy::of(entry).is_none()) {
-            return;
-        }
-        let text = body.copy(bytes.start as u64..bytes.end as u64);
-        let start = bytes.start as i64 - outline.list.start as i64;
-        let spans = spans::of(entries, &text);
+    let mut add = |entries: &[Entry], start: usize, spans: &[Range<usize>]| {
+        let start = start as i64 - list as i64;
         for (entry, span) in entries.iter().zip(spans) {
             if let Some(origin) = MadeBy::of(entry) {
                 let bytes = (start + span.start as i64, start + span.end as i64);
@@ -118,11 +113,16 @@ fn made(now: &Now<'_>, body: &Pieces) -> Vec<MadePart> {
             }
         }
     };
-    add(head, 0..outline.list.start);
-    let mut start = outline.settled_end;
-    for (end, messages) in &outline.turns {
-        add(&entries[messages.clone()], start..*end);
-        start = *end;
+    let is_made = |entries: &[Entry]| entries.iter().any(|entry| MadeBy::of(entry).is_some());
+    let head = &entries[..n_head(entries)];
+    if is_made(head) {
+        add(head, 0, &spans::of(head, &body.copy(0..list as u64)));
+    }
+    for turn in 0..now.body.outline.turns.len() {
+        let entries = turns.entries(turn);
+        if is_made(entries) {
+            add(entries, turns.bytes(turn).start, turns.spans(turn));
+        }
     }
     made
 }

@@ -41,30 +41,24 @@ impl Pieces {
         self.len == 0
     }
 
-    /// How many bytes at the start are those of other bytes. Memory that the two share is
-    /// not looked at.
-    pub fn shared_start(&self, other: &Self) -> u64 {
-        self.shared(other, End::Front, u64::MAX)
-    }
-
-    /// A range of these bytes, in pieces. Nothing is copied.
-    #[must_use]
-    pub fn part(&self, range: Range<u64>) -> Self {
-        let mut start = 0;
-        let parts = self.pieces.iter().filter_map(|piece| {
-            let first = start;
-            start += piece.len() as u64;
-            let (from, upto) = (range.start.max(first), range.end.min(start));
-            let within = |at: u64| (at - first) as usize;
-            (from < upto).then(|| piece.slice(within(from)..within(upto)))
-        });
-        parts.collect()
+    /// How many bytes at the start of a range are those of a range of other bytes. Memory that
+    /// the two share is not looked at.
+    pub fn shared_start(&self, range: Range<u64>, other: &Self, others: Range<u64>) -> u64 {
+        let slices = (self.slices(range), other.slices(others));
+        Self::shared_by(slices, End::Front, u64::MAX)
     }
 
     /// How many bytes at one end are those of another body, up to a limit. Memory that
     /// the two share is not looked at.
     pub(super) fn shared(&self, other: &Self, end: End, limit: u64) -> u64 {
-        let (mut ours, mut theirs) = (self.from(end), other.from(end));
+        Self::shared_by((self.from(end), other.from(end)), end, limit)
+    }
+
+    fn shared_by<'a>(
+        (mut ours, mut theirs): (impl Iterator<Item = &'a [u8]>, impl Iterator<Item = &'a [u8]>),
+        end: End,
+        limit: u64,
+    ) -> u64 {
         let (mut a, mut b): (&[u8], &[u8]) = (&[], &[]);
         let mut shared = 0;
         while shared < limit {
