@@ -167,7 +167,8 @@ impl Making {
         self.report.placement = draft.placement.take().map(|placement| placed(placement, draft));
         self.report.elements = brief.memory.kept.map(|Kept { n, rebased, .. }| {
             let new = std::mem::take(&mut draft.news).into_iter().map(Arc::new);
-            Elements { kept: n, rebased, new: new.collect() }
+            let ways = brief.memory.ways.clone();
+            Elements { kept: n, rebased, new: new.collect(), ways }
         });
         if !brief.open.is_empty() {
             let outcome = Outcome::Waiting(brief.open.clone());

@@ -12,11 +12,14 @@ mod element;
 mod insert;
 mod lines;
 mod news;
+mod way;
 
 pub(crate) use cost::{cheapest, since};
 pub use element::{Element, ElementForm, Elements, Rebase};
 pub(crate) use insert::insert;
-pub(crate) use news::{Amending, news};
+pub(crate) use news::{Amending, News, news};
+pub(crate) use way::ways;
+pub use way::{SourceWay, Way};
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -38,6 +41,10 @@ pub struct ShownContext {
     anchors: HashMap<Option<MessageId>, Vec<usize>>,
     /// An element amends what was not shown.
     is_broken: bool,
+    /// An element tells how they are read.
+    explains: bool,
+    /// How the last request showed each source.
+    ways: Vec<SourceWay>,
 }
 
 /// Several sources of a kind are told apart by their order.
@@ -64,6 +71,8 @@ struct State {
     n_changes: u32,
     /// How many messages of the conversation came before its last whole copy.
     whole_at: usize,
+    /// The bytes of an element that changed it, the last ones counting most.
+    change: Option<usize>,
 }
 
 impl ShownContext {
@@ -108,6 +117,13 @@ impl ShownContext {
     pub fn take(&mut self, shown: &Elements) {
         self.truncate(shown.kept);
         shown.new.iter().for_each(|element| self.push(element.clone()));
+        self.ways.clone_from(&shown.ways);
+    }
+
+    /// How many requests are expected to come: a conversation goes on for half as long again.
+    fn requests_to_come(&self) -> f64 {
+        const LEAST: usize = 16;
+        self.elements.last().map_or(0, |last| last.n_before / 4).max(LEAST) as f64
     }
 
     /// Forgets the elements from a number on.
@@ -121,9 +137,13 @@ impl ShownContext {
     fn push(&mut self, element: Arc<Element>) {
         let state = self.states.entry((element.kind.clone(), element.nth)).or_default();
         let is_next = element.version == state.version.saturating_add(1);
+        if is_next && state.version > 0 {
+            let size = element.size();
+            state.change = Some(state.change.map_or(size, |mean| (3 * mean + size) / 4));
+        }
         state.version = element.version;
         match element.form {
-            ElementForm::Whole | ElementForm::Again | ElementForm::Withdrawn => {
+            ElementForm::Whole | ElementForm::Withdrawn => {
                 (state.n_changes, state.whole_at) = (0, element.n_before);
                 state.says.clone_from(&element.says);
             }
@@ -135,6 +155,7 @@ impl ShownContext {
                 state.says = says.map(Arc::from);
             }
         }
+        self.explains |= element.explains;
         let no = self.elements.len();
         self.anchors.entry(element.after.clone()).or_default().push(no);
         self.entries.push(element.entry(no));

@@ -24,11 +24,14 @@ pub(crate) const NO_RESULT: &str = "[No result was recorded for this call.]";
 pub(crate) const CLEARED: &str = "[This old tool result was cleared to save space.]";
 
 /// How the elements of a context that is amended are read.
-pub(crate) const AMENDED: &str = "[The context above is brought up to date further down: of each \
-    part, what comes last holds. Under \"changes\", \"@@ 3\" names the line of the version before \
-    at which they begin; \"-\" lines, cut short, no longer hold, \"+\" lines hold from now on.]";
+pub(crate) const AMENDED: &str = "[The context above is brought up to date by this: of each part, \
+    what comes last holds. Under \"changes\", \"@@ 3\" names the line of the version before at \
+    which they begin; \"-\" lines, cut short, no longer hold, \"+\" lines hold from now on.]";
 /// What is said of a part of the context that is gone.
 const GONE: &str = "[What was said of it above no longer holds.]";
+
+/// What is said of a part of the context that was shown and cannot be read now.
+const UNREAD: &str = "[It cannot be read now. What was said of it above may be out of date.]";
 
 /// A text of the context block, under its heading.
 pub(crate) fn context(kind: &ContextKind, text: &str) -> String {
@@ -39,14 +42,15 @@ pub(crate) fn context(kind: &ContextKind, text: &str) -> String {
 /// What an element of a context that is amended says.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Said<'a> {
-    /// A whole text for the first time.
-    First(&'a str),
-    /// A whole text in place of what was said before.
-    Again(&'a str),
+    /// The whole text. It reads as in a block: what a model takes for another kind of text, it
+    /// recalls less well.
+    Whole(&'a str),
     /// The lines that changed.
     Changes(&'a str),
     /// That it no longer holds.
     Withdrawn,
+    /// That it is not known now.
+    Unread,
 }
 
 /// An element of a context that is amended.
@@ -56,14 +60,15 @@ pub(crate) fn element((kind, nth): (&ContextKind, u32), version: u32, said: Said
         // Several sources of a kind are told apart.
         heading = format!("{heading} {}", nth + 1);
     }
-    let (what, text) = match said {
-        Said::First(text) => return format!("{heading}\n\n{}", inside(tag, text)),
-        Said::Again(text) => ("again", text),
-        Said::Changes(lines) => ("changes", lines),
-        Said::Withdrawn => return format!("{heading} (withdrawn)\n\n{GONE}"),
-    };
-    let text = inside_with(tag, &format!(" v=\"{version}\""), text);
-    format!("{heading} ({what})\n{text}")
+    match said {
+        Said::Whole(text) => format!("{heading}\n\n{}", inside(tag, text)),
+        Said::Changes(lines) => {
+            let lines = inside_with(tag, &format!(" v=\"{version}\""), lines);
+            format!("{heading} (changes)\n{lines}")
+        }
+        Said::Withdrawn => format!("{heading} (withdrawn)\n\n{GONE}"),
+        Said::Unread => format!("{heading} (not read)\n\n{UNREAD}"),
+    }
 }
 
 /// What a context text says, without the heading that it may bring along.

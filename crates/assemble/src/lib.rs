@@ -54,7 +54,7 @@ mod assemble;
 mod running;
 
 pub use assemble::{Assembly, Outcome, assemble, assemble_observed, assemble_or_draft};
-pub use delta::{Element, ElementForm, Elements, Rebase, ShownContext};
+pub use delta::{Element, ElementForm, Elements, Rebase, ShownContext, SourceWay, Way};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};
 pub use finding::{Cause, Finding, FindingKind};

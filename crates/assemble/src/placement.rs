@@ -4,7 +4,7 @@ mod layout;
 mod rule;
 
 pub use layout::Layout;
-pub(crate) use rule::RESULTS;
+pub(crate) use rule::STAYING;
 pub use rule::{CustomRule, PlacementRule};
 
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::delta::{Kept, ShownContext, cheapest};
+use crate::delta::{Kept, ShownContext, SourceWay, cheapest, ways};
 use crate::{ContextText, Rebase, Recipe};
 
 /// Where the context block went, and how that came about.
@@ -55,6 +55,8 @@ pub(crate) struct Memory<'a> {
     pub(crate) content: Option<SmolStr>,
     /// What was shown and stays shown, if the rule amends.
     pub(crate) kept: Option<Kept<'a>>,
+    /// How each source is shown, if the rule chooses.
+    pub(crate) ways: Vec<SourceWay>,
 }
 
 impl<'a> Memory<'a> {
@@ -64,15 +66,16 @@ impl<'a> Memory<'a> {
         view: &[Arc<Message>],
     ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
+        let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
+        let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
+        let ways = prices.map(|prices| ways(shown, &recipe.context, prices)).unwrap_or_default();
         let kept = recipe.rule.amending().map(|_| {
-            let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
-            let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
             let prices = prices.filter(|_| shown.differs(&recipe.context));
-            let cut = prices.and_then(|prices| cheapest(shown, prices, view));
+            let cut = prices.and_then(|prices| cheapest(shown, prices, &ways, view));
             let n = cut.unwrap_or(shown.elements().len());
             Kept { shown, n, rebased: cut.map(|_| Rebase::Cost) }
         });
-        Self { previous, content: goes_by_content.then(|| hash(&recipe.context)), kept }
+        Self { previous, content: goes_by_content.then(|| hash(&recipe.context)), kept, ways }
     }
 
     /// Whether what was shown before must go in again.
@@ -100,11 +103,16 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// A hash of what a block says, the same in every process and version.
+/// A hash of what a block says.
 fn hash(context: &[ContextText]) -> SmolStr {
+    hash_of(block_texts(context).into_iter().map(|text| (text.kind.as_str(), &*text.text)))
+}
+
+/// A hash of texts of these kinds, the same in every process and version.
+pub(crate) fn hash_of<'t>(texts: impl IntoIterator<Item = (&'t str, &'t str)>) -> SmolStr {
     let mut hash = Xxh3Default::new();
-    for text in block_texts(context) {
-        for part in [text.kind.as_str(), &text.text] {
+    for (kind, text) in texts {
+        for part in [kind, text] {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }

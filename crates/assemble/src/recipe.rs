@@ -60,6 +60,9 @@ pub struct CachePrices {
     pub read: f64,
     /// A token that is computed and written to it.
     pub write: f64,
+    /// How many messages before its end a prompt can be changed, and what stands before is
+    /// still found.
+    pub reach: usize,
 }
 
 /// A summary that stands for messages of the view.

@@ -99,12 +99,17 @@ impl Script {
     }
 }
 
-/// What a cache charges, for the rule `auto`. Nothing is said of caches that do not match any
-/// prefix: there, what was shown always stays, for a cut would not be found.
+/// What a cache charges, for the rule `auto`. Where reads are free nothing is said: there, what
+/// was shown always stays.
 pub fn cache_prices(rules: &Rules) -> Option<CachePrices> {
     let Prices { read, write } = rules.prices;
-    let is_any = matches!(rules.matches, Match::Prefix { .. });
-    (is_any && read > 0.0).then_some(CachePrices { read, write })
+    let reach = match rules.matches {
+        Match::Prefix { .. } | Match::Units { .. } => usize::MAX,
+        // A message has more than one content block.
+        Match::Marks { lookback, .. } => lookback * 3 / 5,
+        _ => 0,
+    };
+    (read > 0.0).then_some(CachePrices { read, write, reach })
 }
 
 /// The session as caches see it.

@@ -171,9 +171,10 @@ impl Target {
         self.cache_rules.clone().or_else(known)
     }
 
-    /// Tells a recipe what the cache charges, unless it knows.
+    /// Tells a recipe what the cache charges, unless it knows. For a model that binds its
+    /// thinking nothing is said: whatever is not where it was would cost the thinking after it.
     fn price(&self, recipe: &mut Cow<'_, Recipe>) {
-        let rules = self.rules();
+        let rules = self.rules().filter(|_| !self.binds_thinking());
         if recipe.cache_prices.is_none()
             && let Some(prices) = rules.as_ref().and_then(cache_prices)
         {

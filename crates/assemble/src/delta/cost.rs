@@ -5,12 +5,9 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use interleaf_model::{Message, PartRef};
 
-use super::{ShownContext, SourceKey};
+use super::{ShownContext, SourceKey, SourceWay};
 use crate::CachePrices;
 
-/// A conversation is expected to go on for half as long again, but for at least this many
-/// requests.
-const LEAST_REQUESTS: usize = 4;
 /// How many messages are looked at since the last element; if more follow it, showing it
 /// anew does not pay.
 const MOST_MESSAGES: usize = 512;
@@ -24,20 +21,28 @@ const ATTACHMENT: usize = 4_000;
 pub(crate) fn cheapest(
     shown: &ShownContext,
     prices: CachePrices,
+    ways: &[SourceWay],
     view: &[Arc<Message>],
 ) -> Option<usize> {
-    let last = shown.elements.last()?;
-    let n_requests = (last.n_before / 4).max(LEAST_REQUESTS) as f64;
-    let since = since(shown, view);
+    // What goes to the tail is not shown anew where it stood.
+    let is_tail = |key: &SourceKey| ways.iter().any(|way| way.is_tail(key));
+    let n_requests = shown.requests_to_come();
+    let (n_since, since) = since(shown, view);
     // From the last element to the first: what comes after a cut there.
     let (mut said, mut elements, mut whole) = (since as f64, 0.0, 0.0);
     let mut sources: HashSet<SourceKey> = HashSet::new();
     let mut best: Option<(usize, f64)> = None;
+    let n_messages = shown.elements.last()?.n_before.saturating_add(n_since);
     for (no, element) in shown.elements.iter().enumerate().rev() {
+        let n_after = n_messages.saturating_sub(element.n_before) + shown.elements.len() - no;
+        if n_after > prices.reach {
+            break;
+        }
         elements += element.size() as f64;
         let key = (element.kind.clone(), element.nth);
         if sources.insert(key.clone()) {
             let says = shown.states.get(&key).and_then(|state| state.says.as_ref());
+            let says = says.filter(|_| !is_tail(&key));
             whole += says.map_or(0, |says| says.len()) as f64;
         }
         let saved = (elements - whole) * prices.read * n_requests;
@@ -50,11 +55,11 @@ pub(crate) fn cheapest(
     best.map(|(no, _)| no)
 }
 
-/// The bytes of what was said since the last element was shown.
-pub(crate) fn since(shown: &ShownContext, view: &[Arc<Message>]) -> u64 {
+/// The messages since the last element was shown, and their bytes.
+pub(crate) fn since(shown: &ShownContext, view: &[Arc<Message>]) -> (usize, u64) {
     let last = shown.elements.last().and_then(|element| element.after.as_ref());
     let later = view.iter().rev().take(MOST_MESSAGES).take_while(|m| Some(&m.id) != last);
-    later.map(|message| size(message)).sum()
+    later.fold((0, 0), |(n, bytes), message| (n + 1, bytes + size(message)))
 }
 
 fn size(message: &Message) -> u64 {

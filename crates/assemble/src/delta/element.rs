@@ -6,6 +6,7 @@ use std::sync::Arc;
 use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 use serde::{Deserialize, Serialize};
 
+use super::SourceWay;
 use crate::draft::entry;
 use crate::fence::{self, Said};
 
@@ -46,10 +47,9 @@ interleaf_model::only_objects!(Element);
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ElementForm {
-    /// The whole text, for the first time.
+    /// The whole text.
+    #[serde(alias = "again")]
     Whole,
-    /// The whole text, in place of what was said before.
-    Again,
     /// The lines that changed since the version before.
     Changes,
     /// That it no longer holds.
@@ -69,6 +69,9 @@ pub struct Elements {
     /// The new ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new: Vec<Arc<Element>>,
+    /// How each source is shown, and why, if the rule chooses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways: Vec<SourceWay>,
 }
 
 interleaf_model::only_objects!(Elements);
@@ -91,10 +94,10 @@ pub enum Rebase {
 impl fmt::Display for Elements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} before stay", self.kept)?;
-        match self.rebased {
-            Some(why) => write!(f, ", the rest is shown anew: {}", why.as_str()),
-            None => Ok(()),
+        if let Some(why) = self.rebased {
+            write!(f, ", the rest is shown anew: {}", why.as_str())?;
         }
+        self.ways.iter().try_for_each(|way| write!(f, "; {way}"))
     }
 }
 
@@ -115,8 +118,7 @@ impl Element {
     pub fn text(&self) -> String {
         let says = self.says.as_deref().unwrap_or_default();
         let said = match self.form {
-            ElementForm::Whole => Said::First(says),
-            ElementForm::Again => Said::Again(says),
+            ElementForm::Whole => Said::Whole(says),
             ElementForm::Changes => Said::Changes(says),
             ElementForm::Withdrawn => Said::Withdrawn,
         };

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{ContextKind, Message};
+use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 
-use super::{Element, ElementForm, Kept, ShownContext, SourceKey, State, keyed, lines, since};
+use super::{
+    Element, ElementForm, Kept, ShownContext, SourceKey, SourceWay, State, keyed, lines, since,
+};
 use crate::ContextText;
-use crate::fence;
+use crate::draft::entry;
+use crate::fence::{self, Said};
 
 /// When a source is shown whole again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +23,23 @@ pub(crate) struct Amending {
     pub(crate) near: usize,
 }
 
-/// The new elements of a request, in the order of the block. Their places are not known yet.
+/// What a request says of the context that was not said before.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// The new elements, in the order of the block. Their places are not known yet.
+    pub(crate) elements: Vec<Element>,
+    /// What goes to the tail and does not stay.
+    pub(crate) tail: Vec<Entry>,
+}
+
+/// What a request must say.
 pub(crate) fn news(
     kept: Kept<'_>,
     context: &[ContextText],
-    amending: Amending,
+    (amending, ways): (Amending, &[SourceWay]),
     (n_before, is_question): (usize, bool),
     view: &[Arc<Message>],
-) -> Vec<Element> {
+) -> News {
     let part;
     let shown = if kept.n < kept.shown.elements.len() {
         part = ShownContext::of(kept.shown.elements[..kept.n].iter().cloned());
@@ -37,13 +49,18 @@ pub(crate) fn news(
     };
     let mut sources: Vec<(SourceKey, &ContextText)> = keyed(context).collect();
     sources.sort_by_key(|(key, _)| key.0.rank());
-    // Of one that cannot be read, what was shown holds.
-    let is_there = |text: &ContextText| text.is_unread || text.says_something();
-    let there: BTreeSet<SourceKey> =
-        sources.iter().filter(|(_, text)| is_there(text)).map(|(key, _)| key.clone()).collect();
+    let is_tail = |(key, _): &(SourceKey, &ContextText)| ways.iter().any(|way| way.is_tail(key));
+    let (tail, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_tail);
+    let mut there: BTreeSet<SourceKey> = tail.iter().map(|(key, _)| key.clone()).collect();
     let mut new = Vec::new();
-    for (key, text) in sources.into_iter().filter(|(_, text)| text.says_something()) {
-        let says = fence::content(&text.kind, &text.text);
+    for (key, text) in sources {
+        let says = match text.is_unread {
+            // What was shown of it holds.
+            true => kept.shown.says(&key.0, key.1).map(|says| &**says),
+            false => text.says_something().then(|| fence::content(&text.kind, &text.text)),
+        };
+        let Some(says) = says else { continue };
+        there.insert(key.clone());
         let state = shown.states.get(&key);
         let is_near = is_question && text.kind == ContextKind::Todo;
         let furthest = if is_near { amending.near } else { amending.within };
@@ -51,7 +68,7 @@ pub(crate) fn news(
         match state {
             Some(state) if state.says.as_deref() == Some(says) => {
                 if is_far(state) {
-                    new.push(element(key, state.version, ElementForm::Again, says));
+                    new.push(element(key, state.version, ElementForm::Whole, says));
                 }
             }
             Some(State { version, says: Some(old), n_changes, .. }) => {
@@ -61,12 +78,12 @@ pub(crate) fn news(
                 let changes = changes.filter(|changes| changes.len() < says.len());
                 let (form, says) = match &changes {
                     Some(changes) => (ElementForm::Changes, changes.as_str()),
-                    None => (ElementForm::Again, says),
+                    None => (ElementForm::Whole, says),
                 };
                 new.push(element(key, version.saturating_add(1), form, says));
             }
             Some(State { version, says: None, .. }) => {
-                new.push(element(key, version.saturating_add(1), ElementForm::Again, says));
+                new.push(element(key, version.saturating_add(1), ElementForm::Whole, says));
             }
             None => new.push(element(key, 1, ElementForm::Whole, says)),
         }
@@ -79,14 +96,26 @@ pub(crate) fn news(
     }
     new.iter_mut().for_each(|element| element.n_before = n_before);
     if let Some(first) = new.first_mut() {
-        first.since = since(shown, view);
+        first.since = since(shown, view).1;
     }
-    if shown.elements.is_empty()
-        && let Some(last) = new.last_mut()
+    if !shown.explains
+        && let Some(last) = new.iter_mut().rfind(|element| element.version > 1)
     {
         last.explains = true;
     }
-    new
+    let tail = tail.into_iter().map(|(key, text)| at_tail(key, text)).collect();
+    News { elements: new, tail }
+}
+
+/// A source that is shown whole, at the tail of this request only.
+fn at_tail((kind, nth): SourceKey, text: &ContextText) -> Entry {
+    let said = match text.is_unread {
+        true => Said::Unread,
+        false => Said::Whole(fence::content(&kind, &text.text)),
+    };
+    let id = MessageId::new(format!("context:{}#{nth}", kind.as_str()));
+    let message = Message::user(&fence::element((&kind, nth), 0, said)).with_id(id);
+    entry(message, Provenance::Context(kind))
 }
 
 fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: &str) -> Element {

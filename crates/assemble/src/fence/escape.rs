@@ -10,7 +10,7 @@ const TITLES: [&str; 6] = [
     "agent context :",
 ];
 /// How the notices go on after their bracket, their ellipsis and their number.
-const NOTICES: [&str; 8] = [
+const NOTICES: [&str; 9] = [
     "previous conversation summary]",
     "the conversation before this point is not shown",
     "earlier message",
@@ -19,6 +19,7 @@ const NOTICES: [&str; 8] = [
     "no result was recorded for this call",
     "the context above is brought up to date",
     "what was said of it above no longer holds",
+    "it cannot be read now",
 ];
 
 /// What a heading begins with, in ASCII and in full width.

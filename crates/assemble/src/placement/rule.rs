@@ -11,7 +11,10 @@ use crate::delta::Amending;
 use crate::{Error, Placement};
 
 /// After which tool result from the end the block goes if nothing else is said (C3).
-pub(crate) const RESULTS: usize = 3;
+const RESULTS: usize = 3;
+
+/// The same for a block that then stays where it is: it falls back by itself.
+pub(crate) const STAYING: usize = 2;
 
 /// How many messages may follow a block that stays where it was, if nothing else is said:
 /// about five rounds.
@@ -44,7 +47,7 @@ pub enum PlacementRule {
     /// question stays last.
     Tail,
     /// Where it was, byte for byte, while it says the same and no more than this many
-    /// messages follow it; else right after the third-last tool result.
+    /// messages follow it; else right after the second-last tool result.
     Sticky(usize),
     /// The whole block once, at the tail; then at the tail only what changed, and after
     /// this many changes of a source the whole of it. What was shown stays as it was.
@@ -136,7 +139,7 @@ impl PlacementRule {
             Self::Tail | Self::Delta(_) | Self::Auto(_) => tail(layout),
             Self::Sticky(limit) => match memory.stood(layout, has_head).flatten() {
                 Some(position) if layout.len() - position <= *limit => at(position),
-                Some(_) | None => after_tool_result(layout, RESULTS),
+                Some(_) | None => after_tool_result(layout, STAYING),
             },
             Self::Custom(custom) => at((custom.position)(layout, memory.previous)),
         }

@@ -3,7 +3,7 @@
 use interleaf_model::{Entry, Role};
 
 use crate::brief::Brief;
-use crate::placement::RESULTS;
+use crate::placement::STAYING;
 use crate::{Layout, PlacementRule};
 
 /// How many turns of the assistant's begin between the settled part and the context
@@ -55,8 +55,8 @@ fn anchor(
     let anchor = match brief.recipe.rule {
         PlacementRule::AfterToolResult(n) => after_result(n)?,
         PlacementRule::Sticky(_) => match brief.memory.stood(layout, false) {
-            Some(stood) => stood?.min(after_result(RESULTS)?),
-            None => after_result(RESULTS)?,
+            Some(stood) => stood?.min(after_result(STAYING)?),
+            None => after_result(STAYING)?,
         },
         PlacementRule::BeforeAssistant(n) => layout.nth_last(Role::Assistant, n)?,
         PlacementRule::FromEnd(n) => layout.len().checked_sub(n)?,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use interleaf_model::{Entry, Message, MessageId, Provenance, Role};
 
 use crate::brief::Brief;
-use crate::delta::{Amending, Kept, insert, news};
+use crate::delta::{Amending, Kept, News, insert, news};
 use crate::draft::{Draft, entry};
 use crate::fence;
 use crate::finding::Findings;
@@ -72,9 +72,10 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
     if n_settled + insert(kept, &mut draft.entries, is_first) < kept.n {
         draft.rebase = Some(Rebase::PlaceGone);
     }
-    draft.news =
-        news(kept, &brief.recipe.context, amending, (n_before, question.is_some()), brief.view);
-    if draft.news.is_empty() {
+    let by = (amending, brief.memory.ways.as_slice());
+    let News { mut elements, tail } =
+        news(kept, &brief.recipe.context, by, (n_before, question.is_some()), brief.view);
+    if elements.is_empty() && tail.is_empty() {
         return;
     }
     let is_next = |entry: &Entry| next.as_ref().is_some_and(|m| Arc::ptr_eq(m, &entry.message));
@@ -86,14 +87,15 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
         before_block,
         after: None,
         index: at,
-        messages: draft.news.len(),
+        messages: elements.len() + tail.len(),
         content: None,
     });
     let after = draft.entries[..at].iter().rfind(|entry| is_said(entry));
     let after = after.map(|entry| entry.message.id.clone());
-    draft.news.iter_mut().for_each(|element| element.after.clone_from(&after));
-    let entries = draft.news.iter().enumerate().map(|(i, element)| element.entry(kept.n + i));
-    draft.entries.splice(at..at, entries.collect::<Vec<_>>());
+    elements.iter_mut().for_each(|element| element.after.clone_from(&after));
+    let entries = elements.iter().enumerate().map(|(i, element)| element.entry(kept.n + i));
+    draft.entries.splice(at..at, entries.chain(tail).collect::<Vec<_>>());
+    draft.news = elements;
 }
 
 /// Whether a message is one of the conversation's, which a later request finds again.

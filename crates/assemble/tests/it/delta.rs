@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    CachePrices, ContextText, ElementForm, PlacementRule, Previous, Rebase, Recipe, Report, Running,
+    CachePrices, ContextText, ElementForm, PlacementRule, Previous, Rebase, Recipe, Report,
+    Running, SourceWay, Way,
 };
-use interleaf_model::{ContextKind, Entry, Prompt, Provenance, Role};
+use interleaf_model::{ContextKind, Entry, Message, Prompt, Provenance, Role};
 use interleaf_samples::strategy::conversation;
 use proptest::prelude::*;
 
 use crate::scene::{Scene, input, named, ready, summary};
 
+const INFO: &str = "## Agent Useful Information";
 const RULE: PlacementRule = PlacementRule::Delta(4);
 
 /// A session whose requests are made one after the other, each with these context texts.
@@ -58,6 +60,7 @@ fn kind_of(name: &str) -> ContextKind {
 fn letters(prompt: &Prompt) -> String {
     let letter = |entry: &Entry| match (&entry.provenance, entry.message.role()) {
         (Provenance::Element(_), _) => '*',
+        (Provenance::Context(_), _) => '+',
         (_, Role::System) => 's',
         (_, Role::User) => 'u',
         (_, Role::Assistant) => 'a',
@@ -67,7 +70,9 @@ fn letters(prompt: &Prompt) -> String {
 }
 
 fn elements(prompt: &Prompt) -> Vec<String> {
-    let is_element = |entry: &&Entry| matches!(entry.provenance, Provenance::Element(_));
+    let is_element = |entry: &&Entry| {
+        matches!(entry.provenance, Provenance::Element(_) | Provenance::Context(_))
+    };
     prompt
         .entries()
         .iter()
@@ -82,9 +87,11 @@ fn read_all(prompt: &Prompt) -> BTreeMap<String, String> {
     for text in elements(prompt) {
         let (heading, rest) = text.split_once('\n').unwrap();
         let rest = rest.trim_start_matches('\n');
-        let title = heading.strip_suffix(" (again)").unwrap_or(heading);
         let changes = heading.strip_suffix(" (changes)");
-        let title = changes.unwrap_or(title);
+        let title = changes.unwrap_or(heading);
+        if heading.ends_with(" (not read)") {
+            continue;
+        }
         if let Some(title) = heading.strip_suffix(" (withdrawn)") {
             assert!(known.remove(title).is_some(), "{title} is not there");
             continue;
@@ -152,8 +159,6 @@ fn the_whole_block_is_shown_once_and_then_what_changed() {
     - [ ] 5 write part 5
     - [ ] 6 write part 6
     </agent-todo>
-
-    [The context above is brought up to date further down: of each part, what comes last holds. Under "changes", "@@ 3" names the line of the version before at which they begin; "-" lines, cut short, no longer hold, "+" lines hold from now on.]
     ────
     ## Agent TODO List (changes)
     <agent-todo v="2">
@@ -161,6 +166,8 @@ fn the_whole_block_is_shown_once_and_then_what_changed() {
     - - [ ] 1 write part 1
     + - [x] 1 write part 1
     </agent-todo>
+
+    [The context above is brought up to date by this: of each part, what comes last holds. Under "changes", "@@ 3" names the line of the version before at which they begin; "-" lines, cut short, no longer hold, "+" lines hold from now on.]
     ────
     ## Agent TODO List (changes)
     <agent-todo v="3">
@@ -187,8 +194,8 @@ fn a_source_is_shown_whole_after_so_many_changes() {
         let (_, report) = session.request("u go", &[("info", &format!("{long}{n}"))]);
         forms.extend(report.elements.unwrap().new.iter().map(|element| element.form));
     }
-    use ElementForm::{Again, Changes, Whole};
-    assert_eq!(forms, [Whole, Changes, Changes, Again, Changes, Changes, Again]);
+    use ElementForm::{Changes, Whole};
+    assert_eq!(forms, [Whole, Changes, Changes, Whole, Changes, Changes, Whole]);
 }
 
 #[test]
@@ -249,7 +256,8 @@ fn what_was_shown_is_shown_anew_when_its_place_is_gone() {
 fn auto_shows_a_source_anew_once_its_old_copies_cost_more() {
     let requests = |read: f64, round: &str| {
         let mut session = Session::new(PlacementRule::Auto(1_000));
-        session.scene.recipe.cache_prices = Some(CachePrices { read, write: 1.25 });
+        session.scene.recipe.cache_prices =
+            Some(CachePrices { read, write: 1.25, reach: usize::MAX });
         let mut talk = "u go\n".to_owned();
         let mut n_rebased = 0;
         for n in 0..40 {
@@ -266,6 +274,55 @@ fn auto_shows_a_source_anew_once_its_old_copies_cost_more() {
     assert!(requests(0.1, "x") > 1);
     assert_eq!(requests(0.1, &"long ".repeat(2_000)), 0);
     assert_eq!(requests(0.0, "x"), 0);
+}
+
+#[test]
+fn auto_shows_a_source_that_always_changes_as_a_whole_at_the_tail_and_says_why() {
+    let mut session = Session::new(PlacementRule::Auto(8));
+    session.scene.recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 0 });
+    let mut talk = "u go\n".to_owned();
+    let mut made = Vec::new();
+    for n in 0..5 {
+        let passages = format!("Passage {n} says something else. ").repeat(20);
+        let (prompt, report) =
+            session.request(&talk, &[("todo", "one\ntwo"), ("passages", &passages)]);
+        assert_eq!(read_all(&prompt)["## Agent Context: passages"], passages);
+        made.push((letters(&prompt), report.elements.unwrap().ways));
+        talk.push_str(&format!("a [call c{n} ls]\nt c{n}= x\n"));
+    }
+    let letters: Vec<&str> = made.iter().map(|(letters, _)| letters.as_str()).collect();
+    assert_eq!(letters, ["**u", "**uat*", "**uat*at+", "**uat*atat+", "**uat*atatat+"]);
+    let ways = &made.last().unwrap().1;
+    let figures = |way: &SourceWay| (way.way, way.changes, way.amended, way.tail);
+    assert_eq!(figures(&ways[0]), (Way::Amended, 0, 0, 7));
+    let (way, changes, amended, tail) = figures(&ways[1]);
+    assert!(way == Way::Tail && changes >= 750 && tail < amended, "{:?}", ways[1]);
+
+    // Once it rests, it stays where it is shown.
+    let same = "Passage 9 says something else. ".repeat(20);
+    for n in 5..16 {
+        session.request(&talk, &[("todo", "one\ntwo"), ("passages", &same)]);
+        talk.push_str(&format!("a [call c{n} ls]\nt c{n}= x\n"));
+    }
+    let (_, report) = session.say(&[("todo", "one\ntwo"), ("passages", &same)]);
+    assert_eq!(report.elements.unwrap().ways[1].way, Way::Amended);
+}
+
+#[test]
+fn what_goes_to_the_tail_and_cannot_be_read_now_is_said_to_be_unknown() {
+    let mut session = Session::new(PlacementRule::Auto(8));
+    session.scene.recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 0 });
+    for n in 0..5 {
+        let text = format!("Passage {n} says something else. ").repeat(20);
+        session.request("u go\na well", &[("passages", &text)]);
+    }
+    session.scene.recipe.context = vec![ContextText::unread(kind_of("passages"))];
+    let (prompt, _) = session.go_on();
+    insta::assert_snapshot!(elements(&prompt).last().unwrap(), @r"
+    ## Agent Context: passages (not read)
+
+    [It cannot be read now. What was said of it above may be out of date.]
+    ");
 }
 
 #[test]
@@ -320,10 +377,13 @@ proptest! {
             (1_usize..5).prop_map(PlacementRule::Delta),
             (0_usize..20).prop_map(PlacementRule::Auto),
         ],
+        read in prop::option::of(0.05_f64..1.0),
+        reach in prop_oneof![0_usize..12, Just(usize::MAX)],
     ) {
         let messages = named(messages);
         let mut running = Running::new();
         let mut session = Session::new(rule.clone());
+        session.scene.recipe.cache_prices = read.map(|read| CachePrices { read, write: 1.0, reach });
         let mut was_mended = false;
         let step = messages.len().div_ceil(texts.len());
         for (new, (todo, info, is_unread)) in messages.chunks(step).zip(texts) {
@@ -346,8 +406,15 @@ proptest! {
             let continued = running.assemble(&session.scene.recipe, session.scene.requires);
             prop_assert_eq!(&continued.unwrap().report.elements, &report.elements);
 
-            let info = if is_unread { known } else { Some(info.text) };
-            let current = [("## Agent TODO List", Some(todo.into())), ("## Agent Useful Information", info)];
+            let ways = &report.elements.as_ref().unwrap().ways;
+            let is_tail = ways.iter().any(|w| w.kind == ContextKind::Info && w.way == Way::Tail);
+            let info = match (is_unread, is_tail) {
+                (true, false) => known,
+                // What it said last is gone with the tail; an older text may still stand.
+                (true, true) => read_all(&prompt).get(INFO).map(|text| text.as_str().into()),
+                (false, _) => Some(info.text),
+            };
+            let current = [("## Agent TODO List", Some(todo.into())), (INFO, info)];
             let says = |(title, text): (&str, Option<Arc<str>>)| {
                 let text = text?;
                 let text = text.trim_matches('\n');
@@ -358,13 +425,17 @@ proptest! {
 
             let last = prompt.entries().last().unwrap();
             let asks = session.scene.view.messages.last().unwrap().role() == Role::User;
-            prop_assert!(!asks || !matches!(last.provenance, Provenance::Element(_)));
+            let is_context = matches!(last.provenance, Provenance::Element(_) | Provenance::Context(_));
+            prop_assert!(!asks || !is_context);
             if let Some(before) = before {
+                // What went to the tail does not stay.
+                let is_tail = |message: &Arc<Message>| message.id.as_str().contains('#');
                 let n = before.messages.len();
+                let n = before.messages.iter().position(is_tail).unwrap_or(n);
                 let rebased = report.elements.as_ref().unwrap().rebased;
                 let stable = report.stable_prefix.unwrap().messages;
                 // A result that came late takes the place of one that was made for it.
-                prop_assert!(rebased.is_some() || was_mended || stable == n, "{stable} of {n}");
+                prop_assert!(rebased.is_some() || was_mended || stable >= n, "{stable} of {n}");
             }
             was_mended = report.steps.iter().any(|step| !step.findings.is_empty());
         }

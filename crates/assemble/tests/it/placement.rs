@@ -317,20 +317,20 @@ fn a_sticky_block_stays_while_it_says_the_same_and_not_too_much_follows() {
         ("s u a t a t a t a t", "one"),
         ("s u a t a t a t a t a t", "one"),
         // Nine messages would follow it.
-        ("s u a t a t a t a t a t u", "one"),
         ("s u a t a t a t a t a t u a t", "one"),
+        ("s u a t a t a t a t a t u a t a t", "one"),
         // It says something else.
-        ("s u a t a t a t a t a t u a t", "two"),
+        ("s u a t a t a t a t a t u a t a t", "two"),
     ];
     assert_eq!(
         requests(&PlacementRule::Sticky(8), &session),
         [
-            "s u a t * a t a t",
-            "s u a t * a t a t a t",
-            "s u a t * a t a t a t a t",
-            "s u a t a t a t * a t a t u",
-            "s u a t a t a t * a t a t u a t",
-            "s u a t a t a t a t * a t u a t",
+            "s u a t a t * a t",
+            "s u a t a t * a t a t",
+            "s u a t a t * a t a t a t",
+            "s u a t a t a t a t a t * u a t",
+            "s u a t a t a t a t a t * u a t a t",
+            "s u a t a t a t a t a t u a t * a t",
         ]
     );
 }

@@ -227,7 +227,7 @@ fn tools(n: usize) -> Arc<[Tool]> {
 
 fn recipe(todo: &str) -> Recipe {
     let mut recipe = Recipe::new().with_context(ContextKind::Todo, todo);
-    recipe.cache_prices = Some(CachePrices { read: 0.3, write: 1.0 });
+    recipe.cache_prices = Some(CachePrices { read: 0.3, write: 1.0, reach: usize::MAX });
     recipe.ledger = Some(ledger());
     recipe
 }

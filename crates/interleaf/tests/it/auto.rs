@@ -5,9 +5,9 @@ mod script;
 
 use std::sync::{Arc, LazyLock};
 
-use interleaf::assemble::{Estimate, Ledger, PlacementRule, Recipe};
+use interleaf::assemble::{ContextText, Estimate, Ledger, PlacementRule, Recipe};
 use interleaf::cache::Rules;
-use interleaf::model::Requirements;
+use interleaf::model::{ContextKind, Requirements};
 use interleaf::replay::{Script, cache_prices};
 use interleaf_samples::working_session::Course;
 
@@ -72,4 +72,34 @@ fn h1_in_a_long_session_auto_drops_what_costs_more_than_a_fresh_copy() {
     let rules = [Rules::named("openai").unwrap()];
     let (auto, delta) = (costs(&script, "auto", &rules)[0], costs(&script, "delta", &rules)[0]);
     assert!(auto < 0.9 * delta, "{auto} against {delta}");
+}
+
+/// The session with a source more, of this many bytes, that says something else in every
+/// request: what was looked up for it.
+fn with_passages(mut script: Script, len: usize) -> Script {
+    for (number, turn) in script.turns.iter_mut().enumerate() {
+        let line = |i: usize| format!("- passage {number}.{i} of the manual is found here\n");
+        let text: String = (0..len / 50).map(line).collect();
+        turn.context.push(ContextText::new(ContextKind::Other("passages".into()), text));
+    }
+    script
+}
+
+#[test]
+fn h1_beside_a_source_that_always_says_something_else_auto_is_cheaper_than_any_one_rule() {
+    for (n_requests, len) in [(20, 4_000), (60, 500), (60, 4_000)] {
+        let course = Course { n_requests, change_every: 4, results: (200, 3_000) };
+        let script = with_passages(script(course), len);
+        for rules in Rules::all() {
+            let row = format!("{} {n_requests} {len}", rules.name);
+            let rules = [rules];
+            let others = OTHERS.iter().map(|rule| costs(&script, rule, &rules)[0]);
+            let best = others.fold(f64::INFINITY, f64::min);
+            let auto = costs(&script, "auto", &rules)[0];
+            // Where reads are free there is nothing to gain.
+            assert!(auto <= best * 1.03, "{row}: {auto} against {best}");
+            let gains = rules[0].prices.read > 0.0 && n_requests == 60 && len == 4_000;
+            assert!(!gains || auto <= best * 0.95, "{row}: {auto} against {best}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Rules that go by what was shown before: the session remembers, wherever it is made.
 
-use interleaf::assemble::{OpenBlock, PlacementRule, Recipe, View, assemble};
+use interleaf::assemble::{
+    CachePrices, ContextText, OpenBlock, PlacementRule, Recipe, View, assemble,
+};
 use interleaf::conversation::{Operation, Truncate};
 use interleaf::model::{ContextKind, Json, Message, notation};
 use interleaf::wire::{Family, Vendor};
@@ -37,6 +39,16 @@ fn recipe(rule: &PlacementRule, todo: &str) -> Recipe {
     recipe
 }
 
+/// The same with a text of which every line is another when the list is. Under `auto` it goes
+/// to the tail.
+fn two_sources(rule: &PlacementRule, todo: &str) -> Recipe {
+    let mut recipe = recipe(rule, todo);
+    let passages = todo.replace("state", &format!("state of {todo:?}"));
+    recipe.context.push(ContextText::new(ContextKind::Other("passages".into()), passages));
+    recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 12 });
+    recipe
+}
+
 /// The next request, as bytes.
 async fn next(session: &mut Session, recipe: &Recipe) -> String {
     let request = session.request(recipe, &target()).await.unwrap().request().unwrap();
@@ -58,7 +70,7 @@ async fn played(
 ) {
     for (n, message) in messages.iter().enumerate() {
         session.append(message.clone()).await.unwrap();
-        next(session, &recipe(rule, &todo(changes(n)))).await;
+        next(session, &two_sources(rule, &todo(changes(n)))).await;
     }
 }
 
@@ -75,7 +87,7 @@ fn c6_what_was_shown_is_found_again_by_a_resume_another_node_and_a_fork() {
             for (n, message) in agent_session(80).into_iter().enumerate() {
                 alone.append(message.clone()).await.unwrap();
                 session.append(message).await.unwrap();
-                let recipe = recipe(rule, &todo(n / every));
+                let recipe = two_sources(rule, &todo(n / every));
                 let mut fork = session.fork("a fork").await.unwrap();
                 let mut fork_of_fork = fork.fork("another").await.unwrap();
                 let mut opened = Session::open(store.clone(), fork.id()).await.unwrap();
@@ -108,7 +120,7 @@ fn c6_after_a_rollback_the_context_stands_where_it_stood_then() {
             let cut = Truncate { keep_last: Some(6), ..Truncate::default() };
             session.operate(Operation::Truncate(cut)).await.unwrap();
             played(&mut session, &messages[40..], rule, changes).await;
-            let recipe = recipe(rule, &todo(if is_sticky { 1 } else { 14 }));
+            let recipe = two_sources(rule, &todo(if is_sticky { 1 } else { 14 }));
             let moved = next(&mut session, &recipe).await;
             session.roll_back(0).await.unwrap();
             let mut opened = Session::open(store.clone(), session.id()).await.unwrap();
