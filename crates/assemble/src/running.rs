@@ -13,13 +13,14 @@ pub(crate) use self::prior::{Prior, Spent};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{Message, MessageId, Requirements};
+use interleaf_model::{Entry, Message, MessageId, Requirements};
 
 use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
 use crate::assemble::{Making, assemble_after};
 use crate::brief::Brief;
+use crate::delta::Kept;
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
@@ -57,6 +58,8 @@ pub struct Running {
     made_for: Option<Basis>,
     source: Source,
     prior: Box<Prior>,
+    /// How many of the elements that were shown it was settled with, where they stood.
+    n_elements: usize,
     previous: Option<Remembered>,
     /// Where the previous request had its context block.
     placement: Option<Placement>,
@@ -132,22 +135,14 @@ impl Running {
     }
 
     fn remember_elements(&mut self, elements: Option<&Elements>) {
-        let n = self.shown.elements().len();
+        let n_kept = elements.map_or(0, |elements| elements.kept);
         match elements {
-            Some(elements) if elements.kept == n => self.shown.take(elements),
-            Some(elements) => {
-                self.shown.take(elements);
-                self.shown_edition += 1;
-                // What is settled has the elements that stay, and no other.
-                if let Some(basis) = &mut self.made_for {
-                    basis.keep_elements(elements.kept, self.shown_edition);
-                }
-            }
-            None if n > 0 => {
-                self.shown = ShownContext::default();
-                self.shown_edition += 1;
-            }
-            None => {}
+            Some(elements) => self.shown.take(elements),
+            None => self.shown = ShownContext::default(),
+        }
+        // What is settled may hold elements that are gone, if another request was made since.
+        if n_kept < self.n_elements {
+            self.shown_edition += 1;
         }
     }
 
@@ -238,7 +233,10 @@ impl Running {
                 Err(error) => return Made::Done(Box::new(Err(error))),
             };
             self.made_for = Some(basis);
+        } else if let Some(kept) = brief.memory.kept {
+            self.unsettle_elements(kept);
         }
+        self.n_elements = brief.memory.kept.map_or(0, |kept| kept.n);
         let has_block = brief.recipe.context.iter().any(ContextText::says_something);
         let tail = self.repaired(brief, has_block);
         let source = &self.source.entries[tail.from..];
@@ -251,6 +249,25 @@ impl Running {
         self.settle(brief, &cuts);
         let tail = self.repaired(brief, has_block);
         self.finish(brief, tail, previous)
+    }
+
+    /// Gives up the settled turns in which another number of elements makes a difference:
+    /// all from the one that the first of these stands after. Elements stand in the order in
+    /// which they were shown.
+    fn unsettle_elements(&mut self, kept: Kept<'_>) {
+        let first = self.n_elements.min(kept.n);
+        let Some(element) = kept.shown.elements().get(first) else { return };
+        if kept.n == self.n_elements {
+            return;
+        }
+        let mut n_given_up = 1;
+        let is_it = |entry: &Entry| element.after.as_ref() == Some(&entry.message.id);
+        while !self.prior.stretches.is_empty()
+            && !self.source.entries[self.prior.n_source()..].iter().any(is_it)
+        {
+            self.prior.unsettle(n_given_up);
+            n_given_up *= 2;
+        }
     }
 
     /// What came since the settled turns, repaired. Turns are given up again until the

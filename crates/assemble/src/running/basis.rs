@@ -20,23 +20,12 @@ pub(super) struct Basis {
     longest_result: Option<u64>,
     ledger: Option<(Arc<Ledger>, Rate)>,
     edition: u64,
-    elements: Option<Shown>,
-}
-
-/// What was shown of the context: which of it stays.
-#[derive(PartialEq)]
-struct Shown {
-    edition: u64,
-    /// Nothing, if all of it does: then it grows.
-    kept: Option<usize>,
+    /// The edition of what was shown of the context, if the rule amends it.
+    elements: Option<u64>,
 }
 
 impl Basis {
-    pub(super) fn of(brief: &Brief<'_>, edition: u64, delta_edition: u64) -> Self {
-        let elements = brief
-            .memory
-            .kept
-            .map(|kept| Shown { edition: delta_edition, kept: kept.rebased.map(|_| kept.n) });
+    pub(super) fn of(brief: &Brief<'_>, edition: u64, shown_edition: u64) -> Self {
         let recipe = brief.recipe;
         Self {
             agent: recipe.agent.clone(),
@@ -48,16 +37,7 @@ impl Basis {
             longest_result: recipe.budget.map(|budget| budget.longest_result),
             ledger: recipe.ledger.clone().zip(brief.counting.as_ref().map(|c| c.rate())),
             edition,
-            elements,
-        }
-    }
-
-    /// Takes in that only the first `n` of the elements stay, which makes a new edition. What
-    /// was settled for another number of them is made anew.
-    pub(super) fn keep_elements(&mut self, n: usize, edition: u64) {
-        if let Some(elements) = &mut self.elements {
-            let holds = elements.kept == Some(n) && elements.edition + 1 == edition;
-            *elements = Shown { edition, kept: (!holds).then_some(usize::MAX) };
+            elements: brief.memory.kept.map(|_| shown_edition),
         }
     }
 }
