@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use interleaf_model::{Entry, Message, Prompt, Provenance, Requirements, Role};
+use interleaf_model::{Carried, Entry, Message, Prompt, Provenance, Requirements, Role};
 
 use crate::brief::Brief;
+use crate::carry::carry;
 use crate::delta::Kept;
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
-    Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, ShownContext,
+    Carrier, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, ShownContext,
     StablePrefix, Step, StepReport, View,
 };
 
@@ -108,6 +109,7 @@ pub(crate) fn assemble_after(
     let mut draft = Draft::of(&view.messages, recipe.look_alikes);
     let mut making = Making::default();
     making.run(&brief, &mut draft, &STEPS, observe)?;
+    making.carry(&brief, &mut draft);
     if let Some(previous) = previous {
         let old = previous.iter();
         let stable = stable_prefix(old, draft.messages(), brief.counting.as_ref(), |message| {
@@ -151,6 +153,24 @@ impl Making {
         self.report.steps.push(StepReport { step, before, after, findings: findings.into_list() });
     }
 
+    /// Puts the texts of the context, and system messages that stay in place, into what
+    /// carries them.
+    pub(crate) fn carry(&mut self, brief: &Brief<'_>, draft: &mut Draft) {
+        let carried = carry(brief, &draft.carriers, &mut draft.entries);
+        if let Some(placement) = &mut draft.placement {
+            let (carrier, refused) = carried.last;
+            placement.refused = refused.or(placement.refused);
+            placement.carrier = carrier;
+        }
+        let settled = draft.prior.as_ref().map(|prior| prior.carried());
+        let mut findings = settled.unwrap_or_default();
+        findings.extend(&carried.findings);
+        let system = self.report.steps.iter_mut().find(|report| report.step == Step::System);
+        if let Some(report) = system {
+            report.findings.extend(findings.into_list());
+        }
+    }
+
     /// Adds what is the same as in the previous request.
     pub(crate) fn stable(&mut self, stable: StablePrefix) {
         self.report.stable_prefix = Some(stable);
@@ -189,6 +209,11 @@ fn placed(mut placement: Placement, draft: &Draft) -> Placement {
     let is_context = |entry: &Entry| match entry.provenance {
         Provenance::Context(_) => true,
         Provenance::Element(_) => !draft.news.is_empty(),
+        Provenance::Carrying(ref carrying) => carrying.texts.iter().any(|text| match text {
+            Carried::Context(_) => true,
+            Carried::Element(_) => !draft.news.is_empty(),
+            Carried::System => false,
+        }),
         Provenance::Original
         | Provenance::Altered
         | Provenance::System
@@ -198,11 +223,16 @@ fn placed(mut placement: Placement, draft: &Draft) -> Placement {
     };
     // What is new comes after what was shown before.
     let last = draft.entries.iter().rposition(is_context).unwrap_or_default();
-    let index = (last + 1).saturating_sub(placement.messages);
-    let before = index.checked_sub(1).and_then(|before| draft.entries.get(before));
+    let (index, before) = match placement.carrier {
+        Carrier::Attached => (last, draft.entries.get(last)),
+        Carrier::Message | Carrier::System => {
+            let index = (last + 1).saturating_sub(placement.messages);
+            (index, index.checked_sub(1).and_then(|before| draft.entries.get(before)))
+        }
+    };
     let before = before.filter(|entry| entry.message.role() != Role::System);
     placement.after = before.map(|entry| entry.message.id.clone());
-    let shown = draft.prior.as_ref().map_or(0, |prior| prior.len_after(Step::Fit));
+    let shown = draft.prior.as_ref().map_or(0, |prior| prior.len_after(Step::Validate));
     placement.index = index + shown;
     placement
 }

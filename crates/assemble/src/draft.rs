@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, ToolCall};
 
+use crate::carry::Carriers;
 use crate::fence;
 use crate::running::Prior;
 use crate::{Element, LookAlikes, Placement, Rebase, Step, Tokens};
@@ -25,6 +26,8 @@ pub(crate) struct Draft {
     pub(crate) entries: Vec<Entry>,
     /// Where the context block went.
     pub(crate) placement: Option<Placement>,
+    /// What the texts of the context are to be carried in.
+    pub(crate) carriers: Carriers,
     /// What is said of the context for the first time, and stays.
     pub(crate) news: Vec<Element>,
     /// Why what was shown of the context cannot stay as it was.

@@ -90,6 +90,11 @@ fn heading(kind: &ContextKind) -> (String, &'static str) {
     }
 }
 
+/// A text of a system message that stands in another role.
+pub(crate) fn system_message(text: &str) -> String {
+    format!("[System message at this point]\n\n{}", inside("system-message", text))
+}
+
 /// A summary that stands for `n` messages.
 pub(crate) fn summary(n: usize, text: &str) -> String {
     let messages = if n == 1 { "message" } else { "messages" };

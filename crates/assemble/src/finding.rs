@@ -151,6 +151,10 @@ pub enum Cause {
     NoUserBefore,
     /// System messages stand at the head.
     SystemToHead,
+    /// The target takes a system message in its place.
+    SystemInPlace,
+    /// The target takes no system message in its place.
+    SystemAsText,
     /// There is no system prompt, so the role definition takes its place.
     RoleAsSystem,
     /// It is longer than a single result may be.
@@ -210,6 +214,10 @@ impl fmt::Display for Cause {
             Self::CallIdReused => "its call id was used before",
             Self::NoUserBefore => "there was no user message before the first assistant message",
             Self::SystemToHead => "system messages are joined at the head",
+            Self::SystemInPlace => "the target takes a system message here: it stays in its place",
+            Self::SystemAsText => {
+                "the target takes no system message here: it stays in its place as a text"
+            }
             Self::RoleAsSystem => {
                 "there is no system prompt: the role definition is the system message"
             }

@@ -37,6 +37,8 @@ mod recipe;
 mod view;
 
 mod brief;
+mod carrier;
+mod carry;
 mod delta;
 mod draft;
 mod fence;
@@ -54,6 +56,7 @@ mod assemble;
 mod running;
 
 pub use assemble::{Assembly, Outcome, assemble, assemble_observed, assemble_or_draft};
+pub use carrier::{Carrier, Refused, SystemMessages};
 pub use delta::{Element, ElementForm, Elements, Rebase, ShownContext, SourceWay, Way};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};

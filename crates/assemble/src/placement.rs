@@ -16,7 +16,7 @@ use smol_str::{SmolStr, format_smolstr};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::delta::{Kept, ShownContext, SourceWay, cheapest, ways};
-use crate::{ContextText, Rebase, Recipe};
+use crate::{Carrier, ContextText, Rebase, Recipe, Refused};
 
 /// Where the context block went, and how that came about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +39,15 @@ pub struct Placement {
     pub after: Option<MessageId>,
     /// The index of the block in the request.
     pub index: usize,
-    /// How many messages it has.
+    /// How many messages it has, or texts, if a message carries them.
     pub messages: usize,
+    /// In what it is sent. With `attached`, `index` and `after` name the message that has it
+    /// at its end.
+    #[serde(default, skip_serializing_if = "Carrier::is_message")]
+    pub carrier: Carrier,
+    /// Why it is not sent in the carrier that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refused>,
     /// A hash of what it says, if the rule goes by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<SmolStr>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{AgentName, ContextKind, Message, MessageId, Origin, Tool};
 
-use crate::{Error, Ledger, PlacementRule, fence};
+use crate::{Carrier, Error, Ledger, PlacementRule, SystemMessages, fence};
 
 /// What a request is made from, beside the conversation: the same recipe serves one
 /// request after the other.
@@ -33,6 +33,10 @@ pub struct Recipe {
     pub tools: Arc<[Tool]>,
     /// Where the context block goes.
     pub rule: PlacementRule,
+    /// In what the texts of the context are sent.
+    pub carrier: Carrier,
+    /// What becomes of system messages that the conversation has after its beginning.
+    pub system_messages: SystemMessages,
     /// What the target's prompt cache charges, for the rule `auto`. Without it what was
     /// shown is taken to cost nothing.
     pub cache_prices: Option<CachePrices>,
@@ -254,6 +258,20 @@ impl Recipe {
     #[must_use]
     pub fn with_rule(mut self, rule: PlacementRule) -> Self {
         self.rule = rule;
+        self
+    }
+
+    /// The recipe with the context in this carrier.
+    #[must_use]
+    pub fn with_carrier(mut self, carrier: Carrier) -> Self {
+        self.carrier = carrier;
+        self
+    }
+
+    /// The recipe in which later system messages go there.
+    #[must_use]
+    pub fn with_system_messages(mut self, system_messages: SystemMessages) -> Self {
+        self.system_messages = system_messages;
         self
     }
 

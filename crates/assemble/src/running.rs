@@ -318,6 +318,7 @@ impl Running {
         making.add(Step::Repair, n_filtered, draft.len_after(Step::Repair), repaired);
         let result = making.run(brief, &mut draft, &STEPS[AFTER_REPAIR..], &mut |_, _| {});
         let result = result.and_then(|()| {
+            making.carry(brief, &mut draft);
             if let Some(previous) = previous {
                 let shown = draft.prior.as_mut().map(|prior| &mut prior.shown);
                 making.stable(previous.against(&draft.entries, shown, brief.counting.as_ref()));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    self, Agent, Budget, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock, PlacementRule,
-    SummaryRole,
+    self, Agent, Budget, Carrier, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock,
+    PlacementRule, SummaryRole, SystemMessages,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
 use interleaf::read::{self, Before, SummaryForm};
@@ -35,7 +35,7 @@ pub(crate) struct AssemblyArguments {
     /// Repair and validate only: no context block, no summary, no shortening
     #[arg(long, conflicts_with_all = [
         "role", "role_file", "todo", "todo_file", "info", "info_file", "notes", "notes_file",
-        "context", "context_file", "place", "summary", "summary_role", "window", "reserve",
+        "context", "context_file", "place", "carrier", "summary", "summary_role", "window", "reserve",
     ])]
     pub(crate) plain: bool,
 
@@ -83,6 +83,11 @@ pub(crate) struct AssemblyArguments {
     /// or by what a session recorded: sticky(N), delta(N), auto(N) [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
     place: Option<PlacementRule>,
+    /// In what its texts are sent: `message`, each a user message; `attached`, at the end of the
+    /// tool result or user message before their place; `system`, each a system message, where
+    /// the target takes one there [default: message]
+    #[arg(long, value_name = "CARRIER", help_heading = CONTEXT)]
+    carrier: Option<Carrier>,
 
     /// A summary: {"text": …, "start": ID, "covers": [ID, …] or {"first": ID, "last": ID}}
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
@@ -90,6 +95,10 @@ pub(crate) struct AssemblyArguments {
     /// Send the summary in this role [default: system]
     #[arg(long, value_name = "ROLE", requires = "summary", help_heading = REPAIR)]
     summary_role: Option<SummaryAs>,
+    /// Where system messages go that come after the beginning: `head`, or `in_place`, as text
+    /// where the target takes no system message [default: head]
+    #[arg(long, value_name = "WHERE", help_heading = REPAIR)]
+    system_messages: Option<SystemMessages>,
     /// For a call without a result: add a result that says none was recorded, or drop the call
     #[arg(long, value_name = "WHAT", default_value = "make", help_heading = REPAIR)]
     missing: Missing,
@@ -248,6 +257,8 @@ impl AssemblyArguments {
             request.agent = Agent::Sub(AgentName::new(name));
         }
         request.rule = self.place.clone().unwrap_or_default();
+        request.carrier = self.carrier.unwrap_or_default();
+        request.system_messages = self.system_messages.unwrap_or_default();
         request.missing_result = match self.missing {
             Missing::Make => MissingResult::Make,
             Missing::Drop => MissingResult::DropCall,

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use interleaf::assemble::{
-    Finding, Outcome, Placement, Report, StablePrefix, Step, Tokens, counts,
+    Carrier, Finding, Outcome, Placement, Report, StablePrefix, Step, Tokens, counts,
 };
 use interleaf::model::{Entry, Provenance, Status, notation};
 use interleaf::{Preview, Target, neutral};
@@ -186,8 +186,14 @@ impl ReportTable<'_> {
 
     fn placement(&self, placement: &Placement, out: &mut String) {
         let Placement { rule, anchor, fallback, before_block, index, messages, .. } = placement;
-        let heading = format!("context block: {} at {index}", plural(*messages, "message"));
-        self.remark(out, &heading);
+        let Placement { carrier, refused, .. } = placement;
+        let block = match carrier {
+            Carrier::Attached => format!("{} at the end of {index}", plural(*messages, "text")),
+            _ => format!("{} at {index}", plural(*messages, "message")),
+        };
+        self.remark(out, &format!("context block: {block}"));
+        let is_usual = *carrier == Carrier::Message && refused.is_none();
+        let reason = refused.map_or(String::new(), |why| format!(" ({})", why.as_str()));
         let moved = before_block.then(|| "before the tool block that it would split".to_owned());
         let elements = self.made.preview.assembly.report.elements.as_ref();
         let lines = [
@@ -195,6 +201,7 @@ impl ReportTable<'_> {
             ("fallback", fallback.map(|fallback| fallback.to_string())),
             ("anchor", anchor.as_ref().map(|id| printable(id.as_str()).into_owned())),
             ("moved", moved),
+            ("carrier", (!is_usual).then(|| format!("{carrier}{reason}"))),
             ("shown", elements.map(|elements| elements.to_string())),
         ];
         for (name, text) in lines.into_iter().filter_map(|(name, text)| Some((name, text?))) {
@@ -227,8 +234,10 @@ impl ReportTable<'_> {
 
     fn message(&self, gutter: &str, entry: &Entry) -> String {
         let palette = self.palette;
-        let is_context =
-            matches!(entry.provenance, Provenance::Context(_) | Provenance::Element(_));
+        let is_context = matches!(
+            entry.provenance,
+            Provenance::Context(_) | Provenance::Element(_) | Provenance::Carrying(_)
+        );
         let flag = match (is_context, self.made.preview.pinned.contains(&entry.message.id)) {
             (true, _) => "▌ ",
             (false, true) => "* ",

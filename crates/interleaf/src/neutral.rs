@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use interleaf_model::{
-    ContextKind, Entry, Extra, Json, Message, Prompt, Provenance, Tool, ToolName, VendorName,
-    json_text, read_json,
+    Carried, Carrying, ContextKind, Entry, Extra, Json, Message, Prompt, Provenance, Tool,
+    ToolName, VendorName, json_text, read_json,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -72,8 +72,17 @@ pub fn write(prompt: &Prompt) -> String {
         let mut message = to_json(&entry.message);
         // A message is an object, and never an empty one.
         message.pop();
+        let (from, carries) = match &entry.provenance {
+            Provenance::Carrying(carrying) => (&carrying.bearer, carrying.texts.as_slice()),
+            provenance => (provenance, &[][..]),
+        };
         // Writing into a String cannot fail.
-        let _ = write!(out, "{message},\"from\":{}}}", to_json(&from_text(&entry.provenance)));
+        let _ = write!(out, "{message},\"from\":{}", to_json(&from_text(from)));
+        if !carries.is_empty() {
+            let carries: Vec<Cow<'static, str>> = carries.iter().map(carried_text).collect();
+            let _ = write!(out, ",\"carries\":{}", to_json(&carries));
+        }
+        out.push('}');
     }
     out.push_str("\n]");
     if let Some(Range { start, end }) = prompt.context() {
@@ -151,11 +160,36 @@ fn read_entry(raw: &RawValue) -> Result<Entry, String> {
     let mut fields: BTreeMap<String, &RawValue> = read_json(raw.get()).map_err(rule)?;
     let from = fields.remove("from").ok_or("a message of a request needs `from`")?;
     let from: String = read_json(from.get()).map_err(rule)?;
+    let carries = fields.remove("carries");
     let message: Message = read_json(&to_json(&fields)).map_err(rule)?;
-    Ok(Entry { message: Arc::new(message), provenance: read_from(&from)? })
+    let mut provenance = read_from(&from)?;
+    if let Some(carries) = carries {
+        let texts: Vec<String> = read_json(carries.get()).map_err(rule)?;
+        let texts = texts.iter().map(|text| read_carried(text)).collect::<Result<_, _>>()?;
+        provenance = Provenance::Carrying(Carrying::new(provenance, texts).into());
+    }
+    Ok(Entry { message: Arc::new(message), provenance })
 }
 
-/// Where a message came from, as `from` says it.
+/// What a message carries at its end, as `carries` says it.
+fn carried_text(text: &Carried) -> Cow<'static, str> {
+    match text {
+        Carried::Context(kind) => from_text(&Provenance::Context(kind.clone())),
+        Carried::Element(kind) => from_text(&Provenance::Element(kind.clone())),
+        Carried::System => Cow::Borrowed("system"),
+    }
+}
+
+fn read_carried(text: &str) -> Result<Carried, String> {
+    match read_from(text) {
+        Ok(Provenance::Context(kind)) => Ok(Carried::Context(kind)),
+        Ok(Provenance::Element(kind)) => Ok(Carried::Element(kind)),
+        Ok(Provenance::System) => Ok(Carried::System),
+        Ok(_) | Err(_) => Err(format!("a message does not carry {text:?}")),
+    }
+}
+
+/// Where a message came from, as `from` says it, and what it carries.
 pub fn from_text(provenance: &Provenance) -> Cow<'static, str> {
     Cow::Borrowed(match provenance {
         Provenance::Original => "original",
@@ -164,6 +198,14 @@ pub fn from_text(provenance: &Provenance) -> Cow<'static, str> {
         Provenance::Summary => "summary",
         Provenance::Context(kind) => return Cow::Owned(format!("{CONTEXT}{}", kind.as_str())),
         Provenance::Element(kind) => return Cow::Owned(format!("{ELEMENT}{}", kind.as_str())),
+        Provenance::Carrying(carrying) => {
+            let mut text = from_text(&carrying.bearer).into_owned();
+            carrying.texts.iter().for_each(|carried| {
+                text.push_str(" + ");
+                text.push_str(&carried_text(carried));
+            });
+            return Cow::Owned(text);
+        }
         Provenance::Made => "made",
         Provenance::Notice => "notice",
     })

@@ -70,10 +70,10 @@ pub use part::{
     Arguments, AssistantPart, ContentPart, Extra, File, Image, Opaque, PartRef, Producer, Seal,
     Source, SystemPart, Text, Thinking, ToolCall,
 };
-pub use prompt::{ContextKind, Entry, Law, Prompt, Provenance, Violation};
+pub use prompt::{Carried, Carrying, ContextKind, Entry, Law, Prompt, Provenance, Violation};
 pub use ranges::Ranges;
 pub use reply::{Finish, Reply};
-pub use requirements::Requirements;
+pub use requirements::{Requirements, SystemInPlace};
 pub use secret::Secret;
 pub use settled::{Link, Settled};
 pub use shown::{is_hidden, shown, shown_lines};

@@ -11,7 +11,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::{CallId, Message, MessageId, Requirements, Role, Settled, Tool};
+use crate::{
+    Body, CallId, ContentPart, Message, MessageId, Parts, Requirements, Role, Settled,
+    SystemInPlace, Tool,
+};
 
 /// A valid request, not yet in any vendor's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,11 +53,60 @@ pub enum Provenance {
     Context(ContextKind),
     /// A context source, said once: it stays where it was shown.
     Element(ContextKind),
+    /// A message with texts of the engine's at its end (C16).
+    Carrying(Arc<Carrying>),
     /// Made to mend the history: a result that was never recorded, or a user turn
     /// that must open the conversation.
     Made,
     /// A notice that messages were left out.
     Notice,
+}
+
+/// A message that carries texts of the engine's: each is a part at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Carrying {
+    /// Where the message itself came from.
+    pub bearer: Provenance,
+    /// The texts, in order.
+    pub texts: Vec<Carried>,
+}
+
+/// A text at the end of a message that is not a part of what was said there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Carried {
+    /// A context source, made fresh for this request.
+    Context(ContextKind),
+    /// A context source, said once: it stays where it was shown.
+    Element(ContextKind),
+    /// A system message of the conversation.
+    System,
+}
+
+impl Carrying {
+    /// A message from `bearer` with these texts at its end.
+    pub fn new(bearer: Provenance, texts: Vec<Carried>) -> Self {
+        Self { bearer, texts }
+    }
+}
+
+impl Provenance {
+    /// Whether it is, or carries, context that was made fresh for this request.
+    pub fn is_fresh_context(&self) -> bool {
+        match self {
+            Self::Context(_) => true,
+            Self::Carrying(carrying) => {
+                carrying.texts.iter().any(|text| matches!(text, Carried::Context(_)))
+            }
+            Self::Original
+            | Self::Altered
+            | Self::System
+            | Self::Summary
+            | Self::Element(_)
+            | Self::Made
+            | Self::Notice => false,
+        }
+    }
 }
 
 /// What a context message is about. The order of the variants is the order in
@@ -80,7 +132,8 @@ pub enum ContextKind {
 pub enum Law {
     /// There is a message beside the system's.
     NotEmpty,
-    /// System messages stand at the head only: the prompt, then a summary.
+    /// System messages stand at the head: the prompt, then a summary. Elsewhere only where
+    /// the target takes one.
     SystemAtHead,
     /// A user message stands before the first assistant message.
     UserFirst,
@@ -91,7 +144,8 @@ pub enum Law {
     EveryCallAnswered,
     /// No call id occurs twice.
     UniqueCallIds,
-    /// The context block is contiguous and stands outside every tool block.
+    /// The context block is contiguous and stands outside every tool block, or one message
+    /// carries all of it.
     ContextTogether,
     /// The last message is not the assistant's, if the target takes no prefill.
     NoTrailingAssistant,
@@ -157,7 +211,8 @@ impl Prompt {
             return Err(broken(Law::SettledTurns, head));
         }
         let user_seen = settled.is_some() || !requires.user_first;
-        check_turns(&entries, head, user_seen).map_err(|(law, index)| broken(law, index))?;
+        check_turns(&entries, head, user_seen, requires.system_in_place)
+            .map_err(|(law, index)| broken(law, index))?;
         check_target(&entries, requires).map_err(|(law, index)| broken(law, index))?;
         let context = context_of(&entries).map_err(|index| broken(Law::ContextTogether, index))?;
         Ok(Self { settled, entries, context, tools, requires })
@@ -238,6 +293,48 @@ impl Entry {
     pub(crate) fn is_head(&self) -> bool {
         self.message.role() == Role::System
     }
+
+    /// The message without what it carries, then each text that it carries as a message of
+    /// its own under the same id; nothing, if it carries none.
+    pub fn apart(&self) -> Option<Vec<Self>> {
+        let Provenance::Carrying(carrying) = &self.provenance else { return None };
+        let n = carrying.texts.len();
+        let mut message = Message::clone(&self.message);
+        let parts = match &mut message.body {
+            Body::User(parts) => parts,
+            Body::Tool(result) => &mut result.parts,
+            Body::System(_) | Body::Assistant(_) => return None,
+        };
+        let (own, carried) = parts.split_at(parts.len().checked_sub(n)?);
+        let text = |(text, part): (&Carried, &ContentPart)| {
+            let provenance = match text {
+                Carried::Context(kind) => Provenance::Context(kind.clone()),
+                Carried::Element(kind) => Provenance::Element(kind.clone()),
+                Carried::System => Provenance::Altered,
+            };
+            let message = Message::from(Body::User(Parts::one(part.clone())));
+            Self { message: message.with_id(self.message.id.clone()).into(), provenance }
+        };
+        let texts: Vec<Self> = carrying.texts.iter().zip(carried).map(text).collect();
+        *parts = Parts::new(own.to_vec()).ok()?;
+        let own = Self { message: message.into(), provenance: carrying.bearer.clone() };
+        Some(std::iter::once(own).chain(texts).collect())
+    }
+
+    /// Whether it carries nothing, or is a message that can: a user's or a tool's, with a text
+    /// for each that it carries.
+    fn may_carry(&self) -> bool {
+        let Provenance::Carrying(carrying) = &self.provenance else { return true };
+        let parts = match &self.message.body {
+            Body::User(parts) => parts,
+            Body::Tool(result) => &result.parts,
+            Body::System(_) | Body::Assistant(_) => return false,
+        };
+        let n_texts = parts.iter().rev().take_while(|part| part.as_text().is_some()).count();
+        !carrying.texts.is_empty()
+            && n_texts >= carrying.texts.len()
+            && parts.len() > carrying.texts.len()
+    }
 }
 
 /// The head is at most one system prompt and one summary.
@@ -251,13 +348,26 @@ fn check_head(head: &[Entry]) -> Result<(), usize> {
     }
 }
 
-fn check_turns(entries: &[Entry], head: usize, mut user_seen: bool) -> Result<(), (Law, usize)> {
+fn check_turns(
+    entries: &[Entry],
+    head: usize,
+    mut user_seen: bool,
+    system_in_place: SystemInPlace,
+) -> Result<(), (Law, usize)> {
     let mut ids: HashSet<&CallId> = HashSet::with_capacity(entries.len() / 2);
     let mut at = head;
     while let Some(entry) = entries.get(at) {
         let message = &entry.message;
         match message.role() {
-            Role::System => return Err((Law::SystemAtHead, at)),
+            Role::System => {
+                let spoken =
+                    |entry: &Entry| Some(entry.message.role()).filter(|&r| r != Role::System);
+                let before = entries[head..at].iter().rev().find_map(spoken);
+                let after = entries[at..].iter().find_map(spoken);
+                if !system_in_place.takes(before, after) {
+                    return Err((Law::SystemAtHead, at));
+                }
+            }
             Role::Tool => return Err((Law::ResultAfterCall, at)),
             Role::User => user_seen = true,
             Role::Assistant if !user_seen => return Err((Law::UserFirst, at)),
@@ -295,16 +405,24 @@ fn check_target(entries: &[Entry], requires: Requirements) -> Result<(), (Law, u
     }
 }
 
-/// The run of context messages. Results follow their calls directly, so nothing
-/// that is contiguous and made of user messages can stand inside a block.
+/// The run of context messages, or the message that carries them. Results follow their calls
+/// directly, so nothing that is contiguous and made of user and system messages can stand
+/// inside a block.
 fn context_of(entries: &[Entry]) -> Result<Option<Range<usize>>, usize> {
-    let is_context = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
+    if let Some(misplaced) = entries.iter().position(|entry| !entry.may_carry()) {
+        return Err(misplaced);
+    }
+    let is_context = |entry: &Entry| entry.provenance.is_fresh_context();
+    let is_apart = |entry: &Entry| matches!(entry.provenance, Provenance::Context(_));
     let Some(start) = entries.iter().position(is_context) else { return Ok(None) };
-    let len = entries[start..].iter().take_while(|entry| is_context(entry)).count();
+    let len = entries[start..].iter().take_while(|entry| is_apart(entry)).count().max(1);
     let end = start + len;
     let stray = entries[end..].iter().position(is_context).map(|at| end + at);
-    let foreign = (start..end).find(|&at| entries[at].message.role() != Role::User);
-    match stray.or(foreign) {
+    let is_foreign = |at: &usize| {
+        let role = entries[*at].message.role();
+        is_apart(&entries[*at]) && !matches!(role, Role::User | Role::System)
+    };
+    match stray.or((start..end).find(is_foreign)) {
         Some(index) => Err(index),
         None => Ok(Some(start..end)),
     }
@@ -338,7 +456,9 @@ impl fmt::Display for Law {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotEmpty => "a request needs at least one message that is not a system message",
-            Self::SystemAtHead => "system messages must be at the head",
+            Self::SystemAtHead => {
+                "system messages must be at the head, or where the target takes one"
+            }
             Self::UserFirst => "a user message must come before the first assistant message",
             Self::ResultAfterCall => "a tool result must be in the block of its call",
             Self::EveryCallAnswered => {
@@ -346,7 +466,8 @@ impl fmt::Display for Law {
             }
             Self::UniqueCallIds => "no call id may appear twice",
             Self::ContextTogether => {
-                "the context block must be one run of user messages, outside every tool block"
+                "the context block must be one run of messages outside every tool block, or the end \
+                 of one user message or tool result"
             }
             Self::NoTrailingAssistant => {
                 "the last message must not be an assistant message: this model takes no prefill"

@@ -26,7 +26,7 @@ impl Link {
     /// Makes a link of these entries.
     ///
     /// # Errors
-    /// If they break a law. There must be no system message and no context among
+    /// If they break a law. There must be no system head and no fresh context among
     /// them, and the last must not be the assistant's: its results may be to come.
     pub fn check(requires: Requirements, entries: Vec<Entry>) -> Result<Arc<Self>, Violation> {
         let broken = |law, index| Violation { law, index: Some(index), message: None };

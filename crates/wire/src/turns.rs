@@ -13,8 +13,8 @@ pub(crate) struct Turns<'a> {
 /// What one side said until the other did.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Turn<'a> {
-    /// The results of the assistant's calls, then what the user said. Either may be
-    /// empty, not both.
+    /// The results of the assistant's calls, then what the user said, with system messages
+    /// in between where the target takes them. Either may be empty, not both.
     User { results: &'a [Entry], said: &'a [Entry], start: usize },
     /// The assistant's messages; only the last of them has calls.
     Assistant { said: &'a [Entry], start: usize },
@@ -23,7 +23,10 @@ pub(crate) enum Turn<'a> {
 impl Turn<'_> {
     /// Whether the user says something in it beside results.
     pub(crate) fn is_spoken(&self) -> bool {
-        matches!(self, Self::User { said, .. } if !said.is_empty())
+        match self {
+            Self::User { said, .. } => said.iter().any(|entry| entry.message.role() == Role::User),
+            Self::Assistant { .. } => false,
+        }
     }
 
     /// The indices of its messages in the prompt.
@@ -60,7 +63,9 @@ impl<'a> Turns<'a> {
                 turns.push(Turn::Assistant { said: &entries[start..at], start });
             } else {
                 let results = run(start, Role::Tool);
-                at = run(results, Role::User);
+                let is_said =
+                    |entry: &&Entry| matches!(entry.message.role(), Role::User | Role::System);
+                at = results + entries[results..].iter().take_while(is_said).count();
                 let (results, said) = (&entries[start..results], &entries[results..at]);
                 turns.push(Turn::User { results, said, start });
             }

@@ -7,6 +7,7 @@ use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 use serde::{Deserialize, Serialize};
 
 use super::SourceWay;
+use crate::Carrier;
 use crate::draft::entry;
 use crate::fence::{self, Said};
 
@@ -27,6 +28,9 @@ pub struct Element {
     /// The message that it stands after; absent if it opens the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<MessageId>,
+    /// In what it was sent, if that could be: it stays so.
+    #[serde(default, skip_serializing_if = "Carrier::is_message")]
+    pub carrier: Carrier,
     /// How many messages of the conversation came before it.
     pub n_before: usize,
     /// About how many bytes were said between it and the element before it.

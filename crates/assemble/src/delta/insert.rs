@@ -3,6 +3,7 @@
 use interleaf_model::{Entry, Role};
 
 use super::Kept;
+use crate::draft::Draft;
 
 /// Puts elements back after the messages of a repaired draft that they stood after, and
 /// those that opened the conversation before its first message, if that is here. Gives how
@@ -10,16 +11,23 @@ use super::Kept;
 ///
 /// A place inside a tool block is one that a late result has filled up: the element goes
 /// after the block.
-pub(crate) fn insert(kept: Kept<'_>, entries: &mut Vec<Entry>, is_first: bool) -> usize {
+pub(crate) fn insert(kept: Kept<'_>, draft: &mut Draft, is_first: bool) -> usize {
     if kept.is_empty() {
         return 0;
     }
     let Kept { shown, n, .. } = kept;
-    let at = |anchor: &Option<_>| {
+    let Draft { entries, carriers, .. } = draft;
+    let mut at = |anchor: &Option<_>| {
         let numbers = shown.anchors.get(anchor).into_iter().flatten();
-        numbers.take_while(move |&&no| no < n).map(|&no| shown.entries[no].clone())
+        let numbers = numbers.take_while(move |&&no| no < n);
+        let mut put = |&no: &usize| {
+            let entry = shown.entries[no].clone();
+            carriers.ask(&entry.message.id, shown.elements[no].carrier);
+            entry
+        };
+        numbers.map(&mut put).collect::<Vec<Entry>>()
     };
-    let mut waiting: Vec<Entry> = if is_first { at(&None).collect() } else { Vec::new() };
+    let mut waiting: Vec<Entry> = if is_first { at(&None) } else { Vec::new() };
     let mut out = Vec::with_capacity(entries.len() + waiting.len() + 4);
     let (mut n_inserted, mut n_open) = (0, 0);
     let mut flush = |waiting: &mut Vec<Entry>, out: &mut Vec<Entry>| {

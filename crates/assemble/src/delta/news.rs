@@ -8,9 +8,9 @@ use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 use super::{
     Element, ElementForm, Kept, ShownContext, SourceKey, SourceWay, State, keyed, lines, since,
 };
-use crate::ContextText;
 use crate::draft::entry;
 use crate::fence::{self, Said};
+use crate::{Carrier, ContextText};
 
 /// When a source is shown whole again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,5 +121,6 @@ fn at_tail((kind, nth): SourceKey, text: &ContextText) -> Entry {
 fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: &str) -> Element {
     let says = (form != ElementForm::Withdrawn).then(|| Arc::from(says));
     let (after, n_before, since, explains) = (None, 0, 0, false);
-    Element { kind, nth, version, form, after, n_before, since, explains, says }
+    let carrier = Carrier::default();
+    Element { kind, nth, version, form, after, carrier, n_before, since, explains, says }
 }

@@ -100,8 +100,15 @@ impl<'a> Layout<'a> {
         self.safe[position.min(self.len())]
     }
 
-    /// The place in the draft that a position stands for.
+    /// The place in the draft of the message that a position stands before.
     pub(crate) fn place(&self, position: usize) -> usize {
         self.places.get(position).copied().unwrap_or(self.entries.len())
+    }
+
+    /// The place in the draft right after the message before a position: what stays between
+    /// the two comes later.
+    pub(crate) fn place_after(&self, position: usize) -> usize {
+        let before = position.checked_sub(1).and_then(|before| self.places.get(before));
+        before.map_or_else(|| self.place(position), |before| before + 1)
     }
 }

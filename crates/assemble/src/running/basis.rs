@@ -6,7 +6,9 @@ use interleaf_model::Requirements;
 
 use crate::brief::Brief;
 use crate::tokens::Rate;
-use crate::{Agent, Ledger, LookAlikes, MissingResult, Summary, SummaryRole};
+use crate::{
+    Agent, Carrier, Ledger, LookAlikes, MissingResult, Summary, SummaryRole, SystemMessages,
+};
 
 /// What settled turns depend on beside the messages: if any of it changes, they are
 /// made anew.
@@ -14,6 +16,8 @@ pub(super) struct Basis {
     agent: Agent,
     requires: Requirements,
     look_alikes: LookAlikes,
+    carrier: Carrier,
+    system_messages: SystemMessages,
     missing_result: MissingResult,
     summary: Option<Arc<Summary>>,
     summary_role: SummaryRole,
@@ -31,6 +35,8 @@ impl Basis {
             agent: recipe.agent.clone(),
             requires: brief.requires,
             look_alikes: recipe.look_alikes,
+            carrier: recipe.carrier,
+            system_messages: recipe.system_messages,
             missing_result: recipe.missing_result,
             summary: recipe.summary.clone(),
             summary_role: recipe.summary_role,
@@ -57,6 +63,8 @@ impl PartialEq for Basis {
             && self.agent == other.agent
             && self.requires == other.requires
             && self.look_alikes == other.look_alikes
+            && self.carrier == other.carrier
+            && self.system_messages == other.system_messages
             && self.missing_result == other.missing_result
             && self.summary_role == other.summary_role
             && self.longest_result == other.longest_result

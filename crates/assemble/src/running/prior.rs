@@ -7,10 +7,13 @@ use interleaf_model::{CallId, Entry, Link, MessageId, Provenance, Role, Settled}
 
 use super::shown::{Shown, ShownLink};
 use crate::brief::Brief;
+use crate::carry::{Carriers, carry, stays_in_place};
 use crate::delta::insert;
 use crate::draft::Draft;
 use crate::finding::Findings;
-use crate::steps::fit::{End, Grant, History, Kind, Loss, Replay, Terms, cost, held_places};
+use crate::steps::fit::{
+    End, Grant, History, Kind, Loss, Replay, Terms, cost, held_places, system_cost,
+};
 use crate::steps::{filter, repair};
 use crate::{Error, Step};
 
@@ -42,6 +45,12 @@ pub(super) struct Stretch {
     systems: Vec<(Entry, bool)>,
     /// Its turns.
     pub(super) link: Arc<Link>,
+    /// The same before texts went into what carries them, if any did.
+    uncarried: Option<Vec<Entry>>,
+    /// What these texts are to be carried in.
+    pub(super) carriers: Carriers,
+    /// What became of system messages that stay in place.
+    pub(super) carried: Findings,
     /// The place of its first message in the history.
     pub(super) start: usize,
     /// Where the history ended before it.
@@ -56,6 +65,27 @@ pub(super) struct Stretch {
     pub(super) altered: Option<(Alterations, ShownLink)>,
 }
 
+impl Stretch {
+    /// Its turns before texts went into what carries them.
+    pub(super) fn turns(&self) -> &[Entry] {
+        self.uncarried.as_deref().unwrap_or_else(|| self.link.entries())
+    }
+
+    /// What its messages cost as they are sent.
+    pub(super) fn sent_tokens(&self, brief: &Brief<'_>) -> u64 {
+        match &self.uncarried {
+            Some(_) => tokens_of(brief, self.link.entries()),
+            None => self.tokens.total(),
+        }
+    }
+}
+
+/// What messages cost, if tokens are counted.
+pub(super) fn tokens_of(brief: &Brief<'_>, entries: &[Entry]) -> u64 {
+    let counting = brief.counting.as_ref();
+    entries.iter().map(|e| counting.map_or(0, |counting| counting.message(&e.message))).sum()
+}
+
 /// The places before which messages are altered, by measure, and what is shown in part.
 pub(super) type Alterations = ([usize; 3], Option<Grant>);
 
@@ -66,6 +96,8 @@ struct Totals {
     n_filtered: usize,
     n_repaired: usize,
     n_turns: usize,
+    /// Without system messages.
+    n_said: usize,
     tokens: Spent,
     elements: (usize, Option<usize>),
     systems: Vec<(Entry, bool)>,
@@ -79,10 +111,13 @@ impl Totals {
         self.n_source += stretch.n_source;
         self.n_filtered += stretch.n_filtered;
         self.n_repaired += stretch.n_repaired;
-        self.n_turns += stretch.link.entries().len();
+        self.n_turns += stretch.turns().len();
+        let is_said = |entry: &&Entry| entry.message.role() != Role::System;
+        self.n_said += stretch.turns().iter().filter(is_said).count();
         self.tokens.history += stretch.tokens.history;
         self.tokens.summary += stretch.tokens.summary;
         self.tokens.context += stretch.tokens.context;
+        self.tokens.system += stretch.tokens.system;
         self.elements.0 += stretch.elements.0;
         self.elements.1 = self.elements.1.or(stretch.elements.1);
         self.filtered.extend(&stretch.filtered);
@@ -98,11 +133,13 @@ pub(crate) struct Spent {
     pub(crate) summary: u64,
     /// What was shown of the context.
     pub(crate) context: u64,
+    /// System messages that stay in place.
+    pub(crate) system: u64,
 }
 
 impl Spent {
     pub(super) fn total(self) -> u64 {
-        self.history + self.summary + self.context
+        self.history + self.summary + self.context + self.system
     }
 }
 
@@ -110,7 +147,7 @@ impl Prior {
     /// How many messages of the conversation it has, and how many elements of the context.
     pub(crate) fn n_turns(&self) -> (usize, usize) {
         let n_elements = self.totals.elements.0;
-        (self.totals.n_turns - n_elements, n_elements)
+        (self.totals.n_said - n_elements, n_elements)
     }
 
     /// The place of the first element of the context in it.
@@ -140,7 +177,8 @@ impl Prior {
             Step::Repair => self.totals.n_repaired,
             Step::Place => self.totals.n_repaired + self.totals.elements.0,
             Step::System => self.totals.n_turns,
-            Step::Fit | Step::Validate => self.shown.len(),
+            Step::Fit => self.shown.n_fitted,
+            Step::Validate => self.shown.len(),
         }
     }
 
@@ -153,6 +191,11 @@ impl Prior {
                 Findings::default()
             }
         }
+    }
+
+    /// What became of system messages that stay in place, among those that are shown.
+    pub(crate) fn carried(&self) -> Findings {
+        self.shown.carried.clone()
     }
 
     /// What its turns cost.
@@ -169,7 +212,7 @@ impl Prior {
     pub(crate) fn id_at(&self, place: usize) -> Option<MessageId> {
         let next = self.stretches.partition_point(|stretch| stretch.start <= place);
         let stretch = self.stretches.get(next.checked_sub(1)?)?;
-        let entry = stretch.link.entries().get(place - stretch.start)?;
+        let entry = stretch.turns().get(place - stretch.start)?;
         Some(entry.message.id.clone())
     }
 
@@ -235,7 +278,8 @@ impl Prior {
         let made = Stretched::of(brief, &mut draft);
         let mut prior = draft.prior.take().or(first).unwrap_or_default();
         if let Ok(made) = made {
-            prior.add(brief, made, draft.used.take(), source);
+            let carriers = std::mem::take(&mut draft.carriers);
+            prior.add(brief, (made, carriers), draft.used.take(), source);
         }
         prior
     }
@@ -243,7 +287,7 @@ impl Prior {
     fn add(
         &mut self,
         brief: &Brief<'_>,
-        made: Stretched,
+        (made, carriers): (Stretched, Carriers),
         used: Option<HashMap<CallId, usize>>,
         source: &[Entry],
     ) {
@@ -260,11 +304,17 @@ impl Prior {
                     tokens.context += cost.whole;
                     elements = (elements.0 + 1, elements.1.or(Some(start + place)));
                 }
+                _ if entry.message.role() == Role::System => {
+                    tokens.system += system_cost(brief, &entry.message);
+                }
                 _ => tokens.history += cost.whole,
             }
             self.history.push(Kind::of(entry, held.contains(&place)), cost);
         }
-        let Ok(link) = Link::check(brief.requires, made.turns) else {
+        let mut turns = made.turns.clone();
+        let carried = carry(brief, &carriers, &mut turns);
+        let uncarried = carried.is_changed.then_some(made.turns);
+        let Ok(link) = Link::check(brief.requires, turns) else {
             self.history.cut_back(before);
             return;
         };
@@ -289,6 +339,9 @@ impl Prior {
             n_repaired: made.n_repaired,
             systems: made.systems,
             link,
+            uncarried,
+            carriers,
+            carried: carried.findings,
             start,
             before,
             tokens,
@@ -348,14 +401,15 @@ impl Stretched {
         let n_repaired = draft.entries.len();
         let mut is_at_head = draft.prior.is_none();
         if let Some(kept) = brief.memory.kept {
-            insert(kept, &mut draft.entries, is_at_head);
+            insert(kept, draft, is_at_head);
         }
         let (mut turns, mut systems) = (Vec::with_capacity(draft.entries.len()), Vec::new());
         for entry in std::mem::take(&mut draft.entries) {
-            if entry.message.role() == Role::System {
+            let is_system = entry.message.role() == Role::System;
+            is_at_head &= is_system;
+            if is_system && (is_at_head || !stays_in_place(brief, &entry)) {
                 systems.push((entry, is_at_head));
             } else {
-                is_at_head = false;
                 turns.push(entry);
             }
         }

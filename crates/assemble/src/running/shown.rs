@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use interleaf_model::{Entry, Link, MessageId, Settled};
 
-use super::prior::{Prior, Stretch};
+use super::prior::{Prior, Stretch, tokens_of};
 use crate::StablePrefix;
 use crate::brief::Brief;
+use crate::carry::{Carriers, carry};
+use crate::finding::Findings;
 use crate::steps::fit::{Fate, Given, History, Loss, Showing, Terms, notice, put_notice};
 
 /// What of the settled turns a request shows. It grows with them; only when more gives
@@ -22,6 +24,10 @@ pub(crate) struct Shown {
     pub(crate) given: Given,
     /// What stays of the turns that were left out, until a link takes it up.
     pub(crate) stays: Vec<Entry>,
+    /// How many messages the links have before texts go into what carries them.
+    pub(super) n_fitted: usize,
+    /// What became of system messages that stay in place.
+    pub(super) carried: Findings,
     /// What the notice costs, if a link holds it.
     pub(crate) notice_cost: Option<u64>,
     /// The bytes and tokens through each link, as far as they were asked for.
@@ -37,6 +43,10 @@ pub(super) struct ShownLink {
     /// What its messages cost.
     pub(super) tokens: u64,
     given: Given,
+    /// How many messages it has before texts go into what carries them.
+    n_fitted: usize,
+    /// What became of system messages that stay in place.
+    carried: Findings,
 }
 
 impl Shown {
@@ -100,7 +110,7 @@ impl Shown {
         let first = prior.first_id();
         let left_out_before = history.left_out_before(loss);
         for stretch in &mut prior.stretches[self.n_stretches..] {
-            let end = stretch.start + stretch.link.entries().len();
+            let end = stretch.start + stretch.turns().len();
             // What is shown first takes up what stays of the stretches before it.
             let is_first = left_out_before > 0 && self.links.is_empty();
             let link = match showing {
@@ -111,7 +121,8 @@ impl Shown {
                         self.n_stretches += 1;
                         continue;
                     }
-                    self.first_link(brief, &first, stays, history.cuts_turn(loss))
+                    let cuts_turn = history.cuts_turn(loss);
+                    self.first_link(brief, (&first, &stretch.carriers), stays, cuts_turn)
                 }
                 showing => shown_link(stretch, brief, showing),
             };
@@ -124,6 +135,8 @@ impl Shown {
                 return;
             };
             self.given.extend(&link.given);
+            self.n_fitted += link.n_fitted;
+            self.carried.extend(&link.carried);
             self.links.push((link, chain));
             self.n_stretches += 1;
         }
@@ -133,7 +146,7 @@ impl Shown {
     /// stands before the gap.
     fn leave_out(&mut self, stretch: &Stretch, showing: Showing<'_>) -> (Vec<Entry>, usize) {
         let (mut stays, mut n_before) = (Vec::new(), 0);
-        for (at, old) in stretch.link.entries().iter().enumerate() {
+        for (at, old) in stretch.turns().iter().enumerate() {
             let place = stretch.start + at;
             if let Some(entry) = self.given.give((place, old), showing) {
                 n_before += usize::from(place < showing.history.left_out_before(showing.loss));
@@ -148,7 +161,7 @@ impl Shown {
     fn first_link(
         &mut self,
         brief: &Brief<'_>,
-        first: &MessageId,
+        (first, carriers): (&MessageId, &Carriers),
         (mut rest, n_before): (Vec<Entry>, usize),
         cuts_turn: bool,
     ) -> Option<ShownLink> {
@@ -162,10 +175,24 @@ impl Shown {
         let gap = cuts_turn.then_some(entries.len() + n_before);
         entries.append(&mut rest);
         put_notice(brief, made, &mut entries, 0, gap);
-        let tokens = entries.iter().map(cost).sum();
-        let link = Link::check(brief.requires, entries).ok()?;
         // What gave way in it is told already.
-        Some(ShownLink { link, tokens, given: Given::default() })
+        ShownLink::of(brief, carriers, entries, Given::default())
+    }
+}
+
+impl ShownLink {
+    /// These messages, with texts in what carries them.
+    fn of(
+        brief: &Brief<'_>,
+        carriers: &Carriers,
+        mut entries: Vec<Entry>,
+        given: Given,
+    ) -> Option<Self> {
+        let n_fitted = entries.len();
+        let carried = carry(brief, carriers, &mut entries).findings;
+        let tokens = tokens_of(brief, &entries);
+        let link = Link::check(brief.requires, entries).ok()?;
+        Some(Self { link, tokens, given, n_fitted, carried })
     }
 }
 
@@ -175,11 +202,16 @@ fn shown_link(
     brief: &Brief<'_>,
     showing: Option<Showing<'_>>,
 ) -> Option<ShownLink> {
-    let tokens = stretch.tokens.total();
-    let plain = ShownLink { link: stretch.link.clone(), tokens, given: Given::default() };
+    let plain = ShownLink {
+        link: stretch.link.clone(),
+        tokens: stretch.sent_tokens(brief),
+        given: Given::default(),
+        n_fitted: stretch.turns().len(),
+        carried: stretch.carried.clone(),
+    };
     let Some(showing) = showing else { return Some(plain) };
     let Showing { history, loss, terms, .. } = showing;
-    let entries = stretch.link.entries();
+    let entries = stretch.turns();
     let (start, end) = (stretch.start, stretch.start + entries.len());
     let cleared = terms.cleared_cost();
     let grant = loss.grant.filter(|grant| (start..end).contains(&grant.place));
@@ -197,11 +229,8 @@ fn shown_link(
     }
     let mut given = Given::default();
     let places = (start..).zip(entries);
-    let shown = places.filter_map(|place| given.give(place, showing));
-    let link = Link::check(brief.requires, shown.collect()).ok()?;
-    let saved = |place| history.cost_of(place) - history.cost(place, loss, cleared);
-    let tokens = tokens - (start..end).map(saved).sum::<u64>() - given.spare;
-    let shown = ShownLink { link, tokens, given };
+    let shown: Vec<Entry> = places.filter_map(|place| given.give(place, showing)).collect();
+    let shown = ShownLink::of(brief, &stretch.carriers, shown, given)?;
     stretch.altered = Some((altered_before, shown.clone()));
     Some(shown)
 }

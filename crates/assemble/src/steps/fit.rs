@@ -34,13 +34,15 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use interleaf_model::{
-    Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, Text,
+    Blocks, Body, ContentPart, Entry, Message, MessageId, Parts, Provenance, Role, SystemInPlace,
+    Text,
 };
 
 use self::history::Cost;
 use self::replay::LEAST_SHOWN;
 use super::place;
 use crate::brief::Brief;
+use crate::carry::as_text;
 use crate::draft::{Draft, entry};
 use crate::fence;
 use crate::finding::Findings;
@@ -77,10 +79,10 @@ pub(super) fn run(
         if let Some(prior) = &mut draft.prior {
             prior.show_all(brief);
         }
-        draft.tokens = Some(by_part(draft, tools, counting));
+        draft.tokens = Some(by_part(brief, draft, tools, counting));
         return Ok(());
     };
-    let mut tokens = by_part(draft, tools, counting);
+    let mut tokens = by_part(brief, draft, tools, counting);
     let limit = budget.limit();
     if tokens.total() > limit {
         let terms = terms(&budget, &tokens, counting);
@@ -213,14 +215,23 @@ pub(crate) fn cost(brief: &Brief<'_>, message: &Arc<Message>) -> Cost {
     Cost { whole, shortened, abridged, thinks }
 }
 
-fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
+/// What a system message in its place takes, where it may have to be a text as well.
+pub(crate) fn system_cost(brief: &Brief<'_>, message: &Arc<Message>) -> u64 {
+    let Some(counting) = &brief.counting else { return 0 };
+    match brief.requires.system_in_place {
+        SystemInPlace::Anywhere => counting.message(message),
+        _ => counting.message(&as_text(message).into()),
+    }
+}
+
+fn by_part(brief: &Brief<'_>, draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
     let counter = counting.counter().name().to_owned();
-    let Spent { history, summary, context } =
+    let Spent { history, summary, context, system } =
         draft.prior.as_ref().map(|prior| prior.tokens()).unwrap_or_default();
     let rate = counting.rate();
-    let mut tokens =
-        Tokens { counter, rate, tools, history, summary, context, ..Tokens::default() };
-    for entry in &draft.entries {
+    let mut tokens = Tokens { counter, rate, tools, history, summary, context, system };
+    let head = head_len(&draft.entries);
+    for (at, entry) in draft.entries.iter().enumerate() {
         let part = match entry.provenance {
             Provenance::Summary => &mut tokens.summary,
             Provenance::Context(_) | Provenance::Element(_) => &mut tokens.context,
@@ -228,10 +239,14 @@ fn by_part(draft: &Draft, tools: u64, counting: &Counting<'_>) -> Tokens {
             Provenance::Original
             | Provenance::Altered
             | Provenance::System
+            | Provenance::Carrying(_)
             | Provenance::Made
             | Provenance::Notice => &mut tokens.history,
         };
-        *part += counting.message(&entry.message);
+        *part += match entry.message.role() {
+            Role::System if at >= head => system_cost(brief, &entry.message),
+            _ => counting.message(&entry.message),
+        };
     }
     tokens
 }

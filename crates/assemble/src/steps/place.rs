@@ -14,7 +14,7 @@ use crate::draft::{Draft, entry};
 use crate::fence;
 use crate::finding::Findings;
 use crate::placement::block_texts;
-use crate::{Agent, ContextText, Error, Layout, Placement, Rebase, Step};
+use crate::{Agent, Carrier, ContextText, Error, Layout, Placement, Rebase, Refused, Step};
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -38,7 +38,14 @@ pub(super) fn run(
     let position = layout.safe(spot.position).max(first);
     let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
-    let index = layout.place(position);
+    let index = layout.place_after(position);
+    let stays = brief.memory.stood(&layout, has_head).flatten() == Some(position);
+    let (carrier, refused) = match brief.memory.previous.filter(|_| stays) {
+        // Byte for byte as it was.
+        Some(previous) => (previous.carrier, previous.refused),
+        None => carrier(brief, &layout, position),
+    };
+    block.iter().for_each(|entry| draft.carriers.ask(&entry.message.id, carrier));
     draft.placement = Some(Placement {
         rule: rule.to_string(),
         anchor: anchor.map(|entry| entry.message.id.clone()),
@@ -47,10 +54,23 @@ pub(super) fn run(
         after: None,
         index,
         messages: block.len(),
+        carrier,
+        refused,
         content: brief.memory.content.clone(),
     });
     draft.entries.splice(index..index, block);
     Ok(())
+}
+
+/// In what new texts at a position are to be carried. Right before the message that is to be
+/// answered no loop is running that a user message could cut.
+fn carrier(brief: &Brief<'_>, layout: &Layout<'_>, position: usize) -> (Carrier, Option<Refused>) {
+    match brief.recipe.carrier {
+        Carrier::Attached if layout.question() == Some(position) => {
+            (Carrier::Message, Some(Refused::BeforeQuestion))
+        }
+        carrier => (carrier, None),
+    }
 }
 
 /// Puts what was shown where it stood, and what is new at the tail.
@@ -63,13 +83,17 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
     let position = layout.safe(spot.position).max(first);
     let question = layout.question().and_then(|question| layout.id(question).cloned());
     let before_block = position < spot.position.min(layout.len());
-    let next = draft.entries.get(layout.place(position)).map(|entry| entry.message.clone());
+    let (carrier, refused) = carrier(brief, &layout, position);
+    let place = layout.place_after(position);
+    // Elements may go in before it; they belong to the message before them.
+    let before = (position > 0).then(|| draft.entries[place - 1].message.clone());
+    let next = draft.entries.get(place).map(|entry| entry.message.clone());
     if question.as_ref().is_some_and(|id| kept.stands_after(id)) {
         draft.rebase = Some(Rebase::AfterQuestion);
     }
     let (n_turns, n_settled) = draft.prior.as_ref().map_or((0, 0), |prior| prior.n_turns());
     let n_before = n_turns + position;
-    if n_settled + insert(kept, &mut draft.entries, is_first) < kept.n {
+    if n_settled + insert(kept, draft, is_first) < kept.n {
         draft.rebase = Some(Rebase::PlaceGone);
     }
     let by = (amending, brief.memory.ways.as_slice());
@@ -78,8 +102,14 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
     if elements.is_empty() && tail.is_empty() {
         return;
     }
-    let is_next = |entry: &Entry| next.as_ref().is_some_and(|m| Arc::ptr_eq(m, &entry.message));
-    let at = draft.entries.iter().rposition(is_next).unwrap_or(draft.entries.len());
+    let is =
+        |entry: &Entry, m: &Option<_>| m.as_ref().is_some_and(|m| Arc::ptr_eq(m, &entry.message));
+    let at = match draft.entries.iter().rposition(|entry| is(entry, &before)) {
+        Some(before) => before + 1 + elements_from(&draft.entries[before + 1..]),
+        None => {
+            draft.entries.iter().rposition(|entry| is(entry, &next)).unwrap_or(draft.entries.len())
+        }
+    };
     draft.placement = Some(Placement {
         rule: rule.to_string(),
         anchor: question,
@@ -88,14 +118,27 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
         after: None,
         index: at,
         messages: elements.len() + tail.len(),
+        carrier,
+        refused,
         content: None,
     });
     let after = draft.entries[..at].iter().rfind(|entry| is_said(entry));
     let after = after.map(|entry| entry.message.id.clone());
-    elements.iter_mut().for_each(|element| element.after.clone_from(&after));
+    for element in &mut elements {
+        element.after.clone_from(&after);
+        element.carrier = carrier;
+    }
     let entries = elements.iter().enumerate().map(|(i, element)| element.entry(kept.n + i));
-    draft.entries.splice(at..at, entries.chain(tail).collect::<Vec<_>>());
+    let entries: Vec<Entry> = entries.chain(tail).collect();
+    entries.iter().for_each(|entry| draft.carriers.ask(&entry.message.id, carrier));
+    draft.entries.splice(at..at, entries);
     draft.news = elements;
+}
+
+/// How many elements these entries begin with.
+fn elements_from(entries: &[Entry]) -> usize {
+    let is_element = |entry: &&Entry| matches!(entry.provenance, Provenance::Element(_));
+    entries.iter().take_while(is_element).count()
 }
 
 /// Whether a message is one of the conversation's, which a later request finds again.

@@ -1,6 +1,7 @@
 //! **Sees** a draft in which system messages may stand anywhere.
 //! **Guarantees** at most one system message, first, with every system text in
-//! order; a summary in the system role comes right after it.
+//! order; a summary in the system role comes right after it. Later system messages stay, if
+//! the recipe says so.
 //! **Reports** what was moved to the head or joined there, and a role definition
 //! that took the place of a missing prompt.
 
@@ -12,6 +13,7 @@ use interleaf_model::{
 };
 
 use crate::brief::Brief;
+use crate::carry::stays_in_place;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
 use crate::{Cause, Error, FindingKind};
@@ -31,11 +33,14 @@ pub(super) fn run(
     let mut at_head = draft.prior.is_none();
     let systems = draft.entries.extract_if(.., |entry| {
         let is_system = entry.message.role() == Role::System;
-        if is_system && !at_head && entry.provenance != Provenance::Summary {
+        at_head &= is_system;
+        if !is_system || (!at_head && stays_in_place(brief, entry)) {
+            return false;
+        }
+        if !at_head && entry.provenance != Provenance::Summary {
             findings.add(FindingKind::Moved, &entry.message.id, Cause::SystemToHead);
         }
-        at_head &= is_system;
-        is_system
+        true
     });
     let is_summary = |entry: &Entry| entry.provenance == Provenance::Summary;
     let (summaries, said): (Vec<Entry>, Vec<Entry>) =

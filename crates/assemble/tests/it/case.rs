@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Budget, ContextText, CustomRule, Ledger, MissingResult, OpenBlock, PlacementRule,
-    Recipe, Summary, SummaryRole,
+    Agent, Budget, Carrier, ContextText, CustomRule, Ledger, MissingResult, OpenBlock,
+    PlacementRule, Recipe, Summary, SummaryRole, SystemMessages,
 };
 use interleaf_model::{AgentName, ContextKind, Message, MessageId};
 use interleaf_samples::strategy::{broken_conversation, text};
@@ -85,6 +85,16 @@ pub(crate) fn rule() -> impl Strategy<Value = PlacementRule> {
             PlacementRule::Custom(CustomRule::new("fixed", move |_, _| position))
         }),
     ]
+}
+
+/// Every carrier.
+pub(crate) fn carrier() -> impl Strategy<Value = Carrier> {
+    select(&[Carrier::Message, Carrier::Attached, Carrier::System][..])
+}
+
+/// Both ways with system messages.
+pub(crate) fn system_messages() -> impl Strategy<Value = SystemMessages> {
+    select(&[SystemMessages::Head, SystemMessages::InPlace][..])
 }
 
 fn summary(view: &[Arc<Message>], covers: Vec<MessageId>) -> Option<Summary> {

@@ -366,6 +366,7 @@ fn check_provenance(case: &Case, entries: &[Entry], report: &Report) {
                 at_most_once.push("summary");
             }
             Provenance::Context(_) | Provenance::Element(_) => assert!(original.is_none()),
+            Provenance::Carrying(_) => panic!("no carrier was asked for"),
         }
     }
     at_most_once.sort_unstable();

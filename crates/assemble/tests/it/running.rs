@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Assembly, Budget, CachePrices, ContextText, Error, Ledger, MissingResult, OpenBlock,
-    Outcome, PlacementRule, Previous, Recipe, Running, Summary, SummaryRole, View, assemble,
+    Agent, Assembly, Budget, CachePrices, Carrier, ContextText, Error, Ledger, MissingResult,
+    OpenBlock, Outcome, PlacementRule, Previous, Recipe, Running, Summary, SummaryRole,
+    SystemMessages, View, assemble,
 };
 use interleaf_model::{
-    AgentName, ContextKind, Extra, Message, MessageId, Prompt, Requirements, Tool, ToolName,
-    notation,
+    AgentName, ContextKind, Extra, Message, MessageId, Prompt, Requirements, SystemInPlace, Tool,
+    ToolName, notation,
 };
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::shape::Shape;
@@ -18,7 +19,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 
-use crate::case::rule;
+use crate::case::{carrier, rule, system_messages};
 use crate::scene::{Words, named};
 
 /// A session, and beside it what a session without memory would send.
@@ -106,6 +107,8 @@ enum Event {
     Missing(MissingResult),
     Open(OpenBlock),
     Requires(Requirements),
+    Carrier(Carrier),
+    SystemMessages(SystemMessages),
     Hidden(Index),
     Preview(PlacementRule, Option<Budget>),
 }
@@ -141,10 +144,21 @@ fn event() -> impl Strategy<Value = Event> {
         1 => vec(any::<Index>(), 0..4).prop_map(Event::Pinned),
         1 => select(vec![MissingResult::Make, MissingResult::DropCall]).prop_map(Event::Missing),
         1 => select(vec![OpenBlock::Mend, OpenBlock::Wait]).prop_map(Event::Open),
-        1 => select(vec![Requirements::STRICT, Requirements::NONE]).prop_map(Event::Requires),
+        2 => requires().prop_map(Event::Requires),
+        2 => carrier().prop_map(Event::Carrier),
+        2 => system_messages().prop_map(Event::SystemMessages),
         1 => any::<Index>().prop_map(Event::Hidden),
         2 => (rule(), budget()).prop_map(|(rule, budget)| Event::Preview(rule, budget)),
     ]
+}
+
+fn requires() -> impl Strategy<Value = Requirements> {
+    let after_user = {
+        let mut requires = Requirements::STRICT;
+        requires.system_in_place = SystemInPlace::AfterUser;
+        requires
+    };
+    select(vec![Requirements::STRICT, Requirements::NONE, after_user])
 }
 
 /// Plays the events; messages that are left over are appended by threes.
@@ -185,6 +199,8 @@ fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> u
             Event::Missing(missing) => recipe.missing_result = missing,
             Event::Open(open) => recipe.open_block = open,
             Event::Requires(asked) => requires = asked,
+            Event::Carrier(carrier) => recipe.carrier = carrier,
+            Event::SystemMessages(system) => recipe.system_messages = system,
             Event::Hidden(index) => {
                 let view = &mut pair.view;
                 if !view.messages.is_empty() {
@@ -240,6 +256,25 @@ proptest! {
         messages in conversation(0..140), rule in rule(), todo in "[a-z]{0,3}",
     ) {
         play(&named(messages), vec![Event::Rule(rule)], &mut recipe(&todo));
+    }
+
+    #[test]
+    fn c16_so_it_does_whatever_carries_the_context(
+        messages in conversation(20..140), rule in rule(), carrier in carrier(),
+        requires in requires(), systems in vec((any::<Index>(), "[a-z]{1,5}"), 0..6),
+        system in system_messages(), todos in vec(todo(), 1..30), budget in budget(),
+    ) {
+        let mut messages = messages;
+        for (at, text) in systems {
+            messages.insert(at.index(messages.len() + 1), Message::system(&text));
+        }
+        let settings = [
+            Event::Rule(rule), Event::Carrier(carrier), Event::Requires(requires),
+            Event::SystemMessages(system), Event::Budget(budget),
+        ];
+        let turns = todos.into_iter().flat_map(|todo| [Event::Said(3), Event::Todo(todo)]);
+        let events = settings.into_iter().chain(turns).collect();
+        play(&named(messages), events, &mut recipe("go"));
     }
 
     #[test]

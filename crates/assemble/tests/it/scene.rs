@@ -105,7 +105,7 @@ pub(crate) fn refused(input: &Scene) -> Error {
 ///
 /// In front of a message stands where it came from: nothing for the conversation,
 /// `~` altered, `+` made or a notice, `=` system prompts joined, `#` summary,
-/// `*` context.
+/// `*` context, `&` a message that carries context.
 pub(crate) fn show(input: &Scene) -> String {
     let (prompt, report) = ready(input);
     format!("{}{}", lines(prompt.entries()), findings(&report))
@@ -122,6 +122,7 @@ pub(crate) fn lines(entries: &[Entry]) -> String {
             Provenance::Summary => '#',
             Provenance::Context(_) | Provenance::Element(_) => '*',
             Provenance::Made | Provenance::Notice => '+',
+            Provenance::Carrying(_) => '&',
         };
         let line = notation::print_line(&entry.message, 110);
         writeln!(out, "{mark} {line}").unwrap();

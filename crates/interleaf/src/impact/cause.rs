@@ -91,7 +91,7 @@ fn in_list(
 
 fn has_source(now: &Now<'_>, source: &SmolStr) -> bool {
     let wanted = MadeBy::Context(source.clone());
-    now.prompt.entries().iter().any(|entry| MadeBy::of(entry).as_ref() == Some(&wanted))
+    now.prompt.entries().iter().any(|entry| MadeBy::each(entry).contains(&wanted))
 }
 
 /// A message that assembly altered or made, now or before.

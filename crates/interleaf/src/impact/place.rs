@@ -7,7 +7,7 @@ use interleaf_store::Pieces;
 
 use super::bodies::{Found, Seen};
 use super::cost::Measure;
-use super::spans::{self, Turns};
+use super::spans::{self, Piece, Turns};
 use super::{Before, Now, Place};
 
 /// Where a request differs for the model from the one before.
@@ -76,17 +76,15 @@ fn message_at(now: &Now<'_>, (body, turns): (&Pieces, &Turns<'_>), byte: usize) 
     if let Some(span) = now.encoder.settled_at(now.body, byte) {
         let first = n_head + span.first;
         let text = body.copy(span.bytes.start as u64..span.bytes.end as u64);
-        let spans = spans::of(span.link.entries(), &text);
-        let at = (span.bytes.start, byte);
-        if let Some(there) = found((span.link.entries(), &spans), at, first) {
+        let pieces = spans::of(span.link.entries(), &text);
+        if let Some(there) = found(&pieces, (span.bytes.start, byte), first) {
             return there;
         }
     }
     let next = outline.turns.partition_point(|(end, _)| *end <= byte);
     for turn in next..outline.turns.len() {
         let first = n_settled + outline.turns[turn].1.start;
-        let messages = (turns.entries(turn), turns.spans(turn));
-        if let Some(there) = found(messages, (turns.bytes(turn).start, byte), first) {
+        if let Some(there) = found(turns.pieces(turn), (turns.bytes(turn).start, byte), first) {
             return there;
         }
     }
@@ -94,14 +92,15 @@ fn message_at(now: &Now<'_>, (body, turns): (&Pieces, &Turns<'_>), byte: usize) 
 }
 
 /// The message of a stretch that a byte belongs to, or the first one after it.
-fn found(
-    (entries, spans): (&[Entry], &[Range<usize>]),
-    (start, byte): (usize, usize),
-    first: usize,
-) -> Option<There> {
-    let at = spans.iter().position(|span| byte < start + span.end)?;
-    let bytes = start + spans[at].start..start + spans[at].end;
-    Some(There { message: first + at, entry: entries.get(at).cloned(), bytes })
+fn found(pieces: &[Piece<'_>], (start, byte): (usize, usize), first: usize) -> Option<There> {
+    let piece = pieces.iter().find(|piece| byte < start + piece.bytes.end)?;
+    // Of a message that carries others it is one of these, and its bytes are those of all.
+    let whole = pieces.iter().filter(|other| other.index == piece.index);
+    let (begin, end) = whole.fold((usize::MAX, 0), |(begin, end), Piece { bytes, .. }| {
+        (bytes.start.min(begin), bytes.end.max(end))
+    });
+    let entry = Some(Entry::clone(&piece.entry));
+    Some(There { message: first + piece.index, entry, bytes: start + begin..start + end })
 }
 
 /// How many messages stand at the head.

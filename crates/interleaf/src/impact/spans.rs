@@ -1,5 +1,6 @@
 //! Where messages stand in the bytes of the turns that they are part of.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -16,12 +17,22 @@ const LOOKED_FOR: usize = 48;
 pub(super) struct Turns<'a> {
     now: &'a Now<'a>,
     body: &'a Pieces,
-    spans: Vec<OnceCell<Vec<Range<usize>>>>,
+    pieces: Vec<OnceCell<Vec<Piece<'a>>>>,
+}
+
+/// A message of a turn, or one of those that a message carries with it.
+#[derive(Clone)]
+pub(super) struct Piece<'a> {
+    /// Which message of the turn it is in.
+    pub(super) index: usize,
+    pub(super) entry: Cow<'a, Entry>,
+    /// Its bytes, from the beginning of the turn on.
+    pub(super) bytes: Range<usize>,
 }
 
 impl<'a> Turns<'a> {
     pub(super) fn of(now: &'a Now<'a>, body: &'a Pieces) -> Self {
-        Self { now, body, spans: vec![OnceCell::new(); now.body.outline.turns.len()] }
+        Self { now, body, pieces: vec![OnceCell::new(); now.body.outline.turns.len()] }
     }
 
     /// The bytes of a turn in the body.
@@ -36,28 +47,32 @@ impl<'a> Turns<'a> {
         &self.now.prompt.entries()[self.now.body.outline.turns[turn].1.clone()]
     }
 
-    /// The bytes of each of its messages, from its beginning on.
-    pub(super) fn spans(&self, turn: usize) -> &[Range<usize>] {
-        self.spans[turn].get_or_init(|| {
+    /// Its messages, and where they stand.
+    pub(super) fn pieces(&self, turn: usize) -> &[Piece<'a>] {
+        self.pieces[turn].get_or_init(|| {
             let bytes = self.bytes(turn);
             of(self.entries(turn), &self.body.copy(bytes.start as u64..bytes.end as u64))
         })
     }
 }
 
-/// The bytes of each of these messages, which stand one after the other. A message begins
-/// where the one before it ends, and ends with the last of its texts.
-pub(super) fn of<'a>(
-    entries: impl IntoIterator<Item = &'a Entry>,
-    bytes: &[u8],
-) -> Vec<Range<usize>> {
+/// Where each of these messages stands, one after the other. A message begins where the one
+/// before it ends, and ends with the last of its texts.
+pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
     let mut at = 0;
-    let span = |entry: &'a Entry| {
-        let start = at;
-        at = end_of(&entry.message, bytes, at);
-        start..at
-    };
-    entries.into_iter().map(span).collect()
+    let mut pieces = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let apart = match entry.apart() {
+            Some(apart) => apart.into_iter().map(Cow::Owned).collect(),
+            None => vec![Cow::Borrowed(entry)],
+        };
+        for entry in apart {
+            let start = at;
+            at = end_of(&entry.message, bytes, at);
+            pieces.push(Piece { index, entry, bytes: start..at });
+        }
+    }
+    pieces
 }
 
 /// Where a message ends that begins here.

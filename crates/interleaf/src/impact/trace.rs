@@ -11,7 +11,7 @@ use super::Now;
 use super::cause::n_left_out;
 use super::cost::{Measure, Stage};
 use super::place::n_head;
-use super::spans::{self, Turns};
+use super::spans::{self, Piece, Turns};
 
 /// What is kept of a request, so that the next one can be held against it. Its bytes are
 /// stored anyway; this tells what they are.
@@ -69,7 +69,17 @@ impl MadeBy {
             Provenance::Summary => Self::Summary,
             Provenance::Altered | Provenance::Notice => Self::Fitting(id()),
             Provenance::Made => Self::Repair(id()),
+            // What it carries is looked at by itself.
+            Provenance::Carrying(_) => return None,
         })
+    }
+
+    /// The same of a message and of each text that it carries.
+    pub(super) fn each(entry: &Entry) -> Vec<Self> {
+        match entry.apart() {
+            Some(apart) => apart.iter().filter_map(Self::of).collect(),
+            None => Self::of(entry).into_iter().collect(),
+        }
     }
 }
 
@@ -104,24 +114,24 @@ impl Trace {
 fn made(now: &Now<'_>, body: &Pieces, turns: &Turns<'_>) -> Vec<MadePart> {
     let (entries, list) = (now.prompt.entries(), now.body.outline.list.start);
     let mut made = Vec::new();
-    let mut add = |entries: &[Entry], start: usize, spans: &[Range<usize>]| {
+    let mut add = |start: usize, pieces: &[Piece<'_>]| {
         let start = start as i64 - list as i64;
-        for (entry, span) in entries.iter().zip(spans) {
+        for Piece { entry, bytes, .. } in pieces {
             if let Some(origin) = MadeBy::of(entry) {
-                let bytes = (start + span.start as i64, start + span.end as i64);
+                let bytes = (start + bytes.start as i64, start + bytes.end as i64);
                 made.push(MadePart { origin, bytes });
             }
         }
     };
-    let is_made = |entries: &[Entry]| entries.iter().any(|entry| MadeBy::of(entry).is_some());
+    let is_made = |entries: &[Entry]| entries.iter().any(|entry| !MadeBy::each(entry).is_empty());
     let head = &entries[..n_head(entries)];
     if is_made(head) {
-        add(head, 0, &spans::of(head, &body.copy(0..list as u64)));
+        add(0, &spans::of(head, &body.copy(0..list as u64)));
     }
     for turn in 0..now.body.outline.turns.len() {
         let entries = turns.entries(turn);
         if is_made(entries) {
-            add(entries, turns.bytes(turn).start, turns.spans(turn));
+            add(turns.bytes(turn).start, turns.pieces(turn));
         }
     }
     made

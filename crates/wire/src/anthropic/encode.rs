@@ -11,7 +11,7 @@ mod system;
 mod tools;
 mod user;
 
-use interleaf_model::{Extra, Json};
+use interleaf_model::{Entry, Extra, Json, Role};
 use serde_json::value::RawValue;
 
 use self::system::system;
@@ -95,7 +95,12 @@ fn turn(
 ) -> Result<(), Error> {
     match turn {
         Turn::User { results, said, start } => {
-            elements.push(&user::turn(cx, results, said, start, place))
+            // The target takes system messages after all that the user says.
+            let is_user = |entry: &&Entry| entry.message.role() == Role::User;
+            let (said, systems) = said.split_at(said.iter().take_while(is_user).count());
+            elements.push(&user::turn(cx, results, said, start, place))?;
+            let messages = system::in_place(cx, systems);
+            messages.iter().try_for_each(|message| elements.push(message))
         }
         Turn::Assistant { said, start } => {
             let messages = assistant::turn(cx, said, start, place);

@@ -4,7 +4,7 @@
 //! `us.anthropic.claude-sonnet-5-v1:0`, `claude-fable-5.1@20261001`. Of a model that
 //! is not known nothing is assumed.
 
-use interleaf_model::Requirements;
+use interleaf_model::{Requirements, SystemInPlace};
 
 use crate::{Effort, Vendor};
 
@@ -100,15 +100,15 @@ impl Model {
         }
     }
 
-    /// Whether a `system` message may stand between the others.
-    pub(super) fn takes_system_messages(self) -> bool {
-        match self.line {
-            Some(Line::Opus) => self.version >= (4, 8),
-            Some(Line::Fable | Line::Mythos) => self.version >= (5, 0),
-            Some(Line::Sonnet | Line::Haiku) => self.version >= (5, 5),
-            // Nothing is assumed of a model that is not known.
-            None => true,
-        }
+    /// Whether a `system` message may stand between the others; nothing, if the model is not
+    /// known.
+    pub(super) fn takes_system_messages(self) -> Option<bool> {
+        let since = match self.line? {
+            Line::Opus => (4, 8),
+            Line::Fable | Line::Mythos => (5, 0),
+            Line::Sonnet | Line::Haiku => (5, 5),
+        };
+        Some(self.version >= since)
     }
 
     /// Which `thinking` settings it takes.
@@ -198,5 +198,8 @@ pub(crate) fn refuses_prefill(model: &str) -> bool {
 pub(super) fn requirements(_vendor: &Vendor, model: &str) -> Requirements {
     let mut asked = Requirements::STRICT;
     asked.no_trailing_assistant = refuses_prefill(model);
+    if Model::named(model).takes_system_messages() == Some(true) {
+        asked.system_in_place = SystemInPlace::AfterUser;
+    }
     asked
 }

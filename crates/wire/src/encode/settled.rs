@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use interleaf_model::{Link, Role, Settled};
+use interleaf_model::{Entry, Link, Role, Settled};
 
 use super::session::{WrittenTurns, address};
 use super::{Context, Elements, SettledSpan, TurnPlace, Writer};
@@ -250,5 +250,6 @@ fn place(turns: &Turns<'_>, number: usize, asked: bool) -> TurnPlace {
 
 /// Whether the user says something at the end of a link beside results.
 pub(super) fn ends_with_user(link: &Link) -> bool {
-    link.entries().last().is_some_and(|entry| entry.message.role() == Role::User)
+    let spoken = |entry: &Entry| Some(entry.message.role()).filter(|&role| role != Role::System);
+    link.entries().iter().rev().find_map(spoken) == Some(Role::User)
 }

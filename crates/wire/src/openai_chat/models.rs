@@ -1,6 +1,6 @@
 //! What the name of one of OpenAI's models tells.
 
-use interleaf_model::Requirements;
+use interleaf_model::{Requirements, SystemInPlace};
 
 use crate::Vendor;
 
@@ -103,5 +103,13 @@ fn number(text: &str) -> (Option<u32>, &str) {
 /// What a vendor asks of a request. OpenAI takes a conversation as it is; of those who
 /// imitate it as much is not known.
 pub(super) fn requirements(vendor: &Vendor, _model: &str) -> Requirements {
-    if vendor.quirks.native { Requirements::NONE } else { Requirements::STRICT }
+    let quirks = &vendor.quirks;
+    if quirks.native {
+        return Requirements::NONE;
+    }
+    let mut asked = Requirements::STRICT;
+    if !(quirks.one_system || quirks.strict_alternation || quirks.bridge_after_results) {
+        asked.system_in_place = SystemInPlace::Anywhere;
+    }
+    asked
 }

@@ -95,6 +95,7 @@ impl Kind {
             | Provenance::Summary
             | Provenance::Context(_)
             | Provenance::Element(_)
+            | Provenance::Carrying(_)
             | Provenance::Notice => false,
         };
         match entry.message.role() {

@@ -76,7 +76,8 @@ fn check_system_message(parsed: &Parsed<'_>, i: usize, faults: &mut Faults) {
     if is_followed {
         faults.add(&SYSTEM_MESSAGE, at, "the assistant must speak after it");
     }
-    if !parsed.model.takes_system_messages() {
+    // Nothing is assumed of a model that is not known.
+    if parsed.model.takes_system_messages() == Some(false) {
         faults.add(&SYSTEM_MESSAGE, at, "the model takes none");
     }
 }

@@ -16,22 +16,13 @@ const ASK_FOR_JSON: &str = "Answer in JSON.";
 /// One message for each entry, or one for all.
 pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Message<'a>> {
     let quirks = cx.vendor.quirks;
-    let mut said: Vec<(&'static str, Vec<Part<'a>>, Rest<'a>)> = Vec::new();
+    let mut said: Vec<Said<'a>> = Vec::new();
     for entry in system {
-        let message = &*entry.message;
-        let Body::System(parts) = &message.body else { continue };
-        let parts: Vec<_> = parts.iter().filter_map(|part| system_part(cx, entry, part)).collect();
-        if parts.is_empty() {
-            continue;
-        }
-        let mut own = Rest::of(&message.extra, OPENAI, &[]);
-        let is_developer = own.take("role").is_some_and(|role| role.get() == r#""developer""#);
-        let role = if is_developer && quirks.native { "developer" } else { "system" };
-        let rest = message_rest(cx, message);
+        let Some((role, parts, rest)) = said_by(cx, entry) else { continue };
         match said.last_mut() {
             Some((_, before, rest_before)) if quirks.one_system => {
                 let detail = "there may be only one system message";
-                cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
+                cx.adjustments.add(AdjustmentKind::TurnsMerged, &entry.message.id, detail);
                 before.extend(parts);
                 rest_before.merge(rest);
             }
@@ -43,9 +34,33 @@ pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Mes
             .add_general(AdjustmentKind::TurnInserted, "a system message that asks for JSON");
         said.push(("system", vec![Part::text(ASK_FOR_JSON)], Rest::default()));
     }
-    let message =
-        |(role, parts, rest)| Message { rest, ..Message::new(role, content(parts, &quirks)) };
-    said.into_iter().map(message).collect()
+    said.into_iter().map(|said| written(cx, said)).collect()
+}
+
+/// A system message between the others.
+pub(super) fn in_place<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Message<'a>> {
+    said_by(cx, entry).map(|said| written(cx, said))
+}
+
+/// The role of a message, what it says, and what else belongs to it.
+type Said<'a> = (&'static str, Vec<Part<'a>>, Rest<'a>);
+
+/// What a system message says; nothing, if that is nothing.
+fn said_by<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Said<'a>> {
+    let message = &*entry.message;
+    let Body::System(parts) = &message.body else { return None };
+    let parts: Vec<_> = parts.iter().filter_map(|part| system_part(cx, entry, part)).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let mut own = Rest::of(&message.extra, OPENAI, &[]);
+    let is_developer = own.take("role").is_some_and(|role| role.get() == r#""developer""#);
+    let role = if is_developer && cx.vendor.quirks.native { "developer" } else { "system" };
+    Some((role, parts, message_rest(cx, message)))
+}
+
+fn written<'a>(cx: &Context<'_>, (role, parts, rest): Said<'a>) -> Message<'a> {
+    Message { rest, ..Message::new(role, content(parts, &cx.vendor.quirks)) }
 }
 
 fn system_part<'a>(

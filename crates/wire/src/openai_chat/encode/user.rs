@@ -1,11 +1,9 @@
 //! The results, then what the user said.
 
-use std::mem;
-
 use interleaf_model::{Body, Entry};
 
 use super::parts::{PLACEHOLDER, content, message_rest, user_parts};
-use super::results;
+use super::{results, system};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_chat::wire::{Content, Message, Part, Rest};
@@ -25,30 +23,33 @@ pub(super) fn turn<'a>(
         return vec![Message::new("user", Content::Text(blank.into()))];
     }
     let (mut messages, media) = results::messages(cx, results);
-    let mut users: Vec<(Vec<Part<'a>>, Rest<'a>)> = Vec::new();
+    let mut users: Vec<Said<'a>> = Vec::new();
     if !media.is_empty() {
-        users.push((media, Rest::default()));
+        users.push(Said::User(media, Rest::default()));
     }
     for entry in said {
         let message = &*entry.message;
-        let Body::User(parts) = &message.body else { continue };
+        let Body::User(parts) = &message.body else {
+            users.extend(system::in_place(cx, entry).map(Said::System));
+            continue;
+        };
         let parts = user_parts(cx, message, parts);
         if parts.is_empty() {
             continue;
         }
         let rest = message_rest(cx, message);
         match users.last_mut() {
-            Some((before, rest_before)) if quirks.strict_alternation => {
+            Some(Said::User(before, rest_before)) if quirks.strict_alternation => {
                 let detail = "it follows another user message";
                 cx.adjustments.add(AdjustmentKind::TurnsMerged, &message.id, detail);
                 before.extend(parts);
                 rest_before.merge(rest);
             }
-            _ => users.push((parts, rest)),
+            _ => users.push(Said::User(parts, rest)),
         }
     }
     if messages.is_empty() && users.is_empty() {
-        users.push((vec![Part::text(PLACEHOLDER)], Rest::default()));
+        users.push(Said::User(vec![Part::text(PLACEHOLDER)], Rest::default()));
     }
     if let Some(last) = results.last()
         && quirks.bridge_after_results
@@ -58,9 +59,17 @@ pub(super) fn turn<'a>(
         cx.adjustments.add(AdjustmentKind::TurnInserted, &last.message.id, detail);
         messages.push(Message::new("assistant", Content::Text(BRIDGE.into())));
     }
-    messages.extend(users.into_iter().map(|(mut parts, rest)| {
-        let content = content(mem::take(&mut parts), &quirks);
-        Message { rest, ..Message::new("user", content) }
+    messages.extend(users.into_iter().map(|said| match said {
+        Said::User(parts, rest) => {
+            Message { rest, ..Message::new("user", content(parts, &quirks)) }
+        }
+        Said::System(message) => message,
     }));
     messages
+}
+
+/// What is said after results.
+enum Said<'a> {
+    User(Vec<Part<'a>>, Rest<'a>),
+    System(Message<'a>),
 }

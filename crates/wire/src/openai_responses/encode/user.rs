@@ -7,6 +7,7 @@ use interleaf_model::{Body, ContentPart, Entry, Message, Opaque};
 use super::own::Own;
 use super::parts::content_part;
 use super::results::output;
+use super::system::system_item;
 use super::{PLACEHOLDER, content, message, settings};
 use crate::Error;
 use crate::adjustment::AdjustmentKind;
@@ -36,6 +37,8 @@ pub(super) fn write(
         if let Body::User(parts) = &entry.message.body {
             let is_last = place.last && i + 1 == said.len();
             write_user(cx, &entry.message, parts, is_last, items)?;
+        } else if let Some(item) = system_item(cx, entry) {
+            items.push(&item)?;
         }
     }
     if items.is_empty() {
