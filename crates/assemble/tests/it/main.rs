@@ -11,6 +11,7 @@ mod golden;
 mod placement;
 mod steps;
 
+mod carrier;
 mod case;
 mod laws;
 mod oracle;

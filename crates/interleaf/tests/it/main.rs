@@ -23,6 +23,7 @@ mod agents;
 mod answers;
 mod auto;
 mod bound;
+mod carrier;
 mod copies;
 mod fence;
 mod impact;

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use interleaf::assemble::{
-    Agent, Assembly, Budget, CachePrices, CustomRule, Estimate, Ledger, MissingResult, OpenBlock,
-    Outcome, PlacementRule, Previous, Recipe, Summary, SummaryRole, View, assemble,
+    Agent, Assembly, Budget, CachePrices, Carrier, CustomRule, Estimate, Ledger, MissingResult,
+    OpenBlock, Outcome, PlacementRule, Previous, Recipe, Summary, SummaryRole, SystemMessages,
+    View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
-use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Timestamp, Tool, Usage};
+use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Role, Timestamp, Tool, Usage};
 use interleaf::store::NewSession;
 use interleaf::wire::{CacheMarks, Family, Vendor, encode};
 use interleaf::{Next, Request, Session, Single, Target};
@@ -33,6 +34,8 @@ struct Settings {
     /// A summary over the first messages, this many of a hundred.
     covers: Option<usize>,
     summary_role: SummaryRole,
+    carrier: Carrier,
+    system_messages: SystemMessages,
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -52,8 +55,10 @@ fn settings() -> impl Strategy<Value = Settings> {
     let covers = proptest::option::weighted(0.4, 0..90_usize);
     let role = select(vec![SummaryRole::System, SummaryRole::User]);
     let agent = select(vec![Agent::Main, Agent::Main, Agent::Main, Agent::Sub("scout".into())]);
-    (agent, rule, window, 0..3_usize, missing, covers, role).prop_map(
-        |(agent, rule, window, n_tools, missing_result, covers, summary_role)| Settings {
+    let carrier = select(vec![Carrier::Message, Carrier::Attached, Carrier::System]);
+    let system = select(vec![SystemMessages::Head, SystemMessages::InPlace]);
+    (agent, rule, window, 0..3_usize, missing, covers, role, (carrier, system)).prop_map(
+        |(agent, rule, window, n_tools, missing_result, covers, summary_role, carried)| Settings {
             agent,
             rule,
             window,
@@ -61,6 +66,8 @@ fn settings() -> impl Strategy<Value = Settings> {
             missing_result,
             covers,
             summary_role,
+            carrier: carried.0,
+            system_messages: carried.1,
         },
     )
 }
@@ -86,6 +93,8 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
     recipe.missing_result = settings.missing_result;
     recipe.open_block = OpenBlock::Mend;
     recipe.summary_role = settings.summary_role;
+    recipe.carrier = settings.carrier;
+    recipe.system_messages = settings.system_messages;
     if let Some(window) = settings.window {
         recipe = recipe.with_budget(Budget::of_window(window)).with_ledger(ledger.clone());
     }
@@ -152,13 +161,22 @@ async fn compare(
 fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Settings]) {
     block_on(async {
         let mut session = Session::create(memory().await, "").await.unwrap();
-        let mut target = target_of(Vendor::of(family), "gemini-3-pro");
+        // Of each family one that takes the most, and of Anthropic's one that takes little.
+        let model = match family {
+            Family::Anthropic if messages.len() % 4 > 0 => "claude-opus-5",
+            _ => "gemini-3-pro",
+        };
+        let mut target = target_of(Vendor::of(family), model);
         target.options.cache = cache;
         let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
         let mut previous: HashMap<Option<String>, Option<Previous>> = HashMap::new();
         let every = messages.len() / plan.len() + 1;
         let has_scout = plan.iter().any(|settings| settings.agent != Agent::Main);
         for (n, mut message) in messages.into_iter().enumerate() {
+            if n % 7 == 5 && message.role() != Role::Tool {
+                let said = format!("Mind the number {n}.");
+                session.append(Message::system(&said)).await.unwrap();
+            }
             if has_scout && n % 40 >= 25 {
                 message.origin = Origin::SubAgent("scout".into());
             }
@@ -232,6 +250,8 @@ fn a_long_session_makes_the_requests_of_scratch() {
         missing_result: MissingResult::Make,
         covers: None,
         summary_role: SummaryRole::System,
+        carrier: Carrier::Message,
+        system_messages: SystemMessages::Head,
     };
     for family in Family::ALL {
         check(agent_session(200), family, CacheMarks::On, std::slice::from_ref(&settings));

@@ -22,6 +22,7 @@ mod session;
 mod setting_types;
 mod settings;
 mod streams;
+mod system_in_place;
 mod thinking;
 mod told;
 mod tool_names;
