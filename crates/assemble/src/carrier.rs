@@ -74,9 +74,7 @@ impl Refused {
             Self::BeforeQuestion => {
                 "not attached: it stands right before the message that is to be answered"
             }
-            Self::NoBearer => {
-                "not attached: no tool result and no words of the user's stand right before it"
-            }
+            Self::NoBearer => "not attached: what stands right before it can carry no text",
             Self::NoSystemInPlace => {
                 "not system: the target takes system messages at the head only"
             }

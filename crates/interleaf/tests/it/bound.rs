@@ -1,6 +1,6 @@
 //! C15: thinking goes back only after exactly what it was made after.
 
-use interleaf::assemble::Recipe;
+use interleaf::assemble::{Carrier, Recipe, SystemMessages};
 use interleaf::conversation::Conversation;
 use interleaf::model::{
     AssistantPart, Body, ContextKind, Finish, Message, Parts, Producer, Reply, Seal, Status, Text,
@@ -8,6 +8,7 @@ use interleaf::model::{
 };
 use interleaf::wire::{Adjustment, AdjustmentKind};
 use interleaf::{Session, Single, Target};
+use serde_json::{Value, json};
 
 use crate::{block_on, memory};
 
@@ -110,6 +111,88 @@ fn thinking_after_a_block_that_changed_is_dropped_and_stays_dropped() {
         }
         assert_eq!(sent[2], [0, 1]);
         assert_eq!(sent[3], [] as [usize; 0]);
+    }
+}
+
+/// All that a body gives the model, without what it thought itself: the system, the tools and
+/// the messages, or those before a thought, if the body has that thought.
+fn given(body: &[u8], before: Option<&str>) -> Option<String> {
+    let mut body: Value = serde_json::from_slice(body).unwrap();
+    let mut messages = Vec::new();
+    let mut is_found = before.is_none();
+    for message in body["messages"].as_array_mut().unwrap() {
+        if let Some(blocks) = message["content"].as_array_mut() {
+            if before.is_some_and(|thought| blocks.iter().any(|b| b["thinking"] == thought)) {
+                is_found = true;
+                break;
+            }
+            blocks.retain(|block| block["type"] != "thinking");
+        }
+        messages.push(message.clone());
+    }
+    is_found.then(|| json!([body["system"], body["tools"], messages]).to_string())
+}
+
+/// Ten rounds of a loop under a rule and a carrier; how many thoughts were sent back, and how
+/// many were told of as dropped. Each that is sent back stands after the bytes that it was made
+/// after.
+async fn rounds(rule: &str, carrier: Carrier) -> (usize, usize) {
+    let mut session = Session::create(memory().await, "").await.unwrap();
+    session.append(Message::user("go")).await.unwrap();
+    let target = Target::new("anthropic", "claude-opus-5-5").unwrap().with_key("k");
+    let (mut n_sent, mut n_told) = (0, 0);
+    let mut made_after: Vec<String> = Vec::new();
+    for n in 0..10 {
+        let recipe = recipe(Some(format!("{n} done")))
+            .with_carrier(carrier)
+            .with_system_messages(SystemMessages::InPlace)
+            .with_rule(rule.parse().unwrap());
+        let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
+        let body = request.body.to_bytes();
+        for (thought, made_after) in made_after.iter().enumerate() {
+            if let Some(before) = given(&body, Some(&format!("th{thought}!"))) {
+                assert_eq!(&before, made_after, "{rule} {carrier}: {thought} in {n}");
+                n_sent += 1;
+            }
+        }
+        let dropped = |a: &&Adjustment| a.kind == AdjustmentKind::ThinkingDropped;
+        n_told += request.adjustments().filter(dropped).count();
+        made_after.push(given(&body, None).unwrap());
+        let mut reply = Reply::new(answer(n), Finish::ToolCalls);
+        reply.request = request.number;
+        let call = session.take(reply).await.unwrap().calls().next().unwrap().id.clone();
+        session.append(Message::tool(call, Status::Ok, "src")).await.unwrap();
+        if n == 4 {
+            session.append(Message::system("Be brief.")).await.unwrap();
+        }
+    }
+    (n_sent, n_told)
+}
+
+#[test]
+fn c15_thinking_stands_after_the_bytes_it_was_made_after_for_every_rule_and_carrier() {
+    let all: usize = (0..10).sum();
+    for carrier in [Carrier::Message, Carrier::Attached, Carrier::System] {
+        for rule in [
+            "after_tool_result(3)",
+            "before_assistant(2)",
+            "from_end(4)",
+            "after_system",
+            "tail",
+            "sticky(14)",
+            "delta(24)",
+            "auto(8)",
+        ] {
+            let (n_sent, n_told) = block_on(rounds(rule, carrier));
+            assert_eq!(n_sent + n_told, all, "{rule} {carrier}: each is sent or told of");
+            match rule {
+                // What stays where it was shown costs no thinking.
+                "delta(24)" | "auto(8)" => assert_eq!(n_told, 0, "{rule} {carrier}"),
+                // What is another in every request costs all that comes after it.
+                "tail" | "after_system" => assert_eq!(n_sent, 0, "{rule} {carrier}"),
+                _ => assert!(n_told > 0, "{rule} {carrier}"),
+            }
+        }
     }
 }
 
