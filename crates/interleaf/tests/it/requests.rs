@@ -163,7 +163,7 @@ fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Sett
         let mut session = Session::create(memory().await, "").await.unwrap();
         // Of each family one that takes the most, and of Anthropic's one that takes little.
         let model = match family {
-            Family::Anthropic if messages.len() % 4 > 0 => "claude-opus-5",
+            Family::Anthropic if !messages.len().is_multiple_of(4) => "claude-opus-5",
             _ => "gemini-3-pro",
         };
         let mut target = target_of(Vendor::of(family), model);
