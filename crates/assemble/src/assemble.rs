@@ -1,8 +1,9 @@
 //! The builder: the steps, one after the other.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use interleaf_model::{Carried, Entry, Message, Prompt, Provenance, Requirements, Role};
+use interleaf_model::{Carried, Entry, Message, Prompt, Provenance, Requirements, Role, Tool};
 
 use crate::brief::Brief;
 use crate::carry::carry;
@@ -23,6 +24,16 @@ pub struct Assembly {
     pub outcome: Outcome,
     /// What was done.
     pub report: Report,
+}
+
+impl Assembly {
+    /// The tools of the request; none, if it waits.
+    pub fn tools(&self) -> &[Tool] {
+        match &self.outcome {
+            Outcome::Ready(prompt) => prompt.tools(),
+            Outcome::Waiting(_) => &[],
+        }
+    }
 }
 
 /// The request, or what it waits for.
@@ -61,7 +72,7 @@ pub fn assemble_or_draft(
     requires: Requirements,
     previous: Option<&Previous>,
 ) -> Result<(Assembly, Vec<Entry>), Error> {
-    assemble_after(view, recipe, requires, known(previous), &mut |_, _| {})
+    assemble_in_order(view, recipe, requires, previous, &mut |_, _| {})
 }
 
 /// Like [`assemble`], and shows the messages after each step.
@@ -75,8 +86,27 @@ pub fn assemble_observed(
     previous: Option<&Previous>,
     mut observe: impl FnMut(Step, &[Entry]),
 ) -> Result<Assembly, Error> {
-    let (assembly, _) = assemble_after(view, recipe, requires, known(previous), &mut observe)?;
+    let (assembly, _) = assemble_in_order(view, recipe, requires, previous, &mut observe)?;
     Ok(assembly)
+}
+
+/// With the tools as the previous request had them.
+fn assemble_in_order(
+    view: &View,
+    recipe: &Recipe,
+    requires: Requirements,
+    previous: Option<&Previous>,
+    observe: &mut dyn FnMut(Step, &[Entry]),
+) -> Result<(Assembly, Vec<Entry>), Error> {
+    let (recipe, kept) = match previous {
+        Some(previous) => previous.tools.suit(recipe),
+        None => (Cow::Borrowed(recipe), None),
+    };
+    let made = assemble_after(view, &recipe, requires, known(previous), observe);
+    made.map(|(mut assembly, draft)| {
+        assembly.report.tool_order = kept;
+        (assembly, draft)
+    })
 }
 
 /// What is known of the previous request: its messages, and where its context stood.

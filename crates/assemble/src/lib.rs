@@ -49,6 +49,7 @@ pub mod steps;
 mod placement;
 mod prefix;
 mod tokens;
+mod tool_order;
 
 mod report;
 
@@ -74,4 +75,5 @@ pub use steps::Step;
 #[cfg(feature = "bpe")]
 pub use tokens::Bpe;
 pub use tokens::{Estimate, Ledger, Rate, TokenCounter, counter_for};
+pub use tool_order::{KeptOrder, ToolOrder};
 pub use view::{Previous, View};

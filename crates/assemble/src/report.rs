@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Elements, Finding, FindingKind, Placement, Rate, StablePrefix, Step};
+use crate::{Elements, Finding, FindingKind, KeptOrder, Placement, Rate, StablePrefix, Step};
 
 /// What was done to make a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -17,6 +17,9 @@ pub struct Report {
     /// What was said of the context that stays said, if the rule amends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<Elements>,
+    /// Told if the tools stand as a session first sent them, and not as in the recipe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_order: Option<KeptOrder>,
     /// What is the same as in the previous request, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable_prefix: Option<StablePrefix>,

@@ -26,7 +26,7 @@ use crate::finding::Findings;
 use crate::steps::{AFTER_REPAIR, STEPS, filter, repair};
 use crate::{
     Assembly, ContextText, Elements, Error, Outcome, Placement, PlacementRule, Rebase, Recipe,
-    ShownContext, Step, View,
+    ShownContext, Step, ToolOrder, View,
 };
 
 /// A conversation that grows, and the requests made from it.
@@ -67,6 +67,8 @@ pub struct Running {
     shown: ShownContext,
     /// How often that was replaced.
     shown_edition: u64,
+    /// The order of its tools, which stays.
+    tools: ToolOrder,
 }
 
 impl Running {
@@ -118,10 +120,15 @@ impl Running {
     /// # Errors
     /// As [`assemble`](crate::assemble()).
     pub fn preview(&mut self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {
-        match self.continued(recipe, requires) {
+        let (recipe, kept) = self.tools.suit(recipe);
+        let made = match self.continued(&recipe, requires) {
             Some(assembly) => assembly,
-            None => self.whole(recipe, requires),
-        }
+            None => self.whole(&recipe, requires),
+        };
+        made.map(|mut assembly| {
+            assembly.report.tool_order = kept;
+            assembly
+        })
     }
 
     /// Remembers a request of this session as the previous request. One that waits is
@@ -131,6 +138,7 @@ impl Running {
             self.previous = Some(Remembered::of(prompt, self.previous.as_ref()));
             self.placement.clone_from(&assembly.report.placement);
             self.remember_elements(assembly.report.elements.as_ref());
+            self.tools.take(prompt.tools());
         }
     }
 
@@ -151,12 +159,22 @@ impl Running {
         &self.shown
     }
 
+    /// The order of its tools, as its requests have had them.
+    pub fn tool_order(&self) -> &ToolOrder {
+        &self.tools
+    }
+
     /// Remembers a request that was made elsewhere as the previous request. All that is
-    /// known of it is where its context stood: what the next one has in common with it is
-    /// not reported.
-    pub fn resume(&mut self, placement: Option<Placement>, shown: ShownContext) {
+    /// known of it is where its context and its tools stood: what the next one has in common
+    /// with it is not reported.
+    pub fn resume(
+        &mut self,
+        placement: Option<Placement>,
+        shown: ShownContext,
+        tools: ToolOrder,
+    ) {
         (self.previous, self.placement, self.shown) = (None, placement, shown);
-        self.shown_edition += 1;
+        (self.tools, self.shown_edition) = (tools, self.shown_edition + 1);
     }
 
     fn whole(&self, recipe: &Recipe, requires: Requirements) -> Result<Assembly, Error> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Prompt};
 
-use crate::{Placement, Report, ShownContext};
+use crate::{Placement, Report, ShownContext, ToolOrder};
 
 /// The visible messages of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Previous {
     pub placement: Option<Placement>,
     /// What it showed of its context that stays shown.
     pub shown: ShownContext,
+    /// The order of its tools, which stays.
+    pub tools: ToolOrder,
 }
 
 impl Previous {
@@ -40,20 +42,24 @@ impl Previous {
     pub fn of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
         Self {
             messages: messages.into_iter().collect(),
-            placement: None,
-            shown: ShownContext::default(),
+            ..Self::default()
         }
     }
 
-    /// A request of which only is known where its context stood.
-    pub fn placed(placement: Option<Placement>, shown: ShownContext) -> Self {
-        Self { messages: Vec::new(), placement, shown }
+    /// A request of which only is known where its context and its tools stood.
+    pub fn placed(placement: Option<Placement>, shown: ShownContext, tools: ToolOrder) -> Self {
+        Self { messages: Vec::new(), placement, shown, tools }
     }
 
-    /// Whether more is known than where its context stood.
+    /// Whether more is known than where its context and its tools stood.
     pub fn knows_messages(&self) -> bool {
-        let knows_place = self.placement.is_some() || !self.shown.elements().is_empty();
-        !self.messages.is_empty() || !knows_place
+        !self.messages.is_empty() || !self.knows_places()
+    }
+
+    /// Whether it is known where its context or its tools stood.
+    pub fn knows_places(&self) -> bool {
+        let knows_context = self.placement.is_some() || !self.shown.elements().is_empty();
+        knows_context || !self.tools.names().is_empty()
     }
 
     /// A request that was made after `before`, and its report.
@@ -64,6 +70,8 @@ impl Previous {
             shown = before.map(|before| before.shown.clone()).unwrap_or_default();
             shown.take(elements);
         }
-        Self { messages, placement: report.placement.clone(), shown }
+        let mut tools = before.map(|before| before.tools.clone()).unwrap_or_default();
+        tools.take(prompt.tools());
+        Self { messages, placement: report.placement.clone(), shown, tools }
     }
 }

@@ -16,6 +16,7 @@
 
 mod agent;
 mod asker;
+mod cache_key;
 mod counters;
 mod draft;
 mod explain;
@@ -106,6 +107,8 @@ pub struct Session {
     made_calls: MadeCalls,
     /// What counts tokens where a recipe does not say, by model.
     counters: BTreeMap<String, ModelCounter>,
+    /// The session that it descends from, if that is known.
+    root: Option<SessionId>,
 }
 
 impl Session {
@@ -156,6 +159,7 @@ impl Session {
             held: None,
             made_calls: MadeCalls::default(),
             counters,
+            root: None,
         }
     }
 

@@ -36,6 +36,10 @@ pub struct Target {
     pub bound_thinking: Option<bool>,
     /// The rules of the vendor's prompt cache; `None`: the names of vendor and model decide.
     pub cache_rules: Option<Rules>,
+    /// Whether a session's requests carry a cache key of its own
+    /// ([`Session::cache_key`](crate::Session::cache_key)), where [`Options::cache_key`] names
+    /// none and the vendor takes one. It is on unless it is switched off here.
+    pub session_cache_key: bool,
 }
 
 impl Target {
@@ -63,7 +67,8 @@ impl Target {
 
     /// A model of any vendor, and what is asked of it.
     pub fn with_options(vendor: Vendor, options: Options) -> Self {
-        Self { vendor, options, key: None, bound_thinking: None, cache_rules: None }
+        let (key, bound_thinking, cache_rules) = (None, None, None);
+        Self { vendor, options, key, bound_thinking, cache_rules, session_cache_key: true }
     }
 
     /// Who gets a body of this family: the vendor that is asked for, or who made the API.
@@ -128,6 +133,12 @@ impl Target {
     /// Whether the vendor made its API.
     fn is_maker(&self) -> bool {
         Vendor::of(self.vendor.family).name == self.vendor.name
+    }
+
+    /// Whether a session is to name itself to the vendor's cache.
+    pub(crate) fn wants_cache_key(&self) -> bool {
+        let is_unnamed = self.options.cache_key.is_none();
+        self.session_cache_key && is_unnamed && self.vendor.takes_cache_key()
     }
 
     pub(crate) fn binds_thinking(&self) -> bool {

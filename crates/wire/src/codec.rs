@@ -52,6 +52,8 @@ pub(crate) struct Codec {
     pub(crate) route: Route,
     /// What a vendor and its model ask of a request.
     pub(crate) requirements: fn(&Vendor, &str) -> Requirements,
+    /// Whether a vendor takes a name under which it looks for a cached prefix.
+    pub(crate) takes_cache_key: fn(&Vendor) -> bool,
     /// Whether a model takes thinking back only if all that stands before it is unchanged.
     pub(crate) binds_thinking: fn(&str) -> bool,
     /// Writes answers as the API gives them.

@@ -81,6 +81,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    takes_cache_key: |vendor| vendor.quirks.native,
     binds_thinking: crate::anthropic::binds_thinking,
     answer_writer: answer_writer::WRITER,
     grammar: stream_writer::grammar,

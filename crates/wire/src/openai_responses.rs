@@ -69,6 +69,7 @@ pub(crate) static CODEC: Codec = Codec {
     errors: error::FORM,
     route: http::ROUTE,
     requirements: models::requirements,
+    takes_cache_key: |_| true,
     binds_thinking: |_| false,
     answer_writer: answer_writer::WRITER,
     grammar: stream_writer::grammar,

@@ -167,6 +167,20 @@ impl Vendor {
         (self.family.codec().binds_thinking)(model)
     }
 
+    /// Whether it takes a name under which it looks for a cached prefix,
+    /// [`Options::cache_key`](crate::Options::cache_key).
+    ///
+    /// ```
+    /// use interleaf_wire::Vendor;
+    ///
+    /// let takes = |name| Vendor::named(name).is_some_and(Vendor::takes_cache_key);
+    /// assert!(takes("openai") && takes("openai-responses") && takes("azure"));
+    /// assert!(!takes("anthropic") && !takes("google") && !takes("deepseek"));
+    /// ```
+    pub fn takes_cache_key(&self) -> bool {
+        (self.family.codec().takes_cache_key)(self)
+    }
+
     /// Whether the body of a request must name its model: its address does not, and the
     /// vendor serves more than one.
     ///

@@ -16,8 +16,9 @@ const SYSTEM: [&str; 6] =
     ["/system", "/systemInstruction", "/instructions", "/messages", "/input", "/contents"];
 
 /// Settings that the prompt which the model sees depends on, or that a cache is kept by.
-/// Anthropic: tool choice and thinking. OpenAI: the schema of the answer is part of the prompt.
-const SETTINGS: [&str; 13] = [
+/// Anthropic: tool choice and thinking. OpenAI: the schema of the answer is part of the prompt,
+/// and the key decides which machine is asked.
+const SETTINGS: [&str; 14] = [
     "/tool_choice",
     "/toolConfig/toolChoice",
     "/toolConfig/functionCallingConfig",
@@ -31,6 +32,7 @@ const SETTINGS: [&str; 13] = [
     "/generationConfig/responseJsonSchema",
     "/generationConfig/thinkingConfig",
     "/additionalModelRequestFields",
+    "/prompt_cache_key",
 ];
 
 /// What differs beside the turns.
@@ -107,7 +109,7 @@ fn tools(lists: &[Value]) -> Vec<(SmolStr, Value)> {
 }
 
 fn name(tool: &Value) -> SmolStr {
-    let places = ["/name", "/function/name", "/toolSpec/name", "/type"];
+    let places = ["/name", "/function/name", "/custom/name", "/toolSpec/name", "/type"];
     let own = places.iter().find_map(|place| tool.pointer(place)?.as_str());
     let only_key = || tool.as_object()?.keys().next().map(String::as_str);
     SmolStr::new(own.or_else(only_key).unwrap_or("a tool"))

@@ -9,7 +9,7 @@ use interleaf_assemble::{
     Agent, Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running, View,
 };
 use interleaf_conversation::Conversation;
-use interleaf_model::{MessageId, Usage};
+use interleaf_model::{MessageId, Tool, Usage};
 use interleaf_wire::{Encoded, NameMap, SessionEncoder};
 use smol_str::SmolStr;
 
@@ -36,6 +36,8 @@ pub(super) struct Lane {
     last: Option<u64>,
     /// The requests that showed context which stays shown.
     trail: Trail,
+    /// The request that the order of the tools was stored with.
+    tools_at: Option<Earlier>,
     /// The last request, which the next one is held against.
     before: Option<Before>,
     /// The last request, for its answer.
@@ -84,6 +86,7 @@ impl Default for Lane {
             seen: None,
             last: None,
             trail: Trail::default(),
+            tools_at: None,
             before: None,
             hearing: Default::default(),
             bound: Default::default(),
@@ -135,17 +138,27 @@ impl Lane {
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, traced })))
     }
 
-    /// What is stored with a request of what it shows.
-    pub(super) fn step(&self, report: &Report) -> Step {
-        self.trail.step(self.running.shown(), report.elements.as_ref())
+    /// What is stored with a request of what it shows, and of the order of its tools.
+    pub(super) fn step(&self, report: &Report, sent: &[Tool]) -> Step {
+        let order = self.running.tool_order();
+        let after = order.after(sent);
+        let (tools, tools_at) = match after {
+            Some(after) => (Some(after), None),
+            None => (None, self.tools_at),
+        };
+        let step = self.trail.step(self.running.shown(), report.elements.as_ref());
+        Step { tools, tools_at, ..step }
     }
 
     /// Remembers a request as the previous request.
     pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked, traced: &Traced) {
         let elements = assembly.report.elements.as_ref();
         if let Some(event) = asked.event {
-            let step = self.step(&assembly.report);
+            let step = self.step(&assembly.report, assembly.tools());
             let request = Earlier { event, no: asked.number };
+            if step.tools.is_some() {
+                self.tools_at = Some(request);
+            }
             self.trail.follow(self.running.shown(), elements, (&step, request));
         }
         self.running.remember(assembly);
@@ -169,8 +182,8 @@ impl Lane {
     /// Remembers a request that began with this event as the previous request, with its
     /// context where it stood.
     pub(super) fn catch_up(&mut self, event: Option<u64>, stood: Stood, before: Option<Before>) {
-        self.running.resume(stood.placement, stood.shown);
-        self.trail = stood.trail;
+        self.running.resume(stood.placement, stood.shown, stood.tools);
+        (self.trail, self.tools_at) = (stood.trail, stood.tools_at);
         self.before = before;
         self.last = event;
     }

@@ -9,7 +9,7 @@ use super::counters::Counted;
 use super::lane::{Asked, Made, Ready};
 use super::retry::RETRIES;
 use super::told::Telling;
-use super::trail::{Step, Stood};
+use super::trail::Stood;
 use super::{Session, now};
 use crate::{Error, ErrorKind, Next, Request, Target};
 
@@ -67,15 +67,13 @@ impl Session {
         let (agent, report) = (recipe.agent.name(), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
-        let Step { earlier, all_elements } = self.lane(agent).step(report);
+        let step = self.lane(agent).step(report, made.assembly.tools());
         let told = Telling {
             prefix: made.prefix.as_ref(),
             names: Some(&made.body.names).filter(|names| !names.is_empty()),
-            earlier,
-            all_elements,
             impact: Some(&made.traced.impact),
             trace: Some(&made.traced.trace),
-            ..Telling::of(report)
+            ..Telling::after(report, step)
         };
         let number = self.note_fragments(agent, (model, vendor), body, told).await?;
         let is_own = recipe.ledger.is_none();
@@ -119,6 +117,7 @@ impl Session {
         }
         target.suit(&mut recipe);
         let agent = recipe.agent.name();
+        let target = &*self.keyed(target, agent).await?;
         self.catch_up(agent).await?;
         let conversation = self.conversation.clone();
         let at = now()?.as_microseconds() / 1_000_000;

@@ -11,7 +11,7 @@ use interleaf_store::{
 
 use super::Session;
 use super::told::{Telling, Told};
-use super::trail::{Step, Stood};
+use super::trail::Stood;
 use crate::Error;
 use crate::impact::Before;
 
@@ -40,8 +40,7 @@ impl Session {
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
         self.catch_up(None).await?;
-        let Step { earlier, all_elements } = self.lane(None).step(sent.report);
-        let told = Telling { earlier, all_elements, ..Telling::of(sent.report) };
+        let told = Telling::after(sent.report, self.lane(None).step(sent.report, &[]));
         self.note_fragments(None, (sent.model, sent.vendor), body, told).await
     }
 
@@ -90,7 +89,7 @@ impl Session {
         }
     }
 
-    /// What rules of placement that remember go by: where the context stood in an agent's last
+    /// What the next request goes by: where the context and the tools stood in an agent's last
     /// request of a conversation, which is this session's, now or in its past.
     ///
     /// # Errors
@@ -101,9 +100,9 @@ impl Session {
         agent: Option<&AgentName>,
     ) -> Result<Option<Previous>, Error> {
         let Some(event) = conversation.last_request(agent) else { return Ok(None) };
-        let Stood { placement, shown, .. } = self.stood(event).await?;
-        let is_known = placement.is_some() || !shown.elements().is_empty();
-        Ok(is_known.then(|| Previous::placed(placement, shown)))
+        let Stood { placement, shown, tools, .. } = self.stood(event).await?;
+        let previous = Previous::placed(placement, shown, tools);
+        Ok(previous.knows_places().then_some(previous))
     }
 
     /// The body of that request, byte for byte as it was sent.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Element, Elements, Placement, Report, Tokens};
+use interleaf_assemble::{Element, Elements, Placement, Report, Tokens, ToolOrder};
 use interleaf_store::SentRequest;
 use interleaf_wire::NameMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::trail::Step;
 use crate::Impact;
 use crate::impact::Trace;
 
@@ -28,6 +29,12 @@ pub(super) struct Telling<'a> {
     /// All that is shown of the context and stays, so that nothing earlier need be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    /// The order of the session's tools, if this request made it another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tools: Option<ToolOrder>,
+    /// The request before it that did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tools_at: Option<Earlier>,
     /// What it has in common with the request before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) impact: Option<&'a Impact>,
@@ -39,8 +46,15 @@ pub(super) struct Telling<'a> {
 impl<'a> Telling<'a> {
     /// The report alone.
     pub(super) fn of(report: &'a Report) -> Self {
-        let (prefix, names, earlier, all_elements) = (None, None, None, None);
-        Self { report, prefix, names, earlier, all_elements, impact: None, trace: None }
+        let (prefix, names, impact, trace) = (None, None, None, None);
+        let (earlier, all_elements, tools, tools_at) = (None, None, None, None);
+        Self { report, prefix, names, earlier, all_elements, tools, tools_at, impact, trace }
+    }
+
+    /// The report, and what the session remembers with it.
+    pub(super) fn after(report: &'a Report, step: Step) -> Self {
+        let Step { earlier, all_elements, tools, tools_at } = step;
+        Self { earlier, all_elements, tools, tools_at, ..Self::of(report) }
     }
 }
 
@@ -64,6 +78,8 @@ pub(super) struct Told {
     pub(super) elements: Option<Elements>,
     pub(super) earlier: Option<Earlier>,
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    pub(super) tools: Option<ToolOrder>,
+    pub(super) tools_at: Option<Earlier>,
     pub(super) impact: Option<Impact>,
     pub(super) trace: Option<Trace>,
 }

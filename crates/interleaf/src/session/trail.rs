@@ -1,12 +1,12 @@
 //! What a session has shown of its context, by the requests that showed it.
 //!
 //! Each request is stored with what it showed for the first time, and names the request
-//! before it that did so. So a session that goes on elsewhere, is forked or rolled back shows
+//! before it that did so. The order of the tools is stored alike. So a session that goes on elsewhere, is forked or rolled back shows
 //! what the request that it goes on from has shown, and makes the same bytes.
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Element, Elements, Placement, ShownContext};
+use interleaf_assemble::{Element, Elements, Placement, ShownContext, ToolOrder};
 use interleaf_store::SentRequest;
 
 use super::Session;
@@ -30,6 +30,10 @@ pub(super) struct Trail {
 pub(super) struct Step {
     pub(super) earlier: Option<Earlier>,
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    /// The order of the tools, if it is another now.
+    pub(super) tools: Option<ToolOrder>,
+    /// The request that it was stored with.
+    pub(super) tools_at: Option<Earlier>,
 }
 
 /// Where the context stood in a request.
@@ -38,6 +42,9 @@ pub(super) struct Stood {
     pub(super) placement: Option<Placement>,
     pub(super) shown: ShownContext,
     pub(super) trail: Trail,
+    /// The order of the tools, and the request that it was stored with.
+    pub(super) tools: ToolOrder,
+    pub(super) tools_at: Option<Earlier>,
 }
 
 impl Trail {
@@ -49,9 +56,9 @@ impl Trail {
         let longest = LONGEST.max(shown.elements().len() / 8);
         if self.len >= longest && adds(shown, elements) {
             let kept = shown.elements().iter().take(elements.kept).chain(&elements.new);
-            return Step { earlier: None, all_elements: Some(kept.cloned().collect()) };
+            return Step { all_elements: Some(kept.cloned().collect()), ..Step::default() };
         }
-        Step { earlier: self.last, all_elements: None }
+        Step { earlier: self.last, ..Step::default() }
     }
 
     /// Takes in the request that was just stored with that.
@@ -85,9 +92,26 @@ impl Session {
         let Some(request) = self.request_begun(event, None).await? else {
             return Ok(Stood::default());
         };
-        let placement = Told::by(&request).placement;
+        let told = Told::by(&request);
+        let placement = told.placement.clone();
+        let (tools, tools_at) = self.tools_of(Earlier { event, no: request.no }, told).await?;
         let (shown, trail) = self.shown_by(event, request).await?.unwrap_or_default();
-        Ok(Stood { placement, shown, trail })
+        Ok(Stood { placement, shown, trail, tools, tools_at })
+    }
+
+    /// The order of the tools after a request, and the request that it was stored with.
+    async fn tools_of(
+        &self,
+        at: Earlier,
+        told: Told,
+    ) -> Result<(ToolOrder, Option<Earlier>), Error> {
+        if let Some(tools) = told.tools {
+            return Ok((tools, Some(at)));
+        }
+        let Some(earlier) = told.tools_at else { return Ok(Default::default()) };
+        let request = self.request_begun(earlier.event, Some(earlier.no)).await?;
+        let tools = request.and_then(|request| Told::by(&request).tools);
+        Ok(tools.map_or_else(Default::default, |tools| (tools, Some(earlier))))
     }
 
     /// What this request and those before it have shown; nothing, if one of them is gone.

@@ -47,8 +47,9 @@ pub(super) fn tail<'a>(cx: &mut Context<'a>) -> Tail<'a> {
     let asks_itself = options.rest.iter().any(|(name, _)| name == "stream_options");
     tail.stream_options = (options.stream && quirks.stream_usage && !asks_itself)
         .then_some(StreamOptions { include_usage: true });
-    tail.prompt_cache_key = options.cache_key.as_deref().filter(|_| quirks.native);
-    if options.cache_key.is_some() && !quirks.native {
+    let takes_key = cx.vendor.takes_cache_key();
+    tail.prompt_cache_key = options.cache_key.as_deref().filter(|_| takes_key);
+    if options.cache_key.is_some() && !takes_key {
         dropped(cx, "prompt_cache_key", "the API has no such setting");
     }
     add_rest(cx, &facts, &mut tail);
