@@ -16,6 +16,8 @@ pub struct Rules {
     pub minimum: u64,
     /// For how many seconds a prefix is kept after its last use, if that is known.
     pub lifetime: Option<u64>,
+    /// Whether a read is a use: the lifetime begins anew.
+    pub renewal: Renewal,
     /// What tokens cost.
     pub prices: Prices,
     /// How sure the rules are.
@@ -66,6 +68,15 @@ pub struct Checkpoints {
     pub most: usize,
 }
 
+/// What a read does to the lifetime of a prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Renewal {
+    /// It begins anew.
+    OnRead,
+    /// That is not known.
+    Unknown,
+}
+
 /// How sure rules are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Certainty {
@@ -101,7 +112,23 @@ const fn marks(implicit: bool) -> Match {
 
 const CHECKPOINTS: Checkpoints = Checkpoints { before_end: [516, 4], most: 32 };
 
-type Row = (&'static str, Match, u64, Option<u64>, Prices, Certainty);
+/// How long a prefix is kept, and what a read does to that.
+type Life = (Option<u64>, Renewal);
+
+/// Kept for this long after each read.
+const fn renewed(seconds: u64) -> Life {
+    (Some(seconds), Renewal::OnRead)
+}
+
+/// Kept for this long; what a read does to that is not known.
+const fn kept(seconds: u64) -> Life {
+    (Some(seconds), Renewal::Unknown)
+}
+
+/// Nobody says how long.
+const UNSAID: Life = (None, Renewal::Unknown);
+
+type Row = (&'static str, Match, u64, Life, Prices, Certainty);
 
 /// One row for each kind of cache. Sources: OpenAI's guide to prompt caching and its cookbook
 /// "Prompt Caching 201"; Anthropic's page on prompt caching; the Gemini API's page on caching;
@@ -109,18 +136,27 @@ type Row = (&'static str, Match, u64, Option<u64>, Prices, Certainty);
 /// is measured was held against the engines themselves, request by request.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    ("openai", prefix(128, false), 1_024, Some(10 * MINUTE), priced(0.1, 1.0), Certainty::Documented),
-    ("openai-5.5", prefix(2_048, false), 1_024, Some(24 * HOUR), priced(0.1, 1.0), Certainty::Documented),
-    ("openai-5.6", marks(true), 1_024, Some(30 * MINUTE), priced(0.1, 1.25), Certainty::Reported),
-    ("anthropic", marks(false), 1_024, Some(5 * MINUTE), priced(0.1, 1.25), Certainty::Documented),
-    ("bedrock", marks(false), 1_024, Some(5 * MINUTE), priced(0.1, 1.25), Certainty::Reported),
-    ("gemini", prefix(1, false), 4_096, None, priced(0.1, 1.0), Certainty::Reported),
-    ("deepseek", prefix(64, true), 64, None, priced(0.1, 1.0), Certainty::Documented),
-    ("deepseek-v4", Match::Units { least: 64 }, 0, None, priced(0.1, 1.0), Certainty::Documented),
-    ("vllm", engine(16), 0, None, OWN, Certainty::Measured),
-    ("sglang", engine(1), 0, None, OWN, Certainty::Measured),
-    ("llama.cpp", Match::Slot { checkpoints: None }, 0, None, OWN, Certainty::Measured),
-    ("llama.cpp-window", Match::Slot { checkpoints: Some(CHECKPOINTS) }, 0, None, OWN, Certainty::Reported),
+    ("openai", prefix(128, false), 1_024, renewed(10 * MINUTE), priced(0.1, 1.0), Certainty::Documented),
+    ("openai-5.5", prefix(2_048, false), 1_024, kept(24 * HOUR), priced(0.1, 1.0), Certainty::Documented),
+    ("openai-5.6", marks(true), 1_024, kept(30 * MINUTE), priced(0.1, 1.25), Certainty::Reported),
+    ("anthropic", marks(false), 1_024, renewed(5 * MINUTE), priced(0.1, 1.25), Certainty::Documented),
+    ("bedrock", marks(false), 1_024, renewed(5 * MINUTE), priced(0.1, 1.25), Certainty::Reported),
+    ("gemini", prefix(1, false), 4_096, UNSAID, priced(0.1, 1.0), Certainty::Reported),
+    ("deepseek", prefix(64, true), 64, UNSAID, priced(0.1, 1.0), Certainty::Documented),
+    ("deepseek-v4", Match::Units { least: 64 }, 0, UNSAID, priced(0.1, 1.0), Certainty::Documented),
+    ("vllm", engine(16), 0, UNSAID, OWN, Certainty::Measured),
+    ("sglang", engine(1), 0, UNSAID, OWN, Certainty::Measured),
+    ("llama.cpp", Match::Slot { checkpoints: None }, 0, UNSAID, OWN, Certainty::Measured),
+    ("llama.cpp-window", Match::Slot { checkpoints: Some(CHECKPOINTS) }, 0, UNSAID, OWN, Certainty::Reported),
+];
+
+/// Vendors whose cache is another's: its rows are theirs too.
+const KIN: &[(&str, &str)] = &[
+    ("openai-responses", "openai"),
+    ("azure", "openai"),
+    ("google", "gemini"),
+    ("vertex", "gemini"),
+    ("llama-cpp", "llama.cpp"),
 ];
 
 /// Models whose rules differ from their vendor's row: how their names begin, the row, and
@@ -176,9 +212,11 @@ impl Rules {
     ///
     /// assert_eq!(Rules::of_model("anthropic", "claude-opus-4-6").unwrap().minimum, 4_096);
     /// assert_eq!(Rules::of_model("openai", "gpt-5.6-mini").unwrap().name, "openai-5.6");
+    /// assert_eq!(Rules::of_model("google", "gemini-2.5-pro").unwrap().name, "gemini");
     /// assert!(Rules::of_model("someone", "a-model").is_none());
     /// ```
     pub fn of_model(vendor: &str, model: &str) -> Option<Self> {
+        let vendor = KIN.iter().find(|(name, _)| *name == vendor).map_or(vendor, |(_, kin)| kin);
         let model = model.rsplit('/').next().unwrap_or(model);
         let row = MODELS.iter().find(|(of, begins, ..)| *of == vendor && model.starts_with(begins));
         match row {
@@ -189,7 +227,8 @@ impl Rules {
         }
     }
 
-    fn of_row(&(name, matches, minimum, lifetime, prices, certainty): &Row) -> Self {
-        Self { name: name.into(), matches, minimum, lifetime, prices, certainty }
+    fn of_row(&(name, matches, minimum, life, prices, certainty): &Row) -> Self {
+        let (lifetime, renewal) = life;
+        Self { name: name.into(), matches, minimum, lifetime, renewal, prices, certainty }
     }
 }

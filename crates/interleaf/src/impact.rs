@@ -232,8 +232,22 @@ pub(crate) struct Traced {
     pub(crate) body: Pieces,
 }
 
-/// Holds a request against the one before.
-pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>) -> Traced {
+/// Holds a request against the one before. If the cache gives more for what it holds of a
+/// request beside, that is what it costs.
+pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>, beside: Option<&Before>) -> Traced {
+    let mut traced = against(now, before);
+    let Some(other) = beside.map(|beside| against(now, Some(beside))) else { return traced };
+    if let (Some(cost), Some(less)) = (&mut traced.impact.cost, other.impact.cost)
+        && less.price < cost.price
+    {
+        let unbroken = cost.unbroken.min(less.price);
+        *cost = Cost { unbroken, ..less };
+        traced.trace.stages = other.trace.stages;
+    }
+    traced
+}
+
+fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
     let body: Pieces = now.body.fragments().cloned().collect();
     let measure = cost::Measure::of(now, &body, before);
     let found = before.map(|before| bodies::compare(now, &body, before));

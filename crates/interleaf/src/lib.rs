@@ -63,6 +63,7 @@ mod past;
 mod preview;
 mod request;
 mod session;
+mod switch;
 mod target;
 
 pub mod ask;
@@ -91,7 +92,10 @@ pub use preview::{Change, Preview, Rewritten, Single};
 pub use request::{Next, Request};
 pub use session::{
     DamagedRecord, ExplainedRequest, FolderNote, InfoRange, Information, KeptSummary, Notes,
-    Parting, RecordDraft, Sent, Session, SessionAgent, SummaryState, Todo, TodoItem, TodoStatus,
-    now,
+    Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo, TodoItem,
+    TodoStatus, now,
+};
+pub use switch::{
+    BreakEven, Fit, Loss, Losses, LostThinking, Money, PayBack, Price, Side, Switch,
 };
 pub use target::Target;

@@ -16,6 +16,7 @@
 
 mod agent;
 mod asker;
+mod beside;
 mod cache_key;
 mod counters;
 mod draft;
@@ -31,10 +32,12 @@ mod request;
 mod retry;
 mod sent;
 mod summary;
+mod switch;
 mod take;
 mod todo;
 mod told;
 mod trail;
+mod warmth;
 mod write;
 
 pub use agent::SessionAgent;
@@ -48,6 +51,7 @@ pub(crate) use retry::RETRIES;
 pub use sent::Sent;
 pub use summary::{KeptSummary, SummaryState};
 pub use todo::{Todo, TodoItem, TodoStatus};
+pub use warmth::SessionWarmth;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -3,4 +3,5 @@
 
 mod laws;
 mod oracle;
+mod warmth;
 mod worked;

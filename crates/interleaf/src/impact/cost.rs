@@ -216,6 +216,10 @@ fn answer(before: &Before, placed: &Placed) -> i64 {
 }
 
 impl Stage {
+    pub(super) fn is_marked(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
     fn step(&self, measure: &Measure, known: (i64, u64)) -> Step {
         let tokens = |at: i64| measure.tokens(at, known);
         let end = tokens(self.end);

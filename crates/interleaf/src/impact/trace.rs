@@ -96,6 +96,11 @@ impl Trace {
         }
     }
 
+    /// Whether it had marks for the cache.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.stages.last().is_some_and(Stage::is_marked)
+    }
+
     /// What stood at a byte of the list of turns and was not as it was said.
     pub(super) fn made_at(&self, at: i64) -> Option<&MadeBy> {
         let is_at = |part: &&MadePart| (part.bytes.0..part.bytes.1).contains(&at);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_conversation::Event;
 use interleaf_model::{AgentName, Message};
-use interleaf_store::{Page, SentRequest};
+use interleaf_store::{Page, SentRequest, SessionId};
 
 use super::Session;
 use super::lane::Asked;
@@ -123,8 +123,17 @@ impl Session {
         &self,
         request: &SentRequest,
     ) -> Result<Option<Option<AgentName>>, Error> {
+        self.beginner_in(self.id(), request).await
+    }
+
+    /// Which agent made a request of a session.
+    pub(super) async fn beginner_in(
+        &self,
+        session: SessionId,
+        request: &SentRequest,
+    ) -> Result<Option<Option<AgentName>>, Error> {
         let page = Page::from(request.seq, 1);
-        let events = self.store.events(self.id(), page).await.map_err(Error::store)?;
+        let events = self.store.events(session, page).await.map_err(Error::store)?;
         let event =
             events.first().map(|stored| stored.event()).transpose().map_err(Error::store)?;
         Ok(match event {

@@ -96,13 +96,14 @@ impl Default for Lane {
 }
 
 impl Lane {
-    /// Makes a request from the conversation as it is.
+    /// Makes a request from the conversation as it is, at a time in seconds. `beside` is what
+    /// else the vendor's cache may hold.
     pub(super) fn make(
         &mut self,
         conversation: &Conversation,
         recipe: &Recipe,
         target: &Target,
-        at: u64,
+        (at, beside): (u64, Option<&Before>),
     ) -> Result<Made, Error> {
         self.follow(conversation, &recipe.agent);
         let requires = target.requirements();
@@ -133,7 +134,7 @@ impl Lane {
             target,
             at,
         };
-        let traced = impact::trace(&now, self.before.as_ref());
+        let traced = impact::trace(&now, self.before.as_ref(), beside);
         let ledger = recipe.ledger.clone();
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, traced })))
     }

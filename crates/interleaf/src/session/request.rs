@@ -119,9 +119,11 @@ impl Session {
         let agent = recipe.agent.name();
         let target = &*self.keyed(target, agent).await?;
         self.catch_up(agent).await?;
+        let beside = self.beside(agent).await?;
         let conversation = self.conversation.clone();
         let at = now()?.as_microseconds() / 1_000_000;
-        self.lane(agent).make(&conversation, &recipe, target, at.max(0) as u64)
+        let when = (at.max(0) as u64, beside.as_ref());
+        self.lane(agent).make(&conversation, &recipe, target, when)
     }
 
     /// Takes in the last request of an agent, if it is not the one that is known here: another

@@ -7,6 +7,7 @@ use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Usage};
 use interleaf_store::{
     ErrorKind as StoreErrorKind, Head, LastBody, Page, RequestUsage, SentRequest,
+    SessionId,
 };
 
 use super::Session;
@@ -134,8 +135,17 @@ impl Session {
     /// it was made by another version, or is damaged: that is told by whoever asks for it.
     pub(super) async fn before(&mut self, event: u64) -> Result<Option<Before>, Error> {
         let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
-        let Some(trace) = Told::by(&request).trace else { return Ok(None) };
         let session = self.head_of(event).await?.id;
+        self.before_of(session, request).await
+    }
+
+    /// A request of this session, or of one that it is a fork of, to hold another against.
+    pub(super) async fn before_of(
+        &mut self,
+        session: SessionId,
+        request: SentRequest,
+    ) -> Result<Option<Before>, Error> {
+        let Some(trace) = Told::by(&request).trace else { return Ok(None) };
         let is_last = session == self.id() && request.no + 1 == self.head.next_request;
         let known = self.last_body.as_ref().filter(|_| is_last);
         let body = match known.map(|last| last.pieces().clone()) {
@@ -164,24 +174,36 @@ impl Session {
         guess: Option<u64>,
     ) -> Result<Option<SentRequest>, Error> {
         let head = self.head_of(event).await?;
+        let found = self.first_from(&head, event, guess).await?;
+        Ok(found.filter(|request| request.seq == event))
+    }
+
+    /// The first request of a session that began with this event or a later one. Its number is
+    /// looked for from a guess on.
+    pub(super) async fn first_from(
+        &self,
+        head: &Head,
+        event: u64,
+        guess: Option<u64>,
+    ) -> Result<Option<SentRequest>, Error> {
         let at = async |no: u64| {
             let page = self.store.requests(head.id, Page::from(no, 1)).await;
             let request = page.map_err(Error::store)?.into_iter().next();
             Ok::<_, Error>(request.filter(|request| request.no == no))
         };
         // It is nearly always the last one. Later requests began with later events.
-        let (mut low, mut high) = (0, head.next_request);
+        let (mut low, mut high, mut found) = (0, head.next_request, None);
         let mut no = guess.unwrap_or(u64::MAX).min(high.saturating_sub(1));
         while low < high {
             let Some(request) = at(no).await? else { return Ok(None) };
             match request.seq.cmp(&event) {
                 Ordering::Equal => return Ok(Some(request)),
                 Ordering::Less => low = no + 1,
-                Ordering::Greater => high = no,
+                Ordering::Greater => (high, found) = (no, Some(request)),
             }
             no = low + (high - low) / 2;
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// The body of a request, byte for byte as it was sent: its hash is checked.

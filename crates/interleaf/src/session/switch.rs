@@ -1,0 +1,209 @@
+//! What changes if the next request goes to another target.
+
+use std::borrow::Cow;
+
+use interleaf_assemble::{Budget, OpenBlock, Recipe, Step, Tokens};
+use interleaf_model::AgentName;
+use interleaf_wire::{CacheMarks, Vendor};
+
+use super::Session;
+use super::told::Told;
+use crate::switch::{Caching, Fit, Losses, PayBack, Sample, Side, Switch};
+use crate::{BreakCause, Error, ErrorKind, Impact, Next, Request, Target};
+
+/// How many requests further ones are taken to be like, the next one among them.
+const SAMPLES: usize = 8;
+
+/// How many requests are looked at to find those of the agent.
+const LOOKED_AT: usize = 4 * SAMPLES;
+
+impl Session {
+    /// What changes if the next request goes to another vendor or model: what is lost, whether
+    /// it fits, what the cold cache costs, and when the change pays back. Nothing is sent, and
+    /// nothing is noted.
+    ///
+    /// The request is made for both. The current target is that of the agent's last request,
+    /// with the settings of the new one, unless another is given. Without a budget in the recipe, it is
+    /// held against the window of the new vendor's usual models.
+    ///
+    /// ```
+    /// use interleaf::assemble::Recipe;
+    /// use interleaf::model::Message;
+    /// use interleaf::{Session, Target, store};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let mut session = Session::create(store::open("memory:").await?, "").await?;
+    /// session.append(Message::user("Which files are here?")).await?;
+    /// let recipe = Recipe::new();
+    /// session.record(&recipe, &Target::new("openai", "gpt-5")?).await?;
+    ///
+    /// let to = Target::new("anthropic", "claude-sonnet-4-5")?;
+    /// let switch = session.switch(&recipe, &to, None).await?;
+    /// assert_eq!(switch.from.model, "gpt-5");
+    /// assert!(switch.fit.fits && switch.losses.new.is_empty());
+    /// let pay_back = switch.pay_back.priced("1.25/10".parse()?, "3/15".parse()?);
+    /// assert_eq!(pay_back.money.unwrap().requests, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// If no request was recorded and no current target is given, calls wait for their
+    /// results, or one of the two APIs cannot be told what must be said.
+    pub async fn switch(
+        &mut self,
+        recipe: &Recipe,
+        to: &Target,
+        from: Option<&Target>,
+    ) -> Result<Switch, Error> {
+        let agent = recipe.agent.name();
+        let from = match from {
+            Some(from) => Cow::Borrowed(from),
+            None => Cow::Owned(self.current_target(agent, to).await?),
+        };
+        let mut recipe = recipe.clone();
+        if recipe.open_block == OpenBlock::Unsaid {
+            recipe.open_block = OpenBlock::Mend;
+        }
+        let now = self.made_for(&recipe, &from).await?;
+        let budget = recipe.budget.take().unwrap_or_else(|| to.budget());
+        let whole = self.made_for(&recipe, to).await?;
+        let ledger = self.ledger(&to.options.model).await?;
+        let losses = {
+            let (now, new) = (now.adjustments(), whole.adjustments());
+            Losses::of(now, new, &self.conversation, &ledger)
+        };
+        let (fit, sent) = self.fit(&recipe, to, budget, &whole).await?;
+        let new = sent.as_ref().unwrap_or(&whole);
+        let (from_side, to_side) = (side(&from, &now.impact), side(to, &new.impact));
+        let samples = self.samples(agent, &now.impact).await?;
+        let caching = |target: &Target, scale: f64| Caching {
+            rules: target.rules(),
+            marked: target.options.cache == CacheMarks::On,
+            scale,
+        };
+        let scale = to_side.tokens as f64 / from_side.tokens.max(1) as f64;
+        let (at_now, at_new) = (caching(&from, 1.0), caching(to, scale));
+        let pay_back = PayBack::of(&samples, &at_now, &at_new, to_side.price());
+        Ok(Switch { from: from_side, to: to_side, losses, fit, pay_back })
+    }
+
+    /// The target of an agent's last request, with the settings of another.
+    async fn current_target(
+        &self,
+        agent: Option<&AgentName>,
+        like: &Target,
+    ) -> Result<Target, Error> {
+        let request = match self.conversation.last_request(agent) {
+            Some(event) => self.request_begun(event, None).await?,
+            None => None,
+        };
+        let Some(request) = request else {
+            let rule = "no request was recorded, so that the current model is not known: name it";
+            return Err(Error::rule(rule));
+        };
+        let Some(vendor) = Vendor::named(&request.vendor) else {
+            let vendor = &request.vendor;
+            let rule = format!("the last request went to {vendor:?}, which is not known: name it");
+            return Err(Error::rule(rule));
+        };
+        let mut target = like.clone();
+        (target.vendor, target.options.model) = (vendor.clone(), request.model.as_str().into());
+        (target.bound_thinking, target.cache_rules) = (None, None);
+        if Told::by(&request).trace.is_some_and(|trace| trace.is_marked()) {
+            target.options.cache = CacheMarks::On;
+        }
+        Ok(target)
+    }
+
+    /// The next request, counted as the target's model counts.
+    async fn made_for(&mut self, recipe: &Recipe, target: &Target) -> Result<Request, Error> {
+        let ledger = self.ledger(&target.options.model).await?;
+        let recipe = recipe.clone().with_ledger(ledger);
+        match self.preview(&recipe, target).await? {
+            Next::Send(request) => Ok(*request),
+            Next::Wait(calls) => {
+                let ids: Vec<&str> = calls.iter().map(|open| open.call.id.as_str()).collect();
+                let rule = format!("no request yet: waiting for the results of {}", ids.join(", "));
+                Err(Error::rule(rule))
+            }
+        }
+    }
+
+    /// Whether a request fits, and the one that does, if something must give way.
+    async fn fit(
+        &mut self,
+        recipe: &Recipe,
+        to: &Target,
+        budget: Budget,
+        whole: &Request,
+    ) -> Result<(Fit, Option<Request>), Error> {
+        let reserve = to.options.max_tokens.map_or(budget.reserve, |most| most.max(budget.reserve));
+        let window = budget.window;
+        let tokens = whole.report.tokens.clone().unwrap_or_default();
+        let fits = tokens.total() <= window.saturating_sub(reserve);
+        let (gives_way, left, refused) = (Vec::new(), None, None);
+        let mut fit = Fit { window, reserve, tokens, fits, gives_way, left, refused };
+        if fits {
+            return Ok((fit, None));
+        }
+        let mut recipe = recipe.clone();
+        recipe.budget = Some(budget);
+        match self.made_for(&recipe, to).await {
+            Ok(request) => {
+                let report = &request.report;
+                let gave_way = report.findings().filter(|(step, _)| *step == Step::Fit);
+                fit.gives_way = gave_way.map(|(_, finding)| finding.clone()).collect();
+                fit.left = report.tokens.as_ref().map(Tokens::total);
+                Ok((fit, Some(request)))
+            }
+            Err(error) if error.kind() == ErrorKind::TooLarge => {
+                fit.refused = Some(error.to_string());
+                Ok((fit, None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the last requests of an agent shared with those before them, and what the next one
+    /// does. Those that went to a model that knew nothing are left out.
+    async fn samples(
+        &self,
+        agent: Option<&AgentName>,
+        next: &Impact,
+    ) -> Result<Vec<Sample>, Error> {
+        let mut samples = Vec::new();
+        let last = self.explain(agent, None, LOOKED_AT).await?;
+        for request in last.iter().filter(|request| request.agent.as_ref() == agent) {
+            let answer = request.usage.map(|usage| usage.completion).filter(|&n| n > 0);
+            samples.extend(request.impact.as_ref().and_then(|impact| sample(impact, answer)));
+        }
+        samples.extend(sample(next, None));
+        if samples.is_empty() {
+            // Nothing is known yet: a request is then taken to repeat all of this one.
+            let tokens = next.tokens;
+            samples.push(Sample { shared: tokens, tokens, answer: None });
+        }
+        samples.drain(..samples.len().saturating_sub(SAMPLES));
+        Ok(samples)
+    }
+}
+
+fn side(target: &Target, impact: &Impact) -> Side {
+    Side {
+        vendor: target.vendor.name.clone(),
+        model: target.options.model.clone(),
+        tokens: impact.tokens,
+        cost: impact.cost.clone(),
+    }
+}
+
+fn sample(impact: &Impact, answer: Option<u64>) -> Option<Sample> {
+    let tokens = impact.tokens;
+    let shared = match &impact.cause {
+        BreakCause::First | BreakCause::Vendor { .. } | BreakCause::Model { .. } => return None,
+        BreakCause::Setting { .. } => 0,
+        _ => impact.place.as_ref().map_or(tokens, |place| place.token),
+    };
+    Some(Sample { shared, tokens, answer })
+}
