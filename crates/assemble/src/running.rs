@@ -167,12 +167,7 @@ impl Running {
     /// Remembers a request that was made elsewhere as the previous request. All that is
     /// known of it is where its context and its tools stood: what the next one has in common
     /// with it is not reported.
-    pub fn resume(
-        &mut self,
-        placement: Option<Placement>,
-        shown: ShownContext,
-        tools: ToolOrder,
-    ) {
+    pub fn resume(&mut self, placement: Option<Placement>, shown: ShownContext, tools: ToolOrder) {
         (self.previous, self.placement, self.shown) = (None, placement, shown);
         (self.tools, self.shown_edition) = (tools, self.shown_edition + 1);
     }

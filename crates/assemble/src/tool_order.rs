@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 use interleaf_model::{Tool, ToolName};
 use serde::{Deserialize, Serialize};
@@ -101,5 +102,12 @@ impl ToolOrder {
         let moved = both.filter(|(asked, sent)| asked.name != sent.name);
         let kept = KeptOrder { moved: moved.map(|(_, sent)| sent.name.clone()).collect() };
         (Cow::Owned(recipe.clone().with_tools(tools)), Some(kept))
+    }
+}
+
+impl fmt::Display for KeptOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.moved.iter().map(ToolName::as_str).collect();
+        write!(f, "tools: in the order in which they were first sent; moved: {}", names.join(", "))
     }
 }

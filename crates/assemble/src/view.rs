@@ -40,10 +40,7 @@ pub struct Previous {
 impl Previous {
     /// A request of which only the messages are known.
     pub fn of(messages: impl IntoIterator<Item = Arc<Message>>) -> Self {
-        Self {
-            messages: messages.into_iter().collect(),
-            ..Self::default()
-        }
+        Self { messages: messages.into_iter().collect(), ..Self::default() }
     }
 
     /// A request of which only is known where its context and its tools stood.

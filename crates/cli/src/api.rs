@@ -33,6 +33,10 @@ pub(crate) struct ApiArguments {
     /// Write cache breakpoints, where the API has them
     #[arg(long, help_heading = API)]
     cache: bool,
+    /// The name under which the vendor looks for a cached prefix; `none` for no name
+    /// [default: the session's]
+    #[arg(long, value_name = "NAME", help_heading = API)]
+    cache_key: Option<String>,
     /// The tools that the model may call: a JSON list, in any API's form or ours
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = API)]
     pub(crate) tools: Option<PathBuf>,
@@ -50,6 +54,7 @@ impl ApiArguments {
             ("--max-tokens", self.max_tokens.is_some()),
             ("--stream", self.stream),
             ("--cache", self.cache),
+            ("--cache-key", self.cache_key.is_some()),
         ];
         flags.into_iter().find(|&(_, given)| given).map(|(flag, _)| flag)
     }
@@ -67,7 +72,22 @@ impl ApiArguments {
         if self.cache {
             options.cache = CacheMarks::On;
         }
+        if let Some(key) = &self.cache_key {
+            options.cache_key = Some(key.into()).filter(|_| !self.is_nameless());
+        }
         options
+    }
+
+    /// A vendor, and what is asked of it.
+    pub(crate) fn target(&self, vendor: Vendor, options: Options) -> Target {
+        let mut target = Target::with_options(vendor, options);
+        target.session_cache_key = !self.is_nameless();
+        target
+    }
+
+    /// Whether the vendor's cache is to be told no name.
+    fn is_nameless(&self) -> bool {
+        self.cache_key.as_deref() == Some("none")
     }
 
     /// The tools of the file that the flags name.

@@ -297,6 +297,20 @@ impl Recipe {
         Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
     }
 
+    /// The target, by the session's own name for its cache.
+    pub(crate) fn keyed(
+        &self,
+        target: Option<Target>,
+        session: Option<&mut OpenSession>,
+    ) -> Result<Option<Target>, Failure> {
+        match (target, session) {
+            (Some(target), Some(session)) => {
+                session.keyed(&target, self.request.agent.name()).map(Some)
+            }
+            (target, _) => Ok(target),
+        }
+    }
+
     /// What the flags say, and what the conversation brings with it.
     pub(crate) fn of(&self, loaded: &Loaded, counts: bool) -> Result<assemble::Recipe, Failure> {
         let mut recipe = self.request.clone();

@@ -61,7 +61,7 @@ impl Destination<'_> {
     /// Whom a conversation's request asks; nobody, if it is in neutral form.
     pub(crate) fn of(&self, loaded: &Loaded) -> Option<interleaf::Target> {
         let options = self.arguments.api.options(&loaded.options, self.model);
-        self.vendor.map(|vendor| interleaf::Target::with_options(vendor.clone(), options))
+        self.vendor.map(|vendor| self.arguments.api.target(vendor.clone(), options))
     }
 }
 

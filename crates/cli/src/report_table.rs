@@ -114,6 +114,9 @@ impl ReportTable<'_> {
         if let Some(placement) = &report.placement {
             self.placement(placement, &mut out);
         }
+        if let Some(order) = &report.tool_order {
+            self.remark(&mut out, &order.to_string());
+        }
         if let Some(stable) = &report.stable_prefix {
             let total = self.made.preview.entries().len();
             let all = report.tokens.as_ref().map(Tokens::total);

@@ -95,7 +95,5 @@ pub use session::{
     Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo, TodoItem,
     TodoStatus, now,
 };
-pub use switch::{
-    BreakEven, Fit, Loss, Losses, LostThinking, Money, PayBack, Price, Side, Switch,
-};
+pub use switch::{BreakEven, Fit, Loss, Losses, LostThinking, Money, PayBack, Price, Side, Switch};
 pub use target::Target;

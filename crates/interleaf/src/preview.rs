@@ -12,7 +12,7 @@ use interleaf_model::{Entry, MessageId, Requirements};
 use interleaf_wire::{Encoded, Vendor, encode};
 
 use crate::hearing::heard;
-use crate::{Error, Impact, Target, bound};
+use crate::{Error, Impact, SessionWarmth, Target, bound};
 pub use interleaf_wire::{Change, Rewritten};
 
 /// What a single request is made from: any conversation, be it read from a file or a
@@ -64,6 +64,8 @@ pub struct Preview {
     pub rewritten: Vec<Rewritten>,
     /// What it has in common with the last request of a session, if it was held against one.
     pub impact: Option<Impact>,
+    /// How warm the vendor's cache is for that session, if it was asked.
+    pub warmth: Option<SessionWarmth>,
     /// The messages so far, if the request waits.
     draft: Vec<Entry>,
 }
@@ -130,8 +132,8 @@ impl<'a> Single<'a> {
             }
             (Outcome::Ready(_) | Outcome::Waiting(_), _) => None,
         };
-        let rewritten = Vec::new();
-        Ok(Preview { assembly, body, pinned: view.pinned, rewritten, impact: None, draft })
+        let (rewritten, impact, warmth) = (Vec::new(), None, None);
+        Ok(Preview { assembly, body, pinned: view.pinned, rewritten, impact, warmth, draft })
     }
 
     fn view(&self) -> Result<View, Error> {

@@ -88,7 +88,7 @@ pub(crate) fn run(
     }
     loaded.equip(destination.tools.as_ref());
     let counts = arguments.explain || arguments.report.is_some();
-    let goes_to = destination.of(&loaded);
+    let goes_to = recipe.keyed(destination.of(&loaded), session.as_mut())?;
     let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
     let mut text = made.text(&loaded.name)?;
     if let Some(path) = &arguments.report {

@@ -51,9 +51,9 @@ pub(crate) fn run(
     }
     let mut recipe = arguments.assembly.read(limit)?;
     let destination = arguments.destination.read(&arguments.assembly, limit)?;
-    let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;
+    let Source { mut loaded, mut session } = arguments.assembly.load(&mut recipe, limit)?;
     loaded.equip(destination.tools.as_ref());
-    let target = destination.of(&loaded);
+    let target = recipe.keyed(destination.of(&loaded), session.as_mut())?;
     let mut made = recipe.make(&loaded, target.as_ref(), true)?;
     sent::compare(&mut made, session, (&recipe.of(&loaded, true)?, target.as_ref()), arguments)?;
     if arguments.form.json {

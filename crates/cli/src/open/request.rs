@@ -29,6 +29,17 @@ impl OpenSession {
         request.map(|request| body_text(&name, &request.body)).transpose()
     }
 
+    /// A target with the session's own name for the vendor's cache.
+    pub(crate) fn keyed(
+        &mut self,
+        target: &Target,
+        agent: Option<&AgentName>,
+    ) -> Result<Target, Failure> {
+        let name = self.name();
+        let keyed = self.opened.wait(self.session.keyed(target, agent));
+        Ok(keyed.map_err(|e| Failure::session(&name, &e))?.into_owned())
+    }
+
     /// What is known of an agent's last request in a conversation of this session.
     pub(crate) fn previous(
         &self,

@@ -6,7 +6,7 @@ use interleaf_wire::{Adjustment, Encoded};
 use serde::Serialize;
 
 use super::{Preview, Rewritten};
-use crate::Impact;
+use crate::{Impact, SessionWarmth};
 
 /// A report in JSON.
 #[derive(Serialize)]
@@ -21,6 +21,8 @@ struct ReportForm<'a> {
     rewritten: &'a [Rewritten],
     #[serde(skip_serializing_if = "Option::is_none")]
     impact: Option<&'a Impact>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warmth: Option<&'a SessionWarmth>,
 }
 
 impl Preview {
@@ -57,6 +59,7 @@ impl Preview {
             changes: self.changes(),
             rewritten: &self.rewritten,
             impact: self.impact.as_ref(),
+            warmth: self.warmth.as_ref(),
         }
     }
 

@@ -6,8 +6,7 @@ use interleaf_assemble::{Previous, Report};
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Usage};
 use interleaf_store::{
-    ErrorKind as StoreErrorKind, Head, LastBody, Page, RequestUsage, SentRequest,
-    SessionId,
+    ErrorKind as StoreErrorKind, Head, LastBody, Page, RequestUsage, SentRequest, SessionId,
 };
 
 use super::Session;

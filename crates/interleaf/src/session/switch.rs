@@ -23,8 +23,8 @@ impl Session {
     /// nothing is noted.
     ///
     /// The request is made for both. The current target is that of the agent's last request,
-    /// with the settings of the new one, unless another is given. Without a budget in the recipe, it is
-    /// held against the window of the new vendor's usual models.
+    /// with the settings of the new one, unless it is given. The recipe's budget is that of the
+    /// new model; without one, the window of its vendor's usual models counts.
     ///
     /// ```
     /// use interleaf::assemble::Recipe;
@@ -65,18 +65,16 @@ impl Session {
         if recipe.open_block == OpenBlock::Unsaid {
             recipe.open_block = OpenBlock::Mend;
         }
-        let now = self.made_for(&recipe, &from).await?;
         let budget = recipe.budget.take().unwrap_or_else(|| to.budget());
-        let whole = self.made_for(&recipe, to).await?;
+        let now = self.made_for(&recipe, &from).await?;
+        let new = self.made_for(&recipe, to).await?;
         let ledger = self.ledger(&to.options.model).await?;
-        let losses = {
-            let (now, new) = (now.adjustments(), whole.adjustments());
-            Losses::of(now, new, &self.conversation, &ledger)
-        };
-        let (fit, sent) = self.fit(&recipe, to, budget, &whole).await?;
-        let new = sent.as_ref().unwrap_or(&whole);
-        let (from_side, to_side) = (side(&from, &now.impact), side(to, &new.impact));
-        let samples = self.samples(agent, &now.impact).await?;
+        let adjustments = (now.adjustments(), new.adjustments());
+        let losses = Losses::of(adjustments, &self.conversation, &ledger);
+        let (_, stays) = self.fit(&recipe, &from, from.budget(), now).await?;
+        let (fit, goes) = self.fit(&recipe, to, budget, new).await?;
+        let (from_side, to_side) = (side(&from, &stays.impact), side(to, &goes.impact));
+        let samples = self.samples(agent, &stays.impact).await?;
         let caching = |target: &Target, scale: f64| Caching {
             rules: target.rules(),
             marked: target.options.cache == CacheMarks::On,
@@ -130,36 +128,36 @@ impl Session {
         }
     }
 
-    /// Whether a request fits, and the one that does, if something must give way.
+    /// Whether a request fits, and the one that does: something may have to give way.
     async fn fit(
         &mut self,
         recipe: &Recipe,
-        to: &Target,
+        target: &Target,
         budget: Budget,
-        whole: &Request,
-    ) -> Result<(Fit, Option<Request>), Error> {
-        let reserve = to.options.max_tokens.map_or(budget.reserve, |most| most.max(budget.reserve));
+        whole: Request,
+    ) -> Result<(Fit, Request), Error> {
+        let reserve = budget.reserve.max(target.options.max_tokens.unwrap_or(0));
         let window = budget.window;
         let tokens = whole.report.tokens.clone().unwrap_or_default();
         let fits = tokens.total() <= window.saturating_sub(reserve);
         let (gives_way, left, refused) = (Vec::new(), None, None);
         let mut fit = Fit { window, reserve, tokens, fits, gives_way, left, refused };
         if fits {
-            return Ok((fit, None));
+            return Ok((fit, whole));
         }
         let mut recipe = recipe.clone();
         recipe.budget = Some(budget);
-        match self.made_for(&recipe, to).await {
+        match self.made_for(&recipe, target).await {
             Ok(request) => {
                 let report = &request.report;
                 let gave_way = report.findings().filter(|(step, _)| *step == Step::Fit);
                 fit.gives_way = gave_way.map(|(_, finding)| finding.clone()).collect();
                 fit.left = report.tokens.as_ref().map(Tokens::total);
-                Ok((fit, Some(request)))
+                Ok((fit, request))
             }
             Err(error) if error.kind() == ErrorKind::TooLarge => {
                 fit.refused = Some(error.to_string());
-                Ok((fit, None))
+                Ok((fit, whole))
             }
             Err(error) => Err(error),
         }

@@ -1,6 +1,6 @@
 //! What two targets cannot take as it was, held against each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use interleaf_assemble::Ledger;
 use interleaf_conversation::Conversation;
@@ -54,27 +54,27 @@ pub struct LostThinking {
 impl Losses {
     /// What two bodies of the same request could not take.
     pub(crate) fn of<'a>(
-        now: impl Iterator<Item = &'a Adjustment>,
-        new: impl Iterator<Item = &'a Adjustment>,
+        (now, new): (impl Iterator<Item = &'a Adjustment>, impl Iterator<Item = &'a Adjustment>),
         conversation: &Conversation,
         ledger: &Ledger,
     ) -> Self {
-        let mut current: HashMap<Key<'_>, Vec<&Adjustment>> = HashMap::new();
-        for adjustment in now {
-            current.entry(key(adjustment)).or_default().push(adjustment);
+        let mut now: Vec<Option<&Adjustment>> = now.map(Some).collect();
+        let mut places: HashMap<Key<'_>, VecDeque<usize>> = HashMap::new();
+        for (place, adjustment) in now.iter().flatten().enumerate() {
+            places.entry(key(adjustment)).or_default().push_back(place);
         }
         let (mut only_new, mut both) = (Vec::new(), Vec::new());
         for adjustment in new {
-            match current.get_mut(&key(adjustment)).and_then(Vec::pop) {
-                Some(_) => both.push(adjustment),
+            match places.get_mut(&key(adjustment)).and_then(VecDeque::pop_front) {
+                Some(place) => {
+                    now[place] = None;
+                    both.push(adjustment);
+                }
                 None => only_new.push(adjustment),
             }
         }
-        let mut regained: Vec<&Adjustment> = current.into_values().flatten().collect();
-        regained.sort_by_key(|adjustment| {
-            (adjustment.kind, &adjustment.message, &adjustment.detail)
-        });
         let thinking = thinking(&only_new, conversation, ledger);
+        let regained = now.into_iter().flatten().collect();
         let [new, both, regained] = [only_new, both, regained].map(grouped);
         Self { new, both, regained, thinking }
     }
@@ -113,11 +113,7 @@ fn grouped(adjustments: Vec<&Adjustment>) -> Vec<Loss> {
 
 /// The thinking of the messages that these are about. An API that leaves out less than all of
 /// a message's thinking is taken to leave out the first of it.
-fn thinking(
-    lost: &[&Adjustment],
-    conversation: &Conversation,
-    ledger: &Ledger,
-) -> LostThinking {
+fn thinking(lost: &[&Adjustment], conversation: &Conversation, ledger: &Ledger) -> LostThinking {
     let dropped = lost.iter().filter(|it| it.kind == AdjustmentKind::ThinkingDropped);
     let mut by_message: HashMap<&MessageId, usize> = HashMap::new();
     for id in dropped.filter_map(|it| it.message.as_ref()) {

@@ -4,10 +4,13 @@ use std::fmt;
 
 use interleaf_model::shown;
 
-use super::{Fit, Loss, Losses, Money, PayBack, Side, Switch};
+use super::{BreakEven, Fit, Loss, Losses, Money, PayBack, Side, Switch};
 
 /// How many messages of a loss are named.
 const NAMED: usize = 6;
+
+/// How many losses of a kind stand on lines of their own.
+const LISTED: usize = 3;
 
 impl fmt::Display for Switch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,9 +28,9 @@ impl fmt::Display for Switch {
 impl fmt::Display for Losses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.new.is_empty() {
-            writeln!(f, "# nothing more is lost")?;
+            writeln!(f, "# nothing more is changed or left out")?;
         } else {
-            writeln!(f, "# lost by the change")?;
+            writeln!(f, "# changed or left out at the new model only")?;
             list(f, &self.new)?;
         }
         let thinking = self.thinking;
@@ -37,8 +40,8 @@ impl fmt::Display for Losses {
             writeln!(f, "  thinking in all           {parts} part{s}, {tokens} tokens")?;
         }
         for (heading, losses) in [
-            ("# lost at the current model as well", &self.both),
-            ("# lost at the current model only", &self.regained),
+            ("# changed or left out at both", &self.both),
+            ("# changed or left out at the current model only", &self.regained),
         ] {
             if !losses.is_empty() {
                 writeln!(f, "{heading}")?;
@@ -50,25 +53,37 @@ impl fmt::Display for Losses {
 }
 
 fn list(f: &mut fmt::Formatter<'_>, losses: &[Loss]) -> fmt::Result {
-    for Loss { kind, detail, count, messages } in losses {
-        let mut pieces = Vec::new();
-        if *count > 1 {
-            pieces.push(format!("{count} times"));
+    for losses in losses.chunk_by(|a, b| a.kind == b.kind) {
+        match losses {
+            [first, .., last] if losses.len() > LISTED => {
+                let count = losses.iter().map(|loss| loss.count).sum::<usize>();
+                let [first, last] = [first, last].map(|loss| shown(&loss.detail));
+                writeln!(f, "  {:<24}  {count} times · {first} … {last}", losses[0].kind)?;
+            }
+            losses => losses.iter().try_for_each(|loss| line(f, loss))?,
         }
-        if !detail.is_empty() {
-            pieces.push(shown(detail).into_owned());
-        }
-        let mut ids: Vec<_> = messages.iter().map(|id| shown(id.as_str())).collect();
-        if ids.len() > NAMED {
-            ids.truncate(NAMED);
-            ids.push("…".into());
-        }
-        if !ids.is_empty() {
-            pieces.push(ids.join(", "));
-        }
-        writeln!(f, "  {kind:<24}  {}", pieces.join(" · "))?;
     }
     Ok(())
+}
+
+fn line(f: &mut fmt::Formatter<'_>, loss: &Loss) -> fmt::Result {
+    let Loss { kind, detail, count, messages } = loss;
+    let mut pieces = Vec::new();
+    if *count > 1 {
+        pieces.push(format!("{count} times"));
+    }
+    if !detail.is_empty() {
+        pieces.push(shown(detail).into_owned());
+    }
+    let mut ids: Vec<_> = messages.iter().map(|id| shown(id.as_str())).collect();
+    if ids.len() > NAMED {
+        ids.truncate(NAMED);
+        ids.push("…".into());
+    }
+    if !ids.is_empty() {
+        pieces.push(ids.join(", "));
+    }
+    writeln!(f, "  {kind:<24}  {}", pieces.join(" · "))
 }
 
 impl fmt::Display for Fit {
@@ -129,23 +144,25 @@ impl fmt::Display for PayBack {
             n => format!("like the last {n}"),
         };
         writeln!(f, "# when it pays back (plain tokens: 1)")?;
-        writeln!(
-            f,
-            "  a request {like} costs {each_now:.0} there and {each_new:.0} here, the first {first_new:.0}"
-        )?;
+        writeln!(f, "  a request {like} costs {each_now:.0} at the current model")?;
+        writeln!(f, "  and {each_new:.0} at the new one, the first {first_new:.0}")?;
+        match self.answer {
+            Some(answer) => writeln!(f, "  an answer has {answer} tokens")?,
+            None => writeln!(f, "  no answer is known, so that none is counted")?,
+        }
         if let Some(money) = &self.money {
             return money.fmt(f);
         }
-        let told: Vec<String> = self
-            .break_even
-            .iter()
-            .map(|at| format!("{} {:.2}", at.requests, at.ratio))
-            .collect();
+        let told = self.break_even.iter().map(|BreakEven { requests, ratio }| {
+            let s = if *requests == 1 { "" } else { "s" };
+            format!("  {ratio:>5.2}  within {requests} request{s}\n")
+        });
+        let told: String = told.collect();
         writeln!(
             f,
-            "  within so many requests, if its input price is at most this part of the current one's:"
+            "  it pays back if its input price is at most this part of the current one's:"
         )?;
-        writeln!(f, "  {}; never above {:.2}", told.join(", "), self.in_the_end)
+        writeln!(f, "{told}  {:>5.2}  ever", self.in_the_end)
     }
 }
 
@@ -154,8 +171,7 @@ impl fmt::Display for Money {
         let Self { price_now, price_new, each_now, each_new, first_new, requests } = self;
         writeln!(
             f,
-            "  with its answer, {each_now:.4} at {price_now}, and {each_new:.4} at {price_new}, \
-             the first {first_new:.4}"
+            "  in money {each_now:.4} at {price_now}, and {each_new:.4} at {price_new}, the first {first_new:.4}"
         )?;
         match requests {
             Some(1) => writeln!(f, "  it pays back with the first request"),

@@ -96,6 +96,8 @@ pub(super) fn compare(
     let next = opened.wait(session.preview(recipe, target));
     let request = next.map_err(|e| Failure::session(&name, &e))?.request();
     made.preview.impact = request.map(|request| request.impact);
+    let warmth = async { session.warmth(recipe.agent.name(), target, interleaf::now()?).await };
+    made.preview.warmth = opened.wait(warmth).map_err(|e| Failure::session(&name, &e))?;
     Ok(())
 }
 
@@ -103,7 +105,15 @@ pub(super) fn compare(
 pub(super) fn print(made: &Made, output: &mut Output) -> io::Result<()> {
     let Some(impact) = &made.preview.impact else { return Ok(()) };
     output.remark("prompt cache")?;
-    output.text(&impact_text(impact))
+    output.text(&impact_text(impact))?;
+    let warmth = made
+        .preview
+        .warmth
+        .iter()
+        .map(|warmth| warmth.to_string().replace('\n', "\n             "));
+    warmth
+        .into_iter()
+        .try_for_each(|text| output.line(format_args!("  warmth     {}", text.trim_end())))
 }
 
 fn row(request: &ExplainedRequest) -> String {

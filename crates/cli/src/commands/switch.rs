@@ -1,0 +1,104 @@
+//! `interleaf switch`.
+
+use clap::Args;
+use interleaf::wire::Options;
+use interleaf::{Price, Target};
+
+use crate::api::ApiArguments;
+use crate::arguments::ByteCount;
+use crate::assembly::{AssemblyArguments, Source};
+use crate::failure::{Failure, Stop, Verdict};
+use crate::open::OpenSession;
+use crate::output::Output;
+
+const PRICES: &str = "Prices";
+
+/// Tell what changes if a session's next request goes to another vendor or model
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf switch --session 0198 --to anthropic --model claude-sonnet-4-5 --cache
+  interleaf switch --session 0198 --to deepseek --model deepseek-chat \\
+    --price 0.28/0.42 --price-now 1.25/10.00
+  interleaf switch --session 0198 --to openai --model gpt-5 --from anthropic/claude-opus-4-6 --json
+
+It tells what the new model does not take and the current one does, whether the request
+fits its window, what its cold cache costs, and after how many requests the change has
+paid back; without prices, how cheap the new model must be for that. The current model is
+that of the session's last recorded request. Nothing is sent or recorded. The exit code
+is 1 if something must give way for the request to fit.")]
+pub(crate) struct SwitchArguments {
+    #[command(flatten)]
+    assembly: AssemblyArguments,
+
+    /// Who is to be asked: a vendor, or an API for who made it
+    #[arg(long, value_name = "VENDOR", help_heading = "API")]
+    #[arg(conflicts_with_all = ["vendor", "at", "plain", "pin", "previous"])]
+    to: String,
+    /// Who is asked now [default: as in the session's last request]
+    #[arg(long, value_name = "VENDOR/MODEL", help_heading = "API")]
+    from: Option<String>,
+    #[command(flatten)]
+    api: ApiArguments,
+
+    /// The prices of the new model, in money for a million tokens
+    #[arg(long, value_name = "INPUT/OUTPUT", requires = "price_now", help_heading = PRICES)]
+    price: Option<Price>,
+    /// The prices of the current model
+    #[arg(long, value_name = "INPUT/OUTPUT", requires = "price", help_heading = PRICES)]
+    price_now: Option<Price>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    arguments: &SwitchArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let mut recipe = arguments.assembly.read(limit)?;
+    let Some(model) = arguments.assembly.model.as_deref() else {
+        return Err(Failure::new("--model", "name the model that is to be asked").into());
+    };
+    let to = arguments.target("--to", &arguments.to, model)?;
+    let from = arguments.from.as_deref().map(|from| arguments.current(from)).transpose()?;
+    let tools = arguments.api.tools(limit)?;
+    let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;
+    let Some(OpenSession { mut session, opened }) = session else {
+        let rule = "a file has no request to compare with; name a session with --session";
+        return Err(Failure::new(loaded.name, rule).into());
+    };
+    loaded.equip(tools.as_ref());
+    let recipe = recipe.of(&loaded, true)?;
+    let switch = opened.wait(session.switch(&recipe, &to, from.as_ref()));
+    let mut switch = switch.map_err(|e| Failure::session(&loaded.name, &e))?;
+    if let (Some(now), Some(new)) = (arguments.price_now, arguments.price) {
+        switch.pay_back = switch.pay_back.priced(now, new);
+    }
+    if arguments.json {
+        output.json_line(&switch)?;
+    } else {
+        output.text(&switch.to_string())?;
+    }
+    Ok(if switch.fit.fits { Verdict::Fine } else { Verdict::Findings })
+}
+
+impl SwitchArguments {
+    /// A target with the settings of the flags.
+    fn target(&self, flag: &str, vendor: &str, model: &str) -> Result<Target, Failure> {
+        let target = Target::new(vendor, model).map_err(|e| Failure::new(flag, e.to_string()))?;
+        let options = self.api.options(&Options::default(), Some(model));
+        Ok(self.api.target(target.vendor, options))
+    }
+
+    /// The target that the user says is the current one.
+    fn current(&self, from: &str) -> Result<Target, Failure> {
+        let Some((vendor, model)) = from.split_once('/') else {
+            let rule = "the current model is written VENDOR/MODEL, such as openai/gpt-5";
+            return Err(Failure::new("--from", rule));
+        };
+        self.target("--from", vendor, model)
+    }
+}
