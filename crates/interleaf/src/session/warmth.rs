@@ -39,7 +39,7 @@ impl Session {
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
     /// let mut session = Session::create(store::open("memory:").await?, "").await?;
-    /// session.append(Message::user("word ".repeat(9_000))).await?;
+    /// session.append(Message::user(&"word ".repeat(9_000))).await?;
     /// let target = Target::new("openai", "gpt-5")?;
     /// session.record(&Recipe::new(), &target).await?;
     /// let warmth = session.warmth(None, &target, now()?).await?.unwrap();

@@ -7,6 +7,7 @@
 //! - `bound`: thinking goes back only after what it was made after
 //! - `copies`: sessions on their way between stores
 //! - `fence`: no text that was said passes for the engine's own
+//! - `forks`: a fork begins as its session does, and finds what that has in the cache
 //! - `impact`: what a request has in common with the one before, and what broke it
 //! - `library_page`: the code on the library's page is the code that runs
 //! - `made_calls`: calls that came without an id
@@ -16,6 +17,8 @@
 //! - `remembered`: rules that go by what was shown before
 //! - `repeated`: what of a request stood in the body before it
 //! - `session`: a session is its events
+//! - `switch`: what another model changes, and when it pays back
+//! - `tool_order`: tools stay in the order in which they were first sent
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -26,6 +29,7 @@ mod bound;
 mod carrier;
 mod copies;
 mod fence;
+mod forks;
 mod impact;
 mod library_page;
 mod made_calls;
@@ -37,6 +41,8 @@ mod remembered;
 mod repeated;
 mod requests;
 mod session;
+mod switch;
+mod tool_order;
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -62,11 +68,14 @@ fn pinned(conversation: &Conversation) -> BTreeSet<MessageId> {
     indices.map(|index| conversation.message(index).unwrap().id.clone()).collect()
 }
 
-/// A model of a vendor, at some address and with some key.
+/// A model of a vendor, at some address and with some key. Its cache is told no name, so that
+/// the requests of a session are those that another makes, or that are made from scratch.
 fn target_of(vendor: &Vendor, model: &str) -> Target {
     let mut vendor = vendor.clone();
     if vendor.base_url.is_empty() {
         vendor.base_url = "https://example.org".into();
     }
-    Target::of(vendor, model).with_key("k")
+    let mut target = Target::of(vendor, model).with_key("k");
+    target.session_cache_key = false;
+    target
 }

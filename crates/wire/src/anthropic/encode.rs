@@ -78,7 +78,7 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
         output_config,
         tool_choice,
         tools,
-        system: (!system.is_empty()).then_some(Content(system)),
+        system: (!system.is_empty()).then_some(Content(system, CacheMarks::Off)),
     };
     let mut text = json(&head)?;
     // `max_tokens` is always there, so the object is never empty.

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
 use super::thinking::Thinking;
+use crate::CacheMarks;
 pub(super) use crate::rest::Rest;
 
 /// A request up to its messages. What a model is told first stands first.
@@ -103,8 +104,9 @@ pub(super) struct Message<'a> {
     pub(super) rest: Rest<'a>,
 }
 
-/// A string if it is one plain text, else a list.
-pub(super) struct Content<'a>(pub(super) Vec<Block<'a>>);
+/// A string if it is one plain text, else a list. Where we set marks it is a list in any case:
+/// a mark that moves on would make another form of the same text.
+pub(super) struct Content<'a>(pub(super) Vec<Block<'a>>, pub(super) CacheMarks);
 
 /// A block of a message, of the system prompt or of a result.
 #[derive(serde::Serialize)]
@@ -239,6 +241,7 @@ impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let [Block::Text(TextBlock { text, cache_control: None, rest })] = self.0.as_slice()
             && rest.is_empty()
+            && self.1 == CacheMarks::Off
         {
             return serializer.serialize_str(text);
         }

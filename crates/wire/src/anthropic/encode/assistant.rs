@@ -90,11 +90,11 @@ pub(super) fn turn<'a, 'p: 'a>(
     if let Some(at) = place.breakpoint {
         blocks.set_mark(at - start, mark(cx.options));
     }
-    let mut messages = vec![blocks.message("assistant")];
+    let mut messages = vec![blocks.message("assistant", cx.options.cache)];
     if ending == Ending::Closed {
         let mut go_on = Blocks::default();
         go_on.list.push(plain(cx.closing_words()));
-        messages.push(go_on.message("user"));
+        messages.push(go_on.message("user", cx.options.cache));
     }
     messages
 }

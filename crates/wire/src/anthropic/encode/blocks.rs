@@ -55,8 +55,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    pub(super) fn message(self, role: &'static str) -> MessageForm<'a> {
-        MessageForm { role, content: Content(self.list), rest: self.rest }
+    pub(super) fn message(self, role: &'static str, cache: CacheMarks) -> MessageForm<'a> {
+        MessageForm { role, content: Content(self.list, cache), rest: self.rest }
     }
 }
 

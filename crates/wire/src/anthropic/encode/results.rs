@@ -4,6 +4,7 @@ use interleaf_model::{Body, Message, Status};
 
 use super::parts::{IN_MESSAGE, Side, content_block, plain};
 use super::rest;
+use crate::CacheMarks;
 use crate::adjustment::AdjustmentKind;
 use crate::anthropic::wire::{Block, Content, ResultBlock};
 use crate::encode::Context;
@@ -31,7 +32,7 @@ pub(super) fn result_block<'a>(cx: &mut Context<'_>, message: &'a Message) -> Op
     let written = ["type", "tool_use_id", "content", "is_error", IN_MESSAGE];
     Some(Block::Result(ResultBlock {
         tool_use_id,
-        content: Content(content),
+        content: Content(content, CacheMarks::Off),
         is_error,
         cache_control: None,
         rest: rest(&message.extra, &written, cx.options.cache),

@@ -44,7 +44,7 @@ pub(super) fn turn<'a, 'p: 'a>(
     if let Some(at) = place.breakpoint {
         blocks.set_mark(at - start, mark(cx.options));
     }
-    blocks.message("user")
+    blocks.message("user", cx.options.cache)
 }
 
 fn in_message(own: &Json) -> Option<Rest<'_>> {
