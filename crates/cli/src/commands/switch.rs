@@ -17,10 +17,12 @@ const PRICES: &str = "Prices";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
-  interleaf switch --session 0198 --to anthropic --model claude-sonnet-4-5 --cache
-  interleaf switch --session 0198 --to deepseek --model deepseek-chat \\
-    --price 0.28/0.42 --price-now 1.25/10.00
-  interleaf switch --session 0198 --to openai --model gpt-5 --from anthropic/claude-opus-4-6 --json
+  id=$(interleaf sessions new)
+  interleaf sessions append $id fixtures/agent-session.json
+  interleaf build --session $id --to openai-chat --model gpt-5 --record --quiet > /dev/null
+  interleaf switch --session $id --to anthropic --model claude-sonnet-4-5 --cache
+  interleaf switch --session $id --to deepseek --model deepseek-chat --price 1/2 --price-now 2/8
+  interleaf switch --session $id --to openai --model gpt-5 --from google/gemini-2.5-pro --json
 
 It tells what the new model does not take and the current one does, whether the request
 fits its window, what its cold cache costs, and after how many requests the change has

@@ -92,7 +92,7 @@ fn key(adjustment: &Adjustment) -> Key<'_> {
     (adjustment.kind, adjustment.message.as_ref(), detail)
 }
 
-/// Those that say the same, together, in the order of the first of each.
+/// Those that say the same, together, by kind and in the order of the first of each.
 fn grouped(adjustments: Vec<&Adjustment>) -> Vec<Loss> {
     let mut places: HashMap<(AdjustmentKind, &str), usize> = HashMap::new();
     let mut losses: Vec<Loss> = Vec::new();
@@ -108,6 +108,7 @@ fn grouped(adjustments: Vec<&Adjustment>) -> Vec<Loss> {
             loss.messages.push(message.clone());
         }
     }
+    losses.sort_by_key(|loss| loss.kind);
     losses
 }
 
