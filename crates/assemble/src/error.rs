@@ -96,14 +96,20 @@ impl fmt::Display for Error {
                  the window leaves {limit}",
                 listed(parts)
             ),
-            Repr::TooLarge { limit, tokens, parts, .. } if !parts.is_empty() => write!(
-                f,
-                "the request needs {} tokens even with every part at its minimum, and the window \
-                 leaves {limit}: {}; summary: {} tokens",
-                tokens.total(),
-                listed(parts),
-                tokens.summary
-            ),
+            Repr::TooLarge { limit, tokens, parts, .. } if !parts.is_empty() => {
+                let minima = parts.iter().map(PartReport::least).sum::<u64>() + tokens.summary;
+                match minima > *limit {
+                    true => write!(f, "the minima of the parts come to {minima} tokens")?,
+                    false => write!(
+                        f,
+                        "the request needs {} tokens even without everything that may be left out",
+                        tokens.total()
+                    )?,
+                }
+                let parts = listed(parts);
+                let summary = tokens.summary;
+                write!(f, ", and the window leaves {limit}: {parts}; summary: {summary} tokens")
+            }
             Repr::TooLarge { limit, tokens, .. } => write!(
                 f,
                 "the request needs {} tokens even without everything that may be left out, and \

@@ -98,7 +98,19 @@ pub struct PartReport {
     pub cause: Option<Cause>,
 }
 
-/// For example `context: 3200 tokens, 1800 of them stay, within 500..2000`.
+impl PartReport {
+    /// Down to how many tokens it may give way.
+    pub fn least(&self) -> u64 {
+        let whole = self.max.unwrap_or(u64::MAX).min(self.before);
+        let least = match self.part {
+            Part::History => 0,
+            Part::Context | Part::Tools | Part::System => whole,
+        };
+        self.min.unwrap_or(least).min(whole)
+    }
+}
+
+/// For example `context: 3200 tokens, 1800 are sent, 500..2000 allowed`.
 impl fmt::Display for PartReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { part, before, after, min, max, cause } = self;

@@ -118,6 +118,11 @@ impl Amount {
 }
 
 impl Share {
+    /// At least and at most so much, where that is said.
+    pub fn new(min: Option<Amount>, max: Option<Amount>) -> Self {
+        Self { min, max }
+    }
+
     fn is_unset(&self) -> bool {
         *self == Self::default()
     }

@@ -13,6 +13,9 @@ use crate::{ContextText, Gap, ShownContext};
 /// Less than this of a source is not worth showing.
 const LEAST_SHOWN: u64 = 100;
 
+/// To be cut where a line ends, a text may lose this part more of what stays.
+const LINE_PART: usize = 8;
+
 /// The sources that say something, and what each takes.
 pub(super) struct Sources<'a> {
     sources: Vec<Source>,
@@ -91,7 +94,8 @@ impl<'a> Sources<'a> {
     pub(super) fn reduce<R: Ord>(&mut self, target: u64, rank: impl Fn(&SourceKey) -> R) {
         let mut order: Vec<usize> = (0..self.sources.len()).collect();
         order.sort_by_key(|&i| rank(&self.sources[i].key));
-        let share = (target / (order.len() as u64).max(1)).min(LEAST_SHOWN);
+        // Half of what each would have if all had the same.
+        let share = (target / (2 * order.len() as u64).max(1)).min(LEAST_SHOWN);
         for &i in &order {
             let excess = self.total().saturating_sub(target);
             let room = self.sources[i].cost.saturating_sub(excess).max(share);
@@ -141,11 +145,11 @@ fn cut(source: &Source, keep: usize) -> ContextText {
     let text = &*source.content;
     let (mut head, mut tail) =
         (text.floor_char_boundary(keep / 2), text.ceil_char_boundary(text.len() - keep / 2));
-    if let Some(end) = text[..head].rfind('\n').filter(|&end| end >= head / 2) {
+    let most = keep / LINE_PART;
+    if let Some(end) = text[..head].rfind('\n').filter(|&end| end + most >= head) {
         head = end + 1;
     }
-    let n_tail = text.len() - tail;
-    if let Some(line) = text[tail..].find('\n').filter(|&line| line <= n_tail / 2) {
+    if let Some(line) = text[tail..].find('\n').filter(|&line| line <= most) {
         tail += line + 1;
     }
     let left_out = text[head..tail].chars().count() + source.missing;

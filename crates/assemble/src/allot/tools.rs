@@ -22,8 +22,6 @@ pub(super) const ID: &str = "tool:";
 pub(super) struct Fitted {
     pub(super) tools: Arc<[Tool]>,
     abridged: Vec<ToolName>,
-    /// The bytes of a description that stay.
-    longest: usize,
     left_out: Vec<ToolName>,
 }
 
@@ -31,8 +29,7 @@ impl Fitted {
     pub(super) fn tell(&self, findings: &mut Findings, cause: Cause) {
         let id = |name: &ToolName| MessageId::new(format!("{ID}{name}"));
         for name in &self.abridged {
-            let detail = format!("descriptions of at most {} bytes", self.longest);
-            findings.add_with(FindingKind::Altered, &id(name), cause, detail);
+            findings.add(FindingKind::Altered, &id(name), cause);
         }
         for name in &self.left_out {
             findings.add(FindingKind::Dropped, &id(name), cause);
@@ -47,16 +44,26 @@ pub(super) fn fitted(
     counting: &Counting<'_>,
     stays: impl FnOnce() -> HashSet<ToolName>,
 ) -> Fitted {
-    let mut tools: Vec<Tool> = all.to_vec();
-    let mut longest = 0;
-    let mut costs: Vec<u64> = Vec::new();
+    let counted = |tools: &[Tool]| tools.iter().map(|tool| counting.tool(tool)).collect();
     let fits = |costs: &[u64]| counting.at_rate(costs.iter().sum()) <= limit;
+    let mut tools: Vec<Tool> = all.to_vec();
+    let mut costs: Vec<u64> = counted(&tools);
     for bytes in LONGEST {
-        longest = bytes;
-        tools = all.iter().map(|t| t.abridged(bytes).unwrap_or_else(|| t.clone())).collect();
-        costs = tools.iter().map(|tool| counting.tool(tool)).collect();
         if fits(&costs) {
             break;
+        }
+        let (longer, more) = (tools, costs);
+        tools = all.iter().map(|t| t.abridged(bytes).unwrap_or_else(|| t.clone())).collect();
+        costs = counted(&tools);
+        // The first ones keep what there is room for.
+        let n_first = if fits(&costs) { longer.len() } else { 0 };
+        for (at, longer) in longer.into_iter().enumerate().take(n_first) {
+            let less = std::mem::replace(&mut costs[at], more[at]);
+            if !fits(&costs) {
+                costs[at] = less;
+                break;
+            }
+            tools[at] = longer;
         }
     }
     let mut left_out = Vec::new();
@@ -75,5 +82,5 @@ pub(super) fn fitted(
     let of = |name: &ToolName| all.iter().find(|tool| tool.name == *name);
     let abridged = tools.iter().filter(|tool| of(&tool.name) != Some(*tool));
     let abridged = abridged.map(|tool| tool.name.clone()).collect();
-    Fitted { tools: tools.into(), abridged, longest, left_out }
+    Fitted { tools: tools.into(), abridged, left_out }
 }

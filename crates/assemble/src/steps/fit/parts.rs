@@ -112,7 +112,9 @@ impl<'a> Parts<'a> {
                 }
                 Part::History => {
                     let at_most = max.unwrap_or(u64::MAX).min(before.history);
-                    (before.history, at_most, (after < at_most).then_some(after))
+                    let others = tokens.total() - tokens.history;
+                    let is_full = others.saturating_add(at_most) > self.limit;
+                    (before.history, at_most, is_full.then_some(after))
                 }
                 Part::System => (before.system, before.system, None),
             };
