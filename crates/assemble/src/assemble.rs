@@ -197,6 +197,7 @@ fn sources(brief: &Brief<'_>, draft: &Draft) -> Vec<SourceReport> {
         let state = match () {
             () if brief.allotted.expired.contains(&at) => SourceState::Expired,
             () if text.is_unread => SourceState::Unread,
+            () if !now.says_something() && !text.expired.is_empty() => SourceState::Expired,
             () if !now.says_something() => return None,
             () => match now.gap {
                 None => SourceState::Whole,
@@ -206,8 +207,8 @@ fn sources(brief: &Brief<'_>, draft: &Draft) -> Vec<SourceReport> {
         };
         let new = draft.news.iter().rfind(|new| (&new.kind, new.nth) == (&key.0, key.1));
         let version = new.map(|new| new.version).or_else(|| shown?.version(&key));
-        let (authority, until) = (text.authority(), text.until);
-        Some(SourceReport { kind: key.0, nth: key.1, state, authority, version, until })
+        let (authority, until, expired) = (text.authority(), text.until, text.expired.clone());
+        Some(SourceReport { kind: key.0, nth: key.1, state, authority, version, until, expired })
     };
     keyed(&brief.recipe.context).enumerate().filter_map(told).collect()
 }

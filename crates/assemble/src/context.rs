@@ -22,6 +22,8 @@ pub struct ContextText {
     pub is_unread: bool,
     /// From then on it does not hold any more, and is not shown.
     pub until: Option<Timestamp>,
+    /// What of it holds no more, by name: it is not in the text, but in the report.
+    pub expired: Vec<Arc<str>>,
     /// Who says it, if the model is to be told; see [`authority`](Self::authority).
     pub told_authority: Option<Authority>,
     /// What is left out of it.
@@ -102,8 +104,9 @@ impl FromStr for Authority {
 impl ContextText {
     /// A text of a kind.
     pub fn new(kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
-        let (is_unread, until, told_authority, gap) = (false, None, None, None);
-        Self { kind, text: text.into(), is_unread, until, told_authority, gap }
+        let (is_unread, until, expired) = (false, None, Vec::new());
+        let (told_authority, gap) = (None, None);
+        Self { kind, text: text.into(), is_unread, until, expired, told_authority, gap }
     }
 
     /// A source that cannot be read now. Under a rule that amends, what was shown of it stays;
@@ -116,6 +119,13 @@ impl ContextText {
     #[must_use]
     pub fn until(mut self, until: Timestamp) -> Self {
         self.until = Some(until);
+        self
+    }
+
+    /// The text without what holds no more, which the report names.
+    #[must_use]
+    pub fn without(mut self, expired: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {
+        self.expired.extend(expired.into_iter().map(Into::into));
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use interleaf_model::{ContextKind, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,9 @@ pub struct SourceReport {
     /// Until when it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// What of it holds no more, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expired: Vec<Arc<str>>,
 }
 
 /// How much of a source is shown.

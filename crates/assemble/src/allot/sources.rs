@@ -31,6 +31,7 @@ pub(super) struct Source {
     /// All that it says, and how much of it is left out for good.
     content: Arc<str>,
     missing: usize,
+    full: ContextText,
     pub(super) text: ContextText,
     /// What all of it takes.
     pub(super) whole: u64,
@@ -70,7 +71,8 @@ impl<'a> Sources<'a> {
             let content: Arc<str> = text.content().into();
             let missing = text.gap.map_or(0, |gap| gap.left_out);
             let cost = all.cost(&key, &text);
-            all.sources.push(Source { at, key, content, missing, text, whole: cost, cost });
+            let (whole, full) = (cost, text.clone());
+            all.sources.push(Source { at, key, content, missing, full, text, whole, cost });
         }
         all
     }
@@ -108,6 +110,18 @@ impl<'a> Sources<'a> {
                 self.show(i, Some(cut(&self.sources[i], 0)));
             }
         }
+        // What is left of the room goes to the last ones that were left out.
+        for &i in order.iter().rev() {
+            let source = &self.sources[i];
+            let room = (target + source.cost).saturating_sub(self.total());
+            if source.is_left_out()
+                && room > source.cost
+                && let Some(text) = self.shortened(i, room)
+            {
+                let cost = self.cost(&source.key, &text);
+                (self.sources[i].text, self.sources[i].cost) = (text, cost);
+            }
+        }
     }
 
     /// Shows this of a source, if it is less.
@@ -122,6 +136,9 @@ impl<'a> Sources<'a> {
 
     fn shortened(&self, i: usize, room: u64) -> Option<ContextText> {
         let source = &self.sources[i];
+        if source.whole <= room {
+            return Some(source.full.clone());
+        }
         let tokens = |text: &ContextText| self.cost(&source.key, text);
         fitting(source.content.len(), room, source.whole, tokens, |keep| {
             Some(cut(source, keep)).filter(|text| !text.text.is_empty())

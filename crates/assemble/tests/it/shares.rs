@@ -220,7 +220,7 @@ fn h10_what_has_no_room_at_all_is_left_out_with_a_sentence_in_its_place() {
     assert_eq!(block.len(), 3);
     assert!(part(&report, Part::Context).after <= 140);
     let states: Vec<SourceState> = report.sources.iter().map(|source| source.state).collect();
-    assert_eq!(states, [SourceState::LeftOut, SourceState::Shortened, SourceState::Shortened]);
+    assert_eq!(states, [SourceState::LeftOut, SourceState::LeftOut, SourceState::Shortened]);
     scene.shares = Shares::new().with(Part::Context, share("..90"));
     let (prompt, report) = ready(&scene);
     let block = &prompt.entries()[prompt.context().unwrap()];

@@ -113,7 +113,8 @@ impl Session {
 
     async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
         recipe.check_agent().map_err(Error::assemble)?;
-        let mut recipe = self.kept().await?.complete(recipe).await?;
+        let time = now()?;
+        let mut recipe = self.kept().await?.complete(recipe, time).await?;
         if recipe.budget.is_some() && recipe.ledger.is_none() {
             recipe.to_mut().ledger = Some(self.ledger(&target.options.model).await?);
         }
@@ -121,7 +122,7 @@ impl Session {
         let agent = recipe.agent.name();
         self.catch_up(agent).await?;
         let conversation = self.conversation.clone();
-        let at = now()?.as_microseconds() / 1_000_000;
+        let at = time.as_microseconds() / 1_000_000;
         self.lane(agent).make(&conversation, &recipe, target, at.max(0) as u64)
     }
 
