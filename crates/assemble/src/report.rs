@@ -103,6 +103,11 @@ pub struct PartReport {
 }
 
 impl PartReport {
+    /// Whether it has a minimum or a maximum, or gave way.
+    pub fn is_limited(&self) -> bool {
+        self.min.is_some() || self.max.is_some() || self.cause.is_some()
+    }
+
     /// Down to how many tokens it may give way.
     pub fn least(&self) -> u64 {
         let whole = self.max.unwrap_or(u64::MAX).min(self.before);

@@ -132,7 +132,8 @@ impl ReportTable<'_> {
         if let Some(tokens) = &report.tokens {
             self.tokens(tokens, &mut out);
         }
-        for part in &report.parts {
+        let told = report.parts.iter().filter(|part| part.is_limited());
+        for part in told {
             self.wrap(&mut out, &format!("  {part}"));
         }
         if let Outcome::Waiting(_) = &self.made.preview.assembly.outcome {

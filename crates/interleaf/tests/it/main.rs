@@ -24,6 +24,7 @@ mod answers;
 mod auto;
 mod bound;
 mod copies;
+mod expiry;
 mod fence;
 mod impact;
 mod library_page;
