@@ -11,8 +11,8 @@ use crate::finding::Findings;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
-    ContextText, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, ShownContext,
-    SourceReport, SourceState, StablePrefix, Step, StepReport, View,
+    ContextText, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report,
+    ShownContext, SourceReport, SourceState, StablePrefix, Step, StepReport, View,
 };
 
 /// What came of assembling.

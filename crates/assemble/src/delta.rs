@@ -131,9 +131,8 @@ impl ShownContext {
     /// Whether a reader of all elements takes something else for true than these texts say.
     pub(crate) fn differs(&self, context: &[ContextText]) -> bool {
         let mut speaking = keyed(context).filter(|(_, text)| text.says_something());
-        speaking.any(|(key, text)| {
-            self.states.get(&key).is_none_or(|state| !state.is(Whole::of(text)))
-        })
+        speaking
+            .any(|(key, text)| self.states.get(&key).is_none_or(|state| !state.is(Whole::of(text))))
     }
 
     /// Whether each element amends what stands before it. What was stored by hand may not.

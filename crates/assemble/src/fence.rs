@@ -60,7 +60,8 @@ impl<'a> Whole<'a> {
             out.push_str("\n\n");
             out.push_str(said_by(authority));
         }
-        let gap = self.gap.map(|Gap { at, left_out }| (self.text.floor_char_boundary(at), left_out));
+        let gap =
+            self.gap.map(|Gap { at, left_out }| (self.text.floor_char_boundary(at), left_out));
         let head = gap.map_or(self.text, |(at, _)| &self.text[..at]);
         if gap.is_none() || !head.is_empty() {
             out.push_str("\n\n");

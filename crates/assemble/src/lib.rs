@@ -66,12 +66,9 @@ pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};
 pub use prefix::StablePrefix;
 pub use recipe::{
-    Agent, Budget, CachePrices, LookAlikes, MissingResult, OpenBlock, Recipe, Summary,
-    SummaryRole,
+    Agent, Budget, CachePrices, LookAlikes, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
 };
-pub use report::{
-    PartReport, Report, SourceReport, SourceState, StepReport, Tokens, counts,
-};
+pub use report::{PartReport, Report, SourceReport, SourceState, StepReport, Tokens, counts};
 pub use running::Running;
 pub use shares::{Amount, Part, Share, Shares};
 pub use steps::Step;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{AgentName, ContextKind, Message, MessageId, Origin, Timestamp, Tool, ToolName};
+use interleaf_model::{
+    AgentName, ContextKind, Message, MessageId, Origin, Timestamp, Tool, ToolName,
+};
 
 use crate::{ContextText, Error, Ledger, PlacementRule, Shares};
 

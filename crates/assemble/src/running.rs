@@ -18,8 +18,8 @@ use interleaf_model::{Entry, Message, MessageId, Requirements};
 use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
-use crate::assemble::{Making, assemble_after};
 use crate::allot::Targets;
+use crate::assemble::{Making, assemble_after};
 use crate::brief::Brief;
 use crate::delta::Kept;
 use crate::draft::Draft;
@@ -215,9 +215,7 @@ impl Running {
                 }
                 Made::Rebase(why) if has_elements => brief.rebase(why),
                 // Without them it may fit.
-                Made::Done(made) if has_elements && made.is_err() => {
-                    brief.rebase(Rebase::LeftOut)
-                }
+                Made::Done(made) if has_elements && made.is_err() => brief.rebase(Rebase::LeftOut),
                 Made::Rebase(_) | Made::Not => return None,
                 Made::Done(made) => return Some(*made),
             }

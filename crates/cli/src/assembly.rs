@@ -253,7 +253,8 @@ impl AssemblyArguments {
             return Err(Failure::new("--reserve", rule));
         }
         let mut shares = Shares::new().with_order(self.give_way.clone());
-        shares.sources = self.give_way_in_context.iter().map(|s| neutral::context_kind(s)).collect();
+        shares.sources =
+            self.give_way_in_context.iter().map(|s| neutral::context_kind(s)).collect();
         for &(part, share) in &self.part {
             shares = shares.with(part, share);
         }

@@ -145,7 +145,9 @@ fn abridge(schema: &mut serde_json::Value, longest: usize) -> bool {
             }
             is_shorter
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| abridge(item, longest) | any),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |any, item| abridge(item, longest) | any)
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }

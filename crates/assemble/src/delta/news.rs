@@ -127,17 +127,5 @@ fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: Whole<
     let Whole { text, gap, authority } = says;
     let says = (form != ElementForm::Withdrawn).then(|| Arc::from(text));
     let (after, n_before, since, explains) = (None, 0, 0, false);
-    Element {
-        kind,
-        nth,
-        version,
-        form,
-        after,
-        n_before,
-        since,
-        explains,
-        says,
-        gap,
-        authority,
-    }
+    Element { kind, nth, version, form, after, n_before, since, explains, says, gap, authority }
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use interleaf_assemble::{
     Agent, Assembly, Budget, CachePrices, ContextText, Error, Ledger, MissingResult, OpenBlock,
-    Outcome, PlacementRule, Previous, Recipe, Running, Shares, Summary, SummaryRole, View, assemble,
+    Outcome, PlacementRule, Previous, Recipe, Running, Shares, Summary, SummaryRole, View,
+    assemble,
 };
-use interleaf_model::{
-    AgentName, ContextKind, Message, MessageId, Prompt, Requirements, notation,
-};
+use interleaf_model::{AgentName, ContextKind, Message, MessageId, Prompt, Requirements, notation};
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::shape::Shape;
 use interleaf_samples::strategy::{broken_conversation, conversation};

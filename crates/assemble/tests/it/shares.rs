@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Amount, Assembly, Budget, Cause, ContextText, ErrorKind, FindingKind, Outcome, Part, PartReport,
-    PlacementRule, Previous, Report, Share, Shares, SourceState,
+    Amount, Assembly, Budget, Cause, ContextText, ErrorKind, FindingKind, Outcome, Part,
+    PartReport, PlacementRule, Previous, Report, Share, Shares, SourceState,
 };
 use interleaf_model::{ContextKind, Message, Prompt, Provenance, Role};
 use proptest::prelude::*;
@@ -192,7 +192,8 @@ fn h10_the_context_is_cut_to_its_maximum_notes_first_and_says_so() {
     let notes = block[2].message.text();
     let (head, rest) = notes.split_once("[… ").unwrap();
     assert!(head.ends_with("\n</agent-notes>\n\n"), "{head}");
-    let (n, tail) = rest.split_once(" characters of it are left out here to save space …]").unwrap();
+    let (n, tail) =
+        rest.split_once(" characters of it are left out here to save space …]").unwrap();
     assert!(tail.starts_with("\n\n<agent-notes>\nnote"), "{tail}");
     let stays = notes.lines().filter(|line| line.starts_with("note"));
     let stays: usize = stays.map(|line| line.len() + 1).sum();
@@ -239,15 +240,15 @@ fn h10_the_context_gives_way_once_and_then_stays_as_it_is_while_the_history_grow
     for rule in ["after_tool_result(3)", "sticky", "delta", "tail"] {
         let mut scene = three_sources();
         scene.rule = rule.parse().unwrap();
-        scene.shares = Shares::new()
-            .with(Part::Context, share("60.."))
-            .with(Part::History, share("700.."));
+        scene.shares =
+            Shares::new().with(Part::Context, share("60..")).with(Part::History, share("700.."));
         let mut seen: Vec<String> = Vec::new();
         for n in 0..60 {
             let question = Message::user(&format!("{n} {}", "word ".repeat(30)));
             let answer = Message::assistant("Yes, that is so.");
             for (message, name) in [(answer, "a"), (question, "q")] {
-                let message = message.with_id(interleaf_model::MessageId::new(format!("{name}{n}")));
+                let message =
+                    message.with_id(interleaf_model::MessageId::new(format!("{name}{n}")));
                 scene.view.messages.push(Arc::new(message));
             }
             let (prompt, report) = ready(&scene);
@@ -277,7 +278,8 @@ fn h10_under_delta_what_takes_too_much_is_shown_anew_and_never_contradicts() {
     scene.shares = Shares::new().with(Part::Context, share("..600"));
     let mut rebased = 0;
     for n in 0..40 {
-        let text: String = (0..100).map(|i| format!("todo{} \n", if i == n { 1_000 + n } else { i })).collect();
+        let text: String =
+            (0..100).map(|i| format!("todo{} \n", if i == n { 1_000 + n } else { i })).collect();
         scene.context[0] = ContextText::new(ContextKind::Todo, text.clone());
         let said = Message::user("go on").with_id(interleaf_model::MessageId::new(format!("n{n}")));
         scene.view.messages.push(Arc::new(said));
@@ -300,7 +302,8 @@ fn h10_tools_lose_their_long_descriptions_first_and_then_those_at_the_end_go() {
     scene.tools = tools(6);
     scene.budget = Some(Budget { reserve: 0, ..Budget::of_window(1_000) });
     let whole = words().tools(&scene.tools);
-    scene.shares = Shares::new().with(Part::Tools, Share::new(None, Some(Amount::Tokens(whole / 2))));
+    scene.shares =
+        Shares::new().with(Part::Tools, Share::new(None, Some(Amount::Tokens(whole / 2))));
     let (prompt, report) = ready(&scene);
     assert_eq!(prompt.tools().len(), 6);
     assert!(part(&report, Part::Tools).after <= whole / 2, "{:?}", report.parts);
@@ -338,9 +341,8 @@ fn h10_the_system_message_is_never_cut_but_refused_over_its_maximum() {
 fn h10_minima_that_do_not_fit_together_are_refused_with_the_figures_of_each_part() {
     let mut scene = three_sources();
     scene.budget = Some(Budget { reserve: 0, ..Budget::of_window(200) });
-    scene.shares = Shares::new()
-        .with(Part::Context, share("190..300"))
-        .with(Part::History, share("25%.."));
+    scene.shares =
+        Shares::new().with(Part::Context, share("190..300")).with(Part::History, share("25%.."));
     scene.view.messages.extend(input("a one two three four five six").view.messages);
     let error = refused(&scene);
     assert_eq!(

@@ -117,7 +117,8 @@ impl Session {
         if let Some(request) = self.request_begun(seq, None).await? {
             return Ok(request.at);
         }
-        let last = self.store.events(self.id(), Page::before(seq, 1)).await.map_err(Error::store)?;
+        let last =
+            self.store.events(self.id(), Page::before(seq, 1)).await.map_err(Error::store)?;
         Ok(last.first().map_or(self.head.created, |event| event.at))
     }
 }

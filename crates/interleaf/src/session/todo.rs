@@ -8,9 +8,9 @@ use interleaf_model::{ContextKind, Timestamp};
 use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
-use super::{Session, now};
 use super::one_line::one_line;
 use super::records::{Records, expired_only, put};
+use super::{Session, now};
 use crate::Error;
 
 const HEADING: &str = "## TODO\n";
