@@ -7,14 +7,14 @@ use interleaf_model::{Carried, Entry, Message, Prompt, Provenance, Requirements,
 
 use crate::brief::Brief;
 use crate::carry::carry;
-use crate::delta::Kept;
+use crate::delta::{Kept, SourceKey, keyed};
 use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
 use crate::{
-    Carrier, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report, ShownContext,
-    StablePrefix, Step, StepReport, View,
+    Carrier, ContextText, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report,
+    ShownContext, SourceReport, SourceState, StablePrefix, Step, StepReport, View,
 };
 
 /// What came of assembling.
@@ -128,12 +128,15 @@ pub(crate) fn assemble_after(
     observe: &mut dyn FnMut(Step, &[Entry]),
 ) -> Result<(Assembly, Vec<Entry>), Error> {
     let mut brief = Brief::of(view, recipe, requires, before)?;
-    if brief.memory.has_elements() {
-        // Whether what was shown can stay is known at the end.
+    while brief.memory.has_elements() || brief.allotted.rooms.is_some() {
+        // Whether what was shown can stay is known at the end, and so is what must give way.
         let mut draft = Draft::of(&view.messages, recipe.look_alikes);
         let made = Making::default().run(&brief, &mut draft, &STEPS, &mut |_, _| {});
-        if let Some(why) = draft.rebase.or(made.is_err().then_some(Rebase::LeftOut)) {
-            brief.memory.rebase(why);
+        let why = draft.rebase.or(made.is_err().then_some(Rebase::LeftOut));
+        match (draft.remake, why.filter(|_| brief.memory.has_elements())) {
+            (Some(targets), _) => brief.aim(targets)?,
+            (None, Some(why)) => brief.rebase(why),
+            (None, None) => break,
         }
     }
     let mut draft = Draft::of(&view.messages, recipe.look_alikes);
@@ -214,6 +217,8 @@ impl Making {
         observe: &mut dyn FnMut(Step, &[Entry]),
     ) -> Result<Assembly, Error> {
         self.report.tokens = draft.tokens.take();
+        self.report.parts = std::mem::take(&mut draft.parts);
+        self.report.sources = sources(brief, draft);
         self.report.placement = draft.placement.take().map(|placement| placed(placement, draft));
         self.report.elements = brief.memory.kept.map(|Kept { n, rebased, .. }| {
             let new = std::mem::take(&mut draft.news).into_iter().map(Arc::new);
@@ -232,6 +237,30 @@ impl Making {
         self.report.breakpoint = prompt.breakpoint().map(|at| at + n_settled);
         Ok(Assembly { outcome: Outcome::Ready(prompt), report: self.report })
     }
+}
+
+/// What is told of each source.
+fn sources(brief: &Brief<'_>, draft: &Draft) -> Vec<SourceReport> {
+    let shown = brief.memory.kept.map(|kept| kept.shown);
+    let told = |(at, (key, text)): (usize, (SourceKey, &ContextText))| {
+        let now = &brief.allotted.context[at];
+        let state = match () {
+            () if brief.allotted.expired.contains(&at) => SourceState::Expired,
+            () if text.is_unread => SourceState::Unread,
+            () if !now.says_something() && !text.expired.is_empty() => SourceState::Expired,
+            () if !now.says_something() => return None,
+            () => match now.gap {
+                None => SourceState::Whole,
+                Some(_) if now.text.is_empty() => SourceState::LeftOut,
+                Some(_) => SourceState::Shortened,
+            },
+        };
+        let new = draft.news.iter().rfind(|new| (&new.kind, new.nth) == (&key.0, key.1));
+        let version = new.map(|new| new.version).or_else(|| shown?.version(&key));
+        let (authority, until, expired) = (text.authority(), text.until, text.expired.clone());
+        Some(SourceReport { kind: key.0, nth: key.1, state, authority, version, until, expired })
+    };
+    keyed(&brief.recipe.context).enumerate().filter_map(told).collect()
 }
 
 /// The placement with its place in the finished draft.

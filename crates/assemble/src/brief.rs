@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Origin, Requirements, Role};
 
+use crate::allot::{Allotted, Targets};
 use crate::open::awaited;
 use crate::placement::Memory;
 use crate::steps::filter;
 use crate::tokens::Counting;
-use crate::{Agent, Error, Ledger, OpenCall, Placement, Recipe, ShownContext, View};
+use crate::{Agent, Error, Ledger, OpenCall, Placement, Rebase, Recipe, ShownContext, View};
 
 /// What the steps of one request go by, beside the draft itself.
 #[derive(Clone)]
@@ -23,8 +24,14 @@ pub(crate) struct Brief<'a> {
     pub(crate) task: Option<&'a Arc<Message>>,
     /// The calls at the end of the view that are left open for their results.
     pub(crate) open: Vec<OpenCall>,
+    /// The context and the tools that are shown.
+    pub(crate) allotted: Allotted<'a>,
     /// What a rule of placement that remembers goes by.
     pub(crate) memory: Memory<'a>,
+    /// What is known of the previous request.
+    before: (Option<&'a Placement>, &'a ShownContext),
+    /// Why nothing of what was shown stays, if that was found out.
+    rebased: Option<Rebase>,
     /// What counts tokens, at one rate for the whole request.
     pub(crate) counting: Option<Counting<'a>>,
 }
@@ -41,6 +48,9 @@ impl<'a> Brief<'a> {
         before: (Option<&'a Placement>, &'a ShownContext),
     ) -> Result<Self, Error> {
         let messages = &view.messages;
+        let counting = recipe.ledger.as_deref().map(Ledger::counting);
+        let targets = Targets::default();
+        let allotted = Allotted::of(recipe, messages, before.1, counting.as_ref(), targets)?;
         Ok(Self {
             recipe,
             requires,
@@ -48,9 +58,33 @@ impl<'a> Brief<'a> {
             pinned: &view.pinned,
             task: task(messages, &recipe.agent)?,
             open: awaited(messages, recipe),
-            memory: Memory::of(recipe, before, messages),
-            counting: recipe.ledger.as_deref().map(Ledger::counting),
+            memory: Memory::of(recipe, &allotted.context, before, messages),
+            allotted,
+            before,
+            rebased: None,
+            counting,
         })
+    }
+
+    /// The same with the context and the tools down to these targets.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(crate) fn aim(&mut self, targets: Targets) -> Result<(), Error> {
+        let (recipe, before) = (self.recipe, self.before);
+        let counting = self.counting.as_ref();
+        self.allotted = Allotted::of(recipe, self.view, before.1, counting, targets)?;
+        self.memory = Memory::of(recipe, &self.allotted.context, before, self.view);
+        if let Some(why) = self.rebased {
+            self.memory.rebase(why);
+        }
+        Ok(())
+    }
+
+    /// Shows nothing of what was shown before where it stood.
+    pub(crate) fn rebase(&mut self, why: Rebase) {
+        self.rebased = Some(why);
+        self.memory.rebase(why);
     }
 
     /// Whether this is the sub-agent's task.

@@ -27,7 +27,8 @@ use std::sync::{Arc, LazyLock};
 use hashbrown::HashMap;
 use interleaf_model::{ContextKind, Entry, MessageId};
 
-use crate::{ContextText, fence};
+use crate::fence::Whole;
+use crate::{Authority, ContextText, Gap};
 
 /// What a session has shown of its context and still shows, in the order in which it did.
 #[derive(Debug, Clone, Default)]
@@ -48,10 +49,10 @@ pub struct ShownContext {
 }
 
 /// Several sources of a kind are told apart by their order.
-type SourceKey = (ContextKind, u32);
+pub(crate) type SourceKey = (ContextKind, u32);
 
 /// Each source with its key. One that says nothing now, or cannot be read, keeps its number.
-fn keyed(context: &[ContextText]) -> impl Iterator<Item = (SourceKey, &ContextText)> {
+pub(crate) fn keyed(context: &[ContextText]) -> impl Iterator<Item = (SourceKey, &ContextText)> {
     let mut counts: BTreeMap<&ContextKind, u32> = BTreeMap::new();
     context.iter().map(move |text| {
         let count = counts.entry(&text.kind).or_default();
@@ -67,12 +68,30 @@ struct State {
     version: u32,
     /// Nothing, once it was withdrawn.
     says: Option<Arc<str>>,
+    /// What was left out of it.
+    gap: Option<Gap>,
+    /// Who was said to say it.
+    authority: Option<Authority>,
     /// How many elements have amended it since it was last shown whole.
     n_changes: u32,
     /// How many messages of the conversation came before its last whole copy.
     whole_at: usize,
     /// The bytes of an element that changed it, the last ones counting most.
     change: Option<usize>,
+}
+
+impl State {
+    /// Whether a reader of all elements takes this for true.
+    fn is(&self, whole: Whole<'_>) -> bool {
+        self.says.as_deref() == Some(whole.text)
+            && (self.gap, self.authority) == (whole.gap, whole.authority)
+    }
+
+    /// What a reader of all elements takes for true.
+    fn whole(&self) -> Option<Whole<'_>> {
+        let (gap, authority) = (self.gap, self.authority);
+        self.says.as_deref().map(|text| Whole { text, gap, authority })
+    }
 }
 
 impl ShownContext {
@@ -99,13 +118,21 @@ impl ShownContext {
         self.states.get(&(kind.clone(), nth))?.says.as_ref()
     }
 
+    /// What a reader of all elements takes a source to say.
+    pub(crate) fn whole(&self, key: &SourceKey) -> Option<Whole<'_>> {
+        self.states.get(key)?.whole()
+    }
+
+    /// The version of what a source says.
+    pub(crate) fn version(&self, key: &SourceKey) -> Option<u32> {
+        self.states.get(key).map(|state| state.version)
+    }
+
     /// Whether a reader of all elements takes something else for true than these texts say.
     pub(crate) fn differs(&self, context: &[ContextText]) -> bool {
         let mut speaking = keyed(context).filter(|(_, text)| text.says_something());
-        speaking.any(|((kind, nth), text)| {
-            let known = self.says(&kind, nth).map(|says| &**says);
-            known != Some(fence::content(&kind, &text.text))
-        })
+        speaking
+            .any(|(key, text)| self.states.get(&key).is_none_or(|state| !state.is(Whole::of(text))))
     }
 
     /// Whether each element amends what stands before it. What was stored by hand may not.
@@ -146,6 +173,7 @@ impl ShownContext {
             ElementForm::Whole | ElementForm::Withdrawn => {
                 (state.n_changes, state.whole_at) = (0, element.n_before);
                 state.says.clone_from(&element.says);
+                (state.gap, state.authority) = (element.gap, element.authority);
             }
             ElementForm::Changes => {
                 state.n_changes = state.n_changes.saturating_add(1);

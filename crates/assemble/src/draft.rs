@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use interleaf_model::{CallId, Entry, Message, MessageId, Provenance, ToolCall};
 
+use crate::allot::Targets;
 use crate::carry::Carriers;
 use crate::fence;
 use crate::running::Prior;
-use crate::{Element, LookAlikes, Placement, Rebase, Step, Tokens};
+use crate::{Element, LookAlikes, PartReport, Placement, Rebase, Step, Tokens};
 
 /// A call at the end that was left open for its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,10 @@ pub(crate) struct Draft {
     pub(crate) news: Vec<Element>,
     /// Why what was shown of the context cannot stay as it was.
     pub(crate) rebase: Option<Rebase>,
+    /// What the context and the tools must come down to for the request to fit.
+    pub(crate) remake: Option<Targets>,
+    /// What each part may take and takes, if that is set.
+    pub(crate) parts: Vec<PartReport>,
     /// What the parts cost, once they were counted.
     pub(crate) tokens: Option<Tokens>,
     /// The call ids that repair left, if it had to look at them.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use interleaf_model::Violation;
 
-use crate::Tokens;
+use crate::{Part, PartReport, Tokens};
 
 /// Why no request could be made. Nothing is sent then.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Error(Box<Repr>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Repr {
     Invalid(Violation),
-    TooLarge { limit: u64, tokens: Tokens },
+    TooLarge { limit: u64, tokens: Tokens, parts: Vec<PartReport>, over: Option<Part> },
     Settings(String),
 }
 
@@ -35,7 +35,17 @@ impl Error {
     }
 
     pub(crate) fn too_large(limit: u64, tokens: Tokens) -> Self {
-        Self(Box::new(Repr::TooLarge { limit, tokens }))
+        Self(Box::new(Repr::TooLarge { limit, tokens, parts: Vec::new(), over: None }))
+    }
+
+    /// The same for parts that share the limit; one of them may be over its maximum.
+    pub(crate) fn parts_too_large(
+        limit: u64,
+        tokens: Tokens,
+        parts: Vec<PartReport>,
+        over: Option<Part>,
+    ) -> Self {
+        Self(Box::new(Repr::TooLarge { limit, tokens, parts, over }))
     }
 
     pub(crate) fn settings(rule: impl Into<String>) -> Self {
@@ -62,8 +72,16 @@ impl Error {
     /// The limit and what was needed, if it did not fit.
     pub fn figures(&self) -> Option<(u64, &Tokens)> {
         match &*self.0 {
-            Repr::TooLarge { limit, tokens } => Some((*limit, tokens)),
+            Repr::TooLarge { limit, tokens, .. } => Some((*limit, tokens)),
             Repr::Invalid(_) | Repr::Settings(_) => None,
+        }
+    }
+
+    /// What each part may take and would take, if the parts share the limit.
+    pub fn parts(&self) -> &[PartReport] {
+        match &*self.0 {
+            Repr::TooLarge { parts, .. } => parts,
+            Repr::Invalid(_) | Repr::Settings(_) => &[],
         }
     }
 }
@@ -72,7 +90,27 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             Repr::Invalid(violation) => write!(f, "the request would not be valid: {violation}"),
-            Repr::TooLarge { limit, tokens } => write!(
+            Repr::TooLarge { limit, parts, over: Some(part), .. } => write!(
+                f,
+                "the part {part} takes more than it may, and no more of it can be left out: {}; \
+                 the window leaves {limit}",
+                listed(parts)
+            ),
+            Repr::TooLarge { limit, tokens, parts, .. } if !parts.is_empty() => {
+                let minima = parts.iter().map(PartReport::least).sum::<u64>() + tokens.summary;
+                match minima > *limit {
+                    true => write!(f, "the minima of the parts come to {minima} tokens")?,
+                    false => write!(
+                        f,
+                        "the request needs {} tokens even without everything that may be left out",
+                        tokens.total()
+                    )?,
+                }
+                let parts = listed(parts);
+                let summary = tokens.summary;
+                write!(f, ", and the window leaves {limit}: {parts}; summary: {summary} tokens")
+            }
+            Repr::TooLarge { limit, tokens, .. } => write!(
                 f,
                 "the request needs {} tokens even without everything that may be left out, and \
                  the window leaves {limit}: system {}, summary {}, history {}, context block {}, \
@@ -87,6 +125,10 @@ impl fmt::Display for Error {
             Repr::Settings(rule) => f.write_str(rule),
         }
     }
+}
+
+fn listed(parts: &[PartReport]) -> String {
+    parts.iter().map(PartReport::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl std::error::Error for Error {}

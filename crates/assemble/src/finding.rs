@@ -163,6 +163,8 @@ pub enum Cause {
     LongArguments,
     /// The request does not fit the window.
     Budget,
+    /// Its part of the request would take more than it may.
+    Share,
     /// The tool loop that is running is cut off from the thinking that it began with.
     ThinkingLeftOut,
 }
@@ -226,6 +228,7 @@ impl fmt::Display for Cause {
                 "the request would not fit the window, and its arguments are long and old"
             }
             Self::Budget => "the request would not fit the window",
+            Self::Share => "its part of the request would take more than it may",
             Self::ThinkingLeftOut => {
                 "the running tool loop begins here now, after its thinking: some models go on without thinking"
             }
@@ -255,6 +258,16 @@ impl Findings {
     /// A message that takes fewer tokens now.
     pub(crate) fn add_tokens(&mut self, message: &MessageId, cause: Cause, tokens: (u64, u64)) {
         self.push(&one(FindingKind::Altered, message, cause, String::new(), Some(tokens)));
+    }
+
+    /// A text that is not shown, with what it takes.
+    pub(crate) fn add_dropped(&mut self, message: &MessageId, cause: Cause, tokens: u64) {
+        self.push(&one(FindingKind::Dropped, message, cause, String::new(), Some((tokens, 0))));
+    }
+
+    /// Forgets what was found of other messages.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&MessageId) -> bool) {
+        self.0.retain(|finding| keep(&finding.message));
     }
 
     /// Adds what was found further on. Whether the parts were joined before makes no

@@ -33,9 +33,12 @@
 
 mod error;
 
+mod context;
 mod recipe;
+mod shares;
 mod view;
 
+mod allot;
 mod brief;
 mod carrier;
 mod carry;
@@ -58,6 +61,7 @@ mod running;
 
 pub use assemble::{Assembly, Outcome, assemble, assemble_observed, assemble_or_draft};
 pub use carrier::{Carrier, Refused, SystemMessages};
+pub use context::{Authority, ContextText, Gap};
 pub use delta::{Element, ElementForm, Elements, Rebase, ShownContext, SourceWay, Way};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};
@@ -66,11 +70,11 @@ pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};
 pub use prefix::StablePrefix;
 pub use recipe::{
-    Agent, Budget, CachePrices, ContextText, LookAlikes, MissingResult, OpenBlock, Recipe, Summary,
-    SummaryRole,
+    Agent, Budget, CachePrices, LookAlikes, MissingResult, OpenBlock, Recipe, Summary, SummaryRole,
 };
-pub use report::{Report, StepReport, Tokens, counts};
+pub use report::{PartReport, Report, SourceReport, SourceState, StepReport, Tokens, counts};
 pub use running::Running;
+pub use shares::{Amount, Part, Share, Shares};
 pub use steps::Step;
 #[cfg(feature = "bpe")]
 pub use tokens::Bpe;

@@ -69,20 +69,21 @@ pub(crate) struct Memory<'a> {
 impl<'a> Memory<'a> {
     pub(crate) fn of(
         recipe: &Recipe,
+        context: &[ContextText],
         (previous, shown): (Option<&'a Placement>, &'a ShownContext),
         view: &[Arc<Message>],
     ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
         let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
         let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
-        let ways = prices.map(|prices| ways(shown, &recipe.context, prices)).unwrap_or_default();
+        let ways = prices.map(|prices| ways(shown, context, prices)).unwrap_or_default();
         let kept = recipe.rule.amending().map(|_| {
-            let prices = prices.filter(|_| shown.differs(&recipe.context));
+            let prices = prices.filter(|_| shown.differs(context));
             let cut = prices.and_then(|prices| cheapest(shown, prices, &ways, view));
             let n = cut.unwrap_or(shown.elements().len());
             Kept { shown, n, rebased: cut.map(|_| Rebase::Cost) }
         });
-        Self { previous, content: goes_by_content.then(|| hash(&recipe.context)), kept, ways }
+        Self { previous, content: goes_by_content.then(|| hash(context)), kept, ways }
     }
 
     /// Whether what was shown before must go in again.

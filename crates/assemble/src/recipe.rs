@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{AgentName, ContextKind, Message, MessageId, Origin, Tool};
+use interleaf_model::{
+    AgentName, ContextKind, Message, MessageId, Origin, Timestamp, Tool, ToolName,
+};
 
-use crate::{Carrier, Error, Ledger, PlacementRule, SystemMessages, fence};
+use crate::{Carrier, ContextText, Error, Ledger, PlacementRule, Shares, SystemMessages};
 
 /// What a request is made from, beside the conversation: the same recipe serves one
 /// request after the other.
@@ -52,6 +54,13 @@ pub struct Recipe {
     pub open_block: OpenBlock,
     /// What the request must fit into.
     pub budget: Option<Budget>,
+    /// How its parts share that.
+    pub shares: Shares,
+    /// Tools that are never left out, such as one that the model must call.
+    pub kept_tools: BTreeSet<ToolName>,
+    /// When the request is made: context that holds until then is not shown any more. A
+    /// session puts the time here. Without it nothing expires.
+    pub at: Option<Timestamp>,
     /// What counts tokens. Without it none are counted, and a budget is refused; a session
     /// has ledgers of its own and puts one here.
     pub ledger: Option<Arc<Ledger>>,
@@ -78,18 +87,6 @@ pub struct Summary {
     pub start: MessageId,
     /// Every message that it covers.
     pub covers: BTreeSet<MessageId>,
-}
-
-/// A text for the context block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContextText {
-    /// What it is about, which decides its place in the block.
-    pub kind: ContextKind,
-    /// What it says; a blank one is left out.
-    pub text: Arc<str>,
-    /// Its source cannot be read now: what it says is not known, and what was shown of it
-    /// holds.
-    pub is_unread: bool,
 }
 
 /// For whom a request is made.
@@ -196,23 +193,6 @@ impl Budget {
     }
 }
 
-impl ContextText {
-    /// A text of a kind.
-    pub fn new(kind: ContextKind, text: impl Into<Arc<str>>) -> Self {
-        Self { kind, text: text.into(), is_unread: false }
-    }
-
-    /// A source that cannot be read now. Under a rule that amends, what was shown of it stays;
-    /// under the others it is left out.
-    pub fn unread(kind: ContextKind) -> Self {
-        Self { kind, text: "".into(), is_unread: true }
-    }
-
-    pub(crate) fn says_something(&self) -> bool {
-        !fence::content(&self.kind, &self.text).trim().is_empty()
-    }
-}
-
 impl Recipe {
     /// Nothing but the conversation, repaired.
     pub fn new() -> Self {
@@ -286,6 +266,20 @@ impl Recipe {
     #[must_use]
     pub fn with_budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
+        self
+    }
+
+    /// The recipe whose parts share the budget like this.
+    #[must_use]
+    pub fn with_shares(mut self, shares: Shares) -> Self {
+        self.shares = shares;
+        self
+    }
+
+    /// The recipe for a request that is made at this time.
+    #[must_use]
+    pub fn with_time(mut self, at: Timestamp) -> Self {
+        self.at = Some(at);
         self
     }
 

@@ -18,6 +18,7 @@ use interleaf_model::{Entry, Message, MessageId, Requirements};
 use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
+use crate::allot::Targets;
 use crate::assemble::{Making, assemble_after};
 use crate::brief::Brief;
 use crate::delta::Kept;
@@ -220,11 +221,14 @@ impl Running {
         loop {
             let has_elements = brief.memory.has_elements();
             match self.make(&brief, view, previous) {
-                Made::Rebase(why) if has_elements => brief.memory.rebase(why),
-                // Without them it may fit.
-                Made::Done(made) if has_elements && made.is_err() => {
-                    brief.memory.rebase(Rebase::LeftOut)
+                Made::Remake(targets) => {
+                    if let Err(error) = brief.aim(targets) {
+                        return Some(Err(error));
+                    }
                 }
+                Made::Rebase(why) if has_elements => brief.rebase(why),
+                // Without them it may fit.
+                Made::Done(made) if has_elements && made.is_err() => brief.rebase(Rebase::LeftOut),
                 Made::Rebase(_) | Made::Not => return None,
                 Made::Done(made) => return Some(*made),
             }
@@ -250,7 +254,7 @@ impl Running {
             self.unsettle_elements(kept);
         }
         self.n_elements = brief.memory.kept.map_or(0, |kept| kept.n);
-        let has_block = brief.recipe.context.iter().any(ContextText::says_something);
+        let has_block = brief.allotted.context.iter().any(ContextText::says_something);
         let tail = self.repaired(brief, has_block);
         let source = &self.source.entries[tail.from..];
         let cuts = safe::cuts(brief, has_block, source, &tail.draft.entries);
@@ -330,6 +334,10 @@ impl Running {
         making.add(Step::Filter, n_source, n_filtered, filtered);
         making.add(Step::Repair, n_filtered, draft.len_after(Step::Repair), repaired);
         let result = making.run(brief, &mut draft, &STEPS[AFTER_REPAIR..], &mut |_, _| {});
+        if let Some(targets) = draft.remake {
+            self.prior = draft.prior.take().unwrap_or_default();
+            return Made::Remake(targets);
+        }
         let result = result.and_then(|()| {
             making.carry(brief, &mut draft);
             if let Some(previous) = previous {
@@ -371,6 +379,8 @@ enum Made {
     Not,
     /// What was shown of the context cannot stay.
     Rebase(Rebase),
+    /// It fits only with less of the context or of the tools.
+    Remake(Targets),
 }
 
 /// What came since the settled turns, repaired.

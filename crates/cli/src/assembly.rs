@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    self, Agent, Budget, Carrier, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock,
-    PlacementRule, SummaryRole, SystemMessages,
+    self, Agent, Budget, Carrier, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock, Part,
+    PlacementRule, Share, Shares, SummaryRole, SystemMessages,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
 use interleaf::read::{self, Before, SummaryForm};
@@ -36,6 +36,7 @@ pub(crate) struct AssemblyArguments {
     #[arg(long, conflicts_with_all = [
         "role", "role_file", "todo", "todo_file", "info", "info_file", "notes", "notes_file",
         "context", "context_file", "place", "carrier", "summary", "summary_role", "window", "reserve",
+        "part",
     ])]
     pub(crate) plain: bool,
 
@@ -125,6 +126,19 @@ pub(crate) struct AssemblyArguments {
     /// How much of the window to keep free for the answer [default: an eighth]
     #[arg(long, value_name = "N", requires = "window", help_heading = BUDGET)]
     reserve: Option<u64>,
+    /// What a part of the request (tools, system, context, history) may take, in tokens or as a
+    /// share of what the window leaves: `context=500..10%`, `tools=..4000`; may be repeated
+    #[arg(long, value_name = "PART=MIN..MAX", value_parser = parse_part, requires = "window")]
+    #[arg(help_heading = BUDGET)]
+    part: Vec<(Part, Share)>,
+    /// Which part gives way first when the request does not fit [default: history,context,tools]
+    #[arg(long, value_name = "PART,…", value_delimiter = ',', requires = "part")]
+    #[arg(help_heading = BUDGET)]
+    give_way: Vec<Part>,
+    /// Which source of the context gives way first [default: notes,info,…,todo,role]
+    #[arg(long, value_name = "SOURCE,…", value_delimiter = ',', requires = "part")]
+    #[arg(help_heading = BUDGET)]
+    give_way_in_context: Vec<String>,
     /// The model to ask; also selects the token counter [default: the file's]
     #[arg(long, value_name = "NAME", help_heading = BUDGET)]
     pub(crate) model: Option<String>,
@@ -248,7 +262,16 @@ impl AssemblyArguments {
             let rule = format!("a window of {window} less {reserve} for the answer leaves nothing");
             return Err(Failure::new("--reserve", rule));
         }
-        let mut request = assemble::Recipe::new();
+        let mut shares = Shares::new().with_order(self.give_way.clone());
+        shares.sources =
+            self.give_way_in_context.iter().map(|s| neutral::context_kind(s)).collect();
+        for &(part, share) in &self.part {
+            shares = shares.with(part, share);
+        }
+        if let Some(budget) = budget {
+            shares.check(budget.limit()).map_err(|e| Failure::new("--part", e.to_string()))?;
+        }
+        let mut request = assemble::Recipe::new().with_shares(shares);
         let system = self.system.iter().map(|text| Ok(Arc::from(text.as_str())));
         let files = self.system_file.iter().map(|path| read_text(path, limit));
         request.system = system.chain(files).collect::<Result<_, _>>()?;
@@ -342,6 +365,13 @@ fn read_summary(path: &Path, limit: ByteCount) -> Result<(String, SummaryForm), 
     let file = input::Input::read(path, limit)?;
     let summary = SummaryForm::read(&file.text).map_err(|e| file.fault(&e))?;
     Ok((file.name, summary))
+}
+
+fn parse_part(text: &str) -> Result<(Part, Share), String> {
+    let (part, share) =
+        text.split_once('=').ok_or("a part is written PART=MIN..MAX, such as context=500..10%")?;
+    let part = part.parse().map_err(|e: assemble::Error| e.to_string())?;
+    Ok((part, share.parse().map_err(|e: assemble::Error| e.to_string())?))
 }
 
 fn parse_source(text: &str) -> Result<(String, String), String> {

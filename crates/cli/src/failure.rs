@@ -106,6 +106,9 @@ impl Failure {
     pub(crate) fn assembly(subject: &str, error: &interleaf::assemble::Error) -> Self {
         let failure = Self::new(subject, error.to_string());
         match error.figures() {
+            Some(_) if !error.parts().is_empty() => {
+                failure.hint("--part sets what each part may take; a larger --window makes room")
+            }
             Some(_) => failure.hint("a larger --window or a smaller --reserve makes room"),
             None => failure,
         }

@@ -128,8 +128,16 @@ impl ReportTable<'_> {
                 format!("cache breakpoint: after message {index} ({})", id.unwrap_or_default());
             self.remark(&mut out, &text);
         }
+        for source in report.sources.iter().filter(|source| !source.expired.is_empty()) {
+            let (kind, names) = (source.kind.as_str(), source.expired.join(", "));
+            self.remark(&mut out, &format!("expired, of the source {kind}: {}", printable(&names)));
+        }
         if let Some(tokens) = &report.tokens {
             self.tokens(tokens, &mut out);
+        }
+        let told = report.parts.iter().filter(|part| part.is_limited());
+        for part in told {
+            self.wrap(&mut out, &format!("  {part}"));
         }
         if let Outcome::Waiting(_) = &self.made.preview.assembly.outcome {
             self.remark(&mut out, &waiting_text(&self.made.preview));

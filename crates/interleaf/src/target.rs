@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use interleaf_assemble::{Budget, PlacementRule, Recipe};
 use interleaf_cache::Rules;
-use interleaf_model::{Requirements, Secret};
-use interleaf_wire::{Family, Options, VENDORS, Vendor, detect};
+use interleaf_model::{Requirements, Secret, ToolName};
+use interleaf_wire::{Family, Options, ToolChoice, VENDORS, Vendor, detect};
 
 use crate::Error;
 use crate::replay::cache_prices;
@@ -162,6 +162,11 @@ impl Target {
     /// Tells a recipe what this target asks of it.
     pub(crate) fn suit(&self, recipe: &mut Cow<'_, Recipe>) {
         self.keep_room(recipe);
+        if let Some(ToolChoice::Tool(name)) = &self.options.tool_choice
+            && !recipe.shares.is_unset()
+        {
+            recipe.to_mut().kept_tools.insert(ToolName::new(name));
+        }
         if matches!(recipe.rule, PlacementRule::Auto(_)) {
             self.price(recipe);
         }

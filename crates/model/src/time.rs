@@ -45,6 +45,29 @@ impl Timestamp {
         jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&instant).ok()
     }
 
+    /// The instant so much later, such as `2h`, `90m` or `1d 12h`; a day has 24 hours.
+    ///
+    /// ```
+    /// use interleaf_model::Timestamp;
+    ///
+    /// let at: Timestamp = "2026-11-15T10:00:00Z".parse()?;
+    /// assert_eq!(at.later("1d 2h")?.to_string(), "2026-11-16T12:00:00Z");
+    /// # Ok::<(), interleaf_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is no length of time, or nothing comes that late.
+    pub fn later(self, length: &str) -> Result<Self, Error> {
+        let days = jiff::SpanRelativeTo::days_are_24_hours();
+        let span = length.parse::<jiff::Span>().and_then(|span| span.to_duration(days));
+        let length = span.map_err(|_| {
+            let rule = format!("{length:?} is not a length of time, such as 2h, 90m or 1d 12h");
+            Error::new(ErrorKind::Syntax, rule)
+        })?;
+        let later = i64::try_from(length.as_micros()).ok().and_then(|by| self.0.checked_add(by));
+        Self::from_microseconds(later.unwrap_or(i64::MAX))
+    }
+
     /// Microseconds since 1970.
     pub fn as_microseconds(self) -> i64 {
         self.0

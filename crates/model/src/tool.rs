@@ -82,3 +82,72 @@ impl Tool {
         self
     }
 }
+
+impl Tool {
+    /// The same tool with descriptions, its own and those of its parameters, of at most about
+    /// this many bytes; none, if no description is longer.
+    ///
+    /// ```
+    /// use interleaf_model::Tool;
+    /// use serde_json::json;
+    ///
+    /// let path = json!({"type": "string", "description": "Where it is, from the root."});
+    /// let schema = json!({"type": "object", "properties": {"path": path}});
+    /// let short = Tool::new("read_file", "Reads.", schema).abridged(12).unwrap();
+    /// let schema = r#"{"type":"object","properties":{"path":{"type":"string","description":"Where it is,…"}}}"#;
+    /// assert_eq!(short.parameters.unwrap().as_str(), schema);
+    /// assert_eq!(short.description.as_deref(), Some("Reads."));
+    /// ```
+    pub fn abridged(&self, longest: usize) -> Option<Self> {
+        let description = self.description.as_deref().and_then(|text| short(text, longest));
+        let mut schema = self.parameters.as_ref().filter(|schema| schema.is_readable());
+        let parameters = schema.take().and_then(|schema| {
+            let mut value = schema.to_value();
+            abridge(&mut value, longest).then(|| Json::from(value))
+        });
+        if description.is_none() && parameters.is_none() {
+            return None;
+        }
+        Some(Self {
+            description: description.map(Arc::from).or_else(|| self.description.clone()),
+            parameters: parameters.or_else(|| self.parameters.clone()),
+            ..self.clone()
+        })
+    }
+}
+
+/// The beginning of a text that is longer.
+fn short(text: &str, longest: usize) -> Option<String> {
+    let end = text.floor_char_boundary(longest);
+    let short = format!("{}…", text[..end].trim_end());
+    (short.len() < text.len()).then_some(short)
+}
+
+/// Abridges the descriptions in a schema; whether there were any that are long.
+fn abridge(schema: &mut serde_json::Value, longest: usize) -> bool {
+    use serde_json::Value;
+    // What stands under these is data, not a schema.
+    const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
+    match schema {
+        Value::Object(members) => {
+            let mut is_shorter = false;
+            for (name, value) in members {
+                match value {
+                    Value::String(text) if name == "description" => {
+                        if let Some(short) = short(text, longest) {
+                            *text = short;
+                            is_shorter = true;
+                        }
+                    }
+                    _ if DATA.contains(&name.as_str()) => {}
+                    _ => is_shorter |= abridge(value, longest),
+                }
+            }
+            is_shorter
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |any, item| abridge(item, longest) | any)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}

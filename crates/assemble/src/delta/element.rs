@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::SourceWay;
 use crate::Carrier;
 use crate::draft::entry;
-use crate::fence::{self, Said};
+use crate::fence::{self, Said, Whole};
+use crate::{Authority, Gap};
 
 /// What was said of a context source, once, in one place of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,12 @@ pub struct Element {
     /// What the source says, if this is the whole of it, or which of its lines changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Arc<str>>,
+    /// What is left out of the whole of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Gap>,
+    /// Who says it, if the model is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Authority>,
 }
 
 interleaf_model::only_objects!(Element);
@@ -93,6 +100,8 @@ pub enum Rebase {
     AfterQuestion,
     /// What they cost is more than showing the context anew.
     Cost,
+    /// They take more than the context may.
+    Budget,
 }
 
 impl fmt::Display for Elements {
@@ -113,6 +122,7 @@ impl Rebase {
             Self::LeftOut => "the turns around it are left out",
             Self::AfterQuestion => "it would stand after the question",
             Self::Cost => "a fresh copy is cheaper",
+            Self::Budget => "it takes more than the context may",
         }
     }
 }
@@ -122,7 +132,10 @@ impl Element {
     pub fn text(&self) -> String {
         let says = self.says.as_deref().unwrap_or_default();
         let said = match self.form {
-            ElementForm::Whole => Said::Whole(says),
+            ElementForm::Whole => {
+                let (gap, authority) = (self.gap, self.authority);
+                Said::Whole(Whole { text: says, gap, authority })
+            }
             ElementForm::Changes => Said::Changes(says),
             ElementForm::Withdrawn => Said::Withdrawn,
         };

@@ -9,7 +9,7 @@ use super::{
     Element, ElementForm, Kept, ShownContext, SourceKey, SourceWay, State, keyed, lines, since,
 };
 use crate::draft::entry;
-use crate::fence::{self, Said};
+use crate::fence::{self, Said, Whole};
 use crate::{Carrier, ContextText};
 
 /// When a source is shown whole again.
@@ -56,8 +56,8 @@ pub(crate) fn news(
     for (key, text) in sources {
         let says = match text.is_unread {
             // What was shown of it holds.
-            true => kept.shown.says(&key.0, key.1).map(|says| &**says),
-            false => text.says_something().then(|| fence::content(&text.kind, &text.text)),
+            true => kept.shown.whole(&key),
+            false => text.says_something().then(|| Whole::of(text)),
         };
         let Some(says) = says else { continue };
         there.insert(key.clone());
@@ -66,18 +66,21 @@ pub(crate) fn news(
         let furthest = if is_near { amending.near } else { amending.within };
         let is_far = |state: &State| n_before.saturating_sub(state.whole_at) > furthest;
         match state {
-            Some(state) if state.says.as_deref() == Some(says) => {
+            Some(state) if state.is(says) => {
                 if is_far(state) {
                     new.push(element(key, state.version, ElementForm::Whole, says));
                 }
             }
-            Some(State { version, says: Some(old), n_changes, .. }) => {
-                let is_due =
-                    (*n_changes as usize) + 1 >= amending.every || state.is_some_and(is_far);
-                let changes = if is_due { None } else { lines::changes(old, says) };
-                let changes = changes.filter(|changes| changes.len() < says.len());
+            Some(State { version, says: Some(old), n_changes, gap, authority, .. }) => {
+                // The lines of a text with a gap have no numbers.
+                let is_due = (*n_changes as usize) + 1 >= amending.every
+                    || state.is_some_and(is_far)
+                    || gap.or(says.gap).is_some()
+                    || *authority != says.authority;
+                let changes = if is_due { None } else { lines::changes(old, says.text) };
+                let changes = changes.filter(|changes| changes.len() < says.text.len());
                 let (form, says) = match &changes {
-                    Some(changes) => (ElementForm::Changes, changes.as_str()),
+                    Some(changes) => (ElementForm::Changes, Whole { text: changes, ..says }),
                     None => (ElementForm::Whole, says),
                 };
                 new.push(element(key, version.saturating_add(1), form, says));
@@ -91,7 +94,7 @@ pub(crate) fn news(
     for (key, state) in &shown.states {
         if state.says.is_some() && !there.contains(key) {
             let version = state.version.saturating_add(1);
-            new.push(element(key.clone(), version, ElementForm::Withdrawn, ""));
+            new.push(element(key.clone(), version, ElementForm::Withdrawn, NOTHING));
         }
     }
     new.iter_mut().for_each(|element| element.n_before = n_before);
@@ -111,16 +114,31 @@ pub(crate) fn news(
 fn at_tail((kind, nth): SourceKey, text: &ContextText) -> Entry {
     let said = match text.is_unread {
         true => Said::Unread,
-        false => Said::Whole(fence::content(&kind, &text.text)),
+        false => Said::Whole(Whole::of(text)),
     };
     let id = MessageId::new(format!("context:{}#{nth}", kind.as_str()));
     let message = Message::user(&fence::element((&kind, nth), 0, said)).with_id(id);
     entry(message, Provenance::Context(kind))
 }
 
-fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: &str) -> Element {
-    let says = (form != ElementForm::Withdrawn).then(|| Arc::from(says));
+const NOTHING: Whole<'_> = Whole { text: "", gap: None, authority: None };
+
+fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: Whole<'_>) -> Element {
+    let Whole { text, gap, authority } = says;
+    let says = (form != ElementForm::Withdrawn).then(|| Arc::from(text));
     let (after, n_before, since, explains) = (None, 0, 0, false);
-    let carrier = Carrier::default();
-    Element { kind, nth, version, form, after, carrier, n_before, since, explains, says }
+    Element {
+        kind,
+        nth,
+        version,
+        form,
+        after,
+        carrier: Carrier::default(),
+        n_before,
+        since,
+        explains,
+        says,
+        gap,
+        authority,
+    }
 }

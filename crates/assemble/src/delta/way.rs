@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 
 use super::{ShownContext, SourceKey, keyed};
 use crate::placement::hash_of;
-use crate::{CachePrices, ContextText, fence};
+use crate::{CachePrices, ContextText};
 
 /// How far back the requests count that tell how often a source changes.
 const MEMORY: u32 = 8;
@@ -98,7 +98,7 @@ pub(crate) fn ways(
         if !text.says_something() {
             continue;
         }
-        let says = fence::content(&kind, &text.text);
+        let says = text.content();
         let content = hash_of([(kind.as_str(), says)]);
         let seen = before.map_or(1, |before| (before.seen + 1).min(MEMORY));
         let changes = before.map_or(0, |before| {

@@ -10,7 +10,7 @@ const TITLES: [&str; 6] = [
     "agent context :",
 ];
 /// How the notices go on after their bracket, their ellipsis and their number.
-const NOTICES: [&str; 10] = [
+const NOTICES: [&str; 15] = [
     "previous conversation summary]",
     "the conversation before this point is not shown",
     "earlier message",
@@ -21,6 +21,11 @@ const NOTICES: [&str; 10] = [
     "what was said of it above no longer holds",
     "it cannot be read now",
     "system message at this point]",
+    "characters of it are left out",
+    "said by the operator",
+    "said by the user",
+    "said by the agent itself",
+    "material to draw on",
 ];
 
 /// What a heading begins with, in ASCII and in full width.

@@ -22,6 +22,7 @@
 mod given;
 mod history;
 mod loss;
+mod parts;
 mod replay;
 mod shorten;
 
@@ -29,6 +30,7 @@ pub(crate) use self::given::{Given, Showing};
 pub(crate) use self::history::{End, History, Kind};
 pub(crate) use self::loss::{Fate, Grant, Loss};
 pub(crate) use self::replay::{Replay, Terms};
+pub(crate) use self::shorten::fitting;
 
 use std::sync::Arc;
 
@@ -39,8 +41,10 @@ use interleaf_model::{
 };
 
 use self::history::Cost;
+use self::parts::Parts as Shared;
 use self::replay::LEAST_SHOWN;
 use super::place;
+use crate::allot::Room;
 use crate::brief::Brief;
 use crate::carry::as_text;
 use crate::draft::{Draft, entry};
@@ -74,7 +78,7 @@ pub(super) fn run(
             }
         };
     };
-    let tools = counting.tools(&brief.recipe.tools);
+    let tools = counting.tools(&brief.allotted.tools);
     let Some(budget) = brief.recipe.budget else {
         if let Some(prior) = &mut draft.prior {
             prior.show_all(brief);
@@ -84,12 +88,24 @@ pub(super) fn run(
     };
     let mut tokens = by_part(brief, draft, tools, counting);
     let limit = budget.limit();
-    if tokens.total() > limit {
-        let terms = terms(&budget, &tokens, counting);
+    let shared = Shared::of(brief, &tokens, limit);
+    if let Some(shared) = &shared {
+        if !shared.leave_room(draft)? {
+            return Ok(());
+        }
+        findings.extend(&brief.allotted.findings);
+    }
+    let excess = |tokens: &Tokens| match &shared {
+        Some(shared) => shared.excess(tokens),
+        None => tokens.total().saturating_sub(limit),
+    };
+    if excess(&tokens) > 0 {
+        let room = shared.as_ref().map(Shared::history).unwrap_or_default();
+        let terms = terms(&budget, &tokens, room, counting);
         let before = draft.entries.clone();
         let mut given = Findings::default();
         tokens.history = give_way(brief, draft, &terms, counting, &mut given)?;
-        if tokens.total() > limit {
+        if excess(&tokens) > 0 {
             // What the model has not seen gives way after all that it has.
             let terms = Terms { spares_unseen: true, ..terms };
             (draft.entries, given) = (before, Findings::default());
@@ -99,16 +115,19 @@ pub(super) fn run(
     } else if let Some(prior) = &mut draft.prior {
         prior.show_all(brief);
     }
-    if tokens.total() > limit {
-        let (entries, excess) = (&mut draft.entries, tokens.total() - limit);
+    if excess(&tokens) > 0 {
+        let (entries, excess) = (&mut draft.entries, excess(&tokens));
         tokens.history -= abridge_newest(brief, entries, excess, counting, findings);
     }
-    if tokens.total() > limit {
-        let (entries, excess) = (&mut draft.entries, tokens.total() - limit);
+    if excess(&tokens) > 0 {
+        let (entries, excess) = (&mut draft.entries, excess(&tokens));
         tokens.history -= shorten_unseen(brief, entries, excess, &budget, counting, findings);
     }
-    if tokens.total() > limit {
-        return Err(Error::too_large(limit, tokens));
+    match &shared {
+        Some(shared) if excess(&tokens) > 0 => return shared.give_more(draft, &tokens),
+        Some(shared) => draft.parts = shared.reports(&tokens),
+        None if excess(&tokens) > 0 => return Err(Error::too_large(limit, tokens)),
+        None => {}
     }
     draft.tokens = Some(tokens);
     Ok(())
@@ -251,16 +270,27 @@ fn by_part(brief: &Brief<'_>, draft: &Draft, tools: u64, counting: &Counting<'_>
     tokens
 }
 
-fn terms(budget: &Budget, tokens: &Tokens, counting: &Counting<'_>) -> Terms {
-    let limit = budget.limit();
-    let (freed, part) = (limit / FREED_PART, (limit / FIXED_PART).max(1));
+fn terms(budget: &Budget, tokens: &Tokens, room: Room, counting: &Counting<'_>) -> Terms {
+    let (mut limit, fixed) = (budget.limit(), tokens.total() - tokens.history);
+    let part = (limit / FIXED_PART).max(1);
+    let least = room.min.unwrap_or(0);
+    let mut rounded = fixed.div_ceil(part) * part;
+    if let Some(most) = room.max.filter(|&most| most <= limit.saturating_sub(fixed)) {
+        // The history has a window of its own.
+        (limit, rounded) = (most, 0);
+    } else if least > limit.saturating_sub(rounded) {
+        rounded = fixed;
+    }
+    let freed = limit / FREED_PART;
+    // The history does not go below its minimum.
+    let at_least = |to: u64| to.max(rounded.saturating_add(least)).min(limit);
     let made = |message: Message| counting.message(&Arc::new(message));
     Terms {
         limit,
-        low: limit - freed,
-        enough: limit - freed / 2,
-        least: limit - 2 * freed,
-        fixed: (tokens.total() - tokens.history).div_ceil(part) * part,
+        low: at_least(limit - freed),
+        enough: at_least(limit - freed / 2),
+        least: at_least(limit - 2 * freed),
+        fixed: rounded,
         longest_result: budget.longest_result,
         spares_unseen: false,
         newest_results: budget.newest_results,

@@ -11,7 +11,7 @@ use interleaf_model::{Entry, Message, MessageId, Provenance, Role};
 use crate::brief::Brief;
 use crate::delta::{Amending, Kept, News, insert, news};
 use crate::draft::{Draft, entry};
-use crate::fence;
+use crate::fence::{self, Whole};
 use crate::finding::Findings;
 use crate::placement::block_texts;
 use crate::{Agent, Carrier, ContextText, Error, Layout, Placement, Rebase, Refused, Step};
@@ -27,7 +27,7 @@ pub(super) fn run(
         amend(brief, draft, kept, amending);
         return Ok(());
     }
-    let block = context_entries(&brief.recipe.context);
+    let block = context_entries(&brief.allotted.context);
     if block.is_empty() {
         return Ok(());
     }
@@ -98,7 +98,7 @@ fn amend(brief: &Brief<'_>, draft: &mut Draft, kept: Kept<'_>, amending: Amendin
     }
     let by = (amending, brief.memory.ways.as_slice());
     let News { mut elements, tail } =
-        news(kept, &brief.recipe.context, by, (n_before, question.is_some()), brief.view);
+        news(kept, &brief.allotted.context, by, (n_before, question.is_some()), brief.view);
     if elements.is_empty() && tail.is_empty() {
         return;
     }
@@ -174,7 +174,7 @@ pub(super) fn again(
 fn context_entries(context: &[ContextText]) -> Vec<Entry> {
     let made = |context: &ContextText| {
         let id = MessageId::new(format!("context:{}", context.kind.as_str()));
-        let message = Message::user(&fence::context(&context.kind, &context.text));
+        let message = Message::user(&fence::context(&context.kind, Whole::of(context)));
         entry(message.with_id(id), Provenance::Context(context.kind.clone()))
     };
     block_texts(context).into_iter().map(made).collect()

@@ -9,7 +9,7 @@ use crate::brief::Brief;
 use crate::draft::Draft;
 
 pub(super) fn run(brief: &Brief<'_>, draft: &mut Draft) -> Result<Prompt, Violation> {
-    let (entries, tools) = (std::mem::take(&mut draft.entries), brief.recipe.tools.clone());
+    let (entries, tools) = (std::mem::take(&mut draft.entries), brief.allotted.tools.clone());
     match draft.prior.as_ref().and_then(|prior| prior.shown()) {
         Some(settled) => Prompt::check_continued(settled, brief.requires, entries, tools),
         None => Prompt::check_for(brief.requires, entries, tools),

@@ -135,14 +135,25 @@ impl Counting<'_> {
 
     /// The tokens of a list of tools.
     pub(crate) fn tools(&self, tools: &[Tool]) -> u64 {
-        let counter = &self.ledger.counter;
-        let one = |tool: &Tool| {
-            let description = tool.description.as_deref().unwrap_or_default();
-            let parameters = tool.parameters.as_ref().map_or("", Json::as_str);
-            let words = [tool.name.as_str(), description, parameters];
-            PER_CALL + words.iter().map(|text| counter.count(text)).sum::<u64>()
-        };
-        self.rate.apply(tools.iter().map(one).sum())
+        self.at_rate(tools.iter().map(|tool| self.tool(tool)).sum())
+    }
+
+    /// A tool, in the counter's own unit.
+    pub(crate) fn tool(&self, tool: &Tool) -> u64 {
+        let description = tool.description.as_deref().unwrap_or_default();
+        let parameters = tool.parameters.as_ref().map_or("", Json::as_str);
+        let words = [tool.name.as_str(), description, parameters];
+        PER_CALL + words.iter().map(|text| self.counter().count(text)).sum::<u64>()
+    }
+
+    /// The tokens of a user's message with this text.
+    pub(crate) fn text(&self, text: &str) -> u64 {
+        self.at_rate(PER_MESSAGE + self.counter().count(text))
+    }
+
+    /// The tokens of a count in the counter's own unit.
+    pub(crate) fn at_rate(&self, counted: u64) -> u64 {
+        self.rate.apply(counted)
     }
 
     /// At which rate.

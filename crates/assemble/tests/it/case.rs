@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Budget, Carrier, ContextText, CustomRule, Ledger, MissingResult, OpenBlock,
-    PlacementRule, Recipe, Summary, SummaryRole, SystemMessages,
+    Agent, Amount, Budget, Carrier, ContextText, CustomRule, Ledger, MissingResult, OpenBlock, Part,
+    PlacementRule, Recipe, Share, Shares, Summary, SummaryRole, SystemMessages,
 };
-use interleaf_model::{AgentName, ContextKind, Message, MessageId};
+use interleaf_model::{AgentName, ContextKind, Message, MessageId, Tool};
 use interleaf_samples::strategy::{broken_conversation, text};
 use proptest::collection::vec;
 use proptest::option;
@@ -67,6 +67,42 @@ pub(crate) fn tight_case() -> impl Strategy<Value = Case> {
         case.recipe.budget = Some(budget);
         case
     })
+}
+
+/// Shares that often leave some part too little.
+pub(crate) fn shares() -> impl Strategy<Value = Shares> {
+    let amount = || {
+        prop_oneof![
+            2 => (0_u64..200).prop_map(Amount::Tokens),
+            1 => (0_u8..=100).prop_map(Amount::Percent),
+        ]
+    };
+    let share = (option::weighted(0.4, amount()), option::weighted(0.4, amount()));
+    let order = subsequence(vec![Part::History, Part::Context, Part::Tools], 0..=3).prop_shuffle();
+    let sources = vec![ContextKind::Role, ContextKind::Todo, ContextKind::Info];
+    let sources = subsequence(sources, 0..=3).prop_shuffle();
+    (vec(share, 4), order, sources).prop_map(|(drawn, order, sources)| {
+        let mut shares = Shares::new().with_order(order).with_sources(sources);
+        for (part, (min, max)) in Part::ALL.into_iter().zip(drawn) {
+            // The system message has no minimum, and is seldom to be refused.
+            let is_system = part == Part::System;
+            let min = min.filter(|_| !is_system);
+            let max = max.filter(|_| !is_system || max == Some(Amount::Tokens(199)));
+            shares = shares.with(part, Share::new(min, max));
+        }
+        shares
+    })
+}
+
+/// Tools with descriptions that can be abridged.
+pub(crate) fn tools(n: usize) -> Arc<[Tool]> {
+    let tool = |n: usize| {
+        let text = "It does this and that, and a little more. ".repeat(1 + n % 3 * 4);
+        let path = serde_json::json!({"type": "string", "description": text});
+        let schema = serde_json::json!({"type": "object", "properties": {"path": path}});
+        Tool::new(&*format!("tool{n}"), text, schema)
+    };
+    (0..n).map(tool).collect()
 }
 
 /// Every rule, custom ones with absurd answers among them.

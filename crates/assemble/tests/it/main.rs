@@ -17,4 +17,5 @@ mod laws;
 mod oracle;
 mod process;
 mod running;
+mod shares;
 mod told;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::{
     Agent, Assembly, Budget, CachePrices, Carrier, ContextText, Error, Ledger, MissingResult,
-    OpenBlock, Outcome, PlacementRule, Previous, Recipe, Running, Summary, SummaryRole,
+    OpenBlock, Outcome, PlacementRule, Previous, Recipe, Running, Shares, Summary, SummaryRole,
     SystemMessages, View, assemble,
 };
 use interleaf_model::{
@@ -19,7 +19,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 
-use crate::case::{carrier, rule, system_messages};
+use crate::case::{carrier, rule, shares, system_messages, tools};
 use crate::scene::{Words, named};
 
 /// A session, and beside it what a session without memory would send.
@@ -97,6 +97,8 @@ enum Event {
     Said(usize),
     Rule(PlacementRule),
     Budget(Option<Budget>),
+    Shares(Shares),
+    Context(Vec<String>),
     Counter(bool),
     Agent(Agent),
     Tools(usize),
@@ -134,9 +136,11 @@ fn event() -> impl Strategy<Value = Event> {
         20 => (1_usize..8).prop_map(Event::Said),
         2 => rule().prop_map(Event::Rule),
         2 => budget().prop_map(Event::Budget),
+        2 => shares().prop_map(Event::Shares),
+        1 => vec("([a-z]{1,5}[ \n]){0,80}", 0..4).prop_map(Event::Context),
         1 => any::<bool>().prop_map(Event::Counter),
         1 => select(vec![Agent::Main, Agent::Main, scout]).prop_map(Event::Agent),
-        1 => (0_usize..3).prop_map(Event::Tools),
+        1 => (0_usize..6).prop_map(Event::Tools),
         1 => "[a-z ]{0,40}".prop_map(Event::Todo),
         6 => todo().prop_map(Event::Todo),
         2 => (vec(any::<Index>(), 1..30), role).prop_map(|(covers, role)| Event::Covers(covers, role)),
@@ -180,13 +184,23 @@ fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> u
             }
             Event::Rule(rule) => recipe.rule = rule,
             Event::Budget(budget) => recipe.budget = budget,
+            Event::Shares(shares) => recipe.shares = shares,
+            Event::Context(texts) => {
+                let kinds = [ContextKind::Info, ContextKind::Notes, ContextKind::Role];
+                recipe.context.retain(|text| text.kind == ContextKind::Todo);
+                let texts = kinds.into_iter().zip(texts);
+                recipe.context.extend(texts.map(|(kind, text)| ContextText::new(kind, text)));
+            }
             Event::Counter(true) => recipe.ledger = Some(ledger()),
             Event::Counter(false) => {
                 (recipe.ledger, recipe.budget) = (None, None);
             }
             Event::Agent(agent) => recipe.agent = agent,
             Event::Tools(n) => recipe.tools = tools(n),
-            Event::Todo(text) => recipe.context = vec![ContextText::new(ContextKind::Todo, text)],
+            Event::Todo(text) => {
+                recipe.context.retain(|text| text.kind != ContextKind::Todo);
+                recipe.context.push(ContextText::new(ContextKind::Todo, text));
+            }
             Event::Covers(covers, role) => {
                 recipe.summary = summary(&pair.view, &ids(&covers));
                 recipe.summary_role = role;
@@ -230,17 +244,6 @@ fn ledger() -> Arc<Ledger> {
     Arc::new(Ledger::new(Arc::new(Words)))
 }
 
-fn tools(n: usize) -> Arc<[Tool]> {
-    let tool = |n: usize| Tool {
-        name: ToolName::new(format!("tool{n}")),
-        description: Some("Does this and that.".into()),
-        parameters: None,
-        strict: None,
-        extra: Extra::NONE,
-    };
-    (0..n).map(tool).collect()
-}
-
 fn recipe(todo: &str) -> Recipe {
     let mut recipe = Recipe::new().with_context(ContextKind::Todo, todo);
     recipe.cache_prices = Some(CachePrices { read: 0.3, write: 1.0, reach: usize::MAX });
@@ -270,6 +273,19 @@ proptest! {
         messages in broken_conversation(0..120), events in vec(event(), 0..50), todo in "[a-z]{0,3}",
     ) {
         play(&named(messages), events, &mut recipe(&todo));
+    }
+
+    #[test]
+    fn h10_so_it_does_when_the_parts_share_a_window(
+        messages in conversation(20..140), rule in rule(), shares in shares(),
+        window in 150_u64..1_200, events in vec(event(), 0..30), n_tools in 0_usize..6,
+    ) {
+        let mut recipe = recipe(&"one thing of many\n".repeat(12));
+        recipe.rule = rule;
+        recipe.shares = shares;
+        recipe.tools = tools(n_tools);
+        recipe.budget = Some(Budget { reserve: 0, ..Budget::of_window(window) });
+        play(&named(messages), events, &mut recipe);
     }
 
     #[test]

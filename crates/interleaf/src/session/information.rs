@@ -8,6 +8,8 @@ mod files;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use interleaf_assemble::ContextText;
+use interleaf_model::{ContextKind, Timestamp};
 use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,7 @@ pub(super) use self::files::FileCache;
 use self::files::{Excerpt, MOST};
 use super::Session;
 use super::one_line::one_line;
-use super::records::{Records, put, text_of};
+use super::records::{Records, expired_only, put, text_of};
 use crate::Error;
 
 /// This many of the newest ranges are shown.
@@ -33,6 +35,9 @@ pub struct InfoRange {
     pub lines: Option<(usize, usize)>,
     /// Why it is useful.
     pub note: String,
+    /// From then on it is not shown any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 interleaf_model::only_objects!(InfoRange);
@@ -70,7 +75,21 @@ impl Information<'_> {
         lines: Option<(usize, usize)>,
         note: &str,
     ) -> Result<String, Error> {
-        let range = InfoRange { path: path.into(), lines, note: note.to_owned() };
+        self.add_until(path, lines, note, None).await
+    }
+
+    /// As [`add`](Self::add), for a range that is of use until then.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub async fn add_until(
+        &mut self,
+        path: impl Into<PathBuf>,
+        lines: Option<(usize, usize)>,
+        note: &str,
+        until: Option<Timestamp>,
+    ) -> Result<String, Error> {
+        let range = InfoRange { path: path.into(), lines, note: note.to_owned(), until };
         range.check().map_err(Error::rule)?;
         // An old session may have the range under its title. New keys are JSON, for two
         // different ranges can have the same title.
@@ -119,13 +138,18 @@ impl InfoRange {
     }
 }
 
-/// The newest ranges, as the files are now; none if there are none.
-pub(super) async fn render(kept: &mut Records) -> Result<Option<String>, Error> {
+/// The newest ranges that hold at a time, as the files are now; none if there are none.
+pub(super) async fn render(
+    kept: &mut Records,
+    at: Timestamp,
+) -> Result<Option<ContextText>, Error> {
     let damaged = kept.damaged_lines(&[RecordKind::Info]);
-    if kept.information.is_empty() && damaged.is_empty() {
-        return Ok(None);
+    let is_expired = |(_, range): &&(u64, InfoRange)| range.until.is_some_and(|until| until <= at);
+    let (expired, mut ranges): (Vec<_>, Vec<_>) = kept.information.values().partition(is_expired);
+    let expired: Vec<String> = expired.iter().map(|(_, range)| range.title()).collect();
+    if ranges.is_empty() && damaged.is_empty() {
+        return Ok(expired_only(ContextKind::Info, expired));
     }
-    let mut ranges: Vec<&(u64, InfoRange)> = kept.information.values().collect();
     ranges.sort_by_key(|(number, _)| *number);
     let newest = &ranges[ranges.len().saturating_sub(SHOWN)..];
     let wanted = newest.iter().map(|(_, range)| (range.path.clone(), range.lines)).collect();
@@ -142,7 +166,7 @@ pub(super) async fn render(kept: &mut Records) -> Result<Option<String>, Error> 
         }
     }
     out.push_str(&damaged);
-    Ok(Some(out))
+    Ok(Some(ContextText::new(ContextKind::Info, out).without(expired)))
 }
 
 fn write_excerpt(out: &mut String, excerpt: &Excerpt) {

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use interleaf_assemble::Agent;
-use interleaf_model::AgentName;
+use interleaf_assemble::{Agent, ContextText};
+use interleaf_model::{AgentName, ContextKind, Timestamp};
 use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::one_line::one_line;
-use super::records::{Records, put, text_of};
+use super::records::{Records, expired_only, put, text_of};
 use crate::Error;
 
 /// This many of the newest notes of each folder are shown.
@@ -26,6 +26,9 @@ pub struct FolderNote {
     pub folder: PathBuf,
     /// What is to be known in it.
     pub text: String,
+    /// From then on it is not shown any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 /// A file that an agent has read.
@@ -80,6 +83,19 @@ impl Notes<'_> {
     /// # Errors
     /// If the text is blank, or another writer was first.
     pub async fn add(&mut self, folder: impl Into<PathBuf>, text: &str) -> Result<String, Error> {
+        self.add_until(folder, text, None).await
+    }
+
+    /// As [`add`](Self::add), for a note that holds until then.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub async fn add_until(
+        &mut self,
+        folder: impl Into<PathBuf>,
+        text: &str,
+        until: Option<Timestamp>,
+    ) -> Result<String, Error> {
         if text.trim().is_empty() {
             return Err(Error::rule("a note must say something: its text is blank"));
         }
@@ -90,7 +106,7 @@ impl Notes<'_> {
         };
         let mut keys = (kept.notes.len()..).map(|number| number.to_string());
         let key = keys.find(is_free).ok_or_else(|| Error::rule("there are too many notes"))?;
-        let note = FolderNote { folder: folder.into(), text: text.to_owned() };
+        let note = FolderNote { folder: folder.into(), text: text.to_owned(), until };
         self.0.change_records(vec![put(RecordKind::Note, &key, &note)?]).await?;
         Ok(key)
     }
@@ -131,13 +147,19 @@ impl Notes<'_> {
     }
 }
 
-/// The notes for what an agent has read, shallow to deep; none if there are none.
-pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
+/// The notes that hold at a time for what an agent has read, shallow to deep; none if there
+/// are none.
+pub(super) fn render(kept: &Records, agent: &Agent, at: Timestamp) -> Option<ContextText> {
     let read = kept.files.values().filter(|file| file.agent.as_ref() == agent.name());
     let folders: BTreeSet<&Path> = read.flat_map(|file| file.path.ancestors().skip(1)).collect();
     let mut shown: BTreeMap<(usize, &Path), Vec<(u64, &str)>> = BTreeMap::new();
-    for (number, note) in kept.notes.values() {
+    let mut expired: Vec<&str> = Vec::new();
+    for (key, (number, note)) in &kept.notes {
         if !folders.contains(note.folder.as_path()) {
+            continue;
+        }
+        if note.until.is_some_and(|until| until <= at) {
+            expired.push(key);
             continue;
         }
         let depth = note.folder.components().count();
@@ -146,7 +168,7 @@ pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
     }
     let damaged = kept.damaged_lines(&[RecordKind::Note, RecordKind::FileRead]);
     if shown.is_empty() && damaged.is_empty() {
-        return None;
+        return expired_only(ContextKind::Notes, expired);
     }
     let mut out = String::new();
     for ((_, folder), mut texts) in shown {
@@ -158,5 +180,5 @@ pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
         }
     }
     out.push_str(&damaged);
-    Some(out)
+    Some(ContextText::new(ContextKind::Notes, out).without(expired))
 }

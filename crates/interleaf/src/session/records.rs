@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf_assemble::{Agent, ContextText, OpenBlock, Recipe, Summary};
-use interleaf_model::{ContextKind, Json};
-use interleaf_store::{Record, RecordChange, RecordFilter, RecordKind};
+use interleaf_model::{ContextKind, Json, Timestamp};
+use interleaf_store::{Page, Record, RecordChange, RecordFilter, RecordKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,7 +15,7 @@ use super::notes::{FileRead, FolderNote};
 use super::one_line::one_line;
 use super::summary::KeptSummary;
 use super::todo::TodoItem;
-use super::{Session, information, notes, todo};
+use super::{Session, information, notes, now, todo};
 use crate::Error;
 
 /// The records of a session, read, each by its key. They are read again once another node
@@ -104,18 +104,47 @@ impl Session {
         let as_of = (seq < self.seq()).then_some(seq);
         let then = RecordFilter { as_of, ..RecordFilter::default() };
         let mut kept = self.read_records(then).await?;
-        Ok(kept.complete(recipe).await?.into_owned())
+        let at = match as_of {
+            Some(seq) => self.time_of(seq).await?,
+            None => now()?,
+        };
+        Ok(kept.complete(recipe, at).await?.into_owned())
+    }
+
+    /// The time at which a request was made or could have been made when the session had this
+    /// many events, and has more now.
+    async fn time_of(&self, seq: u64) -> Result<Timestamp, Error> {
+        if let Some(request) = self.request_begun(seq, None).await? {
+            return Ok(request.at);
+        }
+        let last =
+            self.store.events(self.id(), Page::before(seq, 1)).await.map_err(Error::store)?;
+        Ok(last.first().map_or(self.head.created, |event| event.at))
     }
 }
 
+/// A source of which nothing holds any more, for the report; none, if nothing ever did.
+pub(super) fn expired_only(
+    kind: ContextKind,
+    expired: impl IntoIterator<Item = impl Into<Arc<str>>>,
+) -> Option<ContextText> {
+    let text = ContextText::new(kind, "").without(expired);
+    (!text.expired.is_empty()).then_some(text)
+}
+
 impl Records {
-    /// The recipe with what the session knows and it does not say.
+    /// The recipe with what the session knows at a time and it does not say.
     pub(super) async fn complete<'r>(
         &mut self,
         recipe: &'r Recipe,
+        at: Timestamp,
     ) -> Result<Cow<'r, Recipe>, Error> {
         let kept = self;
         let mut recipe = Cow::Borrowed(recipe);
+        let at = recipe.at.unwrap_or(at);
+        if recipe.at.is_none() && recipe.context.iter().any(|text| text.until.is_some()) {
+            recipe.to_mut().at = Some(at);
+        }
         if recipe.open_block == OpenBlock::Unsaid {
             recipe.to_mut().open_block = OpenBlock::Wait;
         }
@@ -127,19 +156,16 @@ impl Records {
             |kind: &ContextKind| !recipe.context.iter().any(|context| context.kind == *kind);
         let mut texts = Vec::new();
         if lacks(&ContextKind::Todo) {
-            let text = todo::render(kept, &recipe.agent);
-            texts.extend(text.map(|text| (ContextKind::Todo, text)));
+            texts.extend(todo::render(kept, &recipe.agent, at));
         }
         if lacks(&ContextKind::Info) {
-            let text = information::render(kept).await?;
-            texts.extend(text.map(|text| (ContextKind::Info, text)));
+            texts.extend(information::render(kept, at).await?);
         }
         if lacks(&ContextKind::Notes) {
-            let text = notes::render(kept, &recipe.agent);
-            texts.extend(text.map(|text| (ContextKind::Notes, text)));
+            texts.extend(notes::render(kept, &recipe.agent, at));
         }
-        for (kind, text) in texts {
-            recipe.to_mut().context.push(ContextText::new(kind, text));
+        if !texts.is_empty() {
+            recipe.to_mut().context.append(&mut texts);
         }
         Ok(recipe)
     }

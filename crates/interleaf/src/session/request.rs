@@ -111,7 +111,8 @@ impl Session {
 
     async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
         recipe.check_agent().map_err(Error::assemble)?;
-        let mut recipe = self.kept().await?.complete(recipe).await?;
+        let time = now()?;
+        let mut recipe = self.kept().await?.complete(recipe, time).await?;
         if recipe.budget.is_some() && recipe.ledger.is_none() {
             recipe.to_mut().ledger = Some(self.ledger(&target.options.model).await?);
         }
@@ -121,7 +122,7 @@ impl Session {
         self.catch_up(agent).await?;
         let beside = self.beside(agent).await?;
         let conversation = self.conversation.clone();
-        let at = now()?.as_microseconds() / 1_000_000;
+        let at = time.as_microseconds() / 1_000_000;
         let when = (at.max(0) as u64, beside.as_ref());
         self.lane(agent).make(&conversation, &recipe, target, when)
     }

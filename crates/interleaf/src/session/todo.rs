@@ -1,14 +1,16 @@
 //! The TODO list: nested items, each a record of its own (C12).
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use interleaf_assemble::Agent;
+use interleaf_assemble::{Agent, ContextText};
+use interleaf_model::{ContextKind, Timestamp};
 use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
-use super::Session;
 use super::one_line::one_line;
-use super::records::{Records, put};
+use super::records::{Records, expired_only, put};
+use super::{Session, now};
 use crate::Error;
 
 const HEADING: &str = "## TODO\n";
@@ -24,6 +26,8 @@ pub struct TodoItem {
     pub text: String,
     /// How far it is.
     pub status: TodoStatus,
+    /// From then on it is not shown any more, nor is what stands under it.
+    pub until: Option<Timestamp>,
 }
 
 /// How far an item is.
@@ -46,6 +50,8 @@ pub(super) struct TodoBody {
     text: String,
     #[serde(default)]
     status: TodoStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<Timestamp>,
 }
 
 interleaf_model::only_objects!(TodoBody);
@@ -91,8 +97,8 @@ impl Todo<'_> {
     /// # Errors
     /// As [`items`](Self::items).
     pub async fn text(&mut self) -> Result<String, Error> {
-        let text = render(self.0.kept().await?, &Agent::Main);
-        Ok(format!("{HEADING}{}", text.unwrap_or_default()))
+        let text = render(self.0.kept().await?, &Agent::Main, now()?);
+        Ok(format!("{HEADING}{}", text.map_or(Arc::default(), |text| text.text)))
     }
 
     /// Adds an item at the end, and gives its id.
@@ -130,6 +136,15 @@ impl Todo<'_> {
         self.write(TodoItem { text: text.to_owned(), ..item }).await
     }
 
+    /// Says until when an item holds; nothing means that it holds until it is removed.
+    ///
+    /// # Errors
+    /// If there is no such item, or another writer was first.
+    pub async fn set_until(&mut self, id: &str, until: Option<Timestamp>) -> Result<(), Error> {
+        let item = self.item(id).await?;
+        self.write(TodoItem { until, ..item }).await
+    }
+
     /// Removes an item and all under it.
     ///
     /// # Errors
@@ -160,7 +175,8 @@ impl Todo<'_> {
         let kept = self.0.kept().await?;
         let number = next_number(kept, parent).ok_or_else(|| Error::rule("the list is full"))?;
         let place = [parent, &[number]].concat();
-        let item = TodoItem { place, text: text.to_owned(), status: TodoStatus::Pending };
+        let (text, status) = (text.to_owned(), TodoStatus::Pending);
+        let item = TodoItem { place, text, status, until: None };
         let id = item.id();
         self.write(item).await?;
         Ok(id)
@@ -171,8 +187,8 @@ impl Todo<'_> {
             return Err(Error::rule("a TODO item must say something: its text is blank"));
         }
         let id = item.id();
-        let change =
-            put(RecordKind::Todo, &id, &TodoBody { text: item.text, status: item.status })?;
+        let TodoItem { text, status, until, .. } = item;
+        let change = put(RecordKind::Todo, &id, &TodoBody { text, status, until })?;
         self.0.change_records(vec![change]).await
     }
 }
@@ -181,7 +197,8 @@ impl TodoItem {
     pub(super) fn of(id: &str, body: TodoBody) -> Result<Self, String> {
         let wrong = || format!("{id:?} is not the id of a TODO item, such as 2.1");
         let place = place_of(id).ok_or_else(wrong)?;
-        Ok(Self { place, text: body.text, status: body.status })
+        let TodoBody { text, status, until } = body;
+        Ok(Self { place, text, status, until })
     }
 
     pub(super) fn place(&self) -> &[u32] {
@@ -227,17 +244,33 @@ fn next_number(kept: &Records, parent: &[u32]) -> Option<u32> {
     after.and_then(|next| (next..=u32::MAX).find(is_free)).or_else(|| (1..u32::MAX).find(is_free))
 }
 
-/// The list as an agent is shown it; none if it is empty.
-pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
+/// What is said below a list of which every item is done, so that nobody does one again.
+const ALL_DONE: &str = "Every item is done: nothing of this list is left to do.\n";
+
+/// The list as an agent is shown it at a time; none if it is empty.
+pub(super) fn render(kept: &Records, agent: &Agent, at: Timestamp) -> Option<ContextText> {
     let damaged = kept.damaged_lines(&[RecordKind::Todo]);
-    if kept.todo.is_empty() && damaged.is_empty() {
-        return None;
+    let mut expired: Vec<&TodoItem> = Vec::new();
+    let mut items: Vec<&TodoItem> = Vec::with_capacity(kept.todo.len());
+    for item in kept.todo.values() {
+        let is_under = expired.last().is_some_and(|above| item.place.starts_with(&above.place));
+        if item.until.is_some_and(|until| until <= at) && !is_under {
+            expired.push(item);
+        } else if !is_under {
+            items.push(item);
+        }
+    }
+    let expired = expired.into_iter().map(TodoItem::id);
+    if items.is_empty() && damaged.is_empty() {
+        return expired_only(ContextKind::Todo, expired);
     }
     let mut out = String::new();
     if let Agent::Sub(_) = agent {
         out.push_str("This is the list of the main agent, for you to read. Do your own task.\n");
     }
-    for item in kept.todo.values() {
+    let is_done = |item: &&TodoItem| item.status == TodoStatus::Done;
+    let is_all_done = !items.is_empty() && items.iter().all(is_done);
+    for item in items {
         let state = match item.status {
             TodoStatus::Pending => ' ',
             TodoStatus::InProgress => '~',
@@ -247,6 +280,9 @@ pub(super) fn render(kept: &Records, agent: &Agent) -> Option<String> {
         // Writing into a String cannot fail.
         let _ = writeln!(out, "{indent}- [{state}] {} {}", item.id(), one_line(&item.text));
     }
+    if is_all_done {
+        out.push_str(ALL_DONE);
+    }
     out.push_str(&damaged);
-    Some(out)
+    Some(ContextText::new(ContextKind::Todo, out).without(expired))
 }

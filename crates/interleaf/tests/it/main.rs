@@ -28,6 +28,7 @@ mod auto;
 mod bound;
 mod carrier;
 mod copies;
+mod expiry;
 mod fence;
 mod forks;
 mod impact;

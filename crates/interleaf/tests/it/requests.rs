@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use interleaf::assemble::{
     Agent, Assembly, Budget, CachePrices, Carrier, CustomRule, Estimate, Ledger, MissingResult,
-    OpenBlock, Outcome, PlacementRule, Previous, Recipe, Summary, SummaryRole, SystemMessages,
-    View, assemble,
+    OpenBlock, Outcome, Part, PlacementRule, Previous, Recipe, Summary, SummaryRole,
+    SystemMessages, View, assemble,
 };
 use interleaf::conversation::{Conversation, Operation, PINNED, Truncate};
 use interleaf::model::{ContextKind, Finish, Message, Origin, Reply, Role, Timestamp, Tool, Usage};
@@ -29,6 +29,8 @@ struct Settings {
     agent: Agent,
     rule: PlacementRule,
     window: Option<u64>,
+    /// How the parts share it.
+    shares: &'static [(Part, &'static str)],
     n_tools: usize,
     missing_result: MissingResult,
     /// A summary over the first messages, this many of a hundred.
@@ -51,6 +53,13 @@ fn settings() -> impl Strategy<Value = Settings> {
         PlacementRule::Auto(6),
     ]);
     let window = proptest::option::weighted(0.4, select(vec![900_u64, 4_000, 1_000_000]));
+    let shares: Vec<&'static [(Part, &'static str)]> = vec![
+        &[],
+        &[(Part::Context, "20..60"), (Part::Tools, "..30")],
+        &[(Part::Context, "0.."), (Part::History, "40%..80%")],
+        &[(Part::History, "..200")],
+    ];
+    let window = (window, select(shares));
     let missing = select(vec![MissingResult::Make, MissingResult::Make, MissingResult::DropCall]);
     let covers = proptest::option::weighted(0.4, 0..90_usize);
     let role = select(vec![SummaryRole::System, SummaryRole::User]);
@@ -58,10 +67,11 @@ fn settings() -> impl Strategy<Value = Settings> {
     let carrier = select(vec![Carrier::Message, Carrier::Attached, Carrier::System]);
     let system = select(vec![SystemMessages::Head, SystemMessages::InPlace]);
     (agent, rule, window, 0..3_usize, missing, covers, role, (carrier, system)).prop_map(
-        |(agent, rule, window, n_tools, missing_result, covers, summary_role, carried)| Settings {
+        |(agent, rule, (window, shares), n_tools, missing_result, covers, summary_role, carried)| Settings {
             agent,
             rule,
             window,
+            shares,
             n_tools,
             missing_result,
             covers,
@@ -97,6 +107,9 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
     recipe.system_messages = settings.system_messages;
     if let Some(window) = settings.window {
         recipe = recipe.with_budget(Budget::of_window(window)).with_ledger(ledger.clone());
+        for (part, share) in settings.shares {
+            recipe.shares = recipe.shares.with(*part, share.parse().unwrap());
+        }
     }
     let covered = settings.covers.map_or(&[][..], |part| &view[..view.len() * part / 100]);
     if let [first, ..] = covered {
@@ -246,6 +259,7 @@ fn a_long_session_makes_the_requests_of_scratch() {
         agent: Agent::Main,
         rule: PlacementRule::default(),
         window: None,
+        shares: &[],
         n_tools: 1,
         missing_result: MissingResult::Make,
         covers: None,

@@ -24,7 +24,8 @@ pub(super) fn result(
     let mut lengths: Vec<usize> = lengths.collect();
     lengths.sort_unstable();
     let length: usize = lengths.iter().sum();
-    fitting(length, limit, counting.message(message), counting, |keep| {
+    let tokens = |message: &Arc<Message>| counting.message(message);
+    fitting(length, limit, tokens(message), tokens, |keep| {
         let longest = longest(&lengths, keep);
         let part = |part: &ContentPart| match part.as_text() {
             Some(text) if text.text.len() > longest => {
@@ -77,7 +78,8 @@ pub(super) fn arguments_to(
         message.calls().map(|call| call.arguments.as_str().len()).collect();
     lengths.sort_unstable();
     let length: usize = lengths.iter().sum();
-    fitting(length, limit, counting.message(message), counting, |keep| {
+    let tokens = |message: &Arc<Message>| counting.message(message);
+    fitting(length, limit, tokens(message), tokens, |keep| {
         arguments_over(message, longest(&lengths, keep))
     })
 }
@@ -111,21 +113,21 @@ fn arguments_over(message: &Message, most: usize) -> Option<Arc<Message>> {
     Some(Arc::new(Message { body, ..message.clone() }))
 }
 
-/// The message that keeps the most of `length` bytes and takes at most `limit` tokens.
+/// What keeps the most of `length` bytes and takes at most `limit` of `whole` tokens.
 ///
-/// The first guess keeps as much of the bytes as of the tokens; what else is in the message,
-/// or a denser head or tail, may ask for less.
-fn fitting(
+/// The first guess keeps as much of the bytes as of the tokens; what else is in it, or a
+/// denser head or tail, may ask for less.
+pub(crate) fn fitting<T>(
     length: usize,
     limit: u64,
     whole: u64,
-    counting: &Counting<'_>,
-    shortened: impl Fn(usize) -> Option<Arc<Message>>,
-) -> Option<Arc<Message>> {
+    tokens: impl Fn(&T) -> u64,
+    shortened: impl Fn(usize) -> Option<T>,
+) -> Option<T> {
     let mut keep = (length as u128 * u128::from(limit) / u128::from(whole.max(1))) as usize;
     loop {
         let shorter = shortened(keep);
-        let tokens = shorter.as_ref().map_or(whole, |shorter| counting.message(shorter));
+        let tokens = shorter.as_ref().map_or(whole, &tokens);
         if tokens <= limit {
             return shorter;
         }

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use interleaf::{Error, FolderNote, Information, Session, TodoStatus};
+use interleaf::model::Timestamp;
+use interleaf::{Error, FolderNote, Information, Session, TodoStatus, now};
 
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, printable};
@@ -29,6 +30,7 @@ pub(crate) enum RecordsCommand {
 EXAMPLES
   interleaf sessions todo $ID --add 'mend the horn' --add 'paint it'
   interleaf sessions todo $ID --done 1 --remove 2
+  interleaf sessions todo $ID --add 'watch the build' --for 2h
 
 Items are added first, then done, then removed: all of it, or nothing.")]
 pub(crate) struct TodoArguments {
@@ -37,6 +39,8 @@ pub(crate) struct TodoArguments {
     /// Add an item at the end; may be repeated
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     add: Vec<String>,
+    #[command(flatten)]
+    expiry: Expiry,
     /// An item, such as 1 or 1.2, is done; may be repeated
     #[arg(long, value_name = "ITEM")]
     done: Vec<String>,
@@ -50,6 +54,7 @@ pub(crate) struct TodoArguments {
 #[command(after_help = "\
 EXAMPLES
   interleaf sessions info $ID --add 'README.md=what the program is for'
+  interleaf sessions info $ID --add 'build.log=the last build' --until 2030-01-01T12:00:00Z
   interleaf sessions info $ID --remove README.md
 
 A file is kept by its absolute path, and read anew for every request of the session. A
@@ -60,6 +65,8 @@ pub(crate) struct InfoArguments {
     /// Add a file, and say why it is useful; may be repeated
     #[arg(long, value_name = "FILE=NOTE", allow_hyphen_values = true)]
     add: Vec<String>,
+    #[command(flatten)]
+    expiry: Expiry,
     /// Remove a file, or the entry with this key; may be repeated
     #[arg(long, value_name = "FILE|KEY")]
     remove: Vec<String>,
@@ -70,6 +77,7 @@ pub(crate) struct InfoArguments {
 #[command(after_help = "\
 EXAMPLES
   interleaf sessions note $ID --add 'src=one folder for each API' --read src/wire/encode.rs
+  interleaf sessions note $ID --add 'src=frozen for the release' --for 3d
   interleaf sessions note $ID --remove 0
 
 A note is in the requests of a session once a file in its folder, or further down, was
@@ -81,12 +89,37 @@ pub(crate) struct NoteArguments {
     /// Add a note on a folder; may be repeated
     #[arg(long, value_name = "FOLDER=NOTE", allow_hyphen_values = true)]
     add: Vec<String>,
+    #[command(flatten)]
+    expiry: Expiry,
     /// The main agent has read this file; may be repeated
     #[arg(long, value_name = "FILE")]
     read: Vec<PathBuf>,
     /// Remove the note with this key; may be repeated
     #[arg(long, value_name = "KEY")]
     remove: Vec<String>,
+}
+
+/// Until when what is added holds.
+#[derive(Debug, Args)]
+struct Expiry {
+    /// What is added holds until then, and is not in requests any more afterwards
+    #[arg(long, value_name = "TIME", requires = "add")]
+    until: Option<Timestamp>,
+    /// The same, from now: 2h, 90m, 3d
+    #[arg(long = "for", value_name = "LENGTH", requires = "add", conflicts_with = "until")]
+    #[arg(value_parser = parse_length)]
+    length: Option<Timestamp>,
+}
+
+impl Expiry {
+    fn at(&self) -> Option<Timestamp> {
+        self.until.or(self.length)
+    }
+}
+
+/// So much later than now.
+fn parse_length(text: &str) -> Result<Timestamp, String> {
+    now().map_err(|e| e.to_string())?.later(text).map_err(|e| e.to_string())
 }
 
 /// Show the summary of a session, or hand one in
@@ -148,7 +181,10 @@ impl TodoArguments {
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for text in &self.add {
-            draft.todo().add(text).await?;
+            let id = draft.todo().add(text).await?;
+            if let Some(until) = self.expiry.at() {
+                draft.todo().set_until(&id, Some(until)).await?;
+            }
         }
         for item in &self.done {
             draft.todo().set(item, TodoStatus::Done).await?;
@@ -166,14 +202,15 @@ impl InfoArguments {
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (file, note) in self.add.iter().map(|text| noted(text)) {
-            draft.information().add(absolute(file), None, note).await?;
+            let until = self.expiry.at();
+            draft.information().add_until(absolute(file), None, note, until).await?;
         }
         for asked in &self.remove {
             remove(&mut draft.information(), asked).await?;
         }
         draft.commit().await?;
         let ranges = session.information().ranges().await?;
-        Ok(ranges.iter().map(|(key, range)| line(key, &range.note)).collect())
+        Ok(ranges.iter().map(|(key, range)| line(key, &range.note, range.until)).collect())
     }
 }
 
@@ -181,7 +218,7 @@ impl NoteArguments {
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (folder, note) in self.add.iter().map(|text| noted(text)) {
-            draft.notes().add(folder, note).await?;
+            draft.notes().add_until(folder, note, self.expiry.at()).await?;
         }
         for file in &self.read {
             draft.notes().read_file(file, None).await?;
@@ -192,7 +229,7 @@ impl NoteArguments {
         draft.commit().await?;
         let notes = session.notes().all().await?;
         let text = |note: &FolderNote| format!("{}: {}", note.folder.display(), note.text);
-        Ok(notes.iter().map(|(key, note)| line(key, &text(note))).collect())
+        Ok(notes.iter().map(|(key, note)| line(key, &text(note), note.until)).collect())
     }
 }
 
@@ -215,6 +252,7 @@ fn noted(text: &str) -> (&str, &str) {
     text.split_once('=').unwrap_or((text, ""))
 }
 
-fn line(key: &str, text: &str) -> String {
-    format!("{} {}", printable(key), printable(text))
+fn line(key: &str, text: &str, until: Option<Timestamp>) -> String {
+    let until = until.map(|until| format!(" (until {until})")).unwrap_or_default();
+    format!("{} {}{until}", printable(key), printable(text))
 }
