@@ -24,7 +24,11 @@ pub(super) fn in_place<'a>(cx: &mut Context<'_>, entries: &'a [Entry]) -> Vec<Me
         add(cx, message, &mut content);
         if !content.is_empty() {
             let rest = message_rest(message, cx.options.cache);
-            messages.push(MessageForm { role: "system", content: Content(content), rest });
+            messages.push(MessageForm {
+                role: "system",
+                content: Content(content, cx.options.cache),
+                rest,
+            });
         }
     }
     messages
