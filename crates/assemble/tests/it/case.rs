@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interleaf_assemble::{
-    Agent, Amount, Budget, Carrier, ContextText, CustomRule, Ledger, MissingResult, OpenBlock, Part,
-    PlacementRule, Recipe, Share, Shares, Summary, SummaryRole, SystemMessages,
+    Agent, Amount, Budget, Carrier, ContextText, CustomRule, Ledger, MissingResult, OpenBlock,
+    Part, PlacementRule, Recipe, Share, Shares, Summary, SummaryRole, SystemMessages,
 };
 use interleaf_model::{AgentName, ContextKind, Message, MessageId, Tool};
 use interleaf_samples::strategy::{broken_conversation, text};

@@ -9,8 +9,7 @@ use interleaf_assemble::{
     SystemMessages, View, assemble,
 };
 use interleaf_model::{
-    AgentName, ContextKind, Extra, Message, MessageId, Prompt, Requirements, SystemInPlace, Tool,
-    ToolName, notation,
+    AgentName, ContextKind, Message, MessageId, Prompt, Requirements, SystemInPlace, notation,
 };
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::shape::Shape;

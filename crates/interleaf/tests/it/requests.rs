@@ -67,7 +67,16 @@ fn settings() -> impl Strategy<Value = Settings> {
     let carrier = select(vec![Carrier::Message, Carrier::Attached, Carrier::System]);
     let system = select(vec![SystemMessages::Head, SystemMessages::InPlace]);
     (agent, rule, window, 0..3_usize, missing, covers, role, (carrier, system)).prop_map(
-        |(agent, rule, (window, shares), n_tools, missing_result, covers, summary_role, carried)| Settings {
+        |(
+            agent,
+            rule,
+            (window, shares),
+            n_tools,
+            missing_result,
+            covers,
+            summary_role,
+            carried,
+        )| Settings {
             agent,
             rule,
             window,
