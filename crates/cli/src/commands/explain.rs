@@ -21,6 +21,7 @@ EXAMPLES
   interleaf explain fixtures/agent-session.json --todo '1. mend' --place 'from_end(5)'
   interleaf explain fixtures/agent-session.json --todo '1. mend' --carrier attached
   interleaf explain fixtures/agent-session.json --window 2000 --json
+  interleaf explain fixtures/agent-session.json --window 8000 --part context=..10%
   interleaf explain fixtures/chat-array.json --missing drop
   interleaf explain fixtures/agent-session.json --to gemini
 
