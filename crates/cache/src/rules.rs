@@ -148,6 +148,10 @@ const MODELS: &[(&str, &str, &str, u64)] = &[
     ("deepseek", "", "deepseek", 64),
 ];
 
+/// Vendors that another one's cache serves.
+const SAME: &[(&str, &str)] =
+    &[("openai-responses", "openai"), ("azure", "openai"), ("llama-cpp", "llama.cpp")];
+
 impl Match {
     /// Reads are told in steps of this many tokens.
     pub fn step(&self) -> u64 {
@@ -176,9 +180,12 @@ impl Rules {
     ///
     /// assert_eq!(Rules::of_model("anthropic", "claude-opus-4-6").unwrap().minimum, 4_096);
     /// assert_eq!(Rules::of_model("openai", "gpt-5.6-mini").unwrap().name, "openai-5.6");
+    /// assert_eq!(Rules::of_model("openai-responses", "gpt-5").unwrap().name, "openai");
     /// assert!(Rules::of_model("someone", "a-model").is_none());
     /// ```
     pub fn of_model(vendor: &str, model: &str) -> Option<Self> {
+        let same = SAME.iter().find(|(other, _)| *other == vendor);
+        let vendor = same.map_or(vendor, |(_, own)| own);
         let model = model.rsplit('/').next().unwrap_or(model);
         let row = MODELS.iter().find(|(of, begins, ..)| *of == vendor && model.starts_with(begins));
         match row {

@@ -73,6 +73,7 @@ impl Session {
             names: Some(&made.body.names).filter(|names| !names.is_empty()),
             earlier,
             all_elements,
+            terms: Some(made.terms.clone()),
             impact: Some(&made.traced.impact),
             trace: Some(&made.traced.trace),
             ..Telling::of(report)

@@ -8,6 +8,7 @@ use interleaf_wire::NameMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::terms::Terms;
 use crate::Impact;
 use crate::impact::Trace;
 
@@ -28,6 +29,9 @@ pub(super) struct Telling<'a> {
     /// All that is shown of the context and stays, so that nothing earlier need be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    /// How the recipe had it made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) terms: Option<Terms>,
     /// What it has in common with the request before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) impact: Option<&'a Impact>,
@@ -40,7 +44,8 @@ impl<'a> Telling<'a> {
     /// The report alone.
     pub(super) fn of(report: &'a Report) -> Self {
         let (prefix, names, earlier, all_elements) = (None, None, None, None);
-        Self { report, prefix, names, earlier, all_elements, impact: None, trace: None }
+        let (terms, impact, trace) = (None, None, None);
+        Self { report, prefix, names, earlier, all_elements, terms, impact, trace }
     }
 }
 
@@ -64,6 +69,7 @@ pub(super) struct Told {
     pub(super) elements: Option<Elements>,
     pub(super) earlier: Option<Earlier>,
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
+    pub(super) terms: Option<Terms>,
     pub(super) impact: Option<Impact>,
     pub(super) trace: Option<Trace>,
 }
