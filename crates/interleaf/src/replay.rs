@@ -18,6 +18,7 @@ mod bodies;
 mod decoded;
 mod outcome;
 mod play;
+pub mod plot;
 mod run;
 mod seen;
 mod way;

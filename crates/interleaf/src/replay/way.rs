@@ -118,6 +118,16 @@ pub(super) fn known() -> String {
 }
 
 impl Ways {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rules.len() * self.windows.len().max(1) * self.vendors.len().max(1)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Each way, by vendor, window and rule.
     pub(super) fn all(&self) -> impl Iterator<Item = Way> {
         fn or_none<T: Clone>(given: &[T]) -> Vec<Option<T>> {
