@@ -149,14 +149,13 @@ const MODELS: &[(&str, &str, &str, u64)] = &[
 ];
 
 /// Vendors that another one's cache serves.
-const SAME: &[(&str, &str)] =
-    &[
-        ("openai-responses", "openai"),
-        ("azure", "openai"),
-        ("google", "gemini"),
-        ("vertex", "gemini"),
-        ("llama-cpp", "llama.cpp"),
-    ];
+const SAME: &[(&str, &str)] = &[
+    ("openai-responses", "openai"),
+    ("azure", "openai"),
+    ("google", "gemini"),
+    ("vertex", "gemini"),
+    ("llama-cpp", "llama.cpp"),
+];
 
 impl Match {
     /// Reads are told in steps of this many tokens.

@@ -188,7 +188,8 @@ pub(crate) fn say(text: impl fmt::Display) {
 /// Shows how far something is, where a person looks on.
 pub(crate) fn bar(n: u64, what: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(n), ProgressDrawTarget::stderr());
-    let style = format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, {{per_sec}}, {{eta}} left");
+    let style =
+        format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, {{per_sec}}, {{eta}} left");
     match ProgressStyle::with_template(&style) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -5,6 +5,7 @@
 //! cargo run --release -p interleaf --example replay -- plot docs/replay.svg
 //! cargo run --release -p interleaf --example replay -- record fixtures/replay-session.jsonl
 //! cargo run --release -p interleaf --example replay -- bodies /tmp/bodies.jsonl 1000
+//! cargo run --release -p interleaf --example replay -- time /tmp/bodies.jsonl
 //! ```
 
 #[path = "caches/script.rs"]
@@ -13,11 +14,12 @@ mod script;
 use std::error::Error;
 use std::fs;
 use std::io::{BufWriter, Write as _};
+use std::time::Instant;
 
 use interleaf::assemble::{Outcome, Recipe};
 use interleaf::conversation::Operation;
 use interleaf::model::Message;
-use interleaf::replay::{Way, Ways, plot, run};
+use interleaf::replay::{Way, Ways, plot, read_bodies, run};
 use interleaf::{Next, Session, Target, copy, store, wire};
 use interleaf_samples::working_session::Course;
 
@@ -31,19 +33,48 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ["plot", file] => plot_rules(file),
         ["record", file] => record(file).await,
         ["bodies", file, n] => bodies(file, n.parse()?),
-        _ => Err("plot FILE, record FILE or bodies FILE N is expected".into()),
+        ["time", file] => time(file),
+        _ => Err("plot FILE, record FILE, bodies FILE N or time FILE is expected".into()),
     }
+}
+
+/// Four rules, and no context at all.
+fn ways() -> Result<Ways, Box<dyn Error>> {
+    let mut ways = Ways::default();
+    for rule in ["none", "after_tool_result(3)", "tail", "delta", "auto"] {
+        ways.rules.push(rule.parse()?);
+    }
+    ways.vendors.push("anthropic".parse()?);
+    Ok(ways)
+}
+
+/// How long it takes to read bodies and to play them.
+fn time(file: &str) -> Result<(), Box<dyn Error>> {
+    let text = fs::read_to_string(file)?;
+    let start = Instant::now();
+    let script = read_bodies(file, &text)?;
+    let (n, read) = (script.turns.len(), start.elapsed());
+    let start = Instant::now();
+    let outcome = run(&[script], &ways()?, &|| {})?;
+    let played = start.elapsed();
+    println!("{n} requests read in {read:.2?}, played in 5 ways in {played:.2?}");
+    for play in &outcome.sessions[0].plays {
+        let last = play.requests.last().and_then(|request| request.made());
+        let tokens = last.map_or(0, |made| made.tokens);
+        println!(
+            "{:22} {:5.1} % read, the last prompt has {tokens} tokens",
+            play.rule,
+            100.0 * play.totals.reuse()
+        );
+    }
+    Ok(())
 }
 
 /// The picture of the README.
 fn plot_rules(file: &str) -> Result<(), Box<dyn Error>> {
     let mut script = script(Course { n_requests: 60, change_every: 1, results: (1_000, 3_600) });
     script.name = "a session of 60 requests".into();
-    let mut ways = Ways::default();
-    for rule in ["none", "after_tool_result(3)", "tail", "delta", "auto"] {
-        ways.rules.push(rule.parse()?);
-    }
-    ways.vendors.push("anthropic".parse()?);
+    let ways = ways()?;
     let outcome = run(&[script], &ways, &|| {})?;
     let plots = plot::all(&outcome, None);
     let picture = plots.iter().find(|plot| plot.name == "computed.svg").ok_or("no picture")?;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::{AnyPath, DirPath};
 use interleaf::replay::{
-    Outcome, Play, PlayRule, PlayVendor, PlayedRequest, PlayedSession, Script, Ways, plot, read_bodies,
-    run as play,
+    Outcome, Play, PlayRule, PlayVendor, PlayedRequest, PlayedSession, Script, Ways, plot,
+    read_bodies, run as play,
 };
 use interleaf::{Session, copy};
 
@@ -20,16 +20,16 @@ use crate::open::{Missing, OpenStore};
 use crate::output::{Output, bar, say};
 use crate::save::save;
 
-/// The file with all figures, and what it begins with.
-const FIGURES: (&str, &str) = ("replay.json", "{\"interleaf_replay\":");
+/// The file with all figures.
+const FIGURES: &str = "replay.json";
 
 /// Make the requests of recorded sessions again under other rules, windows and vendors
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
   interleaf replay fixtures/replay-session.jsonl --out /tmp/replay
-  interleaf replay 0198 --rules 'recorded,delta,auto' --vendors anthropic,openai --out /tmp/replay
-  interleaf replay bodies.jsonl --windows 200000,32000 --price 3 --out /tmp/replay
+  interleaf replay fixtures/replay-session.jsonl --vendors openai,gemini --out /tmp/vendors
+  interleaf replay fixtures/replay-session.jsonl --windows 3000,8000 --price 3 --out /tmp/windows
 
 A SESSION is the id of one in the store, the file of a store or of `sessions export`, or a
 file of request bodies of any API, one a line, in the order in which they were sent. A table
@@ -45,7 +45,11 @@ pub(crate) struct ReplayArguments {
     store: Option<String>,
 
     /// Where the context goes: rules as for --place, `none` for no context, `recorded`
-    #[arg(long, value_delimiter = ',', default_value = "none,after_tool_result(3),tail,delta,auto")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "none,after_tool_result(3),tail,delta,auto"
+    )]
     rules: Vec<PlayRule>,
 
     /// Whose cache: `anthropic`, `openai/gpt-5.6`, `llama.cpp`, … [default: whoever was asked]
@@ -74,7 +78,7 @@ pub(crate) fn run(
     if fs::metadata(out).is_ok_and(|found| !found.is_dir()) {
         return Err(Failure::new(out.display().to_string(), "this is not a directory").into());
     }
-    check_own(&out.join(FIGURES.0))?;
+    check_own(&out.join(FIGURES))?;
     let mut scripts = Vec::new();
     for session in &arguments.sessions {
         scripts.extend(arguments.read(session, limit)?);
@@ -104,7 +108,10 @@ impl ReplayArguments {
             return recorded(&opened, &[id]);
         }
         if is_store(path) {
-            return all(&OpenStore::open_as(asked, &format!("sqlite:{asked}"), Missing::Refuse)?, asked);
+            return all(
+                &OpenStore::open_as(asked, &format!("sqlite:{asked}"), Missing::Refuse)?,
+                asked,
+            );
         }
         let input = Input::read(path, limit)?;
         let first = input.text.lines().find(|line| !line.trim().is_empty());
@@ -161,9 +168,9 @@ fn recorded(
 
 /// The figures and the plots, each with the name of its file.
 fn files(outcome: &Outcome, price: Option<f64>) -> Result<Vec<(String, String)>, Failure> {
-    let figures = serde_json::to_string(outcome).map_err(|e| Failure::json(FIGURES.0, &e))?;
+    let figures = serde_json::to_string(outcome).map_err(|e| Failure::json(FIGURES, &e))?;
     let plots = plot::all(outcome, price).into_iter().map(|plot| (plot.name, plot.svg));
-    Ok(std::iter::once((FIGURES.0.to_owned(), figures + "\n")).chain(plots).collect())
+    Ok(std::iter::once((FIGURES.to_owned(), figures + "\n")).chain(plots).collect())
 }
 
 /// Writes all files, or none if one of them is somebody else's.
@@ -177,7 +184,11 @@ fn write(out: &Path, files: &[(String, String)]) -> Result<(), Failure> {
     let others = others.flatten().filter(|file| file.file_name().to_str().is_none_or(is_new));
     match others.count() {
         0 => {}
-        n => say(format_args!("note: {} in {} stay as they are", plural(n, "other file"), out.display())),
+        n => say(format_args!(
+            "note: {} in {} stay as they are",
+            plural(n, "other file"),
+            out.display()
+        )),
     }
     files.iter().try_for_each(|(name, text)| save(&out.join(name), text))
 }
@@ -185,7 +196,7 @@ fn write(out: &Path, files: &[(String, String)]) -> Result<(), Failure> {
 /// Refuses a file that no replay made.
 fn check_own(path: &Path) -> Result<(), Failure> {
     let Ok(text) = fs::read(path) else { return Ok(()) };
-    if text.starts_with(FIGURES.1.as_bytes()) || text.starts_with(plot::MADE_BY.as_bytes()) {
+    if text.starts_with(Outcome::BEGINS.as_bytes()) || text.starts_with(plot::MADE_BY.as_bytes()) {
         return Ok(());
     }
     let rule = "this file was not made by `replay`, and is not overwritten";

@@ -143,6 +143,9 @@ pub struct Reading {
 }
 
 impl Outcome {
+    /// What its JSON begins with, by which it is known.
+    pub const BEGINS: &'static str = "{\"interleaf_replay\":";
+
     pub(super) fn of(sessions: Vec<PlayedSession>) -> Self {
         Self { interleaf_replay: VERSION, sessions }
     }
@@ -173,7 +176,7 @@ impl PlayedSession {
     pub fn reported(&self) -> Option<Usage> {
         let mut all = Usage::default();
         for request in &self.recorded {
-            all = all + request.usage?;
+            all += request.usage?;
         }
         (!self.recorded.is_empty()).then_some(all)
     }

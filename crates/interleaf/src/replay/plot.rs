@@ -57,11 +57,8 @@ pub fn plots(session: &PlayedSession, price: Option<f64>) -> Vec<Plot> {
             sets.push(set);
         }
     }
-    let many = |differs: fn(&(&str, Option<u64>), &(&str, Option<u64>)) -> bool| {
-        sets.iter().any(|set| differs(set, &sets[0]))
-    };
-    let has_vendors = many(|a, b| a.0 != b.0);
-    let has_windows = many(|a, b| a.1 != b.1);
+    let has_vendors = sets.iter().any(|set| set.0 != sets[0].0);
+    let has_windows = sets.iter().any(|set| set.1 != sets[0].1);
     for (vendor, window) in &sets {
         let of_set = |play: &&Play| (play.vendor.as_str(), play.window) == (*vendor, *window);
         let plays: Vec<&Play> = session.plays.iter().filter(of_set).collect();
@@ -73,7 +70,8 @@ pub fn plots(session: &PlayedSession, price: Option<f64>) -> Vec<Plot> {
             prefix.push_str(&format!("{window}-"));
         }
         let set = Set { session, plays, price };
-        let mut add = |name: &str, svg| plots.push(Plot { name: format!("{prefix}{name}.svg"), svg });
+        let mut add =
+            |name: &str, svg| plots.push(Plot { name: format!("{prefix}{name}.svg"), svg });
         add("reuse", set.reuse());
         add("computed", set.computed());
         add("cost", set.cost());
@@ -86,8 +84,10 @@ pub fn plots(session: &PlayedSession, price: Option<f64>) -> Vec<Plot> {
 
 /// A text as a part of a file's name.
 fn in_file_name(text: &str) -> String {
-    let text: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' }).collect();
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' })
+        .collect();
     text.trim_matches('-').to_owned()
 }
 

@@ -15,12 +15,7 @@ struct Layer {
 }
 
 /// Draws the prompts of a session that was played in one way.
-pub(super) fn draw(
-    title: &str,
-    subtitle: &str,
-    play: &Play,
-    marks: &[(usize, String)],
-) -> String {
+pub(super) fn draw(title: &str, subtitle: &str, play: &Play, marks: &[(usize, String)]) -> String {
     let layers = layers(play);
     let n = play.requests.len();
     let mut sums: Vec<Vec<Option<f64>>> = vec![vec![Some(0.0); n]];
@@ -33,7 +28,9 @@ pub(super) fn draw(
     let ticks = ticks(0.0, highest, 5);
     let range = (0.0, ticks.last().copied().unwrap_or(1.0));
     let figures: Vec<String> = layers.iter().map(Layer::figure).collect();
-    let label = |(layer, figure): (&Layer, &String)| layer.name.chars().count() + figure.chars().count() + 3;
+    let label = |(layer, figure): (&Layer, &String)| {
+        layer.name.chars().count() + figure.chars().count() + 3
+    };
     let longest = layers.iter().zip(&figures).map(label).max().unwrap_or(0);
     let mut canvas = Canvas::new((title, subtitle), n, range, longest);
     canvas.axes(&ticks, tokens);

@@ -26,6 +26,7 @@ const STYLE: &str = "
   .strong { fill: #1f2328; font-weight: 600 } .number { font-variant-numeric: tabular-nums }
   .curve { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round }
   .thin { stroke-width: 1.4; stroke-dasharray: 5 4 }
+  .over { stroke-dasharray: 9 9 }
   .leader { fill: none; stroke-width: 1; opacity: .55 }
   .edge { stroke: #ffffff; stroke-width: .7 }
   .s0 { stroke: #6e7781 } .s1 { stroke: #0072b2 } .s2 { stroke: #d55e00 } .s3 { stroke: #009e73 }
@@ -66,10 +67,8 @@ impl Canvas {
         longest_label: usize,
     ) -> Self {
         let margin = (longest_label as f64 * CHARACTER + 40.0).clamp(90.0, 300.0);
-        let x = Scale {
-            values: (1.0, n_requests.max(2) as f64),
-            places: (LEFT + 6.0, WIDTH - margin),
-        };
+        let x =
+            Scale { values: (1.0, n_requests.max(2) as f64), places: (LEFT + 6.0, WIDTH - margin) };
         let y = Scale { values, places: (BOTTOM, TOP) };
         let (name, words) = (escaped(title), escaped(subtitle));
         let svg = format!(

@@ -48,7 +48,9 @@ impl Curves<'_> {
         let mut ends = Vec::with_capacity(self.curves.len());
         let mut style = 0;
         let mut drawn: Vec<(usize, String)> = Vec::new();
-        for curve in &self.curves {
+        let mut lies_over = Vec::new();
+        for (index, curve) in self.curves.iter().enumerate() {
+            lies_over.push(self.curves[..index].iter().any(|other| curve.covers(other, range)));
             let at = |(x, y): (f64, f64)| (canvas.x.at(x), canvas.y.at(y).min(low));
             let points = curve.points(size, self.is_percent);
             let last = points.iter().rev().find_map(|point| *point);
@@ -57,9 +59,13 @@ impl Curves<'_> {
             let number = if curve.is_reference() { 0 } else { style };
             drawn.push((number, through(points.into_iter().map(|point| point.map(at)))));
         }
-        for (number, path) in &drawn {
-            let thin = if *number == 0 { " thin" } else { "" };
-            canvas.path(&format!("curve s{number}{thin}"), path);
+        for ((number, path), lies_over) in drawn.iter().zip(lies_over) {
+            let more = match (*number, lies_over) {
+                (0, _) => " thin",
+                (_, true) => " over",
+                (_, false) => "",
+            };
+            canvas.path(&format!("curve s{number}{more}"), path);
         }
         self.name(&mut canvas, &drawn, &ends);
         self.refused(&mut canvas, &drawn);
@@ -73,11 +79,9 @@ impl Curves<'_> {
         for ((curve, (number, _)), ((end_x, end_y), y)) in
             self.curves.iter().zip(drawn).zip(ends.iter().zip(places))
         {
-            let path = through(
-                [(end_x + 4.0, *end_y), (x - 14.0, y), (x - 4.0, y)].map(Some),
-            );
+            let path = through([(end_x + 4.0, *end_y), (x - 14.0, y), (x - 4.0, y)].map(Some));
             canvas.path(&format!("leader s{number}"), &path);
-            let class = if *number == 0 { "t0".to_owned() } else { format!("t{number} strong-name") };
+            let class = format!("t{number}");
             let words = [(class.as_str(), curve.name()), ("number", curve.figure.as_str())];
             canvas.tspans((x, y + 4.0), "start", &words);
         }
@@ -127,6 +131,14 @@ impl Curve {
 
     fn is_reference(&self) -> bool {
         self.name == "none"
+    }
+
+    /// Whether it would hide another: nearly all of its values are the same to the eye.
+    fn covers(&self, other: &Self, (low, high): (f64, f64)) -> bool {
+        let near = (high - low) / 150.0;
+        let pairs = || self.values.iter().flatten().zip(other.values.iter().flatten());
+        let n_near = pairs().filter(|(a, b)| (*a - *b).abs() < near).count();
+        !other.is_reference() && 10 * n_near >= 8 * pairs().count()
     }
 
     /// Its points, each that of a group of requests: their mean, or the last of them.

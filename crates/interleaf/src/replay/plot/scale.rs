@@ -41,9 +41,19 @@ pub(super) fn request_ticks(n: usize) -> Vec<usize> {
 /// A number of tokens: `900`, `1.2 k`, `33 k`, `1.16 M`.
 pub fn tokens(n: f64) -> String {
     let short = |n: f64, unit: &str| {
-        let digits = if n >= 99.95 { 0 } else if n >= 9.995 { 1 } else { 2 };
+        let digits = if n >= 99.95 {
+            0
+        } else if n >= 9.995 {
+            1
+        } else {
+            2
+        };
         let text = format!("{n:.digits$}");
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &text
+        };
         format!("{text} {unit}")
     };
     match n {
