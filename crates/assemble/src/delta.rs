@@ -17,6 +17,7 @@ mod way;
 pub(crate) use cost::{cheapest, since};
 pub use element::{Element, ElementForm, Elements, Rebase};
 pub(crate) use insert::insert;
+pub(crate) use lines::amended;
 pub(crate) use news::{Amending, News, news};
 pub(crate) use way::ways;
 pub use way::{SourceWay, Way};

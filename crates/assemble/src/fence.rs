@@ -7,6 +7,7 @@
 //! stands in. So the lines that read like the engine's are those that the engine wrote.
 
 mod escape;
+mod read;
 
 use std::borrow::Cow;
 
@@ -15,6 +16,7 @@ use interleaf_model::{
 };
 
 use self::escape::{escaped, inside, inside_with};
+pub use self::read::{FencedContext, FencedText};
 use crate::{Authority, ContextText, Gap};
 
 /// What opens a conversation whose beginning is not there.

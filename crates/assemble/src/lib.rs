@@ -65,6 +65,7 @@ pub use context::{Authority, ContextText, Gap};
 pub use delta::{Element, ElementForm, Elements, Rebase, ShownContext, SourceWay, Way};
 pub use draft::OpenCall;
 pub use error::{Error, ErrorKind};
+pub use fence::{FencedContext, FencedText};
 pub use finding::{Cause, Finding, FindingKind};
 pub use open::open_calls;
 pub use placement::{CustomRule, Fallback, Layout, Placement, PlacementRule};

@@ -9,6 +9,7 @@ mod lint;
 mod op;
 mod plan;
 mod query;
+mod replay;
 mod sessions;
 mod show;
 mod switch;
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Build(Box<build::BuildArguments>),
     Explain(Box<explain::ExplainArguments>),
     Switch(Box<switch::SwitchArguments>),
+    Replay(replay::ReplayArguments),
     Sessions(Box<sessions::SessionsArguments>),
     Convert(Box<convert::ConvertArguments>),
     Lint(lint::LintArguments),
@@ -46,6 +48,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Build(arguments) => return build::run(&arguments, limit, output),
         Command::Explain(arguments) => return explain::run(&arguments, limit, output),
         Command::Switch(arguments) => return switch::run(&arguments, limit, output),
+        Command::Replay(arguments) => replay::run(&arguments, limit, output)?,
         Command::Sessions(arguments) => sessions::run(*arguments, limit, output)?,
         Command::Convert(arguments) => return convert::run(&arguments, limit, output),
         Command::Lint(arguments) => return lint::run(&arguments, limit, output),

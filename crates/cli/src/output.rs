@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use interleaf::model::{Role, shown_lines};
 use serde::Serialize;
 
@@ -182,4 +183,15 @@ impl JsonObject<'_> {
 pub(crate) fn say(text: impl fmt::Display) {
     // A closed standard error is no reason to stop.
     let _ = writeln!(io::stderr(), "{}", shown_lines(&text.to_string()));
+}
+
+/// Shows how far something is, where a person looks on.
+pub(crate) fn bar(n: u64, what: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(n), ProgressDrawTarget::stderr());
+    let style =
+        format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, {{per_sec}}, {{eta}} left");
+    match ProgressStyle::with_template(&style) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }

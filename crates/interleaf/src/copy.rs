@@ -43,6 +43,7 @@
 //! ```
 
 mod line;
+mod lines;
 mod listing;
 mod reader;
 mod records;
@@ -56,6 +57,7 @@ use serde::{Deserialize, Serialize};
 
 use self::line::VERSION;
 pub use self::line::{is_head, read_head, read_item, write_head, write_item};
+pub use self::lines::take_lines;
 pub use self::listing::{all, parents_first};
 pub use self::reader::Reader;
 pub use self::writer::{Done, Writer};

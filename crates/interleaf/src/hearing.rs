@@ -1,11 +1,13 @@
 //! Which messages of a conversation an agent hears.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use interleaf_assemble::Agent;
+use interleaf_assemble::{Agent, Running, View};
 use interleaf_conversation::Conversation;
-use interleaf_model::{CallId, Message, Origin};
+use interleaf_model::{CallId, Message, MessageId, Origin};
+
+use crate::preview::pinned;
 
 /// How far back the call of a result is looked for.
 pub(crate) const NEAR: usize = 1000;
@@ -44,6 +46,64 @@ pub(crate) fn heard(conversation: &Conversation, agent: &Agent) -> (Vec<Arc<Mess
     let mut hearing = Hearing::default();
     let messages = conversation.visible().filter_map(|message| hearing.hear(agent, message));
     (messages.collect(), hearing)
+}
+
+/// How far an agent has followed a conversation. A view changes by appends within a batch,
+/// and otherwise begins another batch.
+#[derive(Debug, Default)]
+pub(crate) struct Following {
+    hearing: Hearing,
+    pinned: BTreeSet<MessageId>,
+    /// The batch whose view is known, and how many positions of it.
+    seen: Option<(u32, usize)>,
+}
+
+/// What is new in a conversation, as an agent hears it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Heard {
+    /// What is visible now, if that is not what was visible and what was said since.
+    pub(crate) view: Option<View>,
+    /// What was said since.
+    pub(crate) said: Vec<Arc<Message>>,
+    /// Which messages are pinned now, if these are others.
+    pub(crate) pinned: Option<BTreeSet<MessageId>>,
+}
+
+impl Following {
+    /// Takes in what is new in the conversation.
+    pub(crate) fn follow(&mut self, conversation: &Conversation, agent: &Agent) -> Heard {
+        let (batch, len) = (conversation.current_batch(), conversation.view_len());
+        let pinned = pinned(conversation);
+        let mut new = Heard::default();
+        match self.seen {
+            Some((seen, n)) if seen == batch && n <= len => {
+                let positions = (n..len).filter_map(|position| conversation.visible_at(position));
+                let heard = positions.filter_map(|message| self.hearing.hear(agent, message));
+                new.said = heard.collect();
+                new.pinned = (pinned != self.pinned).then(|| pinned.clone());
+            }
+            _ => {
+                let (messages, hearing) = heard(conversation, agent);
+                self.hearing = hearing;
+                new.view = Some(View { messages, pinned: pinned.clone() });
+            }
+        }
+        (self.seen, self.pinned) = (Some((batch, len)), pinned);
+        new
+    }
+}
+
+impl Heard {
+    /// Takes it into what requests are made from.
+    pub(crate) fn tell(self, running: &mut Running) {
+        if let Some(view) = self.view {
+            running.replace_view(view);
+        }
+        self.said.into_iter().for_each(|message| running.append(message));
+        if let Some(pinned) = self.pinned {
+            running.set_pinned(pinned);
+        }
+    }
 }
 
 /// A new message, with the agent whose call it answers if it names none.

@@ -181,6 +181,11 @@ impl Target {
         }
     }
 
+    /// The model's name.
+    pub(crate) fn model(&self) -> &str {
+        self.options.model.as_str()
+    }
+
     /// The rules of the prompt cache, if they are known.
     pub fn rules(&self) -> Option<Rules> {
         let known = || Rules::of_model(&self.vendor.name, &self.options.model);

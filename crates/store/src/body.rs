@@ -137,10 +137,26 @@ impl LastBody {
         let (hash, states) = HashStates::default().hash(0, &pieces);
         match hash == proven {
             true => Ok(Self { pieces, since_whole, states }),
-            false => {
-                let message = format!("the bytes of request {no} do not have its hash");
-                Err(Error::corrupt(message))
-            }
+            false => Err(other_hash(no)),
+        }
+    }
+
+    /// The body of a request that follows another, of which it takes what it shares. So the
+    /// bodies of a session are read one after the other, each at the cost of what is new.
+    ///
+    /// # Errors
+    /// If it goes on from another body, or the bytes are not those of the hash.
+    pub fn following(last: Option<&Self>, request: &SentRequest) -> Result<Self, Error> {
+        let SentRequest { no, body, .. } = request;
+        let broken = || Error::corrupt(format!("the body of request {no} is lost"));
+        let last = last.filter(|_| !body.whole);
+        let pieces = last.map(|last| last.pieces.clone());
+        let pieces = next_body(pieces, body.clone()).ok_or_else(broken)?;
+        let states = last.map(|last| &last.states);
+        let (hash, states) = states.unwrap_or(&HashStates::default()).hash(body.prefix, &pieces);
+        match hash == body.hash {
+            true => Ok(Self { pieces, since_whole: body.since_whole, states }),
+            false => Err(other_hash(*no)),
         }
     }
 
@@ -153,6 +169,10 @@ impl LastBody {
     pub fn to_bytes(&self) -> Vec<u8> {
         self.pieces.copy(0..self.pieces.len())
     }
+}
+
+fn other_hash(no: u64) -> Error {
+    Error::corrupt(format!("the bytes of request {no} do not have its hash"))
 }
 
 fn next_body(last: Option<Pieces>, stored: StoredBody) -> Option<Pieces> {

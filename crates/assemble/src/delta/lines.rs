@@ -42,7 +42,7 @@ pub(super) fn changes(old: &str, new: &str) -> Option<String> {
 }
 
 /// The old text after its changes; nothing, if they are not those of that text.
-pub(super) fn amended(old: &str, changes: &str) -> Option<String> {
+pub(crate) fn amended(old: &str, changes: &str) -> Option<String> {
     let old: Vec<&str> = old.split('\n').collect();
     let (mut new, mut done) = (Vec::with_capacity(old.len()), 0);
     for line in changes.split('\n') {

@@ -25,6 +25,14 @@ impl Failure {
         }
     }
 
+    /// What is wrong with a file of lines, and where.
+    pub(crate) fn line(name: &str, (line, error): &(Option<usize>, interleaf::Error)) -> Self {
+        match line {
+            Some(line) => Self::session(&format!("{name}: line {line}"), error),
+            None => Self::session(name, error),
+        }
+    }
+
     /// What a session refused.
     pub(crate) fn session(subject: &str, error: &interleaf::Error) -> Self {
         if let Some(fault) = error.input_fault() {

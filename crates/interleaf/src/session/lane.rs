@@ -1,37 +1,30 @@
 //! What one agent's requests are made from, carried from one to the next.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use interleaf_assemble::{
-    Agent, Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running, View,
-};
+use interleaf_assemble::{Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running};
 use interleaf_conversation::Conversation;
-use interleaf_model::{MessageId, Tool, Usage};
+use interleaf_model::{Tool, Usage};
 use interleaf_wire::{Encoded, NameMap, SessionEncoder};
 use smol_str::SmolStr;
 
 use super::counters::Counted;
+use super::terms::Terms;
 use super::told::Earlier;
 use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
-use crate::hearing::{Hearing, heard};
+use crate::hearing::Following;
 use crate::impact::{self, Before, Now, Traced};
-use crate::preview::pinned;
 use crate::{Error, Target};
 
-/// What one agent's requests are made from. It follows the conversation on its own: a
-/// view changes by appends within a batch, and otherwise begins another batch.
+/// What one agent's requests are made from. It follows the conversation on its own.
 pub(super) struct Lane {
     running: Running,
     encoder: SessionEncoder,
-    pinned: BTreeSet<MessageId>,
-    hearing: Hearing,
+    following: Following,
     bound: Bound,
-    /// The batch whose view is known, and how many positions of it.
-    seen: Option<(u32, usize)>,
     /// The event with which the last request began that is known here.
     last: Option<u64>,
     /// The requests that showed context which stays shown.
@@ -72,6 +65,8 @@ pub(super) struct Ready {
     pub(super) ledger: Option<Arc<Ledger>>,
     /// The hash of what its answer is made after, if the model binds its thinking to it.
     pub(super) prefix: Option<SmolStr>,
+    /// How the recipe had it made.
+    pub(super) terms: Terms,
     /// What it has in common with the request before.
     pub(super) traced: Traced,
 }
@@ -82,13 +77,11 @@ impl Default for Lane {
         Self {
             running: Running::new(),
             encoder: SessionEncoder::on_threads(n_threads),
-            pinned: BTreeSet::new(),
-            seen: None,
             last: None,
             trail: Trail::default(),
             tools_at: None,
             before: None,
-            hearing: Default::default(),
+            following: Default::default(),
             bound: Default::default(),
             asked: None,
         }
@@ -105,7 +98,7 @@ impl Lane {
         target: &Target,
         (at, beside): (u64, Option<&Before>),
     ) -> Result<Made, Error> {
-        self.follow(conversation, &recipe.agent);
+        self.following.follow(conversation, &recipe.agent).tell(&mut self.running);
         let requires = target.requirements();
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
         let prompt = match &assembly.outcome {
@@ -135,8 +128,8 @@ impl Lane {
             at,
         };
         let traced = impact::trace(&now, self.before.as_ref(), beside);
-        let ledger = recipe.ledger.clone();
-        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, traced })))
+        let (ledger, terms) = (recipe.ledger.clone(), Terms::of(recipe));
+        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, terms, traced })))
     }
 
     /// What is stored with a request of what it shows, and of the order of its tools.
@@ -194,27 +187,5 @@ impl Lane {
         if let Some(before) = self.before.as_mut().filter(|before| before.number == number) {
             before.usage = Some(usage);
         }
-    }
-
-    /// Takes in what is new in the conversation.
-    fn follow(&mut self, conversation: &Conversation, agent: &Agent) {
-        let (batch, len) = (conversation.current_batch(), conversation.view_len());
-        let pinned = pinned(conversation);
-        match self.seen {
-            Some((seen, n)) if seen == batch && n <= len => {
-                let new = (n..len).filter_map(|position| conversation.visible_at(position));
-                let new = new.filter_map(|message| self.hearing.hear(agent, message));
-                new.for_each(|message| self.running.append(message));
-                if pinned != self.pinned {
-                    self.running.set_pinned(pinned.clone());
-                }
-            }
-            _ => {
-                let (messages, hearing) = heard(conversation, agent);
-                self.hearing = hearing;
-                self.running.replace_view(View { messages, pinned: pinned.clone() });
-            }
-        }
-        (self.seen, self.pinned) = (Some((batch, len)), pinned);
     }
 }

@@ -71,6 +71,7 @@ impl Session {
         let told = Telling {
             prefix: made.prefix.as_ref(),
             names: Some(&made.body.names).filter(|names| !names.is_empty()),
+            terms: Some(made.terms.clone()),
             impact: Some(&made.traced.impact),
             trace: Some(&made.traced.trace),
             ..Telling::after(report, step)

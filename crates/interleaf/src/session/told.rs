@@ -8,6 +8,7 @@ use interleaf_wire::NameMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::terms::Terms;
 use super::trail::Step;
 use crate::Impact;
 use crate::impact::Trace;
@@ -35,6 +36,9 @@ pub(super) struct Telling<'a> {
     /// The request before it that did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tools_at: Option<Earlier>,
+    /// How the recipe had it made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) terms: Option<Terms>,
     /// What it has in common with the request before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) impact: Option<&'a Impact>,
@@ -46,9 +50,9 @@ pub(super) struct Telling<'a> {
 impl<'a> Telling<'a> {
     /// The report alone.
     pub(super) fn of(report: &'a Report) -> Self {
-        let (prefix, names, impact, trace) = (None, None, None, None);
+        let (prefix, names, terms, impact, trace) = (None, None, None, None, None);
         let (earlier, all_elements, tools, tools_at) = (None, None, None, None);
-        Self { report, prefix, names, earlier, all_elements, tools, tools_at, impact, trace }
+        Self { report, prefix, names, earlier, all_elements, tools, tools_at, terms, impact, trace }
     }
 
     /// The report, and what the session remembers with it.
@@ -80,6 +84,7 @@ pub(super) struct Told {
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
     pub(super) tools: Option<ToolOrder>,
     pub(super) tools_at: Option<Earlier>,
+    pub(super) terms: Option<Terms>,
     pub(super) impact: Option<Impact>,
     pub(super) trace: Option<Trace>,
 }

@@ -1,5 +1,6 @@
 //! What holds where the specialists meet.
 //!
+//! - `replay`: a recorded session is played again as it was
 //! - `requests`: a session's requests are those made from scratch
 //! - `answers`: what a model said goes back to it in order, and is known later
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
@@ -40,6 +41,7 @@ mod parallel;
 mod records;
 mod remembered;
 mod repeated;
+mod replay;
 mod requests;
 mod session;
 mod switch;

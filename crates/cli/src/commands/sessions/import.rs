@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use interleaf::copy::{self, Done, Head, Item, Reader, Writer};
 use interleaf::model::AgentName;
 use interleaf::store::NewSession;
@@ -16,7 +15,7 @@ use crate::failure::{Failure, Stop};
 use crate::input::{Input, say_left_out};
 use crate::lines::plural;
 use crate::open::{Missing, OpenStore};
-use crate::output::{Output, say};
+use crate::output::{Output, bar, say};
 
 /// Import sessions from a file or another store
 #[derive(Debug, Args)]
@@ -129,32 +128,15 @@ fn read_lines(
     }
     let opened = opened()?;
     let mut tally = Tally::default();
-    let mut open: Option<(Head, Writer)> = None;
-    for (i, text) in input.text.lines().enumerate() {
-        if text.trim().is_empty() {
-            continue;
-        }
-        let line = format!("{}: line {}", input.name, i + 1);
-        let fail = |e| Failure::session(&line, &e);
-        if copy::is_head(text) {
-            tally.end_open(&opened, open.take(), output)?;
-            let head = copy::read_head(text).map_err(fail)?;
-            let writer = opened.asked(Writer::begin(opened.store.clone(), head.clone()))?;
-            open = Some((head, writer));
-        } else if let Some((head, writer)) = open.take() {
-            let writer = match copy::read_item(text) {
-                Ok(item) => opened.asked(writer.item(item))?,
-                Err(e) => return Err(fail(opened.wait(writer.undo(e))).into()),
-            };
-            open = Some((head, writer));
-        }
+    let mut ended = Vec::new();
+    let taken = copy::take_lines(&opened.store, &input.text, |head, done| {
+        ended.push((head.clone(), done));
+    });
+    let taken = opened.wait(taken);
+    for (head, done) in ended {
+        tally.end(&head, done, output)?;
     }
-    let missing = open.as_ref().and_then(|(head, _)| head.following).unwrap_or(0);
-    tally.end_open(&opened, open, output)?;
-    if missing > 0 {
-        let rule = format!("it ends too early: {} should follow", plural(missing, "session"));
-        return Err(Failure::new(&input.name, rule).into());
-    }
+    taken.map_err(|e| Failure::line(&input.name, &e))?;
     Ok(output.remark(tally.text())?)
 }
 
@@ -175,7 +157,7 @@ fn copy(
         sessions.retain(|head| asked.contains(&head.id));
     }
     let mut tally = Tally::default();
-    let bar = bar(sessions.iter().map(|head| head.next_seq).sum());
+    let bar = bar(sessions.iter().map(|head| head.next_seq).sum(), "events");
     for (head, has_parent) in copy::parents_first(sessions) {
         let reader = source.asked(Reader::of(source.store.clone(), &head, has_parent))?;
         bar.inc(reader.head.first.unwrap_or(0));
@@ -190,17 +172,6 @@ fn copy(
 }
 
 impl Tally {
-    /// The end of a session that comes in lines.
-    fn end_open(
-        &mut self,
-        opened: &OpenStore,
-        session: Option<(Head, Writer)>,
-        output: &mut Output,
-    ) -> Result<(), Stop> {
-        let Some((head, writer)) = session else { return Ok(()) };
-        self.end(&head, opened.asked(writer.end())?, output)
-    }
-
     /// The end of a session.
     fn end(&mut self, head: &Head, done: Done, output: &mut Output) -> Result<(), Stop> {
         let text = match done {
@@ -224,15 +195,5 @@ impl Tally {
         let Self { made, extended, known } = self;
         let all = plural(made + extended + known, "session");
         format!("{all}: {made} new, {extended} added to, {known} known")
-    }
-}
-
-/// Shows how far a copy is, where a person looks on.
-fn bar(events: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(events), ProgressDrawTarget::stderr());
-    let style = "{bar:40} {human_pos} of {human_len} events, {per_sec}, {eta} left";
-    match ProgressStyle::with_template(style) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }

@@ -1,0 +1,103 @@
+//! The engine's context texts, read back.
+
+use std::sync::Arc;
+
+use interleaf_model::ContextKind;
+
+use super::{AMENDED, GONE, UNREAD, heading};
+use crate::delta::amended;
+
+/// A text of the context in a request, as its reader takes it. No other text of a request
+/// begins like one (C18), so that they are found in requests that were recorded.
+///
+/// ```
+/// use interleaf_assemble::{FencedContext, FencedText};
+/// use interleaf_model::ContextKind;
+///
+/// let text = "## Agent TODO List\n\n<agent-todo>\n1. list the files\n</agent-todo>";
+/// let read = FencedContext::read(text).unwrap();
+/// assert_eq!(read.kind, ContextKind::Todo);
+/// assert_eq!(read.text, FencedText::Whole("1. list the files"));
+/// assert!(FencedContext::read("1. list the files").is_none());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FencedContext<'a> {
+    /// What its source is about.
+    pub kind: ContextKind,
+    /// Which of the sources of that kind it is, where they are told apart.
+    pub nth: u32,
+    /// What it says.
+    pub text: FencedText<'a>,
+}
+
+/// What a text of the context says of its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FencedText<'a> {
+    /// The whole of it.
+    Whole(&'a str),
+    /// The lines that changed.
+    Changes(&'a str),
+    /// That it no longer holds.
+    Withdrawn,
+    /// That it is not known now.
+    Unread,
+}
+
+const KINDS: [ContextKind; 4] =
+    [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
+
+impl<'a> FencedContext<'a> {
+    /// Reads a text, if it is one of the context. Look-alikes of engine texts in it keep
+    /// their backslash: it is put before them once.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let text = text.strip_suffix(AMENDED).map_or(text, |text| text.trim_end_matches('\n'));
+        let (first, rest) = text.split_once('\n')?;
+        let (title, form) = match first.rsplit_once(" (") {
+            Some((title, form)) => (title, form.strip_suffix(')')?),
+            None => (first, ""),
+        };
+        let known = KINDS.iter().find_map(|kind| {
+            let number = title.strip_prefix(heading(kind).0.as_str())?;
+            Some((kind.clone(), number.trim_start()))
+        });
+        let (kind, number) = match known {
+            Some(known) => known,
+            // A number may be part of a name: it reads the same.
+            None => (ContextKind::Other(title.strip_prefix("## Agent Context: ")?.into()), ""),
+        };
+        let nth = match number {
+            "" => 0,
+            number => number.parse::<u32>().ok()?.checked_sub(1)?,
+        };
+        let tag = heading(&kind).1;
+        let text = match form {
+            "" => FencedText::Whole(inner(rest.strip_prefix('\n')?, tag)?),
+            "changes" => FencedText::Changes(inner(rest, tag)?),
+            "withdrawn" if rest.trim() == GONE => FencedText::Withdrawn,
+            "not read" if rest.trim() == UNREAD => FencedText::Unread,
+            _ => return None,
+        };
+        Some(Self { kind, nth, text })
+    }
+}
+
+impl FencedText<'_> {
+    /// What the source says after it, to a reader who knows what it said before. Nothing, if
+    /// it was withdrawn, is not known, or amends something else.
+    pub fn after(&self, before: Option<&str>) -> Option<Arc<str>> {
+        match self {
+            Self::Whole(text) => Some((*text).into()),
+            Self::Changes(lines) => amended(before?, lines).map(Arc::from),
+            Self::Withdrawn | Self::Unread => None,
+        }
+    }
+}
+
+/// What stands in a tag that is all of a text.
+fn inner<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (open, rest) = text.strip_prefix('<')?.strip_prefix(tag)?.split_once(">\n")?;
+    let is_open = open.is_empty() || open.starts_with(" v=");
+    is_open.then_some(rest)?.strip_suffix('>')?.strip_suffix(tag)?.strip_suffix("\n</")
+}

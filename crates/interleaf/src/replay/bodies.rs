@@ -1,0 +1,164 @@
+//! A file of request bodies as a session: one body a line, in the order in which they were
+//! sent.
+
+use std::sync::Arc;
+use std::thread::{available_parallelism, scope};
+
+use interleaf_assemble::View;
+use interleaf_model::{Message, MessageId, Tool};
+use interleaf_wire::{Family, Vendor};
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{Decoded, Script, ScriptHead, Turn};
+use crate::read::request_family;
+use crate::session::Terms;
+use crate::{Error, InputFault, Target};
+
+const FORM: &str = "each line is the whole body of a request, in the order in which they were sent";
+
+/// Reads request bodies of any API, one JSON object a line. The conversation is what they
+/// have in common and what each adds; where one does not go on from the one before, because
+/// the client edited or compacted its history, another view begins. What stands in our own
+/// fence is taken for context, and nothing else is: the notes of the script say so.
+///
+/// # Errors
+/// If a line is not a request body, or there is none; the error names the line.
+pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
+    let lines: Vec<(usize, &str)> =
+        (1..).zip(lines).filter(|(_, line)| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return Err(InputFault::new("there is no request in it").with_hint(FORM).into());
+    }
+    let mut reading = Reading::default();
+    // Bodies are long and repeat each other: a few at a time are read, side by side.
+    let n_threads = available_parallelism().map_or(1, |n| n.get());
+    for some in lines.chunks(16 * n_threads) {
+        let decoded = scope(|threads| {
+            let parts = some.chunks(some.len().div_ceil(n_threads));
+            let parts: Vec<_> = parts
+                .map(|part| threads.spawn(move || part.iter().map(decode).collect::<Vec<_>>()))
+                .collect();
+            let done = parts.into_iter().map(|part| part.join());
+            done.collect::<Result<Vec<_>, _>>()
+        });
+        let decoded = decoded.map_err(|_| Error::rule("a line could not be read"))?;
+        for read in decoded.into_iter().flatten() {
+            let (family, body) = read?;
+            reading.add(family, body);
+        }
+    }
+    Ok(reading.script(name))
+}
+
+fn decode(&(number, line): &(usize, &str)) -> Result<(Family, Decoded), InputFault> {
+    let place = format!("line {number}");
+    let Some(family) = request_family(line) else {
+        let rule = match serde_json::from_str::<serde::de::IgnoredAny>(line) {
+            Ok(_) => "this is not the body of a request to any API".to_owned(),
+            Err(error) => InputFault::json(&error).message().to_owned(),
+        };
+        return Err(InputFault::new(rule).at(place).with_hint(FORM));
+    };
+    let decoded = Decoded::of(family, line);
+    decoded
+        .map(|decoded| (family, decoded))
+        .map_err(|error| InputFault::wire(&error).under(&place).with_hint(FORM))
+}
+
+/// The bodies that were read.
+#[derive(Default)]
+struct Reading {
+    turns: Vec<Turn>,
+    said: Vec<Arc<Message>>,
+    head: Option<Arc<ScriptHead>>,
+    target: Option<Arc<Target>>,
+    terms: Option<Arc<Terms>>,
+    /// How many bodies did not go on from the one before.
+    n_edited: usize,
+}
+
+impl Reading {
+    fn add(&mut self, family: Family, body: Decoded) {
+        let number = self.turns.len();
+        let terms = self.terms.get_or_insert_with(|| Arc::new(Terms::finished())).clone();
+        let mut turn = Turn {
+            number: number as u64,
+            context: body.texts(),
+            terms: Some(terms),
+            ..Turn::default()
+        };
+        self.take_target(&mut turn, family, &body.model);
+        self.take_head(&mut turn, &body.system, &body.tools);
+        let same = self.said.iter().zip(&body.said).take_while(|(old, new)| is_same(old, new));
+        let n_same = same.count();
+        let is_edited = n_same < self.said.len();
+        self.said.truncate(n_same);
+        let new = body.said.into_iter().enumerate().skip(n_same);
+        // A name is never used for two messages.
+        let new = new.map(|(i, message)| {
+            Arc::new(message.with_id(MessageId::new(format!("r{number}m{i}"))))
+        });
+        let new: Vec<Arc<Message>> = new.collect();
+        self.said.extend(new.iter().cloned());
+        match is_edited {
+            true => {
+                self.n_edited += 1;
+                turn.events.push(format_smolstr!("edited from message {n_same} on"));
+                turn.view = Some(View::of(self.said.iter().cloned()));
+            }
+            false => turn.said = new,
+        }
+        self.turns.push(turn);
+    }
+
+    fn take_target(&mut self, turn: &mut Turn, family: Family, model: &str) {
+        let is_it =
+            |target: &Arc<Target>| target.vendor.family == family && target.model() == model;
+        if !self.target.as_ref().is_some_and(is_it) {
+            if self.target.is_some() {
+                turn.events.push(format_smolstr!("model {model}"));
+            }
+            self.target = Some(Arc::new(Target::of(Vendor::of(family).clone(), model)));
+        }
+        turn.target.clone_from(&self.target);
+    }
+
+    fn take_head(&mut self, turn: &mut Turn, system: &[Arc<str>], tools: &[Tool]) {
+        let old = self.head.as_deref();
+        let same_system = old.is_some_and(|head| head.system == system);
+        let same_tools = old.is_some_and(|head| *head.tools == *tools);
+        if same_system && same_tools {
+            return;
+        }
+        if old.is_some() {
+            let changed = [("system", same_system), ("tools", same_tools)];
+            let changed = changed.into_iter().filter(|(_, is_same)| !is_same);
+            turn.events.extend(changed.map(|(what, _)| SmolStr::new(what)));
+        }
+        let (system, tools) = (system.to_vec(), tools.into());
+        let head = Arc::new(ScriptHead { system, tools, summary: None });
+        self.head = Some(head.clone());
+        turn.head = Some(head);
+    }
+
+    fn script(self, name: &str) -> Script {
+        let mut script = Script { name: name.to_owned(), turns: self.turns, ..Script::default() };
+        let sources = script.sources();
+        script.notes.push(match sources.is_empty() {
+            true => "no text was taken for context: none stands in Interleaf's own form".to_owned(),
+            false => format!("taken for context, by its form: {}", sources.join(", ")),
+        });
+        script.notes.push("bodies have no times: no cache is taken to forget".to_owned());
+        if self.n_edited > 0 {
+            let n = self.n_edited;
+            script.notes.push(format!("{n} of them do not go on from the one before"));
+        }
+        script
+    }
+}
+
+/// Whether two messages say the same to a model.
+fn is_same(a: &Message, b: &Message) -> bool {
+    a.body == b.body && a.extra == b.extra
+}

@@ -1,0 +1,226 @@
+//! What the body of a recorded request tells of what it was made from.
+
+use std::sync::Arc;
+
+use interleaf_assemble::{ContextText, FencedContext, FencedText};
+use interleaf_model::{
+    Body, ContentPart, ContextKind, Extra, Json, Message, Parts, Role, Text, Tool, ToolResult,
+};
+use interleaf_wire::{Error, Family, decode_request};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// What summaries of ours begin with.
+const SUMMARY: &str = "[Previous conversation summary] (";
+
+/// A body that was read.
+pub(crate) struct Decoded {
+    /// The texts at the head, without a summary.
+    pub(crate) system: Vec<Arc<str>>,
+    /// Whether a summary stood there.
+    pub(crate) has_summary: bool,
+    /// The tools.
+    pub(crate) tools: Vec<Tool>,
+    /// The model that it names.
+    pub(crate) model: String,
+    /// What was said, without the context.
+    pub(crate) said: Vec<Message>,
+    /// What was found of the context, in its order.
+    pub(crate) context: Vec<Found>,
+}
+
+/// A text of the context, and what its reader takes its source to say.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) kind: ContextKind,
+    pub(crate) nth: u32,
+    pub(crate) form: Form,
+    /// Where it stands: texts with the same number stand next to each other.
+    run: usize,
+}
+
+/// What a text of the context says.
+#[derive(Debug, Clone)]
+pub(crate) enum Form {
+    Whole(Arc<str>),
+    Changes(Arc<str>),
+    Withdrawn,
+    Unread,
+}
+
+impl Decoded {
+    /// Reads a body.
+    pub(crate) fn of(family: Family, text: &str) -> Result<Self, Error> {
+        let request = decode_request(family, text)?;
+        let mut decoded = Self {
+            system: Vec::new(),
+            has_summary: false,
+            tools: request.tools,
+            model: request.options.model.to_string(),
+            said: Vec::with_capacity(request.messages.len()),
+            context: Vec::new(),
+        };
+        for message in request.messages {
+            match message.role() {
+                Role::System if decoded.said.is_empty() => decoded.add_system(&message),
+                _ => decoded.add(message),
+            }
+        }
+        Ok(decoded)
+    }
+
+    fn add_system(&mut self, message: &Message) {
+        for text in message.texts() {
+            match text.starts_with(SUMMARY) {
+                true => self.has_summary = true,
+                false => self.system.push(text.into()),
+            }
+        }
+    }
+
+    /// Takes in a message, of which what is context goes its own way.
+    fn add(&mut self, message: Message) {
+        let Message { id, at, origin, body, extra } = message;
+        let body = match body {
+            Body::User(parts) => match self.unfenced(parts) {
+                Some(parts) => Body::User(parts),
+                None => return,
+            },
+            Body::Tool(result) => match self.unfenced(result.parts.clone()) {
+                Some(parts) => Body::Tool(ToolResult { parts, ..result }),
+                None => Body::Tool(result),
+            },
+            body @ (Body::Assistant(_) | Body::System(_)) => body,
+        };
+        self.said.push(unmarked(Message { id, at, origin, body, extra }));
+    }
+
+    /// The parts that are not context; nothing, if all are.
+    fn unfenced(&mut self, parts: Parts<ContentPart>) -> Option<Parts<ContentPart>> {
+        let before = self.context.len();
+        let mut rest = Vec::with_capacity(parts.len());
+        for part in parts.into_vec() {
+            let fenced = part.as_text().and_then(|text| FencedContext::read(&text.text));
+            match fenced {
+                Some(fenced) => {
+                    let run = self.said.len() << 16 | rest.len();
+                    self.context.push(Found::of(&fenced, run));
+                }
+                None => rest.push(part),
+            }
+        }
+        match rest.is_empty() && self.context.len() > before {
+            true => None,
+            false => Parts::new(rest).ok(),
+        }
+    }
+
+    /// What the sources say, to a reader of the whole request.
+    pub(crate) fn texts(&self) -> Vec<ContextText> {
+        let mut sources: Vec<Source<'_>> = Vec::new();
+        for found in &self.context {
+            let known = sources.iter_mut().rev().find(|source| {
+                (source.kind, source.nth) == (&found.kind, found.nth)
+                    // Two of a kind next to each other are two sources.
+                    && !(source.run == found.run && matches!(found.form, Form::Whole(_)))
+            });
+            let before = known.as_ref().and_then(|known| known.says.clone());
+            let says = found.after(before.as_deref());
+            let is_unread = matches!(found.form, Form::Unread);
+            let source =
+                Source { kind: &found.kind, nth: found.nth, run: found.run, says, is_unread };
+            match known {
+                Some(known) => *known = source,
+                None => sources.push(source),
+            }
+        }
+        let text = |source: Source<'_>| match source.says {
+            _ if source.is_unread => Some(ContextText::unread(source.kind.clone())),
+            Some(says) => Some(ContextText::new(source.kind.clone(), says)),
+            None => None,
+        };
+        sources.into_iter().filter_map(text).collect()
+    }
+
+    /// What the last text of a source says.
+    pub(crate) fn last_of(&self, kind: &ContextKind, nth: u32) -> Option<&Form> {
+        let is_it = |found: &&Found| (&found.kind, found.nth) == (kind, nth);
+        self.context.iter().rev().find(is_it).map(|found| &found.form)
+    }
+}
+
+/// A source, as far as a request has been read.
+struct Source<'a> {
+    kind: &'a ContextKind,
+    nth: u32,
+    run: usize,
+    says: Option<Arc<str>>,
+    is_unread: bool,
+}
+
+impl Found {
+    fn of(fenced: &FencedContext<'_>, run: usize) -> Self {
+        let form = match fenced.text {
+            FencedText::Whole(text) => Form::Whole(text.into()),
+            FencedText::Changes(lines) => Form::Changes(lines.into()),
+            FencedText::Withdrawn => Form::Withdrawn,
+            _ => Form::Unread,
+        };
+        Self { kind: fenced.kind.clone(), nth: fenced.nth, form, run }
+    }
+
+    fn after(&self, before: Option<&str>) -> Option<Arc<str>> {
+        match &self.form {
+            Form::Whole(text) => Some(text.clone()),
+            Form::Changes(lines) => FencedText::Changes(lines).after(before),
+            Form::Withdrawn | Form::Unread => None,
+        }
+    }
+}
+
+/// The message without marks for the cache: they move from request to request, and say
+/// nothing to a model.
+fn unmarked(message: Message) -> Message {
+    fn content(parts: Parts<ContentPart>) -> Parts<ContentPart> {
+        let is_mark = |part: &ContentPart| matches!(part, ContentPart::Opaque(opaque) if opaque.value.as_str().starts_with("{\"cachePoint\""));
+        if !parts.iter().any(|part| is_mark(part) || part.as_text().is_some_and(is_marked)) {
+            return parts;
+        }
+        let rest = parts.iter().filter(|part| !is_mark(part)).map(|part| match part {
+            ContentPart::Text(text) => {
+                ContentPart::Text(Text { extra: without_marks(&text.extra), ..text.clone() })
+            }
+            part => part.clone(),
+        });
+        Parts::new(rest.collect()).unwrap_or(parts.clone())
+    }
+    let Message { id, at, origin, body, extra } = message;
+    let extra = without_marks(&extra);
+    let body = match body {
+        Body::User(parts) => Body::User(content(parts)),
+        Body::Tool(result) => {
+            let parts = content(result.parts);
+            Body::Tool(ToolResult { parts, ..result })
+        }
+        body @ (Body::Assistant(_) | Body::System(_)) => body,
+    };
+    Message { id, at, origin, body, extra }
+}
+
+const MARK: &str = "cache_control";
+
+fn is_marked(text: &Text) -> bool {
+    text.extra.iter().any(|(_, fields)| fields.as_str().contains(MARK))
+}
+
+fn without_marks(extra: &Extra) -> Extra {
+    if !extra.iter().any(|(_, fields)| fields.as_str().contains(MARK)) {
+        return extra.clone();
+    }
+    let fields = extra.iter().filter_map(|(owner, fields)| {
+        let mut left: BTreeMap<&str, &RawValue> = serde_json::from_str(fields.as_str()).ok()?;
+        left.remove(MARK);
+        Some((owner.clone(), Json::of(&left).ok()?)).filter(|_| !left.is_empty())
+    });
+    Extra::from_map(fields.collect()).unwrap_or_default()
+}

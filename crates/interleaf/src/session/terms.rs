@@ -1,0 +1,92 @@
+//! How a recipe had a request made, kept with the request so that it can be played again.
+
+use interleaf_assemble::{Budget, CachePrices, LookAlikes, MissingResult, Recipe, SummaryRole};
+use serde::{Deserialize, Serialize};
+
+/// What of a recipe neither the conversation nor the body tells. What is as usual is left out.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Terms {
+    /// The rule of placement.
+    pub(crate) rule: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<Window>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prices: Option<Charged>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    summary_as_user: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    drops_calls: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    keeps_look_alikes: bool,
+}
+
+/// What it had to fit into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Window {
+    tokens: u64,
+    reserve: u64,
+    longest_result: u64,
+    newest_results: usize,
+}
+
+/// What the rule `auto` went by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Charged {
+    read: f64,
+    write: f64,
+    reach: usize,
+}
+
+impl Terms {
+    pub(crate) fn of(recipe: &Recipe) -> Self {
+        let window = recipe.budget.map(|budget| Window {
+            tokens: budget.window,
+            reserve: budget.reserve,
+            longest_result: budget.longest_result,
+            newest_results: budget.newest_results,
+        });
+        let charged = |CachePrices { read, write, reach }| Charged { read, write, reach };
+        Self {
+            rule: recipe.rule.to_string(),
+            window,
+            prices: recipe.cache_prices.map(charged),
+            summary_as_user: recipe.summary_role == SummaryRole::User,
+            drops_calls: recipe.missing_result == MissingResult::DropCall,
+            keeps_look_alikes: recipe.look_alikes == LookAlikes::Keep,
+        }
+    }
+
+    /// Those of a finished request that was made elsewhere: its texts are what they are.
+    pub(crate) fn finished() -> Self {
+        Self { keeps_look_alikes: true, ..Self::default() }
+    }
+
+    /// Those of a request of which only the rule is known.
+    pub(crate) fn by(rule: String) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
+    /// A recipe on these terms; its rule is still the usual one.
+    pub(crate) fn recipe(&self) -> Recipe {
+        let mut recipe = Recipe::new();
+        recipe.budget = self.window.map(|window| Budget {
+            reserve: window.reserve,
+            longest_result: window.longest_result,
+            newest_results: window.newest_results,
+            ..Budget::of_window(window.tokens)
+        });
+        let prices = |Charged { read, write, reach }| CachePrices { read, write, reach };
+        recipe.cache_prices = self.prices.map(prices);
+        if self.summary_as_user {
+            recipe.summary_role = SummaryRole::User;
+        }
+        if self.drops_calls {
+            recipe.missing_result = MissingResult::DropCall;
+        }
+        if self.keeps_look_alikes {
+            recipe.look_alikes = LookAlikes::Keep;
+        }
+        recipe
+    }
+}

@@ -1,0 +1,268 @@
+//! A recorded session is played again as it was, and in other ways.
+
+use std::sync::Arc;
+
+use interleaf::assemble::{Budget, ContextText, Outcome, Recipe};
+use interleaf::conversation::{Operation, Truncate};
+use interleaf::model::{ContextKind, Json, Message, Tool, Usage};
+use interleaf::replay::{PlayedRequest, Script, Way, Ways, plot, read_bodies, run};
+use interleaf::store::Store;
+use interleaf::wire::{Family, Vendor, encode};
+use interleaf::{Next, Session, Target};
+use interleaf_samples::working_session::{Course, Step, working_session};
+
+use crate::{block_on, memory, target_of};
+
+const RULES: [&str; 8] = [
+    "after_tool_result(3)",
+    "before_assistant(2)",
+    "from_end(5)",
+    "after_system",
+    "tail",
+    "sticky(6)",
+    "delta(3)",
+    "auto(4)",
+];
+
+/// Every rule for an API that merges turns and one that does not; for the others one of each
+/// kind.
+fn apis() -> [(&'static Vendor, &'static [&'static str]); 5] {
+    let few: &[&str] = &["after_tool_result(3)", "auto(4)"];
+    [
+        (Vendor::of(Family::OpenaiChat), &RULES),
+        (Vendor::of(Family::Anthropic), &RULES),
+        (Vendor::of(Family::OpenaiResponses), few),
+        (Vendor::of(Family::Gemini), few),
+        (Vendor::of(Family::Bedrock), few),
+    ]
+}
+
+fn steps(n_requests: usize) -> Vec<Step> {
+    working_session(Course { n_requests, change_every: 2, results: (100, 900) })
+}
+
+fn tools() -> Arc<[Tool]> {
+    let schema = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+    let tool = Tool::new("read_file", "Reads a file.", Json::parse(schema).unwrap());
+    [tool].into()
+}
+
+/// The recipe of a request: four sources, one of which says nothing at first, and one whose
+/// every line is another each time.
+fn recipe(rule: &str, step: &Step, number: usize) -> Recipe {
+    let kinds = [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
+    let mut recipe = Recipe::new().with_rule(rule.parse().unwrap()).with_tools(tools());
+    recipe = recipe.with_system("You mend programs.");
+    for (kind, text) in kinds.iter().zip(&step.context) {
+        recipe.context.push(ContextText::new(kind.clone(), text.as_str()));
+    }
+    let passage = format!("passage {number} of the manual\n").repeat(6);
+    recipe.context.push(ContextText::new(ContextKind::Other("passages".into()), passage));
+    recipe
+}
+
+/// Records a session: an operation, a summary and a rollback come on the way.
+async fn record(
+    store: &Arc<dyn Store>,
+    recipes: impl Fn(&Step, usize) -> Recipe,
+    to: &Target,
+) -> Session {
+    let mut session = Session::create(store.clone(), "a title").await.unwrap();
+    for (number, step) in steps(24).iter().enumerate() {
+        for message in &step.said {
+            session.append(message.clone()).await.unwrap();
+        }
+        if number == 9 {
+            let keep = Operation::Truncate(Truncate { keep_last: Some(9), ..Truncate::default() });
+            session.operate(keep).await.unwrap();
+        }
+        if number == 14 {
+            session.roll_back(0).await.unwrap();
+            session.append(Message::user("And now?").with_id("now".into())).await.unwrap();
+        }
+        let recipe = recipes(step, number);
+        let Next::Send(request) = session.request(&recipe, to).await.unwrap() else { panic!() };
+        if number % 5 == 0 {
+            let usage = Usage { prompt: 3_000 + 7 * number as u64, ..Usage::default() };
+            session.note_usage(request.number.unwrap(), usage).await.unwrap();
+        }
+    }
+    session
+}
+
+/// Plays a session as it was recorded, and holds each request against the recorded body.
+async fn plays_the_same(session: &Session, to: &Target) {
+    let scripts = session.scripts(|| {}).await.unwrap();
+    let [script] = scripts.as_slice() else { panic!("{}", scripts.len()) };
+    let requests = script.requests(&Way::recorded()).unwrap();
+    assert_eq!(requests.len(), 24);
+    for (number, request) in requests.into_iter().enumerate() {
+        let Outcome::Ready(prompt) = request.unwrap().outcome else { panic!() };
+        let body = encode(&prompt, &to.vendor, &to.options).unwrap().to_bytes();
+        let recorded = session.rebuild(number as u64).await.unwrap();
+        let (body, recorded) = (String::from_utf8(body), String::from_utf8(recorded));
+        assert_eq!(body, recorded, "request {number}");
+    }
+}
+
+#[test]
+fn h3_played_as_it_was_recorded_a_session_makes_the_same_bytes_on_every_api_by_every_rule() {
+    block_on(async {
+        for (vendor, rules) in apis() {
+            let to = target_of(vendor, "a-model");
+            for rule in rules {
+                let store = memory().await;
+                let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
+                let again = Session::open(store, session.id()).await.unwrap();
+                plays_the_same(&again, &to).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn h3_the_window_and_the_counts_of_a_recorded_session_are_those_of_its_requests() {
+    block_on(async {
+        for rule in ["after_tool_result(3)", "delta", "auto"] {
+            let to = target_of(Vendor::named("anthropic").unwrap(), "claude-sonnet-4-5");
+            let store = memory().await;
+            let tight =
+                |step: &Step, n| recipe(rule, step, n).with_budget(Budget::of_window(5_000));
+            let session = record(&store, tight, &to).await;
+            plays_the_same(&session, &to).await;
+            let scripts = session.scripts(|| {}).await.unwrap();
+            let requests = scripts[0].requests(&Way::recorded()).unwrap();
+            for (number, request) in requests.into_iter().enumerate() {
+                let told = session.explain(None, Some(number as u64), 1).await.unwrap().remove(0);
+                let total = request.unwrap().report.tokens.unwrap().total();
+                assert_eq!(total, told.impact.unwrap().tokens, "{rule}: request {number}");
+            }
+        }
+    });
+}
+
+fn ways(rules: &str) -> Ways {
+    let mut ways = Ways::default();
+    ways.rules = rules.split(',').map(|rule| rule.parse().unwrap()).collect();
+    ways
+}
+
+/// The bodies of a session, one a line.
+async fn lines(session: &Session) -> String {
+    let mut lines = String::new();
+    for number in 0..session.head().next_request {
+        lines += &String::from_utf8(session.rebuild(number).await.unwrap()).unwrap();
+        lines.push('\n');
+    }
+    lines
+}
+
+/// What every request of a script says of its context.
+fn context(script: &Script) -> Vec<Vec<(ContextKind, String)>> {
+    let says = |text: &ContextText| !text.text.is_empty();
+    let texts = |texts: &[ContextText]| {
+        let texts = texts.iter().filter(|text| says(text));
+        let mut texts: Vec<_> = texts.map(|t| (t.kind.clone(), t.text.to_string())).collect();
+        texts.sort();
+        texts
+    };
+    script.turns.iter().map(|turn| texts(&turn.context)).collect()
+}
+
+#[test]
+fn h3_the_context_is_found_again_in_the_bodies_of_every_api_by_every_rule() {
+    block_on(async {
+        for (vendor, rules) in apis() {
+            let to = target_of(vendor, "a-model");
+            for rule in rules {
+                let store = memory().await;
+                let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
+                let read = read_bodies("bodies", &lines(&session).await).unwrap();
+                let recorded = session.scripts(|| {}).await.unwrap().remove(0);
+                assert_eq!(context(&read), context(&recorded), "{} {rule}", to.vendor.name);
+                let edited = read.turns.iter().filter(|turn| turn.view.is_some()).count();
+                assert_eq!(edited, 2, "{} {rule}: the operation and the rollback", to.vendor.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn h3_a_request_that_does_not_fit_is_told_as_refused_and_the_replay_goes_on() {
+    block_on(async {
+        let to = target_of(Vendor::named("anthropic").unwrap(), "a-model");
+        let store = memory().await;
+        let session = record(&store, |step, n| recipe("tail", step, n), &to).await;
+        let scripts = session.scripts(|| {}).await.unwrap();
+        let mut ways = ways("tail,none");
+        ways.windows = vec![900, 100_000];
+        let outcome = run(&scripts, &ways, &|| {}).unwrap();
+        let [played] = outcome.sessions.as_slice() else { panic!() };
+        let refused: Vec<usize> = played.plays.iter().map(|play| play.totals.refused).collect();
+        assert!(refused[0] > 0 && refused[0] < 24, "{refused:?}");
+        assert_eq!(refused[2..], [0, 0]);
+        let is_refused = |request: &PlayedRequest| matches!(request, PlayedRequest::Refused { .. });
+        let requests = &played.plays[0].requests;
+        assert_eq!(requests.len(), 24);
+        assert_eq!(requests.iter().filter(|request| is_refused(request)).count(), refused[0]);
+        for plot in plot::all(&outcome, Some(3.0)) {
+            assert!(plot.svg.starts_with(plot::MADE_BY) && plot.svg.ends_with("</svg>\n"));
+            let has_no_number = plot.svg.contains("NaN") || plot.svg.contains("\"inf");
+            assert!(!has_no_number, "{}", plot.name);
+        }
+    });
+}
+
+#[test]
+fn h3_each_part_of_a_prompt_is_told_and_together_they_are_all_of_it() {
+    block_on(async {
+        let to = target_of(Vendor::named("openai").unwrap(), "a-model");
+        let store = memory().await;
+        let session = record(&store, |step, n| recipe("delta", step, n), &to).await;
+        let scripts = session.scripts(|| {}).await.unwrap();
+        let outcome = run(&scripts, &ways("recorded,none,after_system,tail,auto"), &|| {}).unwrap();
+        for play in &outcome.sessions[0].plays {
+            for made in play.requests.iter().filter_map(PlayedRequest::made) {
+                let said = made.shares.user + made.shares.assistant + made.shares.results;
+                let context: u64 = made.shares.context.values().sum();
+                let all = made.system + made.tools + made.summary + said + context;
+                assert_eq!(all, made.tokens, "{} request {}", play.rule, made.request);
+                assert_eq!(made.read + made.computed, made.tokens);
+                assert_eq!(context == 0, play.rule == "none");
+            }
+        }
+    });
+}
+
+#[test]
+fn h3_a_line_that_is_no_body_is_named() {
+    let body = r#"{"model":"gpt-5","messages":[{"role":"user","content":"hi"}]}"#;
+    let fault = |text: &str| {
+        let error = read_bodies("bodies", text).unwrap_err();
+        let fault = error.input_fault().unwrap();
+        format!("{}: {}", fault.place(), fault.message())
+    };
+    assert_eq!(
+        fault(&format!("{body}\n\n{{\"a\":1}}")),
+        "line 3: this is not the body of a request to any API"
+    );
+    assert!(fault(&format!("{body}\n{{")).starts_with("line 2: "));
+    assert_eq!(fault("\n"), ": there is no request in it");
+}
+
+#[test]
+fn h3_two_models_have_two_caches() {
+    let body = |model: &str, n: usize| {
+        let text = "many words ".repeat(2_000);
+        let more: String =
+            (0..n).map(|i| format!(r#",{{"role":"user","content":"and {i}?"}}"#)).collect();
+        format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"{text}"}}{more}]}}"#)
+    };
+    let bodies = [body("gpt-5", 0), body("gpt-5", 1), body("gpt-4.1", 2), body("gpt-5", 3)];
+    let script = read_bodies("bodies", &bodies.join("\n")).unwrap();
+    assert_eq!(script.turns[2].events, ["model gpt-4.1"]);
+    let outcome = run(&[script], &ways("tail"), &|| {}).unwrap();
+    let requests = outcome.sessions[0].plays[0].requests.iter();
+    let reads: Vec<bool> = requests.map(|request| request.made().unwrap().read > 0).collect();
+    assert_eq!(reads, [false, true, false, true]);
+}
