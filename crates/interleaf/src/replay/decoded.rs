@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use interleaf_assemble::{ContextText, FencedContext, FencedText};
 use interleaf_model::{
-    Body, ContentPart, ContextKind, Extra, Json, Message, Parts, Role, Text, Tool, ToolResult,
+    Body, ContentPart, ContextKind, Extra, Json, Message, Parts, Role, SystemPart, Text, Tool,
+    ToolResult,
 };
 use interleaf_wire::{Error, Family, decode_request};
 use serde_json::value::RawValue;
@@ -90,6 +91,7 @@ impl Decoded {
                 Some(parts) => Body::Tool(ToolResult { parts, ..result }),
                 None => Body::Tool(result),
             },
+            Body::System(parts) if self.is_context(&parts) => return,
             body @ (Body::Assistant(_) | Body::System(_)) => body,
         };
         self.said.push(unmarked(Message { id, at, origin, body, extra }));
@@ -113,6 +115,14 @@ impl Decoded {
             true => None,
             false => Parts::new(rest).ok(),
         }
+    }
+
+    /// Takes in a system message that carries a text of the context, if it does.
+    fn is_context(&mut self, parts: &Parts<SystemPart>) -> bool {
+        let [SystemPart::Text(text)] = &**parts else { return false };
+        let Some(fenced) = FencedContext::read(&text.text) else { return false };
+        self.context.push(Found::of(&fenced, self.said.len() << 16));
+        true
     }
 
     /// What the sources say, to a reader of the whole request.

@@ -1,6 +1,9 @@
 //! How a recipe had a request made, kept with the request so that it can be played again.
 
-use interleaf_assemble::{Budget, CachePrices, LookAlikes, MissingResult, Recipe, SummaryRole};
+use interleaf_assemble::{
+    Budget, CachePrices, Carrier, LookAlikes, MissingResult, Recipe, Shares, SummaryRole,
+    SystemMessages,
+};
 use serde::{Deserialize, Serialize};
 
 /// What of a recipe neither the conversation nor the body tells. What is as usual is left out.
@@ -11,6 +14,12 @@ pub(crate) struct Terms {
     pub(crate) rule: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<Window>,
+    #[serde(skip_serializing_if = "is_usual")]
+    shares: Shares,
+    #[serde(skip_serializing_if = "is_usual")]
+    carrier: Carrier,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    keeps_system_in_place: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     prices: Option<Charged>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -19,6 +28,10 @@ pub(crate) struct Terms {
     drops_calls: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     keeps_look_alikes: bool,
+}
+
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// What it had to fit into.
@@ -50,6 +63,9 @@ impl Terms {
         Self {
             rule: recipe.rule.to_string(),
             window,
+            shares: recipe.shares.clone(),
+            carrier: recipe.carrier,
+            keeps_system_in_place: recipe.system_messages == SystemMessages::InPlace,
             prices: recipe.cache_prices.map(charged),
             summary_as_user: recipe.summary_role == SummaryRole::User,
             drops_calls: recipe.missing_result == MissingResult::DropCall,
@@ -78,6 +94,11 @@ impl Terms {
         });
         let prices = |Charged { read, write, reach }| CachePrices { read, write, reach };
         recipe.cache_prices = self.prices.map(prices);
+        recipe.shares.clone_from(&self.shares);
+        recipe.carrier = self.carrier;
+        if self.keeps_system_in_place {
+            recipe.system_messages = SystemMessages::InPlace;
+        }
         if self.summary_as_user {
             recipe.summary_role = SummaryRole::User;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Budget, ContextText, Outcome, Recipe};
+use interleaf::assemble::{Budget, Carrier, ContextText, Outcome, Recipe};
 use interleaf::conversation::{Operation, Truncate};
 use interleaf::model::{ContextKind, Json, Message, Tool, Usage};
 use interleaf::replay::{PlayedRequest, Script, Way, Ways, plot, read_bodies, run};
@@ -35,6 +35,13 @@ fn apis() -> [(&'static Vendor, &'static [&'static str]); 5] {
         (Vendor::of(Family::Gemini), few),
         (Vendor::of(Family::Bedrock), few),
     ]
+}
+
+/// A target whose bodies do not name the session.
+fn target(vendor: &Vendor, model: &str) -> Target {
+    let mut target = target_of(vendor, model);
+    target.session_cache_key = false;
+    target
 }
 
 fn steps(n_requests: usize) -> Vec<Step> {
@@ -109,7 +116,7 @@ async fn plays_the_same(session: &Session, to: &Target) {
 fn h3_played_as_it_was_recorded_a_session_makes_the_same_bytes_on_every_api_by_every_rule() {
     block_on(async {
         for (vendor, rules) in apis() {
-            let to = target_of(vendor, "a-model");
+            let to = target(vendor, "a-model");
             for rule in rules {
                 let store = memory().await;
                 let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
@@ -121,10 +128,24 @@ fn h3_played_as_it_was_recorded_a_session_makes_the_same_bytes_on_every_api_by_e
 }
 
 #[test]
+fn h3_a_session_is_played_in_the_carrier_in_which_it_was_recorded() {
+    block_on(async {
+        let carriers = [(Carrier::Attached, "anthropic"), (Carrier::System, "openai")];
+        for ((carrier, vendor), rule) in carriers.iter().flat_map(|c| RULES.map(|r| (c, r))) {
+            let to = target(Vendor::named(vendor).unwrap(), "a-model");
+            let store = memory().await;
+            let recipes = |step: &Step, n| recipe(rule, step, n).with_carrier(*carrier);
+            let session = record(&store, recipes, &to).await;
+            plays_the_same(&session, &to).await;
+        }
+    });
+}
+
+#[test]
 fn h3_the_window_and_the_counts_of_a_recorded_session_are_those_of_its_requests() {
     block_on(async {
         for rule in ["after_tool_result(3)", "delta", "auto"] {
-            let to = target_of(Vendor::named("anthropic").unwrap(), "claude-sonnet-4-5");
+            let to = target(Vendor::named("anthropic").unwrap(), "claude-sonnet-4-5");
             let store = memory().await;
             let tight =
                 |step: &Step, n| recipe(rule, step, n).with_budget(Budget::of_window(5_000));
@@ -173,7 +194,7 @@ fn context(script: &Script) -> Vec<Vec<(ContextKind, String)>> {
 fn h3_the_context_is_found_again_in_the_bodies_of_every_api_by_every_rule() {
     block_on(async {
         for (vendor, rules) in apis() {
-            let to = target_of(vendor, "a-model");
+            let to = target(vendor, "a-model");
             for rule in rules {
                 let store = memory().await;
                 let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
@@ -190,7 +211,7 @@ fn h3_the_context_is_found_again_in_the_bodies_of_every_api_by_every_rule() {
 #[test]
 fn h3_a_request_that_does_not_fit_is_told_as_refused_and_the_replay_goes_on() {
     block_on(async {
-        let to = target_of(Vendor::named("anthropic").unwrap(), "a-model");
+        let to = target(Vendor::named("anthropic").unwrap(), "a-model");
         let store = memory().await;
         let session = record(&store, |step, n| recipe("tail", step, n), &to).await;
         let scripts = session.scripts(|| {}).await.unwrap();
@@ -216,7 +237,7 @@ fn h3_a_request_that_does_not_fit_is_told_as_refused_and_the_replay_goes_on() {
 #[test]
 fn h3_each_part_of_a_prompt_is_told_and_together_they_are_all_of_it() {
     block_on(async {
-        let to = target_of(Vendor::named("openai").unwrap(), "a-model");
+        let to = target(Vendor::named("openai").unwrap(), "a-model");
         let store = memory().await;
         let session = record(&store, |step, n| recipe("delta", step, n), &to).await;
         let scripts = session.scripts(|| {}).await.unwrap();
