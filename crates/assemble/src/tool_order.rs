@@ -16,9 +16,10 @@ use crate::Recipe;
 ///
 /// ```
 /// use interleaf_assemble::ToolOrder;
-/// use interleaf_model::Tool;
+/// use interleaf_model::{Json, Tool};
 ///
-/// let tool = |name: &str| Tool::new(name, "", serde_json::json!({"type": "object"}));
+/// let schema = Json::parse(r#"{"type": "object"}"#).unwrap();
+/// let tool = |name: &str| Tool::new(name, "It helps.", schema.clone());
 /// let mut order = ToolOrder::default();
 /// order.take(&[tool("read"), tool("write")]);
 /// let arranged = order.arranged(&[tool("find"), tool("write"), tool("read")]).unwrap();
