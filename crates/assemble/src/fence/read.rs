@@ -83,6 +83,30 @@ impl<'a> FencedContext<'a> {
     }
 }
 
+impl<'a> FencedContext<'a> {
+    /// Splits the texts of the context off the end of a text that carries them. They come in
+    /// their order.
+    pub fn split(text: &'a str) -> (&'a str, Vec<Self>) {
+        const BEGINS: &str = "## Agent ";
+        let (mut rest, mut found) = (text, Vec::new());
+        let mut end = rest.len();
+        while let Some(at) = rest[..end].rfind(BEGINS) {
+            let begins_line = at == 0 || rest[..at].ends_with('\n');
+            match Self::read(rest[at..].trim_end_matches('\n')).filter(|_| begins_line) {
+                Some(fenced) => {
+                    found.push(fenced);
+                    rest = rest[..at].trim_end_matches('\n');
+                    end = rest.len();
+                }
+                // A heading that stands inside a text was escaped, or is another's.
+                None => end = at,
+            }
+        }
+        found.reverse();
+        (rest, found)
+    }
+}
+
 impl FencedText<'_> {
     /// What the source says after it, to a reader who knows what it said before. Nothing, if
     /// it was withdrawn, is not known, or amends something else.

@@ -72,9 +72,10 @@ impl Decoded {
 
     fn add_system(&mut self, message: &Message) {
         for text in message.texts() {
-            match text.starts_with(SUMMARY) {
-                true => self.has_summary = true,
-                false => self.system.push(text.into()),
+            match FencedContext::read(text) {
+                Some(fenced) => self.context.push(Found::of(&fenced, 0)),
+                None if text.starts_with(SUMMARY) => self.has_summary = true,
+                None => self.system.push(text.into()),
             }
         }
     }
@@ -102,13 +103,17 @@ impl Decoded {
         let before = self.context.len();
         let mut rest = Vec::with_capacity(parts.len());
         for part in parts.into_vec() {
-            let fenced = part.as_text().and_then(|text| FencedContext::read(&text.text));
-            match fenced {
-                Some(fenced) => {
-                    let run = self.said.len() << 16 | rest.len();
-                    self.context.push(Found::of(&fenced, run));
-                }
-                None => rest.push(part),
+            let Some(text) = part.as_text() else {
+                rest.push(part);
+                continue;
+            };
+            let (said, fenced) = FencedContext::split(&text.text);
+            let run = (self.said.len() << 16) | (rest.len() + usize::from(!said.is_empty()));
+            self.context.extend(fenced.iter().map(|fenced| Found::of(fenced, run)));
+            if fenced.is_empty() {
+                rest.push(part);
+            } else if !said.is_empty() {
+                rest.push(ContentPart::Text(Text { text: said.into(), ..text.clone() }));
             }
         }
         match rest.is_empty() && self.context.len() > before {

@@ -142,8 +142,7 @@ struct Lane {
     target: Option<Arc<Target>>,
     terms: Option<Arc<Terms>>,
     shown: ShownContext,
-    /// The system messages of the conversation, and what they make of the system text.
-    systems: (Vec<Arc<Message>>, Option<Arc<str>>),
+    systems: Systems,
     notes: Vec<String>,
 }
 
@@ -201,16 +200,11 @@ impl Lane {
         let batches = conversation.batches().skip(self.batch as usize + 1);
         turn.events.extend(batches.map(|batch| SmolStr::new(&batch.cause)));
         self.batch = conversation.current_batch();
-        let is_system = |message: &&Arc<Message>| message.role() == Role::System;
-        let all = view.iter().flat_map(|view| &view.messages);
-        let mut systems: Vec<Arc<Message>> = match view {
-            Some(_) => all.filter(is_system).cloned().collect(),
-            None => self.systems.0.clone(),
-        };
-        systems.extend(said.iter().filter(is_system).cloned());
-        if systems != self.systems.0 {
-            self.systems = (systems.clone(), said_as_system(systems, agent));
+        if let Some(view) = &view {
+            self.systems = Systems::default();
+            self.systems.hear(&view.messages, agent);
         }
+        self.systems.hear(&said, agent);
         (turn.view, turn.said, turn.pinned) = (view, said, pinned);
     }
 
@@ -271,7 +265,7 @@ impl Lane {
             let no = sent.no;
             self.notes.push(format!("request {no}: its summary is not one of the session's"));
         }
-        let system = own_system(&decoded.system, self.systems.1.as_deref());
+        let system = self.systems.leave(&decoded.system);
         let head = ScriptHead { system, tools: decoded.tools.as_slice().into(), summary };
         if self.head.as_deref() != Some(&head) {
             if let Some(old) = &self.head {
@@ -364,32 +358,53 @@ fn at_tail(decoded: &Decoded, elements: &Elements) -> Vec<ContextText> {
     ways.map(|way| text(&way.kind, way.nth)).collect()
 }
 
-/// What the system messages of a conversation make of a request's system text.
-fn said_as_system(systems: Vec<Arc<Message>>, agent: &Agent) -> Option<Arc<str>> {
-    if systems.is_empty() {
-        return None;
+/// The system messages of a conversation, and what they make of a request's system text.
+#[derive(Default)]
+struct Systems {
+    messages: Vec<Arc<Message>>,
+    /// Whether something else has been said.
+    has_begun: bool,
+    /// What all of them say, and what those say that open the conversation: later ones may stay
+    /// in their place.
+    said: [Option<String>; 2],
+}
+
+impl Systems {
+    fn hear(&mut self, messages: &[Arc<Message>], agent: &Agent) {
+        for message in messages {
+            let is_system = message.role() == Role::System;
+            self.has_begun |= !is_system;
+            if is_system {
+                self.messages.push(message.clone());
+                let said = said_as_system(&self.messages, agent);
+                match self.has_begun {
+                    true => self.said[0] = said,
+                    false => self.said = [said.clone(), said],
+                }
+            }
+        }
     }
+
+    /// What the recipe added to the system text that the conversation has itself.
+    fn leave(&self, texts: &[Arc<str>]) -> Vec<Arc<str>> {
+        let all = joined(texts.iter().map(|text| &**text));
+        let known = self.said.iter().flatten();
+        let own = known.filter_map(|said| all.strip_suffix(said.as_str())).next().unwrap_or(&all);
+        let own = own.strip_suffix('\n').unwrap_or(own);
+        if own.is_empty() { Vec::new() } else { vec![own.into()] }
+    }
+}
+
+fn said_as_system(systems: &[Arc<Message>], agent: &Agent) -> Option<String> {
     let task = Arc::new(Message::user("-"));
-    let view = View::of(systems.into_iter().chain([task]));
+    let view = View::of(systems.iter().cloned().chain([task]));
     let recipe = Recipe::new().with_agent(agent.clone());
     let made = assemble(&view, &recipe, Requirements::STRICT, None).ok()?;
     let Outcome::Ready(prompt) = made.outcome else { return None };
     let head = prompt.messages().find(|message| message.role() == Role::System)?;
-    Some(joined(head.texts()).into())
+    Some(joined(head.texts()))
 }
 
 fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.collect::<Vec<_>>().join("\n")
-}
-
-/// What the recipe added to the system text that the conversation has itself.
-fn own_system(texts: &[Arc<str>], said: Option<&str>) -> Vec<Arc<str>> {
-    let all = joined(texts.iter().map(|text| &**text));
-    let own = match said {
-        None => all.as_str(),
-        Some(said) => {
-            all.strip_suffix(said).map_or(all.as_str(), |own| own.strip_suffix('\n').unwrap_or(own))
-        }
-    };
-    if own.is_empty() { Vec::new() } else { vec![own.into()] }
 }

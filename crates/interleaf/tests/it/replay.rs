@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Budget, Carrier, ContextText, Outcome, Recipe};
+use interleaf::assemble::{Budget, Carrier, ContextText, Outcome, Recipe, SystemMessages};
 use interleaf::conversation::{Operation, Truncate};
-use interleaf::model::{ContextKind, Json, Message, Tool, Usage};
+use interleaf::model::{ContextKind, Json, Message, Role, Tool, Usage};
 use interleaf::replay::{PlayedRequest, Script, Way, Ways, plot, read_bodies, run};
 use interleaf::store::Store;
 use interleaf::wire::{Family, Vendor, encode};
@@ -35,13 +35,6 @@ fn apis() -> [(&'static Vendor, &'static [&'static str]); 5] {
         (Vendor::of(Family::Gemini), few),
         (Vendor::of(Family::Bedrock), few),
     ]
-}
-
-/// A target whose bodies do not name the session.
-fn target(vendor: &Vendor, model: &str) -> Target {
-    let mut target = target_of(vendor, model);
-    target.session_cache_key = false;
-    target
 }
 
 fn steps(n_requests: usize) -> Vec<Step> {
@@ -98,11 +91,12 @@ async fn record(
 }
 
 /// Plays a session as it was recorded, and holds each request against the recorded body.
-async fn plays_the_same(session: &Session, to: &Target) {
+async fn plays_the_same(session: &mut Session, to: &Target) {
+    let to = &*session.keyed(to, None).await.unwrap();
     let scripts = session.scripts(|| {}).await.unwrap();
     let [script] = scripts.as_slice() else { panic!("{}", scripts.len()) };
     let requests = script.requests(&Way::recorded()).unwrap();
-    assert_eq!(requests.len(), 24);
+    assert_eq!(requests.len() as u64, session.head().next_request);
     for (number, request) in requests.into_iter().enumerate() {
         let Outcome::Ready(prompt) = request.unwrap().outcome else { panic!() };
         let body = encode(&prompt, &to.vendor, &to.options).unwrap().to_bytes();
@@ -116,27 +110,56 @@ async fn plays_the_same(session: &Session, to: &Target) {
 fn h3_played_as_it_was_recorded_a_session_makes_the_same_bytes_on_every_api_by_every_rule() {
     block_on(async {
         for (vendor, rules) in apis() {
-            let to = target(vendor, "a-model");
+            let to = target_of(vendor, "a-model");
             for rule in rules {
                 let store = memory().await;
                 let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
-                let again = Session::open(store, session.id()).await.unwrap();
-                plays_the_same(&again, &to).await;
+                let mut again = Session::open(store, session.id()).await.unwrap();
+                plays_the_same(&mut again, &to).await;
             }
         }
     });
 }
 
 #[test]
-fn h3_a_session_is_played_in_the_carrier_in_which_it_was_recorded() {
+fn h3_whatever_carries_the_context_it_is_found_in_the_recorded_bodies() {
     block_on(async {
-        let carriers = [(Carrier::Attached, "anthropic"), (Carrier::System, "openai")];
-        for ((carrier, vendor), rule) in carriers.iter().flat_map(|c| RULES.map(|r| (c, r))) {
-            let to = target(Vendor::named(vendor).unwrap(), "a-model");
-            let store = memory().await;
-            let recipes = |step: &Step, n| recipe(rule, step, n).with_carrier(*carrier);
-            let session = record(&store, recipes, &to).await;
-            plays_the_same(&session, &to).await;
+        for vendor in [Family::OpenaiChat, Family::Anthropic, Family::Gemini] {
+            let to = target_of(Vendor::of(vendor), "a-model");
+            for carrier in [Carrier::Attached, Carrier::System] {
+                for rule in ["after_tool_result(3)", "tail", "delta(3)"] {
+                    let store = memory().await;
+                    let recipe = |step: &Step, n| recipe(rule, step, n).with_carrier(carrier);
+                    let mut session = record(&store, recipe, &to).await;
+                    plays_the_same(&mut session, &to).await;
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn h3_a_system_message_of_the_conversation_is_not_taken_for_the_recipes() {
+    block_on(async {
+        for kept in [SystemMessages::Head, SystemMessages::InPlace] {
+            let to = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let recipe = Recipe::new().with_system("You mend programs.").with_system_messages(kept);
+            let said = [
+                Message::system("You are in a bakery.\n## Agent TODO List\nnone"),
+                Message::user("Which files?"),
+                Message::assistant("None."),
+                Message::system("Be brief."),
+                Message::user("And now?"),
+            ];
+            for message in said {
+                let is_question = message.role() == Role::User;
+                session.append(message).await.unwrap();
+                if is_question {
+                    session.request(&recipe, &to).await.unwrap();
+                }
+            }
+            plays_the_same(&mut session, &to).await;
         }
     });
 }
@@ -145,12 +168,12 @@ fn h3_a_session_is_played_in_the_carrier_in_which_it_was_recorded() {
 fn h3_the_window_and_the_counts_of_a_recorded_session_are_those_of_its_requests() {
     block_on(async {
         for rule in ["after_tool_result(3)", "delta", "auto"] {
-            let to = target(Vendor::named("anthropic").unwrap(), "claude-sonnet-4-5");
+            let to = target_of(Vendor::named("anthropic").unwrap(), "claude-sonnet-4-5");
             let store = memory().await;
             let tight =
                 |step: &Step, n| recipe(rule, step, n).with_budget(Budget::of_window(5_000));
-            let session = record(&store, tight, &to).await;
-            plays_the_same(&session, &to).await;
+            let mut session = record(&store, tight, &to).await;
+            plays_the_same(&mut session, &to).await;
             let scripts = session.scripts(|| {}).await.unwrap();
             let requests = scripts[0].requests(&Way::recorded()).unwrap();
             for (number, request) in requests.into_iter().enumerate() {
@@ -194,7 +217,7 @@ fn context(script: &Script) -> Vec<Vec<(ContextKind, String)>> {
 fn h3_the_context_is_found_again_in_the_bodies_of_every_api_by_every_rule() {
     block_on(async {
         for (vendor, rules) in apis() {
-            let to = target(vendor, "a-model");
+            let to = target_of(vendor, "a-model");
             for rule in rules {
                 let store = memory().await;
                 let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
@@ -211,7 +234,7 @@ fn h3_the_context_is_found_again_in_the_bodies_of_every_api_by_every_rule() {
 #[test]
 fn h3_a_request_that_does_not_fit_is_told_as_refused_and_the_replay_goes_on() {
     block_on(async {
-        let to = target(Vendor::named("anthropic").unwrap(), "a-model");
+        let to = target_of(Vendor::named("anthropic").unwrap(), "a-model");
         let store = memory().await;
         let session = record(&store, |step, n| recipe("tail", step, n), &to).await;
         let scripts = session.scripts(|| {}).await.unwrap();
@@ -237,7 +260,7 @@ fn h3_a_request_that_does_not_fit_is_told_as_refused_and_the_replay_goes_on() {
 #[test]
 fn h3_each_part_of_a_prompt_is_told_and_together_they_are_all_of_it() {
     block_on(async {
-        let to = target(Vendor::named("openai").unwrap(), "a-model");
+        let to = target_of(Vendor::named("openai").unwrap(), "a-model");
         let store = memory().await;
         let session = record(&store, |step, n| recipe("delta", step, n), &to).await;
         let scripts = session.scripts(|| {}).await.unwrap();
