@@ -54,7 +54,7 @@ impl Curves<'_> {
             let at = |(x, y): (f64, f64)| (canvas.x.at(x), canvas.y.at(y).min(low));
             let points = curve.points(size, self.is_percent);
             let last = points.iter().rev().find_map(|point| *point);
-            ends.push(last.map_or((canvas.x.places.1, low), at));
+            ends.push(last.map_or(low, |last| at(last).1));
             style = if curve.is_reference() { style } else { style % STYLES + 1 };
             let number = if curve.is_reference() { 0 } else { style };
             drawn.push((number, through(points.into_iter().map(|point| point.map(at)))));
@@ -73,13 +73,15 @@ impl Curves<'_> {
     }
 
     /// The names, each at the end of its curve.
-    fn name(&self, canvas: &mut Canvas, drawn: &[(usize, String)], ends: &[(f64, f64)]) {
-        let places = spread(&ends.iter().map(|end| end.1).collect::<Vec<_>>(), LABELS);
-        let x = canvas.x.places.1 + 26.0;
-        for ((curve, (number, _)), ((end_x, end_y), y)) in
+    fn name(&self, canvas: &mut Canvas, drawn: &[(usize, String)], ends: &[f64]) {
+        let places = spread(ends, LABELS);
+        // A curve whose last requests were refused ends before the others.
+        let edge = canvas.x.places.1;
+        let x = edge + 26.0;
+        for ((curve, (number, _)), (end_y, y)) in
             self.curves.iter().zip(drawn).zip(ends.iter().zip(places))
         {
-            let path = through([(end_x + 4.0, *end_y), (x - 14.0, y), (x - 4.0, y)].map(Some));
+            let path = through([(edge + 4.0, *end_y), (x - 14.0, y), (x - 4.0, y)].map(Some));
             canvas.path(&format!("leader s{number}"), &path);
             let class = format!("t{number}");
             let words = [(class.as_str(), curve.name()), ("number", curve.figure.as_str())];
