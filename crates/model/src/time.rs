@@ -52,6 +52,7 @@ impl Timestamp {
     ///
     /// let at: Timestamp = "2026-11-15T10:00:00Z".parse()?;
     /// assert_eq!(at.later("1d 2h")?.to_string(), "2026-11-16T12:00:00Z");
+    /// assert!(at.later("-1h").is_err() && at.later("0s").is_err());
     /// # Ok::<(), interleaf_model::Error>(())
     /// ```
     ///
@@ -60,7 +61,7 @@ impl Timestamp {
     pub fn later(self, length: &str) -> Result<Self, Error> {
         let days = jiff::SpanRelativeTo::days_are_24_hours();
         let span = length.parse::<jiff::Span>().and_then(|span| span.to_duration(days));
-        let length = span.map_err(|_| {
+        let length = span.ok().filter(|span| span.is_positive()).ok_or_else(|| {
             let rule = format!("{length:?} is not a length of time, such as 2h, 90m or 1d 12h");
             Error::new(ErrorKind::Syntax, rule)
         })?;

@@ -45,9 +45,11 @@ pub(crate) fn cheapest(
             let says = says.filter(|_| !is_tail(&key));
             whole += says.map_or(0, |says| says.len()) as f64;
         }
+        // Where only marks are found, one must stand right before the cut.
+        let is_found = prices.reach == usize::MAX || !element.after_cut;
         let saved = (elements - whole) * prices.read * n_requests;
         let spent = said * (prices.write - prices.read) + whole * prices.write;
-        if saved > spent && best.is_none_or(|(_, gain)| saved - spent > gain) {
+        if is_found && saved > spent && best.is_none_or(|(_, gain)| saved - spent > gain) {
             best = Some((no, saved - spent));
         }
         said += element.since as f64;

@@ -40,6 +40,10 @@ pub struct Element {
     /// Whether it tells how elements are read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explains: bool,
+    /// Whether the request that showed it dropped others that had been shown. Then nothing of
+    /// the requests before it ends where it begins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub after_cut: bool,
     /// What the source says, if this is the whole of it, or which of its lines changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<Arc<str>>,

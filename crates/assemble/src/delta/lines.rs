@@ -14,6 +14,12 @@ const MOST: usize = 1_000;
 /// The lines that changed, each hunk under the number of the line that it begins at. Lines
 /// are counted from 1 in the old text. Nothing, if the texts are too different.
 pub(super) fn changes(old: &str, new: &str) -> Option<String> {
+    let changes = hunks(old, new)?;
+    // What a reader makes of them is what holds.
+    (amended(old, &changes)? == new).then_some(changes)
+}
+
+fn hunks(old: &str, new: &str) -> Option<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
     let same = |(a, b): &(&&str, &&str)| a == b;
     let head = old.iter().zip(&new).take_while(same).count();
@@ -22,14 +28,18 @@ pub(super) fn changes(old: &str, new: &str) -> Option<String> {
     if old.len() + new.len() > MOST {
         return None;
     }
-    let mut out = String::new();
+    let (mut out, mut at) = (String::new(), head);
     for op in capture_diff_slices(Algorithm::Myers, old, new) {
+        let (gone, come) = (op.old_range(), op.new_range());
+        // Where lines repeat, an insertion does not tell the place that it has after the hunks
+        // before it: their lengths do.
+        let start = at;
+        at += gone.len();
         if let DiffOp::Equal { .. } = op {
             continue;
         }
-        let (gone, come) = (op.old_range(), op.new_range());
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "@@ {}", head + gone.start + 1);
+        let _ = writeln!(out, "@@ {}", start + 1);
         for line in &old[gone] {
             let _ = writeln!(out, "- {}", beginning(line));
         }
@@ -66,5 +76,29 @@ fn beginning(line: &str) -> Cow<'_, str> {
             Cow::Owned(format!("{}…", line[..end].trim_end()))
         }
         _ => Cow::Borrowed(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{amended, changes};
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_insertion_among_lines_that_repeat_is_told_at_its_place() {
+        let (old, new) = ("1\n2\n3\nB\nA\nA", "1\n2\n3\nA\nA\nD\nA");
+        let changes = changes(old, new).unwrap();
+        assert_eq!(amended(old, &changes).as_deref(), Some(new), "{changes}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn a_text_after_its_changes_is_the_new_one(old in "([AB]\n){0,7}", new in "([ABC]\n){0,7}") {
+            prop_assume!(old != new);
+            let changes = changes(&old, &new).expect("few lines are always compared");
+            prop_assert_eq!(amended(&old, &changes), Some(new));
+        }
     }
 }

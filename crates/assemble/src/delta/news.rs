@@ -97,7 +97,10 @@ pub(crate) fn news(
             new.push(element(key.clone(), version, ElementForm::Withdrawn, NOTHING));
         }
     }
-    new.iter_mut().for_each(|element| element.n_before = n_before);
+    for element in &mut new {
+        element.n_before = n_before;
+        element.after_cut = kept.n < kept.shown.elements.len();
+    }
     if let Some(first) = new.first_mut() {
         first.since = since(shown, view).1;
     }
@@ -126,7 +129,7 @@ const NOTHING: Whole<'_> = Whole { text: "", gap: None, authority: None };
 fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: Whole<'_>) -> Element {
     let Whole { text, gap, authority } = says;
     let says = (form != ElementForm::Withdrawn).then(|| Arc::from(text));
-    let (after, n_before, since, explains) = (None, 0, 0, false);
+    let (after, n_before, since, explains, after_cut) = (None, 0, 0, false, false);
     Element {
         kind,
         nth,
@@ -137,6 +140,7 @@ fn element((kind, nth): SourceKey, version: u32, form: ElementForm, says: Whole<
         n_before,
         since,
         explains,
+        after_cut,
         says,
         gap,
         authority,

@@ -258,6 +258,6 @@ fn table(session: &PlayedSession, price: Option<f64>) -> String {
 }
 
 fn parse_price(text: &str) -> Result<f64, String> {
-    let price = text.parse::<f64>().ok().filter(|price| price.is_finite() && *price > 0.0);
-    price.ok_or_else(|| "an amount above zero is expected".into())
+    let price = text.parse::<f64>().ok().filter(|price| *price > 0.0 && *price <= 1e9);
+    price.ok_or_else(|| "an amount above zero is expected, and at most a thousand million".into())
 }

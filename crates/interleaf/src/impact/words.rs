@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use interleaf_model::shown;
 use smol_str::SmolStr;
 
 use super::{BreakCause, ContextChange, Verdict};
@@ -13,7 +14,9 @@ impl fmt::Display for BreakCause {
             Self::Same => f.write_str("nothing: it is the same request"),
             Self::Appended => f.write_str("nothing: it goes on from the request before"),
             Self::Vendor { from, to } => write!(f, "another vendor: {to}, before {from}"),
-            Self::Model { from, to } => write!(f, "another model: {to}, before {from}"),
+            Self::Model { from, to } => {
+                write!(f, "another model: {}, before {}", shown(to), shown(from))
+            }
             Self::Tools { added, removed, changed, reordered } => {
                 let part = |what: &str, names: &[SmolStr]| match names {
                     [] => None,

@@ -26,15 +26,21 @@ pub(super) fn before(
     };
     let old = decode_request(family, sent).map_err(|e| InputFault::wire(&e))?.messages;
     let made = match (target, made) {
-        (Some(target), Some(made)) if target.vendor.family == family => made.to_bytes(),
+        (Some(target), Some(made)) if target.vendor.family == family => Some(made.to_bytes()),
         _ => {
             let model = read::request_model(sent).unwrap_or_else(|| "any".to_owned());
             let Target { vendor, options, .. } = Target::new(family.as_str(), &model)?;
-            encode(prompt, &vendor, &options).map_err(Error::wire)?.to_bytes()
+            encode(prompt, &vendor, &options).ok().map(|made| made.to_bytes())
         }
     };
-    let made = decode_request(family, &String::from_utf8_lossy(&made));
-    let new = made.map_err(|e| InputFault::wire(&e))?.messages;
+    let new = match made {
+        Some(made) => {
+            let made = decode_request(family, &String::from_utf8_lossy(&made));
+            made.map_err(|e| InputFault::wire(&e))?.messages
+        }
+        // What that API would refuse is compared as it is.
+        None => messages(prompt.entries()).cloned().collect(),
+    };
     let (n_same, entries) = (n_same(&old, &new), prompt.entries());
     let is_whole = n_units(new.iter()) == n_units(messages(entries));
     let n_repeated = match is_whole {

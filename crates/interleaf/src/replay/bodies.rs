@@ -154,6 +154,26 @@ impl Reading {
             let n = self.n_edited;
             script.notes.push(format!("{n} of them do not go on from the one before"));
         }
+        let n_of = |what: &str| {
+            let has = |turn: &&Turn| turn.events.iter().any(|event| event == what);
+            script.turns.iter().filter(has).count()
+        };
+        let (system, tools, n) = (n_of("system"), n_of("tools"), script.turns.len());
+        let mut told = Vec::new();
+        if system > 0 {
+            told.push(format!(
+                "the system text changed before {system} of {n} requests, and with it the whole \
+                 prompt: no rule mends that"
+            ));
+        }
+        if tools > 0 {
+            told.push(format!(
+                "the tools came otherwise before {tools} of {n} requests, which breaks the cache \
+                 from its beginning on; every rule here keeps them in the order in which they came \
+                 first"
+            ));
+        }
+        script.notes.extend(told);
         script
     }
 }

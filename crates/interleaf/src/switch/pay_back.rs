@@ -142,7 +142,7 @@ impl FromStr for Price {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let number = text.trim().parse::<f64>().ok();
-            number.filter(|number| number.is_finite() && *number >= 0.0)
+            number.filter(|number| (0.0..=1e9).contains(number))
         };
         let prices = text.split_once('/');
         let prices = prices.and_then(|(input, output)| Some((number(input)?, number(output)?)));

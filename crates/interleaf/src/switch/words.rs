@@ -15,7 +15,7 @@ const LISTED: usize = 3;
 impl fmt::Display for Switch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from, to, losses, fit, pay_back } = self;
-        let named = |side: &Side| format!("{} {}", side.vendor, side.model);
+        let named = |side: &Side| format!("{} {}", shown(&side.vendor), shown(&side.model));
         writeln!(f, "# from {} to {}", named(from), named(to))?;
         write!(f, "{losses}{fit}")?;
         writeln!(f, "# prompt cache")?;

@@ -74,6 +74,16 @@ fn h1_in_a_long_session_auto_drops_what_costs_more_than_a_fresh_copy() {
     assert!(auto < 0.9 * delta, "{auto} against {delta}");
 }
 
+#[test]
+fn h1_however_long_a_session_is_auto_is_at_most_three_percent_dearer_than_delta() {
+    let script = script(Course { n_requests: 900, change_every: 1, results: (60, 200) });
+    for rules in Rules::all().filter(|rules| cache_prices(rules).is_some()) {
+        let (name, rules) = (rules.name.clone(), [rules]);
+        let (auto, delta) = (costs(&script, "auto", &rules)[0], costs(&script, "delta", &rules)[0]);
+        assert!(auto <= delta * 1.03, "{name}: {auto} against {delta}");
+    }
+}
+
 /// The session with a source more, of this many bytes, that says something else in every
 /// request: what was looked up for it.
 fn with_passages(mut script: Script, len: usize) -> Script {

@@ -390,3 +390,9 @@ fn h2_a_miss_of_ours_is_told_from_one_of_theirs() {
         assert_eq!(third.verdict(read(9_984)), Some(Verdict::More));
     });
 }
+
+#[test]
+fn the_name_of_a_model_does_nothing_to_the_screen() {
+    let cause = BreakCause::Model { from: "a\u{1b}[8mb".into(), to: "c".into() };
+    assert!(!cause.to_string().contains('\u{1b}'), "{cause}");
+}

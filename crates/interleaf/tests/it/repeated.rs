@@ -102,3 +102,18 @@ fn what_is_no_body_is_refused() {
     let refused = single.preview(Some(&target(Family::Gemini))).unwrap_err().to_string();
     assert!(refused.contains("no request body that an API takes"), "{refused}");
 }
+
+#[test]
+fn a_request_that_the_api_before_would_refuse_is_made_for_another() {
+    let mut conversation = Conversation::new();
+    for message in notation::parse("a I am here.\nu list the files\n").unwrap() {
+        conversation.append(message).unwrap();
+    }
+    let recipe = recipe("1. look");
+    let strict = target(Family::Anthropic);
+    let sent = body(&Single::of(&conversation, &recipe).preview(Some(&strict)).unwrap());
+    let mut single = Single::of(&conversation, &recipe);
+    single.sent = Some(&sent);
+    let preview = single.preview(Some(&target(Family::OpenaiChat))).unwrap();
+    assert!(matches!(preview.assembly.outcome, Outcome::Ready(_)));
+}

@@ -310,3 +310,18 @@ fn h3_two_models_have_two_caches() {
     let reads: Vec<bool> = requests.map(|request| request.made().unwrap().read > 0).collect();
     assert_eq!(reads, [false, true, false, true]);
 }
+
+#[test]
+fn h3_a_system_text_and_tools_that_change_are_told() {
+    let tool = |name: &str| format!(r#"{{"type":"function","function":{{"name":"{name}"}}}}"#);
+    let body = |clock: usize, tools: [&str; 2]| {
+        let [a, b] = tools.map(tool);
+        format!(
+            r#"{{"model":"gpt-5","tools":[{a},{b}],"messages":[{{"role":"system","content":"It is {clock}."}},{{"role":"user","content":"hi"}}]}}"#
+        )
+    };
+    let bodies = [body(1, ["a", "b"]), body(2, ["b", "a"]), body(3, ["b", "a"])];
+    let notes = read_bodies("bodies", &bodies.join("\n")).unwrap().notes.join("\n");
+    assert!(notes.contains("the system text changed before 2 of 3 requests"), "{notes}");
+    assert!(notes.contains("the tools came otherwise before 1 of 3 requests"), "{notes}");
+}

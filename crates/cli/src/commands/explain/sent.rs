@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::ExplainArguments;
 use crate::assembly::{AssemblyArguments, Made};
-use crate::failure::{Failure, Stop, Verdict};
+use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::open::OpenSession;
 use crate::output::Output;
 
@@ -73,7 +73,8 @@ impl SentArguments {
         for request in &requests {
             output.line(row(request))?;
         }
-        output.remark(format_args!("request {}, {} {}", last.number, last.vendor, last.model))?;
+        let asked = format!("{} {}", last.vendor, last.model);
+        output.remark(format_args!("request {}, {}", last.number, printable(&asked)))?;
         output.text(&details(last, parting.as_ref()))?;
         Ok(Verdict::Fine)
     }
