@@ -4,6 +4,7 @@ use interleaf_model::{Entry, Message, SystemPart};
 
 use super::blocks::message_rest;
 use super::parts::text_block;
+use crate::CacheMarks;
 use crate::adjustment::AdjustmentKind;
 use crate::anthropic::wire::{Block, Content, Message as MessageForm};
 use crate::encode::Context;
@@ -24,9 +25,10 @@ pub(super) fn in_place<'a>(cx: &mut Context<'_>, entries: &'a [Entry]) -> Vec<Me
         add(cx, message, &mut content);
         if !content.is_empty() {
             let rest = message_rest(message, cx.options.cache);
+            // No mark of ours ever stands on it.
             messages.push(MessageForm {
                 role: "system",
-                content: Content(content, cx.options.cache),
+                content: Content(content, CacheMarks::Off),
                 rest,
             });
         }
