@@ -91,7 +91,7 @@ impl<'a> Sources<'a> {
         self.reduced().map(|source| source.at).collect()
     }
 
-    /// Goes down to so many tokens, as far as that can be: first every source to its share,
+    /// Goes down to this number of tokens, as far as it can: first every source to its share,
     /// then one after the other is left out.
     pub(super) fn reduce<R: Ord>(&mut self, target: u64, rank: impl Fn(&SourceKey) -> R) {
         let mut order: Vec<usize> = (0..self.sources.len()).collect();

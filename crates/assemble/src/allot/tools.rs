@@ -37,7 +37,7 @@ impl Fitted {
     }
 }
 
-/// The tools in at most so many tokens, or as near as they can come.
+/// The tools in at most this number of tokens, or as near to it as they can come.
 pub(super) fn fitted(
     all: &[Tool],
     limit: u64,

@@ -26,7 +26,7 @@ pub struct PayBack {
     /// The tokens of an answer, if any is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<u64>,
-    /// What the new model may cost for the change to pay back within so many requests.
+    /// What the new model may cost for the change to pay back within a number of requests.
     pub break_even: Vec<BreakEven>,
     /// The same, if the session goes on for ever.
     pub in_the_end: f64,
@@ -39,7 +39,7 @@ pub struct PayBack {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakEven {
-    /// Within so many requests,
+    /// Within this number of requests,
     pub requests: u64,
     /// if its price of an input token is at most this part of the current one's.
     pub ratio: f64,
