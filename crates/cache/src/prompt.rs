@@ -36,6 +36,11 @@ impl Prompt {
         Self::default()
     }
 
+    /// The same, with room for this many.
+    pub(crate) fn with_capacity(n: usize) -> Self {
+        Self { links: Vec::with_capacity(n), marks: Vec::new() }
+    }
+
     /// Adds a piece. Equal keys stand for equal contents, of equally many tokens.
     pub fn push(&mut self, key: u64, tokens: u32, stop: Stop) {
         let (last, before) = self.links.last().map_or((0, 0), |last| (last.key, last.tokens));

@@ -44,7 +44,7 @@ pub fn last_used<const N: usize>(rules: &Rules, before: &[Step], last: [&Step; N
 
 /// Every place where a request, an answer, a mark or something shared ends.
 fn cuts<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<u64> {
-    let mut cuts = Vec::new();
+    let mut cuts = Vec::with_capacity(32);
     for step in steps {
         cuts.extend([step.shared, step.tokens, step.tokens + step.answer]);
         cuts.extend(&step.marks);
@@ -57,7 +57,7 @@ fn cuts<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<u64> {
 /// A request up to a place, after those before it. What stands between two cuts came with the
 /// last request that does not share it.
 fn prompt(cuts: &[u64], (before, step): (&[Step], &Step), end: u64, marks: &[u64]) -> Prompt {
-    let mut prompt = Prompt::new();
+    let mut prompt = Prompt::with_capacity(cuts.len());
     let mut start = 0;
     for &cut in cuts.iter().filter(|&&cut| cut > 0 && cut <= end) {
         let came = match step.shared <= start {

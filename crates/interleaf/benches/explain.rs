@@ -4,7 +4,7 @@
 //!
 //! The difference is an upper bound: a session also looks for its records.
 //!
-//! `cargo bench -p interleaf --bench explain`
+//! `cargo bench -p interleaf --bench explain [-- MESSAGES…]`
 
 #![expect(clippy::expect_used, reason = "a bench that cannot go on has failed")]
 
@@ -30,14 +30,19 @@ fn main() {
     );
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let rules = [PlacementRule::default(), PlacementRule::Auto(8)];
-    for (rule, n) in rules.iter().flat_map(|rule| [1_000, 10_000, 100_000].map(|n| (rule, n))) {
+    let asked = std::env::args().skip(1).filter_map(|n| n.parse().ok());
+    let mut sizes: Vec<usize> = asked.collect();
+    if sizes.is_empty() {
+        sizes.extend([1_000, 10_000, 100_000]);
+    }
+    for (rule, n) in rules.iter().flat_map(|rule| sizes.iter().map(move |&n| (rule, n))) {
         let messages: Vec<Arc<Message>> = agent_session(n + 2 * TURNS)
             .into_iter()
             .enumerate()
             .map(|(i, message)| Arc::new(message.with_id(MessageId::of_index(i))))
             .collect();
-        let plain = micros(plain(rule, &messages, n));
-        let explained = micros(runtime.block_on(explained(rule, &messages, n)));
+        let (plain, explained) = runtime.block_on(both(rule, &messages, n));
+        let (plain, explained) = (micros(plain), micros(explained));
         let (more, ratio) = (explained - plain, explained / plain);
         let rule = rule.to_string();
         println!(
@@ -52,47 +57,59 @@ fn target() -> Target {
     target
 }
 
-fn plain(rule: &PlacementRule, messages: &[Arc<Message>], n: usize) -> Duration {
-    let (target, mut encoder) = (target(), SessionEncoder::new());
-    let mut running = Running::of(View::of(messages[..n].iter().cloned()));
-    let mut send = |running: &mut Running, recipe: &Recipe| {
-        let assembly = running.assemble(recipe, target.requirements()).expect("a request");
-        let Outcome::Ready(prompt) = assembly.outcome else { return 0 };
-        encoder
-            .encode(&prompt, &target.vendor, &target.options)
-            .expect("a body")
-            .fragments()
-            .count()
-    };
-    (0..3).for_each(|_| _ = send(&mut running, &recipe(rule, 0)));
-    let mut times: Vec<Duration> = Vec::new();
-    for turn in 0..TURNS {
-        let recipe = recipe(rule, turn);
-        messages[n + 2 * turn..][..2].iter().for_each(|message| running.append(message.clone()));
-        let start = Instant::now();
-        black_box(send(&mut running, &recipe));
-        times.push(start.elapsed());
-    }
-    median(times)
-}
-
-async fn explained(rule: &PlacementRule, messages: &[Arc<Message>], n: usize) -> Duration {
+/// A turn without a session, and in one. Both are measured in the same loop, first the one and
+/// then the other by turns, so that neither has the warmer processor.
+async fn both(rule: &PlacementRule, messages: &[Arc<Message>], n: usize) -> (Duration, Duration) {
+    let mut plain = Plain::of(&messages[..n]);
     let target = target();
     let store = store::open("memory:").await.expect("a store");
     let mut session = Session::create(store, "").await.expect("a session");
     session.append_all(messages[..n].iter().cloned()).await.expect("messages");
-    let mut times: Vec<Duration> = Vec::new();
+    (0..3).for_each(|_| _ = plain.send(&recipe(rule, 0)));
+    let (mut bare, mut explained) = (Vec::new(), Vec::new());
     for turn in 0..TURNS {
         let recipe = recipe(rule, turn);
+        let new = &messages[n + 2 * turn..][..2];
         session.record(&recipe, &target).await.expect("a request");
-        let new = messages[n + 2 * turn..][..2].iter().cloned();
-        session.append_all(new).await.expect("messages");
+        session.append_all(new.iter().cloned()).await.expect("messages");
+        new.iter().for_each(|message| plain.running.append(message.clone()));
+        if turn % 2 == 0 {
+            bare.push(plain.send(&recipe));
+        }
         let start = Instant::now();
         let next = session.preview(&recipe, &target).await.expect("a request");
-        times.push(start.elapsed());
+        explained.push(start.elapsed());
         black_box(next.request().map(|request| request.impact));
+        if turn % 2 == 1 {
+            bare.push(plain.send(&recipe));
+        }
     }
-    median(times)
+    (median(bare), median(explained))
+}
+
+/// What makes requests without a session.
+struct Plain {
+    target: Target,
+    encoder: SessionEncoder,
+    running: Running,
+}
+
+impl Plain {
+    fn of(messages: &[Arc<Message>]) -> Self {
+        let running = Running::of(View::of(messages.iter().cloned()));
+        Self { target: target(), encoder: SessionEncoder::new(), running }
+    }
+
+    /// How long it takes to make a request.
+    fn send(&mut self, recipe: &Recipe) -> Duration {
+        let (start, target) = (Instant::now(), &self.target);
+        let assembly = self.running.assemble(recipe, target.requirements()).expect("a request");
+        if let Outcome::Ready(prompt) = &assembly.outcome {
+            let body = self.encoder.encode(prompt, &target.vendor, &target.options);
+            black_box(body.expect("a body").fragments().count());
+        }
+        start.elapsed()
+    }
 }
 
 fn recipe(rule: &PlacementRule, turn: usize) -> Recipe {

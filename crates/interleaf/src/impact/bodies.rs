@@ -1,8 +1,10 @@
 //! Where two bodies begin to differ.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use interleaf_store::Pieces;
+use memchr::memmem::{FinderRev, find};
 
 use super::frame::{self, FrameChange};
 use super::{Before, Now};
@@ -15,8 +17,10 @@ const MOST_MARKS: usize = 16;
 
 /// How marks for the cache begin, and the end of their value. Quotes inside of a text have a
 /// backslash, so that no text looks like one.
-const MARKS: [(&[u8], &[u8]); 2] =
-    [(br#","cache_control":{"#, b"}"), (br#",{"cachePoint":{"#, b"}}")];
+static MARKS: LazyLock<[(FinderRev<'_>, &[u8]); 2]> = LazyLock::new(|| {
+    let begins = FinderRev::new::<[u8]>;
+    [(begins(br#","cache_control":{"#), b"}"), (begins(br#",{"cachePoint":{"#), b"}}")]
+});
 
 /// Where two bodies differ.
 pub(super) struct Found {
@@ -51,7 +55,11 @@ pub(super) fn compare(now: &Now<'_>, body: &Pieces, before: &Before) -> Found {
     }
     let old = List { body: old, range: before.trace.list.clone() };
     let new = List { body, range: list_of(now) };
-    let (at, new_at) = part_ways(&old, &new);
+    // Where the heads are the same, the lists are so up to the first byte that differs.
+    let is_same = |list: &List<'_>, byte: u64| list.range.start <= byte && byte <= list.range.end;
+    let first_in_list = first.filter(|&byte| is_same(&old, byte) && is_same(&new, byte));
+    let known = first_in_list.filter(|_| old.range.start == new.range.start);
+    let (at, new_at) = part_ways(&old, &new, known.map_or(0, |byte| byte - new.range.start));
     let seen = match (at == old.len(), new_at == new.len()) {
         (true, true) => Seen::Nowhere,
         _ => {
@@ -93,9 +101,10 @@ impl List<'_> {
     }
 }
 
-/// Where two lists of turns differ in more than marks for the cache.
-fn part_ways(old: &List<'_>, new: &List<'_>) -> (u64, u64) {
-    let (mut at, mut new_at) = (0, 0);
+/// Where two lists of turns differ in more than marks for the cache. Up to `known` they do not
+/// differ at all.
+fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
+    let (mut at, mut new_at) = (known, known);
     for _ in 0..MOST_MARKS {
         let shared = old.body.shared_start(old.from(at), new.body, new.from(new_at));
         (at, new_at) = (at + shared, new_at + shared);
@@ -116,9 +125,10 @@ fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
     let window = list.copy(start, at + MARK);
     let at = (at - start) as usize;
     MARKS.iter().find_map(|(begins, ends)| {
-        let begin = memchr::memmem::rfind(&window[..window.len().min(at + begins.len())], begins)?;
-        let value = begin + begins.len();
-        let end = value + memchr::memmem::find(&window[value..], ends)? + ends.len();
+        let len = begins.needle().len();
+        let begin = begins.rfind(&window[..window.len().min(at + len)])?;
+        let value = begin + len;
+        let end = value + find(&window[value..], ends)? + ends.len();
         (at < end).then_some(((at - begin.min(at)) as u64, (end - begin) as u64))
     })
 }
@@ -126,8 +136,8 @@ fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
 /// The bytes of a mark in a stretch of a list.
 pub(super) fn mark_in(bytes: &[u8]) -> Option<Range<usize>> {
     MARKS.iter().find_map(|(begins, ends)| {
-        let begin = memchr::memmem::rfind(bytes, begins)?;
-        let value = begin + begins.len();
-        Some(begin..value + memchr::memmem::find(&bytes[value..], ends)? + ends.len())
+        let begin = begins.rfind(bytes)?;
+        let value = begin + begins.needle().len();
+        Some(begin..value + find(&bytes[value..], ends)? + ends.len())
     })
 }

@@ -107,9 +107,16 @@ fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     }
     let begins = json_text(&text[..upto]).ok()?;
     let begins = begins.strip_suffix('"')?;
-    let end = find(begins.as_bytes(), bytes, at)? + 1 + escaped_len(text.as_bytes());
+    let end = find_text(begins.as_bytes(), bytes, at)? + 1 + escaped_len(text.as_bytes());
     let closed = bytes.get(end) == Some(&b'"');
     Some((end + usize::from(closed)).min(bytes.len()))
+}
+
+/// Finds what begins with a quote. Between two texts of a turn there are few others, so that
+/// to look at each is less work than to prepare a search.
+fn find_text(begins: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    memchr::memchr_iter(b'"', rest).find(|&quote| rest[quote..].starts_with(begins)).map(|n| at + n)
 }
 
 fn find(text: &[u8], bytes: &[u8], at: usize) -> Option<usize> {

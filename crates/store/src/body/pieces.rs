@@ -90,10 +90,14 @@ impl Pieces {
         (0..n).map(move |i| &*self.pieces[at(i)])
     }
 
-    /// The bytes of a range, as slices.
+    /// The bytes of a range, as slices. It is looked for from the end, where bodies differ.
     pub(super) fn slices(&self, range: Range<u64>) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        self.pieces.iter().filter_map(move |piece| {
+        let (mut n, mut start) = (self.pieces.len(), self.len);
+        while n > 0 && start > range.start {
+            n -= 1;
+            start -= self.pieces[n].len() as u64;
+        }
+        self.pieces[n..].iter().map_while(move |piece| {
             let first = start;
             start += piece.len() as u64;
             let from = range.start.max(first);
