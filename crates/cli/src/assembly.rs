@@ -167,6 +167,8 @@ pub(crate) struct Recipe {
     before: Before,
     pins: Vec<MessageId>,
     model: Option<String>,
+    /// What counts the tokens of a session's requests.
+    ledger: Option<Arc<Ledger>>,
     bound_thinking: bool,
 }
 
@@ -216,6 +218,7 @@ impl AssemblyArguments {
             before: before.transpose()?.unwrap_or_default(),
             pins: self.pin.iter().map(MessageId::new).collect(),
             model: self.model.clone(),
+            ledger: None,
             bound_thinking: self.bound_thinking,
         })
     }
@@ -320,14 +323,16 @@ impl Recipe {
         Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
     }
 
-    /// The target, by the session's own name for its cache.
+    /// The target, by the session's own name for its cache. Tokens are then counted as the
+    /// session counts them.
     pub(crate) fn keyed(
-        &self,
+        &mut self,
         target: Option<Target>,
         session: Option<&mut OpenSession>,
     ) -> Result<Option<Target>, Failure> {
         match (target, session) {
             (Some(target), Some(session)) => {
+                self.ledger = Some(session.ledger(&target.options.model)?);
                 session.keyed(&target, self.request.agent.name()).map(Some)
             }
             (target, _) => Ok(target),
@@ -344,7 +349,8 @@ impl Recipe {
         recipe.tools = loaded.tools.clone();
         if counts || recipe.budget.is_some() {
             let model = self.model.as_deref().unwrap_or(&loaded.options.model);
-            recipe.ledger = Some(Ledger::for_model(model).into());
+            let own = || Ledger::for_model(model).into();
+            recipe.ledger = Some(self.ledger.clone().unwrap_or_else(own));
         }
         Ok(recipe)
     }

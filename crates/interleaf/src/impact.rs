@@ -56,6 +56,9 @@ pub struct Impact {
     pub place: Option<Place>,
     /// The tokens of the whole request, as near as they are known.
     pub tokens: u64,
+    /// Whether the tokens are told by the bytes, as nothing counted them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_bytes: bool,
     /// What the cache should make of it, if the rules of the vendor's cache are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
@@ -265,6 +268,7 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
         byte: found.and_then(|found| found.first),
         place: placed.map(|placed| placed.place),
         tokens: measure.total,
+        by_bytes: measure.per_thousand.is_some(),
         cause,
         cost,
     };

@@ -87,7 +87,8 @@ pub(crate) fn run(
         return Ok(Verdict::Fine);
     }
     loaded.equip(destination.tools.as_ref());
-    let counts = arguments.explain || arguments.report.is_some();
+    // A recorded request is counted, so that all that is told of it later agrees.
+    let counts = arguments.explain || arguments.record || arguments.report.is_some();
     let goes_to = recipe.keyed(destination.of(&loaded), session.as_mut())?;
     let made = recipe.make(&loaded, goes_to.as_ref(), counts)?;
     let mut text = made.text(&loaded.name)?;

@@ -1,7 +1,9 @@
 //! The requests that were sent from a session.
 
+use std::sync::Arc;
+
 use interleaf::Target;
-use interleaf::assemble::Recipe;
+use interleaf::assemble::{Ledger, Recipe};
 use interleaf::conversation::Conversation;
 use interleaf::model::AgentName;
 use interleaf::store::SentRequest;
@@ -27,6 +29,13 @@ impl OpenSession {
         let next = opened.wait(session.record(recipe, target));
         let request = next.map_err(|e| Failure::session(&name, &e))?.request();
         request.map(|request| body_text(&name, &request.body)).transpose()
+    }
+
+    /// What counts the tokens of the session's requests.
+    pub(crate) fn ledger(&mut self, model: &str) -> Result<Arc<Ledger>, Failure> {
+        let name = self.name();
+        let ledger = self.opened.wait(self.session.ledger(model));
+        ledger.map_err(|e| Failure::session(&name, &e))
     }
 
     /// A target with the session's own name for the vendor's cache.

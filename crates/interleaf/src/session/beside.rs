@@ -18,7 +18,7 @@ impl Session {
         &mut self,
         agent: Option<&AgentName>,
     ) -> Result<Option<Before>, Error> {
-        let last = self.conversation.last_request(agent);
+        let last = self.conversation.newest_request(agent);
         let mut parent = self.head.parent;
         while let Some(fork) = parent.filter(|fork| last.is_none_or(|event| event < fork.seq)) {
             let head = self.store.head(fork.session).await.map_err(Error::store)?;

@@ -53,8 +53,12 @@ impl ModelCounter {
 }
 
 impl Session {
-    /// What counts the tokens of a model's requests.
-    pub(super) async fn ledger(&mut self, model: &str) -> Result<Arc<Ledger>, Error> {
+    /// What counts the tokens of a model's requests, with what it learned from the answers to
+    /// this session's. A recipe with a budget is counted with it, unless it has its own.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn ledger(&mut self, model: &str) -> Result<Arc<Ledger>, Error> {
         if !self.counters.get(model).is_some_and(|counter| counter.is_current) {
             let mut counter = match self.counters.remove(model) {
                 Some(counter) => counter,

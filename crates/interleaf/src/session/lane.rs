@@ -25,16 +25,28 @@ pub(super) struct Lane {
     encoder: SessionEncoder,
     following: Following,
     bound: Bound,
-    /// The event with which the last request began that is known here.
-    last: Option<u64>,
+    /// The events with which the requests began that the next one goes on from.
+    last: Went,
     /// The requests that showed context which stays shown.
     trail: Trail,
     /// The request that the order of the tools was stored with.
     tools_at: Option<Earlier>,
     /// The last request, which the next one is held against.
     before: Option<Before>,
+    /// The request that the next one goes on from, if a rollback took later ones back. The
+    /// vendor's cache may hold it as well.
+    goes_on: Option<Before>,
     /// The last request, for its answer.
     pub(super) asked: Option<Asked>,
+}
+
+/// The events with which an agent's requests began.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Went {
+    /// The last one that no rollback took back.
+    pub(super) last: Option<u64>,
+    /// The last one of all.
+    pub(super) newest: Option<u64>,
 }
 
 /// What is remembered of a request until it is answered.
@@ -77,10 +89,11 @@ impl Default for Lane {
         Self {
             running: Running::new(),
             encoder: SessionEncoder::on_threads(n_threads),
-            last: None,
+            last: Went::default(),
             trail: Trail::default(),
             tools_at: None,
             before: None,
+            goes_on: None,
             following: Default::default(),
             bound: Default::default(),
             asked: None,
@@ -127,7 +140,7 @@ impl Lane {
             target,
             at,
         };
-        let traced = impact::trace(&now, self.before.as_ref(), beside);
+        let traced = impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
         let (ledger, terms) = (recipe.ledger.clone(), Terms::of(recipe));
         Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, terms, traced })))
     }
@@ -164,22 +177,29 @@ impl Lane {
             trace: traced.trace.clone(),
             usage: None,
         });
-        self.last = asked.event;
+        self.goes_on = None;
+        self.last = Went { last: asked.event, newest: asked.event };
         self.asked = Some(asked);
     }
 
-    /// Whether the last request that is known here began with this event.
-    pub(super) fn knows(&self, event: Option<u64>) -> bool {
-        self.last == event
+    /// Whether these are the requests that are known here.
+    pub(super) fn knows(&self, went: Went) -> bool {
+        self.last == went
     }
 
-    /// Remembers a request that began with this event as the previous request, with its
-    /// context where it stood.
-    pub(super) fn catch_up(&mut self, event: Option<u64>, stood: Stood, before: Option<Before>) {
+    /// Remembers these requests: the context of the last one where it stood, and what the next
+    /// one is held against.
+    pub(super) fn catch_up(
+        &mut self,
+        went: Went,
+        stood: Stood,
+        before: Option<Before>,
+        goes_on: Option<Before>,
+    ) {
         self.running.resume(stood.placement, stood.shown, stood.tools);
         (self.trail, self.tools_at) = (stood.trail, stood.tools_at);
-        self.before = before;
-        self.last = event;
+        (self.before, self.goes_on) = (before, goes_on);
+        self.last = went;
     }
 
     /// Notes what the API says that a request took.

@@ -6,7 +6,7 @@ use interleaf_store::{LastBody, NewRequest};
 use interleaf_wire::Decoder;
 
 use super::counters::Counted;
-use super::lane::{Asked, Made, Ready};
+use super::lane::{Asked, Made, Ready, Went};
 use super::retry::RETRIES;
 use super::told::Telling;
 use super::trail::Stood;
@@ -45,11 +45,11 @@ impl Session {
     pub async fn record(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let agent = recipe.agent.name();
         for _ in 0..RETRIES {
-            let last = self.conversation.last_request(agent);
+            let last = self.conversation.newest_request(agent);
             match self.record_once(recipe, target).await {
                 Err(error) if error.kind() == ErrorKind::Conflict => {
                     self.refresh().await?;
-                    if self.conversation.last_request(agent) != last {
+                    if self.conversation.newest_request(agent) != last {
                         return Err(error);
                     }
                 }
@@ -129,16 +129,21 @@ impl Session {
     }
 
     /// Takes in the last request of an agent, if it is not the one that is known here: another
-    /// node made it, the session was opened or forked, or a rollback took later ones back.
+    /// node made it, the session was opened or forked, or a rollback took later ones back. What
+    /// was taken back was sent all the same: the next request is held against the newest.
     pub(super) async fn catch_up(&mut self, agent: Option<&AgentName>) -> Result<(), Error> {
-        let event = self.conversation.last_request(agent);
-        if !self.lane(agent).knows(event) {
-            let (stood, before) = match event {
-                Some(event) => (self.stood(event).await?, self.before(event).await?),
-                None => (Stood::default(), None),
-            };
-            self.lane(agent).catch_up(event, stood, before);
+        let last = self.conversation.last_request(agent);
+        let went = Went { last, newest: self.conversation.newest_request(agent) };
+        if self.lane(agent).knows(went) {
+            return Ok(());
         }
+        let stood = match last {
+            Some(event) => self.stood(event).await?,
+            None => Stood::default(),
+        };
+        let goes_on = self.before(last.filter(|_| last != went.newest)).await?;
+        let before = self.before(went.newest).await?;
+        self.lane(agent).catch_up(went, stood, before, goes_on);
         Ok(())
     }
 

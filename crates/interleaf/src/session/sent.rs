@@ -132,7 +132,8 @@ impl Session {
 
     /// The request that began with this event, for the next one to be held against. None, if
     /// it was made by another version, or is damaged: that is told by whoever asks for it.
-    pub(super) async fn before(&mut self, event: u64) -> Result<Option<Before>, Error> {
+    pub(super) async fn before(&mut self, event: Option<u64>) -> Result<Option<Before>, Error> {
+        let Some(event) = event else { return Ok(None) };
         let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
         let session = self.head_of(event).await?.id;
         self.before_of(session, request).await

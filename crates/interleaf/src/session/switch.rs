@@ -92,7 +92,7 @@ impl Session {
         agent: Option<&AgentName>,
         like: &Target,
     ) -> Result<Target, Error> {
-        let request = match self.conversation.last_request(agent) {
+        let request = match self.conversation.newest_request(agent) {
             Some(event) => self.request_begun(event, None).await?,
             None => None,
         };

@@ -57,7 +57,7 @@ impl Session {
         target: &Target,
         now: Timestamp,
     ) -> Result<Option<SessionWarmth>, Error> {
-        let Some(event) = self.conversation.last_request(agent) else { return Ok(None) };
+        let Some(event) = self.conversation.newest_request(agent) else { return Ok(None) };
         let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
         let is_same = request.vendor == target.vendor.name.as_str()
             && request.model == target.options.model.as_str();

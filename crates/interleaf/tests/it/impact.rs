@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use interleaf::assemble::{Budget, Estimate, Ledger, OpenBlock, PlacementRule, Recipe, Summary};
+use interleaf::cache::Rules;
 use interleaf::conversation::{Operation, Truncate};
 use interleaf::model::{
     ContextKind, Finish, Message, MessageId, Origin, Reply, Tool, Usage, notation,
@@ -328,6 +329,43 @@ fn h2_an_operation_is_told_by_its_name() {
             let impact = sent(&mut session, &recipe(), &target).await.impact;
             let names = vec!["truncate".into()];
             assert_eq!(impact.cause, BreakCause::Operation { names }, "{family}");
+        }
+    });
+}
+
+#[test]
+fn h2_after_a_rollback_a_request_is_held_against_the_last_one_sent_and_priced_by_all_that_is_kept()
+{
+    block_on(async {
+        for (family, marks) in [
+            (Family::Anthropic, CacheMarks::On),
+            (Family::Anthropic, CacheMarks::Off),
+            (Family::OpenaiChat, CacheMarks::Off),
+            (Family::Gemini, CacheMarks::Off),
+        ] {
+            let mut target = target(family);
+            target.options.cache = marks;
+            let rules = if marks == CacheMarks::On { "anthropic" } else { "openai" };
+            target.cache_rules = Rules::named(rules);
+            let store = memory().await;
+            let mut session = Session::create(store.clone(), "").await.unwrap();
+            session.append_all(agent_session(400).into_iter().map(Arc::new)).await.unwrap();
+            let whole = sent(&mut session, &recipe(), &target).await;
+            let cut = Truncate { keep_last: Some(20), ..Truncate::default() };
+            session.operate(Operation::Truncate(cut)).await.unwrap();
+            let short = sent(&mut session, &recipe(), &target).await;
+            session.roll_back(0).await.unwrap();
+            let next = session.preview(&recipe(), &target).await.unwrap().request().unwrap();
+            assert_eq!(next.impact.against, short.number, "{family}");
+            let names = vec!["roll_back".into()];
+            assert_eq!(next.impact.cause, BreakCause::Operation { names }, "{family}");
+            // It is the first request again, which the cache still has.
+            assert_eq!(next.body.to_bytes(), whole.body.to_bytes(), "{family}");
+            let cost = next.impact.cost.as_ref().unwrap();
+            assert!(cost.read * 10 > next.impact.tokens * 9, "{family}: {cost:?}");
+            let mut again = Session::open(store, session.id()).await.unwrap();
+            let there = again.preview(&recipe(), &target).await.unwrap().request().unwrap();
+            assert_eq!(there.impact, next.impact, "{family}");
         }
     });
 }

@@ -160,10 +160,11 @@ fn impact_text(impact: &Impact) -> String {
     }
     if let Some(cost) = &impact.cost {
         let (read, written, computed) = (cost.read, cost.written, cost.computed);
+        let (tokens, rules) = (impact.tokens, &cost.rules);
+        let about = if impact.by_bytes { "about " } else { "" };
         let _ = writeln!(
             out,
-            "  cost       {read} read, {written} written, {computed} computed of {} tokens, by {}'s rules",
-            impact.tokens, cost.rules
+            "  cost       {read} read, {written} written, {computed} computed of {about}{tokens} tokens, by {rules}'s rules"
         );
         let (price, unbroken) = (cost.price, cost.unbroken);
         let _ = writeln!(out, "  price      {price:.0}, unbroken {unbroken:.0} (plain tokens: 1)");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{Place, run_in};
-use crate::{interleaf, run_with, stdout, text};
+use crate::{CHAT, interleaf, run_with, stdout, text};
 
 #[test]
 fn a_command_that_is_refused_changes_nothing() {
@@ -160,4 +160,35 @@ fn items_that_several_processes_add_at_once_are_all_there() {
     };
     std::thread::scope(|scope| (0..4).for_each(|n| _ = scope.spawn(move || add(n))));
     assert_eq!(place.run(&["todo", &id]).lines().filter(|line| line.contains("[ ]")).count(), 24);
+}
+
+#[test]
+fn h2_every_command_counts_a_request_alike() {
+    let place = Place::new();
+    let id = place.run(&["import", CHAT]);
+    let (id, url) = (id.trim(), place.url("sessions.db"));
+    let ask = |command: &str, more: &[&str]| -> String {
+        let common = ["--store", &url, "--session", id, "--todo", "1. look"];
+        let output = run_with(&[&[command][..], &common, more].concat(), b"");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let openai = ["--vendor", "openai", "--model", "gpt-5"];
+    ask("build", &[&openai[..], &["--record", "--quiet"]].concat());
+    let next: Value =
+        serde_json::from_str(&ask("explain", &[&openai[..], &["--json"]].concat())).unwrap();
+    let told: Value = serde_json::from_str(&ask_sent(&url, id)).unwrap();
+    let (next, sent) = (&next["impact"], &told["requests"][0]["impact"]);
+    assert_eq!(next["cause"], "same");
+    assert_eq!(next["tokens"], sent["tokens"]);
+    assert_eq!(sent.get("by_bytes"), None);
+    let switch = ask("switch", &["--to", "anthropic", "--model", "claude-sonnet-4-5", "--json"]);
+    let switch: Value = serde_json::from_str(&switch).unwrap();
+    assert_eq!(switch["from"]["tokens"], sent["tokens"]);
+}
+
+/// What `explain --sent` tells.
+fn ask_sent(url: &str, id: &str) -> String {
+    let output = run_with(&["explain", "--store", url, "--session", id, "--sent", "--json"], b"");
+    text(&output.stdout)
 }
