@@ -7,11 +7,15 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use interleaf_assemble::{Bpe, Ledger, Recipe, View, assemble};
+use interleaf_assemble::{
+    Amount, Bpe, Budget, Ledger, Part, Recipe, Running, Share, Shares, View, assemble,
+};
 use interleaf_model::{
     AssistantPart, Body, CallId, ContextKind, Message, MessageId, PartRef, Parts, Requirements,
+    Tool,
 };
 use interleaf_samples::generate::agent_session;
+use serde_json::json;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -35,6 +39,11 @@ fn main() -> Result<(), Failure> {
         row(&one_id, median(|| make(&reused, &recipe)), plain);
     }
     println!();
+    println!("the next request of a session, 64 tools      shared     whole tools   ratio");
+    for n in [1_000, 10_000, 100_000] {
+        share_tools(n)?;
+    }
+    println!();
     println!("counting tokens (o200k)                      ledger       tokenizer   ratio");
     count_tokens()
 }
@@ -46,6 +55,31 @@ fn recipe() -> Recipe {
         .with_context(ContextKind::Todo, "1. read\n2. write\n3. test")
         .with_context(ContextKind::Info, "src/lib.rs, lines 1 to 20")
         .with_context(ContextKind::Notes, "src: one file per step")
+}
+
+/// The next request of a session whose tools take more than their share, so that some are
+/// left out, against one whose tools are sent whole.
+fn share_tools(n: usize) -> Result<(), Failure> {
+    let tools: Vec<Tool> = (0..64).map(tool).collect();
+    let ledger = Arc::new(Ledger::new(Arc::new(o200k()?)));
+    let whole = ledger.tools(&tools);
+    let next = |max: u64| -> Result<Duration, Failure> {
+        let mut running = Running::of(View::of(named(agent_session(n))));
+        let share = Share::new(None, Some(Amount::Tokens(max)));
+        let mut recipe = recipe().with_ledger(ledger.clone()).with_tools(tools.clone());
+        recipe.budget = Some(Budget::of_window(100_000_000));
+        recipe.shares = Shares::new().with(Part::Tools, share);
+        running.assemble(&recipe, Requirements::STRICT)?;
+        Ok(median(|| running.preview(&recipe, Requirements::STRICT)))
+    };
+    row(&format!("{n} messages"), next(whole / 8)?, next(whole)?);
+    Ok(())
+}
+
+fn tool(n: usize) -> Tool {
+    let text = "It does this and that, and a little more. ".repeat(12);
+    let path = json!({"type": "string", "description": text});
+    Tool::new(&*format!("tool{n}"), text, json!({"type": "object", "properties": {"path": path}}))
 }
 
 /// The session of a server that gives every call the same id.

@@ -9,16 +9,18 @@
 //!
 //! Both depend on the settings and the texts alone, so that the next request shows the same.
 
+mod called;
 mod sources;
 mod targets;
 mod tools;
 
+pub(crate) use self::called::Called;
 pub(crate) use self::targets::Figures;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
-use hashbrown::HashSet;
 use interleaf_model::{Message, Tool, ToolName};
 
 use crate::delta::SourceKey;
@@ -42,6 +44,8 @@ pub(crate) struct Targets {
 pub(crate) struct Allotted<'a> {
     pub(crate) context: Cow<'a, [ContextText]>,
     pub(crate) tools: Arc<[Tool]>,
+    /// What the tools take, if tokens are counted.
+    pub(crate) tools_tokens: u64,
     /// The shares in tokens, if any are set.
     pub(crate) rooms: Option<Rooms>,
     pub(crate) targets: Targets,
@@ -94,7 +98,7 @@ impl<'a> Allotted<'a> {
     /// Down to the maxima and these targets.
     pub(crate) fn of(
         recipe: &'a Recipe,
-        view: &[Arc<Message>],
+        view: (&[Arc<Message>], Option<&Called>),
         shown: &ShownContext,
         counting: Option<&Counting<'_>>,
         targets: Targets,
@@ -112,6 +116,7 @@ impl<'a> Allotted<'a> {
         let mut allotted = Self {
             context,
             tools: recipe.tools.clone(),
+            tools_tokens: counting.map_or(0, |counting| counting.tools_whole(&recipe.tools)),
             rooms: Rooms::of(recipe)?,
             targets,
             context_cost: (0, 0),
@@ -160,27 +165,28 @@ impl<'a> Allotted<'a> {
         &mut self,
         recipe: &Recipe,
         rooms: &Rooms,
-        view: &[Arc<Message>],
+        (view, called): (&[Arc<Message>], Option<&Called>),
         counting: &Counting<'_>,
     ) {
-        let whole = counting.tools(&self.tools);
-        let stays = || -> HashSet<ToolName> {
-            let calls = view.iter().flat_map(|message| message.calls());
-            calls.map(|call| call.name.clone()).chain(recipe.kept_tools.iter().cloned()).collect()
+        let all = counting.tools(&recipe.tools);
+        let found = OnceCell::new();
+        let stays = |name: &ToolName| {
+            let called = called.unwrap_or_else(|| found.get_or_init(|| Called::of(view)));
+            called.has(name) || recipe.kept_tools.contains(name)
         };
+        let whole = self.tools_tokens;
         let mut at_most = whole;
         let max = rooms.of_part(Part::Tools).max;
         let steps = [(max, Cause::Share), (self.targets.tools, Cause::Budget)];
         for (limit, cause) in steps {
-            let now = counting.tools(&self.tools);
-            if let Some(limit) = limit.filter(|&limit| now > limit) {
-                let fitted = tools::fitted(&recipe.tools, limit, counting, stays);
+            if let Some(limit) = limit.filter(|&limit| self.tools_tokens > limit) {
+                let fitted = tools::fitted(&all, limit, counting, stays);
                 self.findings.retain(|id| !id.as_str().starts_with(tools::ID));
                 fitted.tell(&mut self.findings, cause);
-                self.tools = fitted.tools;
+                (self.tools, self.tools_tokens) = (fitted.tools, fitted.tokens);
             }
             if cause == Cause::Share {
-                at_most = counting.tools(&self.tools);
+                at_most = self.tools_tokens;
             }
         }
         self.tools_cost = (whole, at_most);

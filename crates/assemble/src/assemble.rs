@@ -127,7 +127,7 @@ pub(crate) fn assemble_after(
     (previous, before): Known<'_>,
     observe: &mut dyn FnMut(Step, &[Entry]),
 ) -> Result<(Assembly, Vec<Entry>), Error> {
-    let mut brief = Brief::of(view, recipe, requires, before)?;
+    let mut brief = Brief::of((view, None), recipe, requires, before)?;
     while brief.memory.has_elements() || brief.allotted.rooms.is_some() {
         // Whether what was shown can stay is known at the end, and so is what must give way.
         let mut draft = Draft::of(&view.messages, recipe.look_alikes);

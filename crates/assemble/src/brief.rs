@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf_model::{Message, MessageId, Origin, Requirements, Role};
 
-use crate::allot::{Allotted, Targets};
+use crate::allot::{Allotted, Called, Targets};
 use crate::open::awaited;
 use crate::placement::Memory;
 use crate::steps::filter;
@@ -19,6 +19,8 @@ pub(crate) struct Brief<'a> {
     /// What the target asks for.
     pub(crate) requires: Requirements,
     pub(crate) view: &'a [Arc<Message>],
+    /// The tools that are called in it, if that is known.
+    called: Option<&'a Called>,
     pub(crate) pinned: &'a BTreeSet<MessageId>,
     /// A sub-agent's task: it never moves, and never gives way (C9).
     pub(crate) task: Option<&'a Arc<Message>>,
@@ -42,7 +44,7 @@ impl<'a> Brief<'a> {
     /// # Errors
     /// If a sub-agent hears none of it.
     pub(crate) fn of(
-        view: &'a View,
+        (view, called): (&'a View, Option<&'a Called>),
         recipe: &'a Recipe,
         requires: Requirements,
         before: (Option<&'a Placement>, &'a ShownContext),
@@ -50,11 +52,13 @@ impl<'a> Brief<'a> {
         let messages = &view.messages;
         let counting = recipe.ledger.as_deref().map(Ledger::counting);
         let targets = Targets::default();
-        let allotted = Allotted::of(recipe, messages, before.1, counting.as_ref(), targets)?;
+        let all = (messages.as_slice(), called);
+        let allotted = Allotted::of(recipe, all, before.1, counting.as_ref(), targets)?;
         Ok(Self {
             recipe,
             requires,
             view: messages,
+            called,
             pinned: &view.pinned,
             task: task(messages, &recipe.agent)?,
             open: awaited(messages, recipe),
@@ -73,7 +77,8 @@ impl<'a> Brief<'a> {
     pub(crate) fn aim(&mut self, targets: Targets) -> Result<(), Error> {
         let (recipe, before) = (self.recipe, self.before);
         let counting = self.counting.as_ref();
-        self.allotted = Allotted::of(recipe, self.view, before.1, counting, targets)?;
+        let view = (self.view, self.called);
+        self.allotted = Allotted::of(recipe, view, before.1, counting, targets)?;
         self.memory = Memory::of(recipe, &self.allotted.context, before, self.view);
         if let Some(why) = self.rebased {
             self.memory.rebase(why);

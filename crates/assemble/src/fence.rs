@@ -7,6 +7,7 @@
 //! stands in. So the lines that read like the engine's are those that the engine wrote.
 
 mod escape;
+mod name;
 mod read;
 
 use std::borrow::Cow;
@@ -35,6 +36,10 @@ const GONE: &str = "[What was said of it above no longer holds.]";
 
 /// What is said of a part of the context that was shown and cannot be read now.
 const UNREAD: &str = "[It cannot be read now. What was said of it above may be out of date.]";
+
+/// What is said of characters that are left out of a text of the context, around their number.
+const GAP: &str = "[… ";
+const GAP_END: &str = " characters of it are left out here to save space …]";
 
 /// A text of the context block, under its heading.
 pub(crate) fn context(kind: &ContextKind, whole: Whole<'_>) -> String {
@@ -71,9 +76,7 @@ impl<'a> Whole<'a> {
         }
         if let Some((at, n)) = gap {
             // It stands outside of the tag, where nothing else can.
-            out.push_str(&format!(
-                "\n\n[… {n} characters of it are left out here to save space …]"
-            ));
+            out.push_str(&format!("\n\n{GAP}{n}{GAP_END}"));
             if at < self.text.len() {
                 out.push_str("\n\n");
                 out.push_str(&inside(tag, &self.text[at..]));
@@ -112,9 +115,11 @@ pub(crate) enum Said<'a> {
 /// An element of a context that is amended.
 pub(crate) fn element((kind, nth): (&ContextKind, u32), version: u32, said: Said<'_>) -> String {
     let (mut heading, tag) = heading(kind);
-    if nth > 0 {
-        // Several sources of a kind are told apart.
-        heading = format!("{heading} {}", nth + 1);
+    // Several sources of a kind are told apart. A name may end with a number of its own.
+    match kind {
+        _ if nth == 0 => {}
+        ContextKind::Other(_) => heading = format!("{heading} ({})", u64::from(nth) + 1),
+        _ => heading = format!("{heading} {}", u64::from(nth) + 1),
     }
     match said {
         Said::Whole(whole) => whole.under(&heading, tag),
@@ -132,17 +137,16 @@ pub(crate) fn content<'a>(kind: &ContextKind, text: &'a str) -> &'a str {
     text.strip_prefix(heading(kind).0.as_str()).unwrap_or(text).trim_matches('\n')
 }
 
+/// What stands before the name of a further source.
+const NAMED: &str = "## Agent Context: ";
+
 fn heading(kind: &ContextKind) -> (String, &'static str) {
     match kind {
         ContextKind::Role => ("## Agent Role Definition".to_owned(), "agent-role"),
         ContextKind::Todo => ("## Agent TODO List".to_owned(), "agent-todo"),
         ContextKind::Info => ("## Agent Useful Information".to_owned(), "agent-information"),
         ContextKind::Notes => ("## Agent Folder Notes".to_owned(), "agent-notes"),
-        ContextKind::Other(name) => {
-            // A name cannot end like a heading of ours.
-            let name = name.replace(escape::breaks, " ").replace(['(', ')'], "'");
-            (format!("## Agent Context: {name}"), "agent-context")
-        }
+        ContextKind::Other(name) => (format!("{NAMED}{}", name::shown(name)), "agent-context"),
     }
 }
 

@@ -18,7 +18,7 @@ use interleaf_model::{Entry, Message, MessageId, Requirements};
 use self::basis::Basis;
 use self::source::Source;
 use self::stable::Remembered;
-use crate::allot::Targets;
+use crate::allot::{Called, Targets};
 use crate::assemble::{Making, assemble_after};
 use crate::brief::Brief;
 use crate::delta::Kept;
@@ -55,6 +55,8 @@ pub struct Running {
     view: View,
     /// How often the pinned messages or the view were replaced.
     edition: u64,
+    /// The tools that are called in it.
+    called: Called,
     /// What the source and the settled turns were made for.
     made_for: Option<Basis>,
     source: Source,
@@ -94,6 +96,7 @@ impl Running {
     /// with the one before is still known.
     pub fn replace_view(&mut self, view: View) {
         self.view = view;
+        self.called = Called::default();
         self.edition += 1;
     }
 
@@ -202,11 +205,14 @@ impl Running {
         let previous = self.previous.take();
         let placement = self.placement.take();
         let shown = std::mem::take(&mut self.shown);
-        let made = match Brief::of(&view, recipe, requires, (placement.as_ref(), &shown)) {
+        let mut called = std::mem::take(&mut self.called);
+        called.extend(&view.messages);
+        let seen = (&view, Some(&called));
+        let made = match Brief::of(seen, recipe, requires, (placement.as_ref(), &shown)) {
             Ok(brief) => self.make_or_rebase(brief, &view.messages, previous.as_ref()),
             Err(error) => Some(Err(error)),
         };
-        self.view = view;
+        (self.view, self.called) = (view, called);
         (self.previous, self.placement, self.shown) = (previous, placement, shown);
         made
     }

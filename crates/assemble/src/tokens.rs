@@ -5,6 +5,7 @@ mod bpe;
 mod estimate;
 mod ledger;
 mod rate;
+mod tools;
 
 #[cfg(feature = "bpe")]
 pub use bpe::Bpe;
@@ -13,6 +14,7 @@ pub use ledger::Ledger;
 pub use rate::Rate;
 
 pub(crate) use ledger::Counting;
+pub(crate) use tools::ToolList;
 
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use interleaf::assemble::{
-    self, Agent, Budget, Carrier, ContextText, Ledger, LookAlikes, MissingResult, OpenBlock, Part,
-    PlacementRule, Share, Shares, SummaryRole, SystemMessages,
+    self, Agent, Authority, Budget, Carrier, ContextText, Ledger, LookAlikes, MissingResult,
+    OpenBlock, Part, PlacementRule, Share, Shares, SummaryRole, SystemMessages,
 };
 use interleaf::model::{AgentName, ContextKind, MessageId};
 use interleaf::read::{self, Before, SummaryForm};
@@ -36,7 +36,7 @@ pub(crate) struct AssemblyArguments {
     #[arg(long, conflicts_with_all = [
         "role", "role_file", "todo", "todo_file", "info", "info_file", "notes", "notes_file",
         "context", "context_file", "place", "carrier", "summary", "summary_role", "window", "reserve",
-        "part",
+        "part", "said_by",
     ])]
     pub(crate) plain: bool,
 
@@ -80,6 +80,10 @@ pub(crate) struct AssemblyArguments {
     /// A further source in a file; may be repeated
     #[arg(long, value_name = "NAME=PATH", value_parser = parse_source, help_heading = CONTEXT)]
     context_file: Vec<(String, String)>,
+    /// Tell the model who says one of these: operator, user, agent or data, such as `info=data`;
+    /// may be repeated
+    #[arg(long, value_name = "SOURCE=WHO", value_parser = parse_said_by, help_heading = CONTEXT)]
+    said_by: Vec<(String, Authority)>,
     /// Where the block goes: after_tool_result(N), before_assistant(N), from_end(N), after_system, tail;
     /// or by what a session recorded: sticky(N), delta(N), auto(N) [default: after_tool_result(3)]
     #[arg(long, value_name = "RULE", help_heading = CONTEXT)]
@@ -252,6 +256,14 @@ impl AssemblyArguments {
             }
             contexts.push(ContextText::new(kind, text));
         }
+        for (name, who) in &self.said_by {
+            let kind = neutral::context_kind(name);
+            let Some(said) = contexts.iter_mut().find(|context| context.kind == kind) else {
+                let rule = format!("`{name}` is not among the texts that the flags give");
+                return Err(Failure::new("--said-by", rule));
+            };
+            said.told_authority = Some(*who);
+        }
         Ok(contexts)
     }
 
@@ -378,6 +390,13 @@ fn parse_part(text: &str) -> Result<(Part, Share), String> {
         text.split_once('=').ok_or("a part is written PART=MIN..MAX, such as context=500..10%")?;
     let part = part.parse().map_err(|e: assemble::Error| e.to_string())?;
     Ok((part, share.parse().map_err(|e: assemble::Error| e.to_string())?))
+}
+
+fn parse_said_by(text: &str) -> Result<(String, Authority), String> {
+    let (source, who) =
+        text.split_once('=').ok_or("it is written SOURCE=WHO, such as info=data")?;
+    let who = who.parse().map_err(|e: assemble::Error| e.to_string())?;
+    Ok((source.trim().to_owned(), who))
 }
 
 fn parse_source(text: &str) -> Result<(String, String), String> {

@@ -107,6 +107,9 @@ const SETTINGS: [(&str, SettingType); 6] = [
 const MARK: &str = "cache_control";
 const AUTO_MARK: &str = MARK;
 
+/// The field that has a system message go with the next word of the user's.
+const CLEAR_AT: &str = "clear_at";
+
 /// The field that keeps a tool back until it is looked for.
 const DEFER: &str = "defer_loading";
 
@@ -119,6 +122,12 @@ const PLAIN_TEXT: &str = "text/plain";
 
 /// What the API can compile into one grammar.
 const MOST_STRICT_TOOLS: usize = 20;
+
+/// Whether a system message with this value of `clear_at`, as JSON, is there for one turn only.
+/// It is no part of what is cached, and the API refuses a mark on it.
+fn clears(value: &str) -> bool {
+    !matches!(value, "null" | r#""never""#)
+}
 
 /// Whether the API sees no text in it.
 fn is_blank(text: &str) -> bool {

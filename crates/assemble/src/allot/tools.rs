@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
 use interleaf_model::{MessageId, Tool, ToolName};
 
 use crate::finding::Findings;
-use crate::tokens::Counting;
+use crate::tokens::{Counting, ToolList};
 use crate::{Cause, FindingKind};
 
 /// How long a description may be, in bytes: the first of these that is enough.
@@ -21,6 +20,8 @@ pub(super) const ID: &str = "tool:";
 /// The tools that are shown.
 pub(super) struct Fitted {
     pub(super) tools: Arc<[Tool]>,
+    /// What they take.
+    pub(super) tokens: u64,
     abridged: Vec<ToolName>,
     left_out: Vec<ToolName>,
 }
@@ -39,48 +40,48 @@ impl Fitted {
 
 /// The tools in at most this number of tokens, or as near to it as they can come.
 pub(super) fn fitted(
-    all: &[Tool],
+    all: &Arc<ToolList>,
     limit: u64,
     counting: &Counting<'_>,
-    stays: impl FnOnce() -> HashSet<ToolName>,
+    stays: impl Fn(&ToolName) -> bool,
 ) -> Fitted {
-    let counted = |tools: &[Tool]| tools.iter().map(|tool| counting.tool(tool)).collect();
-    let fits = |costs: &[u64]| counting.at_rate(costs.iter().sum()) <= limit;
-    let mut tools: Vec<Tool> = all.to_vec();
-    let mut costs: Vec<u64> = counted(&tools);
+    let fits = |sum: u64| counting.at_rate(sum) <= limit;
+    let sum_of = |list: &ToolList| list.costs.iter().sum::<u64>();
+    let (mut longer, mut list) = (all.clone(), all.clone());
     for bytes in LONGEST {
-        if fits(&costs) {
+        if fits(sum_of(&list)) {
             break;
         }
-        let (longer, more) = (tools, costs);
-        tools = all.iter().map(|t| t.abridged(bytes).unwrap_or_else(|| t.clone())).collect();
-        costs = counted(&tools);
-        // The first ones keep what there is room for.
-        let n_first = if fits(&costs) { longer.len() } else { 0 };
-        for (at, longer) in longer.into_iter().enumerate().take(n_first) {
-            let less = std::mem::replace(&mut costs[at], more[at]);
-            if !fits(&costs) {
-                costs[at] = less;
-                break;
-            }
-            tools[at] = longer;
-        }
+        (longer, list) = (list, all.abridged(bytes, counting.counter()));
     }
+    let mut sum = sum_of(&list);
+    // The first ones keep what there is room for.
+    let mut n_longer = 0;
+    while fits(sum) && n_longer < longer.costs.len() {
+        let more = sum - list.costs[n_longer] + longer.costs[n_longer];
+        if !fits(more) {
+            break;
+        }
+        (sum, n_longer) = (more, n_longer + 1);
+    }
+    let mut shown: Vec<usize> = (0..list.costs.len()).collect();
     let mut left_out = Vec::new();
-    if !fits(&costs) {
-        let stays = stays();
-        for at in (0..tools.len()).rev() {
-            if fits(&costs) || tools.len() == 1 {
-                break;
-            }
-            if !stays.contains(&tools[at].name) {
-                left_out.push(tools.remove(at).name);
-                costs.remove(at);
-            }
+    for at in (0..list.costs.len()).rev() {
+        if fits(sum) || shown.len() == 1 {
+            break;
+        }
+        if !stays(&list.tools[at].name) {
+            shown.remove(at);
+            sum -= list.costs[at];
+            left_out.push(list.tools[at].name.clone());
         }
     }
-    let of = |name: &ToolName| all.iter().find(|tool| tool.name == *name);
-    let abridged = tools.iter().filter(|tool| of(&tool.name) != Some(*tool));
-    let abridged = abridged.map(|tool| tool.name.clone()).collect();
-    Fitted { tools: tools.into(), abridged, left_out }
+    let shown_as = |&at: &usize| if at < n_longer { &longer.tools[at] } else { &list.tools[at] };
+    let abridged = shown.iter().filter(|&at| *shown_as(at) != all.tools[*at]);
+    Fitted {
+        abridged: abridged.map(|&at| all.tools[at].name.clone()).collect(),
+        tools: shown.iter().map(|at| shown_as(at).clone()).collect(),
+        tokens: counting.at_rate(sum),
+        left_out,
+    }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use interleaf_model::ContextKind;
 
-use super::{AMENDED, GONE, UNREAD, heading};
+use super::{AMENDED, GAP, GAP_END, GONE, NAMED, UNREAD, heading, name, said_by};
+use crate::Authority;
 use crate::delta::amended;
 
 /// A text of the context in a request, as its reader takes it. No other text of a request
@@ -27,6 +28,8 @@ pub struct FencedContext<'a> {
     pub kind: ContextKind,
     /// Which of the sources of that kind it is, where they are told apart.
     pub nth: u32,
+    /// Who says it, if the model is told.
+    pub authority: Option<Authority>,
     /// What it says.
     pub text: FencedText<'a>,
 }
@@ -37,6 +40,15 @@ pub struct FencedContext<'a> {
 pub enum FencedText<'a> {
     /// The whole of it.
     Whole(&'a str),
+    /// Its beginning and its end; either may be empty.
+    Shortened {
+        /// What stands before the gap.
+        head: &'a str,
+        /// How many characters are left out.
+        left_out: usize,
+        /// What stands after it.
+        tail: &'a str,
+    },
     /// The lines that changed.
     Changes(&'a str),
     /// That it no longer holds.
@@ -54,33 +66,80 @@ impl<'a> FencedContext<'a> {
     pub fn read(text: &'a str) -> Option<Self> {
         let text = text.strip_suffix(AMENDED).map_or(text, |text| text.trim_end_matches('\n'));
         let (first, rest) = text.split_once('\n')?;
-        let (title, form) = match first.rsplit_once(" (") {
-            Some((title, form)) => (title, form.strip_suffix(')')?),
-            None => (first, ""),
-        };
+        let (title, form) =
+            ending(first).filter(|(_, form)| !is_number(form)).unwrap_or((first, ""));
         let known = KINDS.iter().find_map(|kind| {
             let number = title.strip_prefix(heading(kind).0.as_str())?;
             Some((kind.clone(), number.trim_start()))
         });
         let (kind, number) = match known {
             Some(known) => known,
-            // A number may be part of a name: it reads the same.
-            None => (ContextKind::Other(title.strip_prefix("## Agent Context: ")?.into()), ""),
+            None => {
+                let named = title.strip_prefix(NAMED)?;
+                let (shown, number) =
+                    ending(named).filter(|(_, form)| is_number(form)).unwrap_or((named, ""));
+                (ContextKind::Other(name::read(shown).into()), number)
+            }
         };
         let nth = match number {
             "" => 0,
             number => number.parse::<u32>().ok()?.checked_sub(1)?,
         };
         let tag = heading(&kind).1;
+        let mut authority = None;
         let text = match form {
-            "" => FencedText::Whole(inner(rest.strip_prefix('\n')?, tag)?),
+            "" => {
+                let (said_by, rest) = authority_of(rest.strip_prefix('\n')?);
+                authority = said_by;
+                whole(rest, tag)?
+            }
             "changes" => FencedText::Changes(inner(rest, tag)?),
             "withdrawn" if rest.trim() == GONE => FencedText::Withdrawn,
             "not read" if rest.trim() == UNREAD => FencedText::Unread,
             _ => return None,
         };
-        Some(Self { kind, nth, text })
+        Some(Self { kind, nth, authority, text })
     }
+}
+
+/// What stands in brackets at the end of a heading, and what stands before that.
+fn ending(heading: &str) -> Option<(&str, &str)> {
+    let (title, form) = heading.rsplit_once(" (")?;
+    Some((title, form.strip_suffix(')')?))
+}
+
+fn is_number(form: &str) -> bool {
+    !form.is_empty() && form.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Who is said to say a text, and the rest of it.
+fn authority_of(text: &str) -> (Option<Authority>, &str) {
+    let found = Authority::ALL.into_iter().find_map(|authority| {
+        let rest = text.strip_prefix(said_by(authority))?.strip_prefix("\n\n")?;
+        Some((authority, rest))
+    });
+    found.map_or((None, text), |(authority, rest)| (Some(authority), rest))
+}
+
+/// The whole of a text in its tag, or what is left on both sides of a gap.
+fn whole<'a>(text: &'a str, tag: &str) -> Option<FencedText<'a>> {
+    let (head, rest) = match text.starts_with(GAP) {
+        true => ("", text),
+        false => {
+            let end = format!("\n</{tag}>");
+            let at = text.find(&end)? + end.len();
+            (inner(&text[..at], tag)?, text[at..].trim_start_matches('\n'))
+        }
+    };
+    if rest.is_empty() {
+        return Some(FencedText::Whole(head));
+    }
+    let (left_out, rest) = rest.strip_prefix(GAP)?.split_once(GAP_END)?;
+    let tail = match rest {
+        "" => "",
+        rest => inner(rest.strip_prefix("\n\n")?, tag)?,
+    };
+    Some(FencedText::Shortened { head, left_out: left_out.parse().ok()?, tail })
 }
 
 impl<'a> FencedContext<'a> {
@@ -109,12 +168,12 @@ impl<'a> FencedContext<'a> {
 
 impl FencedText<'_> {
     /// What the source says after it, to a reader who knows what it said before. Nothing, if
-    /// it was withdrawn, is not known, or amends something else.
+    /// it was withdrawn, is not known or not all there, or amends something else.
     pub fn after(&self, before: Option<&str>) -> Option<Arc<str>> {
         match self {
             Self::Whole(text) => Some((*text).into()),
             Self::Changes(lines) => amended(before?, lines).map(Arc::from),
-            Self::Withdrawn | Self::Unread => None,
+            Self::Shortened { .. } | Self::Withdrawn | Self::Unread => None,
         }
     }
 }

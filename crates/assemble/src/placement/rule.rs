@@ -35,11 +35,13 @@ const LOOP: usize = 18;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PlacementRule {
-    /// Right after the nth tool result from the end.
+    /// Right after the nth tool result from the end; while there are fewer, right after the
+    /// last user message, and so after the first question (C5).
     AfterToolResult(usize),
-    /// Before the nth assistant message from the end.
+    /// Before the nth assistant message from the end; while there are fewer, right after the
+    /// last user message.
     BeforeAssistant(usize),
-    /// So that n messages follow it.
+    /// So that n messages follow it; while there are fewer, at the end.
     FromEnd(usize),
     /// Right after the system head.
     AfterSystem,

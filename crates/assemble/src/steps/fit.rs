@@ -78,7 +78,7 @@ pub(super) fn run(
             }
         };
     };
-    let tools = counting.tools(&brief.allotted.tools);
+    let tools = brief.allotted.tools_tokens;
     let Some(budget) = brief.recipe.budget else {
         if let Some(prior) = &mut draft.prior {
             prior.show_all(brief);

@@ -4,14 +4,13 @@ use hashbrown::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use interleaf_model::{Json, Message, PartRef, Tool};
+use interleaf_model::{Message, PartRef, Tool};
 
+use super::tools::{self, PER_CALL, ToolList, ToolLists};
 use super::{Rate, TokenCounter, counter_for};
 
 /// What every API adds to a message for its role and borders.
 const PER_MESSAGE: u64 = 4;
-/// What a call or a tool costs beside its own words.
-const PER_CALL: u64 = 8;
 /// A picture of ordinary size; no API counts its bytes as text.
 const PER_IMAGE: u64 = 1_100;
 /// Bytes of a base64 file for one token, as documents are charged by page.
@@ -24,6 +23,7 @@ pub struct Ledger {
     /// By address. The weak pointer keeps the address from being used again, so an
     /// entry cannot be mistaken for another message's.
     counts: Mutex<Remembered>,
+    tools: ToolLists,
 }
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ struct Remembered {
 impl Ledger {
     /// A ledger with nothing in it.
     pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
-        Self { counter, counts: Mutex::default() }
+        Self { counter, counts: Mutex::default(), tools: ToolLists::default() }
     }
 
     /// A ledger that counts as a model does, or as closely as is known.
@@ -61,7 +61,8 @@ impl Ledger {
 
     /// The tokens of a list of tools.
     pub fn tools(&self, tools: &[Tool]) -> u64 {
-        self.counting().tools(tools)
+        let costs = tools.iter().map(|tool| tools::cost(tool, &*self.counter));
+        self.counter.rate().apply(costs.sum())
     }
 
     /// Takes note of what a request really took, so that an estimate corrects itself:
@@ -133,17 +134,14 @@ impl Counting<'_> {
         self.rate.apply(self.ledger.counted(message))
     }
 
-    /// The tokens of a list of tools.
-    pub(crate) fn tools(&self, tools: &[Tool]) -> u64 {
-        self.at_rate(tools.iter().map(|tool| self.tool(tool)).sum())
+    /// A list of tools with what each costs.
+    pub(crate) fn tools(&self, tools: &Arc<[Tool]>) -> Arc<ToolList> {
+        self.ledger.tools.get(tools, self.counter())
     }
 
-    /// A tool, in the counter's own unit.
-    pub(crate) fn tool(&self, tool: &Tool) -> u64 {
-        let description = tool.description.as_deref().unwrap_or_default();
-        let parameters = tool.parameters.as_ref().map_or("", Json::as_str);
-        let words = [tool.name.as_str(), description, parameters];
-        PER_CALL + words.iter().map(|text| self.counter().count(text)).sum::<u64>()
+    /// What these tools take.
+    pub(crate) fn tools_whole(&self, tools: &Arc<[Tool]>) -> u64 {
+        self.at_rate(self.tools(tools).costs.iter().sum())
     }
 
     /// The tokens of a user's message with this text.

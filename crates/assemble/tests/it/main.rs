@@ -7,6 +7,7 @@
 mod scene;
 
 mod delta;
+mod fence;
 mod golden;
 mod placement;
 mod steps;

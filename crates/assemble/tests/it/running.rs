@@ -9,7 +9,7 @@ use interleaf_assemble::{
     SystemMessages, View, assemble,
 };
 use interleaf_model::{
-    AgentName, ContextKind, Message, MessageId, Prompt, Requirements, SystemInPlace, notation,
+    AgentName, ContextKind, Message, MessageId, Prompt, Requirements, SystemInPlace, Tool, notation,
 };
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::shape::Shape;
@@ -164,6 +164,16 @@ fn requires() -> impl Strategy<Value = Requirements> {
     select(vec![Requirements::STRICT, Requirements::NONE, after_user])
 }
 
+/// Tools of which every other one may be called by a conversation.
+fn callable(n: usize) -> Arc<[Tool]> {
+    const CALLED: [&str; 5] = ["bash", "list", "read_file", "search", "write_file"];
+    let mut tools = tools(n).to_vec();
+    for (tool, name) in tools.iter_mut().skip(1).step_by(2).zip(CALLED) {
+        tool.name = name.into();
+    }
+    tools.into()
+}
+
 /// Plays the events; messages that are left over are appended by threes.
 fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> usize {
     let mut pair = Pair::new();
@@ -195,7 +205,7 @@ fn play(messages: &[Arc<Message>], events: Vec<Event>, recipe: &mut Recipe) -> u
                 (recipe.ledger, recipe.budget) = (None, None);
             }
             Event::Agent(agent) => recipe.agent = agent,
-            Event::Tools(n) => recipe.tools = tools(n),
+            Event::Tools(n) => recipe.tools = callable(n),
             Event::Todo(text) => {
                 recipe.context.retain(|text| text.kind != ContextKind::Todo);
                 recipe.context.push(ContextText::new(ContextKind::Todo, text));
@@ -282,7 +292,7 @@ proptest! {
         let mut recipe = recipe(&"one thing of many\n".repeat(12));
         recipe.rule = rule;
         recipe.shares = shares;
-        recipe.tools = tools(n_tools);
+        recipe.tools = callable(n_tools);
         recipe.budget = Some(Budget { reserve: 0, ..Budget::of_window(window) });
         play(&named(messages), events, &mut recipe);
     }

@@ -1,12 +1,14 @@
 //! The parts of a request share its budget (H10).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interleaf_assemble::{
-    Amount, Assembly, Budget, Cause, ContextText, ErrorKind, FindingKind, Outcome, Part,
-    PartReport, PlacementRule, Previous, Report, Share, Shares, SourceState,
+    Amount, Assembly, Budget, Cause, ContextText, ErrorKind, FindingKind, Ledger, Outcome, Part,
+    PartReport, PlacementRule, Previous, Recipe, Report, Running, Share, Shares, SourceState,
+    TokenCounter,
 };
-use interleaf_model::{ContextKind, Message, Prompt, Provenance, Role};
+use interleaf_model::{ContextKind, Message, Prompt, Provenance, Requirements, Role};
 use proptest::prelude::*;
 
 use crate::case::{Case, shares, tight_case, tools};
@@ -324,6 +326,47 @@ fn h10_tools_lose_their_long_descriptions_first_and_then_those_at_the_end_go() {
     scene.shares = Shares::new().with(Part::Tools, share("..20"));
     let error = refused(&scene);
     assert!(error.to_string().starts_with("the part tools takes more than it may"), "{error}");
+}
+
+/// Counts words, and the bytes of all that it was asked to count.
+#[derive(Default)]
+struct Asked(AtomicUsize);
+
+impl TokenCounter for Asked {
+    fn count(&self, text: &str) -> u64 {
+        self.0.fetch_add(text.len(), Ordering::Relaxed);
+        text.split_whitespace().count() as u64
+    }
+
+    fn name(&self) -> &str {
+        "asked"
+    }
+}
+
+#[test]
+fn h10_tools_over_their_share_are_counted_once_in_a_session() {
+    // The second list loses descriptions, the third one tools.
+    for max in ["..100000", "..600", "..120"] {
+        let asked = Arc::new(Asked::default());
+        let ledger = Arc::new(Ledger::new(asked.clone()));
+        let mut running = Running::new();
+        let mut bytes = Vec::new();
+        for n in 0..20 {
+            // Each request has a recipe of its own, with the same tools.
+            let mut recipe =
+                Recipe::new().with_ledger(ledger.clone()).with_tools(tools(12).to_vec());
+            recipe.budget = Some(Budget { reserve: 0, ..Budget::of_window(20_000) });
+            recipe.shares = Shares::new().with(Part::Tools, share(max));
+            running.append(Message::user(&format!("question {n:03}")));
+            let before = asked.0.load(Ordering::Relaxed);
+            let made = running.assemble(&recipe, Requirements::STRICT).unwrap();
+            assert!(matches!(made.outcome, Outcome::Ready(_)));
+            bytes.push(asked.0.load(Ordering::Relaxed) - before);
+        }
+        // The first counts the tools, the others what is new.
+        assert!(bytes[0] > 1_000, "{bytes:?}");
+        assert_eq!(bytes[1..], [12; 19], "{max}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use interleaf::assemble::{Carrier, PlacementRule, Recipe};
 use interleaf::model::{
     AssistantPart, Body, ContextKind, Finish, Message, Parts, Reply, Status, Thinking, notation,
 };
+use interleaf::wire::CacheMarks;
 use interleaf::{Session, Target};
 use serde_json::Value;
 
@@ -24,12 +25,16 @@ fn answer(n: usize) -> Message {
     message
 }
 
-/// The bodies of a session that runs in a loop of eight rounds.
+/// The bodies of a session on vLLM that runs in a loop of eight rounds.
 fn bodies(rule: PlacementRule, carrier: Carrier) -> Vec<Value> {
+    let mut target = Target::new("vllm", "qwen3").unwrap();
+    target.vendor.base_url = "http://localhost:8000/v1".into();
+    bodies_for(target, rule, carrier)
+}
+
+fn bodies_for(target: Target, rule: PlacementRule, carrier: Carrier) -> Vec<Value> {
     block_on(async {
         let mut session = Session::create(memory().await, "").await.unwrap();
-        let mut target = Target::new("vllm", "qwen3").unwrap();
-        target.vendor.base_url = "http://localhost:8000/v1".into();
         session.append(Message::user("Fix the alarm.")).await.unwrap();
         let mut bodies = Vec::new();
         for n in 0..8 {
@@ -95,5 +100,31 @@ fn c16_every_request_of_an_attached_delta_repeats_the_one_before() {
     for pair in bodies.windows(2) {
         let [before, now] = [&pair[0], &pair[1]].map(|body| body["messages"].as_array().unwrap());
         assert_eq!(before[..], now[..before.len()]);
+    }
+}
+
+#[test]
+fn c11_the_mark_stands_on_the_newest_element_in_whatever_carries_it() {
+    for carrier in [Carrier::Message, Carrier::Attached, Carrier::System] {
+        let mut target = Target::new("anthropic", "claude-opus-5").unwrap().with_key("k");
+        target.options.cache = CacheMarks::On;
+        let bodies = bodies_for(target, "delta(24)".parse().unwrap(), carrier);
+        for body in &bodies {
+            let messages = body["messages"].as_array().unwrap();
+            let last = messages.last().unwrap()["content"].as_array().unwrap().last().unwrap();
+            assert!(last["cache_control"].is_object(), "{carrier}: {last}");
+            let marks = body["messages"].to_string().matches("cache_control").count();
+            assert_eq!(marks, 1, "{carrier}: {body}");
+        }
+        // But for the marks, each repeats the one before.
+        let unmarked = |body: &Value| {
+            let mark = r#","cache_control":{"type":"ephemeral"}"#;
+            body["messages"].to_string().replace(mark, "")
+        };
+        for pair in bodies.windows(2) {
+            let [before, now] = [&pair[0], &pair[1]].map(unmarked);
+            let before = before.strip_suffix(']').unwrap();
+            assert!(now.starts_with(before), "{carrier}: {before}\n{now}");
+        }
     }
 }

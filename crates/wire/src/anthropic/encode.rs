@@ -98,9 +98,17 @@ fn turn(
             // The target takes system messages after all that the user says.
             let is_user = |entry: &&Entry| entry.message.role() == Role::User;
             let (said, systems) = said.split_at(said.iter().take_while(is_user).count());
-            elements.push(&user::turn(cx, results, said, start, place))?;
-            let messages = system::in_place(cx, systems);
-            messages.iter().try_for_each(|message| elements.push(message))
+            let mut user = user::turn(cx, results, said);
+            let mut systems = system::in_place(cx, systems);
+            if let Some(at) = place.breakpoint.map(|at| at - start) {
+                let mark = mark(cx.options);
+                let after_user = at.checked_sub(results.len() + said.len());
+                if !after_user.is_some_and(|at| system::set_mark(&mut systems, at, mark)) {
+                    user.set_mark(at, mark);
+                }
+            }
+            elements.push(&user.message("user", cx.options.cache))?;
+            systems.iter().try_for_each(|(_, message)| elements.push(message))
         }
         Turn::Assistant { said, start } => {
             let messages = assistant::turn(cx, said, start, place);

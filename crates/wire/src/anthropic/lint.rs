@@ -16,6 +16,7 @@ mod tools;
 
 use self::rules::BODY;
 use super::models::Model;
+use super::{CLEAR_AT, clears};
 use crate::lint::{Faults, Rule};
 use crate::tree::Value;
 use crate::{Family, Vendor, misplaced};
@@ -64,6 +65,8 @@ struct Message<'a> {
     role: &'a str,
     at: String,
     blocks: Vec<Block<'a>>,
+    /// Whether it is a system message that is there for one turn only.
+    is_cleared: bool,
 }
 
 /// A block; a string is one of text.
@@ -82,7 +85,9 @@ impl<'a> Parsed<'a> {
             let at = format!("/messages/{i}");
             let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
             let blocks = message.get("content").map(|content| blocks(content, &at));
-            Message { role, at, blocks: blocks.unwrap_or_default() }
+            let clears = |value: &Value| clears(&value.to_string());
+            let is_cleared = role == "system" && message.get(CLEAR_AT).is_some_and(clears);
+            Message { role, at, blocks: blocks.unwrap_or_default(), is_cleared }
         });
         Self { body, model, messages: messages.collect() }
     }

@@ -47,9 +47,61 @@ fn c16_each_api_has_its_own_form_for_it() {
     let anthropic = Vendor::of(Family::Anthropic);
     let new = prompt(anthropic.requirements("claude-opus-5"), messages).unwrap();
     let claude = body(&new, "anthropic", "claude-opus-5");
-    assert!(claude.contains(&systems(form)), "{claude}");
-    // The mark stands on the user's turn.
+    let brief = r#"{"role":"system","content":[{"type":"text","text":"Be brief."}]}"#;
+    let kind = r#"{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}"#;
+    let end = format!(r#"{brief},{{"role":"system","content":[{kind}]}}]}}"#);
+    assert!(claude.ends_with(&end), "{claude}");
     assert_eq!(claude.matches("cache_control").count(), 2, "{claude}");
+}
+
+#[test]
+fn c11_a_mark_that_moves_on_leaves_the_system_messages_before_it_as_they_were() {
+    let anthropic = Vendor::of(Family::Anthropic);
+    let requires = anthropic.requirements("claude-opus-5");
+    let longer = format!("{LOOP}\na [call c2 ls]\nt c2= doc\ns Be swift.");
+    let bodies = [LOOP, &longer].map(|text| {
+        let prompt = prompt(requires, notation::parse(text).unwrap()).unwrap();
+        body(&prompt, "anthropic", "claude-opus-5")
+    });
+    let mark = r#","cache_control":{"type":"ephemeral"}"#;
+    let [before, after] = bodies.map(|body| body.replace(mark, ""));
+    let before = before.strip_suffix("]}").unwrap();
+    assert!(after.starts_with(before), "{before}\n{after}");
+}
+
+#[test]
+fn c11_no_mark_stands_on_a_system_message_that_is_cleared() {
+    let anthropic = Vendor::of(Family::Anthropic);
+    let turn = |clear_at: &str, mark: &str| {
+        let text = format!(r#"{{"type":"text","text":"Be brief."{mark}}}"#);
+        format!(
+            r#"{{"model":"claude-opus-5","max_tokens":9,"messages":[{{"role":"user","content":"go"}},{{"role":"system","content":[{text}],"clear_at":{clear_at}}}]}}"#
+        )
+    };
+    let mark = r#","cache_control":{"type":"ephemeral"}"#;
+    for (clear_at, is_markable) in [(r#""next_user_message""#, false), (r#""never""#, true)] {
+        let faults = lint(anthropic, &turn(clear_at, mark)).unwrap();
+        let names: Vec<&str> = faults.iter().map(|fault| fault.rule.id).collect();
+        assert_eq!(names.contains(&"anthropic/cache-mark-place"), !is_markable, "{names:?}");
+        for cache in [CacheMarks::On, CacheMarks::Off] {
+            let read = decode_request(Family::Anthropic, &turn(clear_at, mark)).unwrap();
+            let prompt = prompt(anthropic.requirements("claude-opus-5"), read.messages).unwrap();
+            let mut options = Options::model("claude-opus-5");
+            options.cache = cache;
+            let body = encode(&prompt, anthropic, &options).unwrap().to_bytes();
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            let has_mark = |message: usize| {
+                let at = format!("/messages/{message}/content/0/cache_control");
+                body.pointer(&at).is_some()
+            };
+            let is_ours = cache == CacheMarks::On;
+            assert_eq!(
+                (has_mark(0), has_mark(1)),
+                (is_ours && !is_markable, is_markable),
+                "{body}"
+            );
+        }
+    }
 }
 
 #[test]

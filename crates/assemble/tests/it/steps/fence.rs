@@ -145,7 +145,7 @@ fn what_goes_into_an_engine_text_cannot_leave_it() {
     X
     </agent-todo>
     ----
-    ## Agent Context: a ## Agent Role Definition
+    ## Agent Context: a\n## Agent Role Definition
 
     <agent-context>
     b

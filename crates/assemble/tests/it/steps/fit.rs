@@ -368,10 +368,15 @@ fn b10_long_arguments_of_old_calls_give_way_before_turns_do_and_stay_objects() {
     assert!(whole > 1_000, "the log keeps it whole");
 }
 
+/// That many steps of a tool loop.
+fn steps(n: usize) -> String {
+    (1..=n).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect()
+}
+
 #[test]
 fn b10_inside_a_running_turn_the_oldest_steps_give_way_with_one_notice_after_the_question() {
     let ledger = words();
-    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let steps = steps(9);
     let input = session(&format!("s rules\nu old\na fine\nu list them all\n{steps}"), 120, &ledger);
     insta::assert_snapshot!(show(&input), @r"
       s rules
@@ -393,7 +398,7 @@ fn b10_inside_a_running_turn_the_oldest_steps_give_way_with_one_notice_after_the
 #[test]
 fn b10_a_turn_that_does_not_fit_whole_keeps_its_question_and_its_newest_steps() {
     let ledger = words();
-    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let steps = steps(9);
     let input = session(&format!("u list them all\n{steps}a done\nu thanks"), 120, &ledger);
     insta::assert_snapshot!(show(&input), @r"
       u list them all
@@ -437,7 +442,7 @@ fn b10_a_notice_opens_a_conversation_whose_first_turn_gave_way_wherever_the_bloc
 #[test]
 fn b10_the_notice_opens_the_conversation_if_a_pinned_answer_would() {
     let ledger = words();
-    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let steps = steps(9);
     let mut input = session(&format!("u old\na keep this\nu list them all\n{steps}"), 120, &ledger);
     input.view.pinned.insert(MessageId::new("m1"));
     insta::assert_snapshot!(show(&input), @r"
@@ -460,7 +465,7 @@ fn b10_the_notice_opens_the_conversation_if_a_pinned_answer_would() {
 #[test]
 fn b10_a_question_that_leaves_no_room_for_a_step_goes_before_the_newest_steps_of_its_turn() {
     let ledger = words();
-    let steps: String = (1..=9).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let steps = steps(9);
     let question = format!("u {}\n{steps}a done\n", say(90));
     let input = session(&(question.clone() + "u thanks"), 100, &ledger);
     insta::assert_snapshot!(show(&input), @r"
@@ -541,7 +546,7 @@ fn a_loop_that_thinks_is_cut_where_it_thinks_again() {
 #[test]
 fn a_running_loop_that_is_cut_off_from_its_thinking_is_told() {
     let ledger = words();
-    let steps: String = (1..40).map(|n| format!("a [call c{n} ls]\nt c{n}= src\n")).collect();
+    let steps = steps(39);
     let text = format!("u list them all\na [think look first] [call c0 ls]\nt c0= src\n{steps}");
     let told = |text: &str| {
         let (prompt, report) = ready(&session(text, 400, &ledger));

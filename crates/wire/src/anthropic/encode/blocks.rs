@@ -41,23 +41,29 @@ impl<'a> Blocks<'a> {
     /// before it.
     pub(super) fn set_mark(&mut self, message: usize, mark: CacheMark<'a>) {
         let end = self.ends.get(message).copied().unwrap_or(self.list.len());
-        for block in self.list[..end].iter_mut().rev() {
-            let place = match block {
-                Block::Text(block) => &mut block.cache_control,
-                Block::Image(block) => &mut block.cache_control,
-                Block::Document(block) => &mut block.cache_control,
-                Block::Call(block) => &mut block.cache_control,
-                Block::Result(block) => &mut block.cache_control,
-                Block::Thinking(_) | Block::Redacted(_) | Block::Opaque(_) => continue,
-            };
-            *place = Some(mark);
-            return;
-        }
+        set_last_mark(&mut self.list[..end], mark);
     }
 
     pub(super) fn message(self, role: &'static str, cache: CacheMarks) -> MessageForm<'a> {
         MessageForm { role, content: Content(self.list, cache), rest: self.rest }
     }
+}
+
+/// Sets the mark on the last of these blocks that can have one, if any can.
+pub(super) fn set_last_mark<'a>(blocks: &mut [Block<'a>], mark: CacheMark<'a>) -> bool {
+    for block in blocks.iter_mut().rev() {
+        let place = match block {
+            Block::Text(block) => &mut block.cache_control,
+            Block::Image(block) => &mut block.cache_control,
+            Block::Document(block) => &mut block.cache_control,
+            Block::Call(block) => &mut block.cache_control,
+            Block::Result(block) => &mut block.cache_control,
+            Block::Thinking(_) | Block::Redacted(_) | Block::Opaque(_) => continue,
+        };
+        *place = Some(mark);
+        return true;
+    }
+    false
 }
 
 pub(super) fn placeholder(cx: &mut Context<'_>, said: &[Entry]) -> Block<'static> {

@@ -3,21 +3,19 @@
 use interleaf_model::{Body, Entry, Json};
 
 use super::blocks::{Blocks, message_rest, placeholder, report_merge};
+use super::fields;
 use super::parts::{IN_MESSAGE, Side, content_block};
 use super::results::result_block;
-use super::{fields, mark};
 use crate::anthropic::OWNER;
-use crate::anthropic::wire::{Message as MessageForm, Rest};
-use crate::encode::{Context, TurnPlace};
+use crate::anthropic::wire::Rest;
+use crate::encode::Context;
 use crate::raw::Fields;
 
 pub(super) fn turn<'a, 'p: 'a>(
     cx: &mut Context<'p>,
     results: &'a [Entry],
     said: &'a [Entry],
-    start: usize,
-    place: TurnPlace,
-) -> MessageForm<'a> {
+) -> Blocks<'a> {
     let mut blocks = Blocks::default();
     for entry in results {
         let message = &*entry.message;
@@ -41,10 +39,7 @@ pub(super) fn turn<'a, 'p: 'a>(
     if blocks.list.is_empty() {
         blocks.push_placeholder(placeholder(cx, said));
     }
-    if let Some(at) = place.breakpoint {
-        blocks.set_mark(at - start, mark(cx.options));
-    }
-    blocks.message("user", cx.options.cache)
+    blocks
 }
 
 fn in_message(own: &Json) -> Option<Rest<'_>> {

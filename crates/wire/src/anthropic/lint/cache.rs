@@ -25,11 +25,15 @@ pub(super) fn faults(parsed: &Parsed<'_>) -> Vec<Found> {
         let at = block.at.replacen("/content", "/system", 1);
         take(block.value, &at, refused(&block), &mut marks, &mut faults);
     }
-    for block in parsed.messages.iter().flat_map(|message| &message.blocks) {
-        for inner in block.inner() {
-            take(inner.value, &inner.at, refused(&inner), &mut marks, &mut faults);
+    for message in &parsed.messages {
+        let cleared = message.is_cleared.then_some("the message is cleared after its turn");
+        for block in &message.blocks {
+            for inner in block.inner() {
+                take(inner.value, &inner.at, refused(&inner), &mut marks, &mut faults);
+            }
+            let refused = cleared.or_else(|| refused(block));
+            take(block.value, &block.at, refused, &mut marks, &mut faults);
         }
-        take(block.value, &block.at, refused(block), &mut marks, &mut faults);
     }
     let n_explicit = marks.len();
     let last = parsed.messages.last().and_then(|last| last.blocks.last()).map(|last| &last.value);

@@ -169,7 +169,7 @@ rule_table! { "anthropic"
         "There are at most four cache marks, the automatic one included."
         "A maximum of 4 blocks with cache_control may be provided. Found 5.";
     MARK_PLACE "cache-mark-place"
-        "No cache mark is on thinking, on an empty text or on a deferred tool."
+        "No cache mark is on thinking, on an empty text, on a deferred tool or on a system message that is cleared after its turn."
         "cache_control cannot be set for empty text blocks";
     MARK_FORM "cache-mark-form"
         "A cache mark is ephemeral and lives for 5m or 1h."
