@@ -280,6 +280,7 @@ impl Lane {
             self.head = Some(Arc::new(head));
             turn.head.clone_from(&self.head);
         }
+        turn.is_unmarked = !decoded.is_marked();
         turn.context = match &told.elements {
             Some(elements) => at_tail(&decoded, elements),
             None => decoded.texts(),
@@ -338,9 +339,12 @@ impl Lane {
             false => format!("the context as it was recorded: {}", sources.join(", ")),
         });
         let n_shared = script.turns.iter().filter(|turn| turn.is_shared).count();
-        if n_shared > 0 {
-            let note = "requests before the fork are played, and not counted";
-            script.notes.push(format!("{n_shared} {note}"));
+        match n_shared {
+            0 => {}
+            1 => script.notes.push("one request before the fork is played, and not counted".into()),
+            n => script
+                .notes
+                .push(format!("{n} requests before the fork are played, and not counted")),
         }
         script.notes.extend(self.notes);
         Some(script)

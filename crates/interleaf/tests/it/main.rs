@@ -42,6 +42,7 @@ mod records;
 mod remembered;
 mod repeated;
 mod replay;
+mod replay_figures;
 mod requests;
 mod session;
 mod switch;
