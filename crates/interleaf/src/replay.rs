@@ -132,6 +132,24 @@ impl Script {
         Self { turns, ..Self::default() }
     }
 
+    /// Tells whoever reads the figures if a cache heeds marks, and no request had any.
+    pub(crate) fn note_marks(&mut self) {
+        let heeds = |turn: &&Turn| {
+            let rules = turn.target.as_ref().and_then(|target| target.rules());
+            rules.is_some_and(|rules| matches!(rules.matches, Match::Marks { implicit: false, .. }))
+        };
+        let had_none = |turn: &Turn| match &turn.sent {
+            Some(sent) => sent.marks.is_empty(),
+            None => turn.is_unmarked,
+        };
+        let mut heeding = self.turns.iter().filter(heeds).peekable();
+        if heeding.peek().is_some() && heeding.all(had_none) {
+            let note = "sent without marks for the cache, so that `recorded` reads nothing; every \
+                        other rule here has them";
+            self.notes.push(note.to_owned());
+        }
+    }
+
     /// The context sources that say something in any of its requests, in their order.
     pub fn sources(&self) -> Vec<SmolStr> {
         let texts = self.turns.iter().flat_map(|turn| &turn.context);

@@ -31,7 +31,7 @@ EXAMPLES
   interleaf replay fixtures/replay-session.jsonl --out /tmp/replay
   interleaf replay fixtures/replay-session.jsonl --vendors openai,gemini --out /tmp/vendors
   interleaf replay fixtures/replay-session.jsonl --windows 3000,8000 --price 3 --out /tmp/windows
-  cat bodies.jsonl | interleaf replay - --rules recorded,auto --out /tmp/bodies
+  cat fixtures/replay-session.jsonl | interleaf replay - --rules recorded,auto --out /tmp/piped
 
 A SESSION is the id of one in the store, the file of a store or of `sessions export`, or a
 file of request bodies of any API, one a line, in the order in which they were sent; `-` is
@@ -209,7 +209,8 @@ fn check_directory(out: &Path) -> Result<(), Failure> {
 
 /// Makes the directory, and sees that every file of these can be written there.
 fn prepare(out: &Path, names: &[String]) -> Result<(), Failure> {
-    let fail = |e: std::io::Error| Failure::io(out.display().to_string(), &e);
+    let fail =
+        |e: std::io::Error| Failure::io(out.display().to_string(), &e).at("cannot be written");
     names.iter().try_for_each(|name| check_own(&out.join(name)))?;
     fs::create_dir_all(out).map_err(fail)?;
     // Nothing else tells whether files may be made here, and how long their names may be.

@@ -178,6 +178,7 @@ impl Reading {
             ));
         }
         script.notes.extend(told);
+        script.note_marks();
         script
     }
 }

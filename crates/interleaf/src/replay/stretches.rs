@@ -71,15 +71,14 @@ fn fenced_at(text: &str) -> Option<(&str, FencedContext<'_>)> {
             break;
         }
         end += line.len();
-        let is_there = found.is_some();
-        if is_there && n >= look_until {
+        if found.is_some() && n >= look_until {
             break;
         }
-        if n < look_until || line.starts_with("</") {
-            if let Some(fenced) = FencedContext::read(&text[..end]) {
-                found = Some((&text[..end], fenced));
-                look_until = n + 1 + UNTAGGED_LINES;
-            }
+        if (n < look_until || line.starts_with("</"))
+            && let Some(fenced) = FencedContext::read(&text[..end])
+        {
+            found = Some((&text[..end], fenced));
+            look_until = n + 1 + UNTAGGED_LINES;
         }
         end += 1;
     }

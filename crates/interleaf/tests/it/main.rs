@@ -33,6 +33,7 @@ mod expiry;
 mod fence;
 mod forks;
 mod impact;
+mod left_out;
 mod library_page;
 mod made_calls;
 mod meanwhile;
