@@ -156,7 +156,7 @@ const SUMS: [(&str, &str); 7] = [
 
 /// What a row without a checksum is called.
 fn check_gone(read: Result<(), Error>, (table, column): (&str, &str)) {
-    let error = read.expect_err(&format!("{table} was read without {column}"));
+    let Err(error) = read else { panic!("{table} was read without {column}") };
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{table}.{column}: {error}");
     let rule = "is damaged: the checksum that was written with it is gone";
     assert!(error.to_string().ends_with(rule), "{table}.{column}: {error}");
