@@ -144,8 +144,8 @@ impl Script {
         };
         let mut heeding = self.turns.iter().filter(heeds).peekable();
         if heeding.peek().is_some() && heeding.all(had_none) {
-            let note = "sent without marks for the cache, so that `recorded` reads nothing; every \
-                        other rule here has them";
+            let note = "sent without marks, so that nothing was cached where it was sent; every \
+                        rule but `recorded` is played with marks";
             self.notes.push(note.to_owned());
         }
     }
