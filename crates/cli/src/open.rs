@@ -28,6 +28,9 @@ const STORE_VARIABLE: &str = "INTERLEAF_STORE";
 
 const SESSION: &str = "Session";
 
+/// How to name what a request is made from beside the conversation.
+pub(crate) const GIVE: &str = "--system, --tools, --role, --context and others give it";
+
 /// A session in place of a file.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArguments {

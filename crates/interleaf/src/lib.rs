@@ -91,9 +91,9 @@ pub use past::{Retold, retell};
 pub use preview::{Change, Preview, Rewritten, Single};
 pub use request::{Next, Request};
 pub use session::{
-    DamagedRecord, ExplainedRequest, FolderNote, InfoRange, Information, KeptSummary, Notes,
-    Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo, TodoItem,
-    TodoStatus, now,
+    DamagedRecord, ExplainedRequest, FolderNote, InfoRange, Information, KeptSummary, LeftOut,
+    Notes, Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo,
+    TodoItem, TodoStatus, now,
 };
 pub use switch::{BreakEven, Fit, Loss, Losses, LostThinking, Money, PayBack, Price, Side, Switch};
 pub use target::Target;

@@ -14,13 +14,16 @@
 //! them. Played in the way in which it was recorded, a session's requests are the same,
 //! message by message.
 
+mod as_sent;
 mod bodies;
 mod decoded;
+mod marks;
 mod outcome;
 mod play;
 pub mod plot;
 mod run;
 mod seen;
+mod stretches;
 mod way;
 
 use std::collections::BTreeSet;
@@ -34,13 +37,14 @@ use smol_str::SmolStr;
 use crate::Target;
 use crate::session::Terms;
 
+pub(crate) use self::as_sent::AsSent;
 pub use self::bodies::read_bodies;
 pub(crate) use self::decoded::{Decoded, Form};
 pub use self::outcome::{
     Outcome, Play, PlayedRequest, PlayedSession, Reading, RecordedRequest, Totals,
 };
 pub use self::play::{Figures, Shares};
-pub use self::run::run;
+pub use self::run::{plan, run};
 pub use self::way::{PlayRule, PlayVendor, Way, Ways};
 
 /// A session to be played.
@@ -95,6 +99,10 @@ pub struct Turn {
     pub usage: Option<Usage>,
     /// How the recipe had it made.
     pub(crate) terms: Option<Arc<Terms>>,
+    /// Whether it is known to have been sent without marks for the cache.
+    pub(crate) is_unmarked: bool,
+    /// The body as it was sent, where that is all that is known.
+    pub(crate) sent: Option<Arc<AsSent>>,
 }
 
 /// What stands before the conversation of a request.
@@ -122,6 +130,24 @@ impl Script {
         let mut turns: Vec<Turn> = turns.into_iter().collect();
         (0..).zip(&mut turns).for_each(|(number, turn)| turn.number = number);
         Self { turns, ..Self::default() }
+    }
+
+    /// Tells whoever reads the figures if a cache heeds marks, and no request had any.
+    pub(crate) fn note_marks(&mut self) {
+        let heeds = |turn: &&Turn| {
+            let rules = turn.target.as_ref().and_then(|target| target.rules());
+            rules.is_some_and(|rules| matches!(rules.matches, Match::Marks { implicit: false, .. }))
+        };
+        let had_none = |turn: &Turn| match &turn.sent {
+            Some(sent) => sent.marks.is_empty(),
+            None => turn.is_unmarked,
+        };
+        let mut heeding = self.turns.iter().filter(heeds).peekable();
+        if heeding.peek().is_some() && heeding.all(had_none) {
+            let note = "sent without marks, so that nothing was cached where it was sent; every \
+                        rule but `recorded` is played with marks";
+            self.notes.push(note.to_owned());
+        }
     }
 
     /// The context sources that say something in any of its requests, in their order.

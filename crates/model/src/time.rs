@@ -17,11 +17,11 @@ impl Timestamp {
     /// From microseconds since 1970.
     ///
     /// # Errors
-    /// If the instant lies outside the years -9999 to 9999.
+    /// If the instant lies outside the years -9999 to 9999, whose last day ends early.
     pub fn from_microseconds(microseconds: i64) -> Result<Self, Error> {
         match jiff::Timestamp::from_microsecond(microseconds) {
             Ok(_) => Ok(Self(microseconds)),
-            Err(e) => Err(Error::rule(e.to_string())),
+            Err(_) => Err(Error::rule(out_of_range("the instant"))),
         }
     }
 
@@ -81,6 +81,9 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.parse::<jiff::Timestamp>() {
             Ok(instant) => Ok(Self(instant.as_microsecond())),
+            Err(_) if is_date_with_offset(text) => {
+                Err(Error::rule(out_of_range(&format!("{text:?}"))))
+            }
             Err(_) => Err(Error::new(
                 ErrorKind::Syntax,
                 format!(
@@ -89,6 +92,19 @@ impl FromStr for Timestamp {
             )),
         }
     }
+}
+
+/// Whether a text is written as an instant is, whenever that may be.
+fn is_date_with_offset(text: &str) -> bool {
+    jiff::fmt::temporal::Pieces::parse(text)
+        .is_ok_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
+}
+
+/// Offsets of up to a day must lead to no year of five digits: the bounds are a day inside the
+/// years.
+fn out_of_range(what: &str) -> String {
+    let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
+    format!("{what} is out of range: instants go from {first:.0} to {last:.0}")
 }
 
 impl fmt::Display for Timestamp {

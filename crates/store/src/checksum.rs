@@ -5,7 +5,7 @@
 //! never changes of them; what a request cost, a session's title and its point of fork have
 //! their own. The counters of a session have a [`tally`]. The time of its last change has
 //! none: it decides the order of a list and nothing else. Rows that were written before
-//! there were checksums have none, and are read as they are.
+//! there were checksums say so ([`UNSUMMED`]), and are read as they are.
 
 use std::fmt::Display;
 
@@ -15,6 +15,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::record::RecordRow;
 use crate::session::HeadRow;
 use crate::{Error, ForkPoint, Head, RecordKind, SentRequest, SessionId, StoredBody, StoredEvent};
+
+/// In place of a checksum: the row was written before there were any. The migration that put it
+/// there is the last word on such rows, so that a row with nothing in this place is damaged.
+const UNSUMMED: i64 = -1;
 
 /// The checksum of an event.
 pub(crate) fn of_event(seq: u64, at: Timestamp, version: u32, body: &str) -> u64 {
@@ -116,16 +120,18 @@ fn together(words: &[u64]) -> u64 {
     xxh3_64(&bytes)
 }
 
-/// Whether a row has the checksum that was written with it, if one was.
+/// Whether a row has the checksum that was written with it, if it is not older than those.
 ///
 /// # Errors
 /// `Corrupt`; the error names the row.
 pub(crate) fn check(row: impl Display, written: Option<i64>, found: u64) -> Result<(), Error> {
-    if written.is_some_and(|written| written.cast_unsigned() != found) {
-        let rule = "it does not have the checksum that was written with it";
-        return Err(Error::corrupt(format!("{row} is damaged: {rule}")));
-    }
-    Ok(())
+    let rule = match written {
+        Some(UNSUMMED) => return Ok(()),
+        Some(written) if written.cast_unsigned() == found => return Ok(()),
+        Some(_) => "it does not have the checksum that was written with it",
+        None => "the checksum that was written with it is gone",
+    };
+    Err(Error::corrupt(format!("{row} is damaged: {rule}")))
 }
 
 /// An error with the session that it is about.
@@ -141,7 +147,7 @@ impl StoredEvent {
 }
 
 impl RecordRow {
-    /// Whether it has the checksum that was written with it, if one was.
+    /// Whether it has the checksum that was written with it.
     pub(crate) fn check(&self, written: Option<i64>) -> Result<(), Error> {
         let Self { kind, key, no, seq, at, body } = self;
         let body = body.as_ref().map(|body| body.as_str());
@@ -170,6 +176,10 @@ impl SentRequest {
     ) -> Result<(), Error> {
         let no = self.no;
         check(format_args!("request {no}"), written, self.checksum())?;
+        if usage.is_none() && usage_written.is_none() {
+            // It is not known yet.
+            return Ok(());
+        }
         let row = format_args!("the usage of request {no}");
         check(row, usage_written, of_usage(no, usage.unwrap_or_default()))
     }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::{AnyPath, DirPath};
 use interleaf::replay::{
-    Outcome, Play, PlayRule, PlayVendor, PlayedRequest, PlayedSession, Script, Ways, plot,
+    Outcome, Play, PlayRule, PlayVendor, PlayedRequest, PlayedSession, Script, Ways, plan, plot,
     read_bodies, run as play,
 };
 use interleaf::{Session, copy};
@@ -30,13 +31,14 @@ EXAMPLES
   interleaf replay fixtures/replay-session.jsonl --out /tmp/replay
   interleaf replay fixtures/replay-session.jsonl --vendors openai,gemini --out /tmp/vendors
   interleaf replay fixtures/replay-session.jsonl --windows 3000,8000 --price 3 --out /tmp/windows
+  cat fixtures/replay-session.jsonl | interleaf replay - --rules recorded,auto --out /tmp/piped
 
 A SESSION is the id of one in the store, the file of a store or of `sessions export`, or a
-file of request bodies of any API, one a line, in the order in which they were sent. A table
-is printed; DIR gets all figures as replay.json and plots as SVG. Only files that an earlier
-replay made are overwritten.")]
+file of request bodies of any API, one a line, in the order in which they were sent; `-` is
+an export or such bodies on standard input. A table is printed; DIR gets all figures as
+replay.json and plots as SVG. Only files that an earlier replay made are overwritten.")]
 pub(crate) struct ReplayArguments {
-    /// Sessions, or files of them
+    /// Sessions, or files of them; `-` is standard input
     #[arg(value_name = "SESSION", required = true, value_hint = AnyPath)]
     sessions: Vec<String>,
 
@@ -44,11 +46,12 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 
-    /// Where the context goes: rules as for --place, `none` for no context, `recorded`
+    /// Where the context goes: rules as for --place, `none` for no context, `recorded` for each
+    /// request as it was sent
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "none,after_tool_result(3),tail,delta,auto"
+        default_value = "recorded,none,after_tool_result(3),tail,delta,auto"
     )]
     rules: Vec<PlayRule>,
 
@@ -75,9 +78,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<(), Stop> {
     let ReplayArguments { rules, vendors, windows, price, out, .. } = arguments;
-    if fs::metadata(out).is_ok_and(|found| !found.is_dir()) {
-        return Err(Failure::new(out.display().to_string(), "this is not a directory").into());
-    }
+    check_directory(out)?;
     check_own(&out.join(FIGURES))?;
     let mut scripts = Vec::new();
     for session in &arguments.sessions {
@@ -85,6 +86,10 @@ pub(crate) fn run(
     }
     let mut ways = Ways::default();
     (ways.rules, ways.vendors, ways.windows) = (rules.clone(), vendors.clone(), windows.clone());
+    let plan = plan(&scripts, &ways).map_err(|e| Failure::session("", &e))?;
+    let planned: Vec<String> =
+        std::iter::once(FIGURES.to_owned()).chain(plot::names(&plan)).collect();
+    prepare(out, &planned)?;
     let n_turns: usize = scripts.iter().map(|script| script.turns.len()).sum();
     let bar = bar((n_turns * ways.len()) as u64, "requests");
     let outcome = play(&scripts, &ways, &|| bar.inc(1)).map_err(|e| Failure::session("", &e))?;
@@ -92,22 +97,28 @@ pub(crate) fn run(
     for session in &outcome.sessions {
         output.text(&table(session, *price))?;
     }
-    let files = files(&outcome, *price)?;
-    write(out, &files)?;
-    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    Ok(output.remark(format_args!("in {}: {}", out.display(), names.join(", ")))?)
+    let figures = serde_json::to_string(&outcome).map_err(|e| Failure::json(FIGURES, &e))?;
+    save(&out.join(FIGURES), &(figures + "\n"))?;
+    plot::all(&outcome, *price)
+        .iter()
+        .try_for_each(|plot| save(&out.join(&plot.name), &plot.svg))?;
+    Ok(output.remark(format_args!("in {}: {}", out.display(), planned.join(", ")))?)
 }
 
 impl ReplayArguments {
     /// The sessions that an argument names.
     fn read(&self, asked: &str, limit: ByteCount) -> Result<Vec<Script>, Failure> {
         let path = Path::new(asked);
-        if !path.is_file() && asked != "-" {
+        let is_input = asked == "-";
+        if !is_input && !path.is_file() {
+            if !is_start_of_id(asked) {
+                return Err(no_file(path));
+            }
             let opened = OpenStore::open(self.store.as_deref(), Missing::Refuse)?;
             let id = opened.find(asked)?;
             return recorded(&opened, &[id]);
         }
-        if is_store(path) {
+        if !is_input && is_store(path) {
             return all(
                 &OpenStore::open_as(asked, &format!("sqlite:{asked}"), Missing::Refuse)?,
                 asked,
@@ -125,9 +136,28 @@ impl ReplayArguments {
     }
 }
 
+/// Whether a text can name a session.
+fn is_start_of_id(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+}
+
+/// Why a name is that of no file that can be played. What never ends, or may never begin, is
+/// not read.
+fn no_file(path: &Path) -> Failure {
+    let name = path.display().to_string();
+    match fs::metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            let rule = "there is no such file, and no session has an id that begins like this";
+            Failure::new(name, rule)
+        }
+        Err(e) => Failure::io(name, &e),
+        Ok(found) if found.is_dir() => Failure::io(name, &ErrorKind::IsADirectory.into()),
+        Ok(_) => Failure::new(name, "this is not a regular file").hint("`-` is standard input"),
+    }
+}
+
 /// Whether a file is that of a store.
 fn is_store(path: &Path) -> bool {
-    use std::io::Read as _;
     let mut first = [0; 16];
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
     read.is_ok() && first == *b"SQLite format 3\0"
@@ -166,41 +196,56 @@ fn recorded(
     Ok(scripts)
 }
 
-/// The figures and the plots, each with the name of its file.
-fn files(outcome: &Outcome, price: Option<f64>) -> Result<Vec<(String, String)>, Failure> {
-    let figures = serde_json::to_string(outcome).map_err(|e| Failure::json(FIGURES, &e))?;
-    let plots = plot::all(outcome, price).into_iter().map(|plot| (plot.name, plot.svg));
-    Ok(std::iter::once((FIGURES.to_owned(), figures + "\n")).chain(plots).collect())
+/// Refuses a place where no directory is and none can be made.
+fn check_directory(out: &Path) -> Result<(), Failure> {
+    let there = out.ancestors().find_map(|path| Some((path, fs::metadata(path).ok()?)));
+    match there {
+        Some((path, found)) if !found.is_dir() => {
+            Err(Failure::new(path.display().to_string(), "this is not a directory"))
+        }
+        _ => Ok(()),
+    }
 }
 
-/// Writes all files, or none if one of them is somebody else's.
-fn write(out: &Path, files: &[(String, String)]) -> Result<(), Failure> {
-    fs::create_dir_all(out).map_err(|e| Failure::io(out.display().to_string(), &e))?;
-    for (name, _) in files {
-        check_own(&out.join(name))?;
-    }
-    let is_new = |name: &str| !files.iter().any(|(own, _)| own == name);
-    let others = fs::read_dir(out).map_err(|e| Failure::io(out.display().to_string(), &e))?;
-    let others = others.flatten().filter(|file| file.file_name().to_str().is_none_or(is_new));
-    match others.count() {
+/// Makes the directory, and sees that every file of these can be written there.
+fn prepare(out: &Path, names: &[String]) -> Result<(), Failure> {
+    let fail =
+        |e: std::io::Error| Failure::io(out.display().to_string(), &e).at("cannot be written");
+    names.iter().try_for_each(|name| check_own(&out.join(name)))?;
+    fs::create_dir_all(out).map_err(fail)?;
+    // Nothing else tells whether files may be made here, and how long their names may be.
+    let longest = names.iter().max_by_key(|name| name.len()).map_or("", String::as_str);
+    let probe = out.join(format!(".{longest}.{}.probe", std::process::id()));
+    fs::File::create_new(&probe).and_then(|_| fs::remove_file(&probe)).map_err(fail)?;
+    let is_other = |name: &str| !names.iter().any(|own| own == name);
+    let others = fs::read_dir(out).map_err(fail)?.flatten();
+    match others.filter(|file| file.file_name().to_str().is_none_or(is_other)).count() {
         0 => {}
-        n => say(format_args!(
-            "note: {} in {} stay as they are",
-            plural(n, "other file"),
-            out.display()
-        )),
+        1 => say(format_args!("note: 1 other file in {} stays as it is", out.display())),
+        n => say(format_args!("note: {n} other files in {} stay as they are", out.display())),
     }
-    files.iter().try_for_each(|(name, text)| save(&out.join(name), text))
+    Ok(())
 }
 
 /// Refuses a file that no replay made.
 fn check_own(path: &Path) -> Result<(), Failure> {
-    let Ok(text) = fs::read(path) else { return Ok(()) };
-    if text.starts_with(Outcome::BEGINS.as_bytes()) || text.starts_with(plot::MADE_BY.as_bytes()) {
-        return Ok(());
-    }
-    let rule = "this file was not made by `replay`, and is not overwritten";
-    Err(Failure::new(path.display().to_string(), rule).hint("--out names another directory"))
+    let name = || path.display().to_string();
+    let rule = match fs::metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(found) if !found.is_file() => "this is not a regular file, and is not overwritten",
+        Ok(_) => {
+            let mut begins = Vec::new();
+            let file = fs::File::open(path).map_err(|e| Failure::io(name(), &e))?;
+            let longest = Outcome::BEGINS.len().max(plot::MADE_BY.len()) as u64;
+            file.take(longest).read_to_end(&mut begins).map_err(|e| Failure::io(name(), &e))?;
+            if [Outcome::BEGINS, plot::MADE_BY].iter().any(|own| begins.starts_with(own.as_bytes()))
+            {
+                return Ok(());
+            }
+            "this file was not made by `replay`, and is not overwritten"
+        }
+    };
+    Err(Failure::new(name(), rule).hint("--out names another directory"))
 }
 
 /// A session in each way, a line for each.
@@ -251,7 +296,9 @@ fn table(session: &PlayedSession, price: Option<f64>) -> String {
             _ => None,
         });
         if let Some((number, why)) = refused {
-            let _ = writeln!(out, "  {}: request {number} was refused: {why}", play.rule);
+            let window = play.window.map_or_else(String::new, |n| format!(" in a window of {n}"));
+            let rule = &play.rule;
+            let _ = writeln!(out, "  {rule}{window}: request {number} was refused: {why}");
         }
     }
     out

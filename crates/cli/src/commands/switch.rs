@@ -2,14 +2,14 @@
 
 use clap::Args;
 use interleaf::wire::Options;
-use interleaf::{Price, Target};
+use interleaf::{LeftOut, Price, Target};
 
 use crate::api::ApiArguments;
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Source};
-use crate::failure::{Failure, Stop, Verdict};
-use crate::open::OpenSession;
-use crate::output::Output;
+use crate::failure::{Failure, Stop, Verdict, printable};
+use crate::open::{GIVE, OpenSession};
+use crate::output::{Output, say};
 
 const PRICES: &str = "Prices";
 
@@ -27,8 +27,9 @@ EXAMPLES
 It tells what the new model does not take and the current one does, whether the request
 fits its window, what its cold cache costs, and after how many requests the change has
 paid back; without prices, how cheap the new model must be for that. The current model is
-that of the session's last recorded request. Nothing is sent or recorded. The exit code
-is 1 if something must give way for the request to fit.")]
+that of the session's last recorded request, and so are the system text and the tools
+unless flags name them; a note says so. Nothing is sent or recorded. The exit code is 1 if
+something must give way for the request to fit.")]
 pub(crate) struct SwitchArguments {
     #[command(flatten)]
     assembly: AssemblyArguments,
@@ -73,7 +74,12 @@ pub(crate) fn run(
         return Err(Failure::new(loaded.name, rule).into());
     };
     loaded.equip(tools.as_ref());
-    let recipe = recipe.of(&loaded, true)?;
+    let mut recipe = recipe.of(&loaded, true)?;
+    let left_out = opened.wait(session.left_out(&recipe));
+    if let Some(left_out) = left_out.map_err(|e| Failure::session(&loaded.name, &e))? {
+        left_out.add_to(&mut recipe);
+        say_left_out(&left_out);
+    }
     let switch = opened.wait(session.switch(&recipe, &to, from.as_ref()));
     let mut switch = switch.map_err(|e| Failure::session(&loaded.name, &e))?;
     if let (Some(now), Some(new)) = (arguments.price_now, arguments.price) {
@@ -85,6 +91,19 @@ pub(crate) fn run(
         output.text(&switch.to_string())?;
     }
     Ok(if switch.fit.fits { Verdict::Fine } else { Verdict::Findings })
+}
+
+/// Tells what the last request had that no flag gives, and what of it is used.
+fn say_left_out(left_out: &LeftOut) {
+    let used = match (left_out.system.is_empty(), left_out.tools.is_empty()) {
+        (false, false) => "; its system text and tools are used",
+        (false, true) => "; its system text is used",
+        (true, false) => "; its tools are used",
+        (true, true) => "",
+    };
+    let (number, had) = (left_out.request, left_out.to_string());
+    let had = printable(&had);
+    say(format_args!("note: request {number} had {had}, which no flag gives{used} ({GIVE})"));
 }
 
 impl SwitchArguments {

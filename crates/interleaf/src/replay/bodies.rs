@@ -9,7 +9,7 @@ use interleaf_model::{Message, MessageId, Tool};
 use interleaf_wire::{Family, Vendor};
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Decoded, Script, ScriptHead, Turn};
+use super::{AsSent, Decoded, Script, ScriptHead, Turn};
 use crate::read::request_family;
 use crate::session::Terms;
 use crate::{Error, InputFault, Target};
@@ -79,7 +79,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn add(&mut self, family: Family, body: Decoded) {
+    fn add(&mut self, family: Family, mut body: Decoded) {
         let number = self.turns.len();
         let terms = self.terms.get_or_insert_with(|| Arc::new(Terms::finished())).clone();
         let mut turn = Turn {
@@ -94,7 +94,7 @@ impl Reading {
         let n_same = same.count();
         let is_edited = n_same < self.said.len();
         self.said.truncate(n_same);
-        let new = body.said.into_iter().enumerate().skip(n_same);
+        let new = std::mem::take(&mut body.said).into_iter().enumerate().skip(n_same);
         // A name is never used for two messages.
         let new = new.map(|(i, message)| {
             Arc::new(message.with_id(MessageId::new(format!("r{number}m{i}"))))
@@ -109,6 +109,9 @@ impl Reading {
             }
             false => turn.said = new,
         }
+        let tools = self.head.as_ref().map_or_else(|| [].into(), |head| head.tools.clone());
+        let before = self.turns.last().and_then(|turn| turn.sent.as_deref());
+        turn.sent = Some(Arc::new(AsSent::of(&mut body, &self.said, tools, before)));
         self.turns.push(turn);
     }
 
@@ -149,10 +152,11 @@ impl Reading {
             true => "no text was taken for context: none stands in Interleaf's own form".to_owned(),
             false => format!("taken for context, by its form: {}", sources.join(", ")),
         });
-        script.notes.push("bodies have no times: no cache is taken to forget".to_owned());
-        if self.n_edited > 0 {
-            let n = self.n_edited;
-            script.notes.push(format!("{n} of them do not go on from the one before"));
+        script.notes.push("bodies have no times, so that no cache is taken to expire".to_owned());
+        match self.n_edited {
+            0 => {}
+            1 => script.notes.push("one body does not go on from the one before".to_owned()),
+            n => script.notes.push(format!("{n} bodies do not go on from the one before")),
         }
         let n_of = |what: &str| {
             let has = |turn: &&Turn| turn.events.iter().any(|event| event == what);
@@ -162,18 +166,19 @@ impl Reading {
         let mut told = Vec::new();
         if system > 0 {
             told.push(format!(
-                "the system text changed before {system} of {n} requests, and with it the whole \
-                 prompt: no rule mends that"
+                "the system text changed before {system} of {n} requests, which breaks the cache \
+                 from the start; no rule mends that"
             ));
         }
         if tools > 0 {
             told.push(format!(
-                "the tools came otherwise before {tools} of {n} requests, which breaks the cache \
-                 from its beginning on; every rule here keeps them in the order in which they came \
-                 first"
+                "the tools or their order changed before {tools} of {n} requests, which breaks the \
+                 cache from the start; every rule but `recorded` keeps tools in the order in which \
+                 they first came"
             ));
         }
         script.notes.extend(told);
+        script.note_marks();
         script
     }
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use interleaf_assemble::{ContextText, FencedContext, FencedText};
 use interleaf_model::{
-    Body, ContentPart, ContextKind, Extra, Json, Message, Parts, Role, SystemPart, Text, Tool,
-    ToolResult,
+    Body, ContentPart, ContextKind, Message, Parts, Role, SystemPart, Text, Tool, ToolResult,
 };
 use interleaf_wire::{Error, Family, decode_request};
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+
+use super::as_sent::{Piece, pieces};
+use super::marks::{is_marked, unmark};
+use super::stretches::{Stretch, stretches};
 
 /// What summaries of ours begin with.
 const SUMMARY: &str = "[Previous conversation summary] (";
@@ -28,6 +29,10 @@ pub(crate) struct Decoded {
     pub(crate) said: Vec<Message>,
     /// What was found of the context, in its order.
     pub(crate) context: Vec<Found>,
+    /// All of it in its order, as a cache sees it.
+    pub(super) pieces: Vec<Piece>,
+    /// After how many pieces there is a mark for the cache; 0 is after the tools.
+    pub(super) marks: Vec<usize>,
 }
 
 /// A text of the context, and what its reader takes its source to say.
@@ -56,18 +61,41 @@ impl Decoded {
         let mut decoded = Self {
             system: Vec::new(),
             has_summary: false,
+            marks: Vec::new(),
+            pieces: Vec::with_capacity(request.messages.len()),
             tools: request.tools,
             model: request.options.model.to_string(),
             said: Vec::with_capacity(request.messages.len()),
             context: Vec::new(),
         };
+        if decoded.tools.iter().any(|tool| is_marked(&tool.extra)) {
+            decoded.marks.push(0);
+        }
         for message in request.messages {
+            decoded.take_pieces(&message);
             match message.role() {
                 Role::System if decoded.said.is_empty() => decoded.add_system(&message),
                 _ => decoded.add(message),
             }
         }
         Ok(decoded)
+    }
+
+    /// Whether it has a mark for the cache.
+    pub(crate) fn is_marked(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
+    /// Takes in what a cache sees of a message.
+    fn take_pieces(&mut self, message: &Message) {
+        let is_head = message.role() == Role::System && self.said.is_empty();
+        let said = (!is_head).then_some(self.said.len());
+        for (piece, is_marked) in pieces(message, said) {
+            self.pieces.extend(piece);
+            if is_marked {
+                self.marks.push(self.pieces.len());
+            }
+        }
     }
 
     fn add_system(&mut self, message: &Message) {
@@ -95,7 +123,7 @@ impl Decoded {
             Body::System(parts) if self.is_context(&parts) => return,
             body @ (Body::Assistant(_) | Body::System(_)) => body,
         };
-        self.said.push(unmarked(Message { id, at, origin, body, extra }));
+        self.said.extend(unmark(Message { id, at, origin, body, extra }).0);
     }
 
     /// The parts that are not context; nothing, if all are.
@@ -107,13 +135,22 @@ impl Decoded {
                 rest.push(part);
                 continue;
             };
-            let (said, fenced) = FencedContext::split(&text.text);
-            let run = (self.said.len() << 16) | (rest.len() + usize::from(!said.is_empty()));
-            self.context.extend(fenced.iter().map(|fenced| Found::of(fenced, run)));
-            if fenced.is_empty() {
+            let stretches = stretches(&text.text);
+            if stretches.iter().all(|stretch| stretch.fenced.is_none()) {
                 rest.push(part);
-            } else if !said.is_empty() {
-                rest.push(ContentPart::Text(Text { text: said.into(), ..text.clone() }));
+                continue;
+            }
+            let mut said = Vec::new();
+            for Stretch { raw, fenced } in &stretches {
+                let run = (self.said.len() << 16) | (rest.len() + said.len());
+                match fenced {
+                    Some(fenced) => self.context.push(Found::of(fenced, run)),
+                    None => said.push(*raw),
+                }
+            }
+            if !said.is_empty() {
+                let said = said.join("\n").into();
+                rest.push(ContentPart::Text(Text { text: said, ..text.clone() }));
             }
         }
         match rest.is_empty() && self.context.len() > before {
@@ -191,51 +228,4 @@ impl Found {
             Form::Withdrawn | Form::Unread => None,
         }
     }
-}
-
-/// The message without marks for the cache: they move from request to request, and say
-/// nothing to a model.
-fn unmarked(message: Message) -> Message {
-    fn content(parts: Parts<ContentPart>) -> Parts<ContentPart> {
-        let is_mark = |part: &ContentPart| matches!(part, ContentPart::Opaque(opaque) if opaque.value.as_str().starts_with("{\"cachePoint\""));
-        if !parts.iter().any(|part| is_mark(part) || part.as_text().is_some_and(is_marked)) {
-            return parts;
-        }
-        let rest = parts.iter().filter(|part| !is_mark(part)).map(|part| match part {
-            ContentPart::Text(text) => {
-                ContentPart::Text(Text { extra: without_marks(&text.extra), ..text.clone() })
-            }
-            part => part.clone(),
-        });
-        Parts::new(rest.collect()).unwrap_or(parts.clone())
-    }
-    let Message { id, at, origin, body, extra } = message;
-    let extra = without_marks(&extra);
-    let body = match body {
-        Body::User(parts) => Body::User(content(parts)),
-        Body::Tool(result) => {
-            let parts = content(result.parts);
-            Body::Tool(ToolResult { parts, ..result })
-        }
-        body @ (Body::Assistant(_) | Body::System(_)) => body,
-    };
-    Message { id, at, origin, body, extra }
-}
-
-const MARK: &str = "cache_control";
-
-fn is_marked(text: &Text) -> bool {
-    text.extra.iter().any(|(_, fields)| fields.as_str().contains(MARK))
-}
-
-fn without_marks(extra: &Extra) -> Extra {
-    if !extra.iter().any(|(_, fields)| fields.as_str().contains(MARK)) {
-        return extra.clone();
-    }
-    let fields = extra.iter().filter_map(|(owner, fields)| {
-        let mut left: BTreeMap<&str, &RawValue> = serde_json::from_str(fields.as_str()).ok()?;
-        left.remove(MARK);
-        Some((owner.clone(), Json::of(&left).ok()?)).filter(|_| !left.is_empty())
-    });
-    Extra::from_map(fields.collect()).unwrap_or_default()
 }

@@ -10,7 +10,8 @@ use interleaf_model::{Requirements, Role};
 use serde::Serialize;
 use smol_str::SmolStr;
 
-use super::seen::Seen;
+use super::as_sent::AsSent;
+use super::seen::{Marking, Seen};
 use super::{Script, ScriptHead, Turn, Way};
 use crate::hearing::Heard;
 use crate::{Error, Target};
@@ -50,6 +51,16 @@ pub(super) struct Making {
     pub(super) requires: Requirements,
     /// Which of the caches sees it; without one, each of them does.
     pub(super) cache: Option<usize>,
+    pub(super) marking: Marking,
+}
+
+/// A body that is taken as it was sent.
+pub(super) struct Resent<'a> {
+    pub(super) sent: &'a Arc<AsSent>,
+    pub(super) cache: Option<usize>,
+    pub(super) marking: Marking,
+    /// What a window leaves for it.
+    pub(super) limit: Option<u64>,
 }
 
 impl Script {
@@ -70,8 +81,9 @@ impl Script {
         let mut player = Player::new(self, rules);
         player.ledger = Some(ledger.clone());
         for index in 0..self.turns.len() {
-            let making = Making { recipe: recipe.clone(), requires, cache: None };
-            let (_, made) = player.request(index, making)?;
+            let (recipe, marking) = (recipe.clone(), Marking::Ours);
+            let making = Making { recipe, requires, cache: None, marking };
+            let (_, made) = player.request(index, Ok(making))?;
             figures.iter_mut().zip(made).for_each(|(figures, made)| figures.push(made));
         }
         Ok(figures)
@@ -89,7 +101,7 @@ impl Script {
         let mut requests = Vec::with_capacity(self.turns.len());
         for (index, turn) in self.turns.iter().enumerate() {
             let making = way.making(turn, &[])?;
-            requests.push(player.request(index, making).map(|(assembly, _)| assembly));
+            requests.push(player.request(index, Ok(making)).map(|(assembly, _)| assembly));
         }
         Ok(requests)
     }
@@ -136,11 +148,11 @@ impl<'a> Player<'a> {
     pub(super) fn request(
         &mut self,
         index: usize,
-        making: Making,
+        making: Result<Making, Error>,
     ) -> Result<(Assembly, Vec<Figures>), Error> {
         let turn = &self.script.turns[index];
         self.take_in(turn);
-        let Making { mut recipe, requires, cache } = making;
+        let Making { mut recipe, requires, cache, marking } = making?;
         let ledger = self.ledger(turn);
         recipe.agent.clone_from(&self.script.agent);
         recipe.system.clone_from(&self.head.system);
@@ -160,8 +172,37 @@ impl<'a> Player<'a> {
             return Err(Error::rule("calls without a result were left open"));
         };
         let stable = assembly.report.stable_prefix.map_or(0, |stable| stable.messages);
-        self.seen.place(prompt, stable, &ledger);
+        self.seen.place(prompt, stable, marking, &ledger);
         let tokens = assembly.report.tokens.clone().unwrap_or_default();
+        let figures = self.figures(index, cache, tokens, &ledger);
+        Ok((assembly, figures))
+    }
+
+    /// Takes the body of a turn as it was sent.
+    pub(super) fn sent(&mut self, index: usize, body: &Resent<'_>) -> Result<Vec<Figures>, Error> {
+        let turn = &self.script.turns[index];
+        self.take_in(turn);
+        let ledger = self.ledger(turn);
+        self.seen.place_sent(body.sent, body.marking, &ledger);
+        if let Some(limit) = body.limit.filter(|&limit| self.seen.n_tokens() > limit) {
+            let tokens = self.seen.n_tokens();
+            let rule =
+                format!("as it was sent it has {tokens} tokens, and the window leaves {limit}");
+            return Err(Error::rule(rule));
+        }
+        let tokens = self.seen.tokens();
+        Ok(self.figures(index, body.cache, tokens, &ledger))
+    }
+
+    /// What the caches make of the prompt, and of the answer after it.
+    fn figures(
+        &mut self,
+        index: usize,
+        cache: Option<usize>,
+        tokens: Tokens,
+        ledger: &Ledger,
+    ) -> Vec<Figures> {
+        let turn = &self.script.turns[index];
         let caches = cache.map_or(0..self.rules.len(), |cache| cache..cache + 1);
         let mut figures = Vec::with_capacity(caches.len());
         for cache in caches {
@@ -173,9 +214,9 @@ impl<'a> Player<'a> {
         let next = self.script.turns.get(index + 1).filter(|next| next.view.is_none());
         let answer = next.and_then(|next| next.said.first());
         if let Some(answer) = answer.filter(|message| message.role() == Role::Assistant) {
-            self.seen.answer(answer, cache, &ledger);
+            self.seen.answer(answer, cache, ledger);
         }
-        Ok((assembly, figures))
+        figures
     }
 
     /// Takes in what comes before a request.

@@ -30,18 +30,33 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// The pictures of all sessions; if there are several, the names of their files begin with
-/// their numbers, from 1.
+/// The pictures of all sessions. If there are several, each names its session, and so does
+/// its file, after the session's number, from 1.
 pub fn all(outcome: &Outcome, price: Option<f64>) -> Vec<Plot> {
+    drafts(outcome, price).into_iter().map(Draft::draw).collect()
+}
+
+/// The names of the files of [`all`], which are known before a session is played.
+pub fn names(plan: &Outcome) -> Vec<String> {
+    drafts(plan, None).into_iter().map(|draft| draft.name).collect()
+}
+
+/// A picture that is not drawn yet.
+struct Draft<'a> {
+    name: String,
+    draw: Box<dyn FnOnce() -> String + 'a>,
+}
+
+impl Draft<'_> {
+    fn draw(self) -> Plot {
+        Plot { name: self.name, svg: (self.draw)() }
+    }
+}
+
+fn drafts(outcome: &Outcome, price: Option<f64>) -> Vec<Draft<'_>> {
     let sessions = &outcome.sessions;
     let several = sessions.len() > 1;
-    let of = |(number, session): (usize, &PlayedSession)| {
-        let named = move |plot: Plot| match several {
-            true => Plot { name: format!("{}-{}", number + 1, plot.name), ..plot },
-            false => plot,
-        };
-        plots(session, price).into_iter().map(named).collect::<Vec<_>>()
-    };
+    let of = |(index, session)| drafts_of(session, price, several.then_some(index + 1));
     sessions.iter().enumerate().flat_map(of).collect()
 }
 
@@ -49,7 +64,11 @@ pub fn all(outcome: &Outcome, price: Option<f64>) -> Vec<Plot> {
 /// computed, the cost, and for each rule what the prompts are made of. With a price, that of
 /// a million tokens which are not cached, the cost is in money.
 pub fn plots(session: &PlayedSession, price: Option<f64>) -> Vec<Plot> {
-    let mut plots = Vec::new();
+    drafts_of(session, price, None).into_iter().map(Draft::draw).collect()
+}
+
+fn drafts_of(session: &PlayedSession, price: Option<f64>, number: Option<usize>) -> Vec<Draft<'_>> {
+    let mut drafts = Vec::new();
     let mut sets: Vec<(&str, Option<u64>)> = Vec::new();
     for play in &session.plays {
         let set = (play.vendor.as_str(), play.window);
@@ -63,23 +82,41 @@ pub fn plots(session: &PlayedSession, price: Option<f64>) -> Vec<Plot> {
         let of_set = |play: &&Play| (play.vendor.as_str(), play.window) == (*vendor, *window);
         let plays: Vec<&Play> = session.plays.iter().filter(of_set).collect();
         let mut prefix = String::new();
+        if let Some(number) = number {
+            let name = in_file_name(session.file_name());
+            prefix.push_str(&format!("{number}-{}-", &name[..name.len().min(LONGEST_NAME)]));
+        }
         if has_vendors {
             prefix.push_str(&format!("{}-", in_file_name(vendor)));
         }
         if let Some(window) = window.filter(|_| has_windows) {
             prefix.push_str(&format!("{window}-"));
         }
-        let set = Set { session, plays, price };
-        let mut add =
-            |name: &str, svg| plots.push(Plot { name: format!("{prefix}{name}.svg"), svg });
-        add("reuse", set.reuse());
-        add("computed", set.computed());
-        add("cost", set.cost());
-        for play in &set.plays {
-            add(&format!("sources-{}", in_file_name(&play.rule)), set.sources(play));
+        let set = Set { session, plays: plays.clone(), price, is_named: number.is_some() };
+        let mut add = |name: &str, draw: Box<dyn FnOnce() -> String>| {
+            drafts.push(Draft { name: format!("{prefix}{name}.svg"), draw });
+        };
+        let [reuse, computed, cost] = [set.clone(), set.clone(), set.clone()];
+        add("reuse", Box::new(move || reuse.reuse()));
+        add("computed", Box::new(move || computed.computed()));
+        add("cost", Box::new(move || cost.cost()));
+        for play in plays {
+            let set = set.clone();
+            let name = format!("sources-{}", in_file_name(&play.rule));
+            add(&name, Box::new(move || set.sources(play)));
         }
     }
-    plots
+    drafts
+}
+
+/// More of a session's name does not go into the name of a file, nor into a picture.
+const LONGEST_NAME: usize = 48;
+
+impl PlayedSession {
+    /// Its name, without the folders of a file.
+    fn file_name(&self) -> &str {
+        self.name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(&self.name)
+    }
 }
 
 /// A text as a part of a file's name.
@@ -92,10 +129,13 @@ fn in_file_name(text: &str) -> String {
 }
 
 /// The plays that stand in one picture.
+#[derive(Clone)]
 struct Set<'a> {
     session: &'a PlayedSession,
     plays: Vec<&'a Play>,
     price: Option<f64>,
+    /// Whether the picture names its session: there are others.
+    is_named: bool,
 }
 
 impl Set<'_> {
@@ -167,6 +207,7 @@ impl Set<'_> {
     fn sources(&self, play: &Play) -> String {
         let title = match play.rule.as_str() {
             "none" => "What each prompt is made of, without context".to_owned(),
+            "recorded" => "What each prompt is made of, as it was recorded".to_owned(),
             rule => format!("What each prompt is made of, under {rule}"),
         };
         areas::draw(&title, &self.subtitle("tokens of a prompt"), play, &self.marks())
@@ -178,7 +219,9 @@ impl Set<'_> {
         let vendor = self.plays.first().map_or("", |play| play.vendor.as_str());
         let window = self.plays.first().and_then(|play| play.window);
         let window = window.map_or_else(String::new, |w| format!(" · window {}", tokens(w as f64)));
-        format!("{n} {requests} · cache: {vendor}{window} · {unit}")
+        let name: String = self.session.file_name().chars().take(LONGEST_NAME).collect();
+        let name = if self.is_named { format!("{name} · ") } else { String::new() };
+        format!("{name}{n} {requests} · cache: {vendor}{window} · {unit}")
     }
 
     /// The requests before which something happened, and what.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{available_parallelism, scope};
 
+use interleaf_cache::Rules;
 use smol_str::SmolStr;
 
 use super::outcome::certainty;
@@ -12,22 +13,38 @@ use super::way::asked;
 use super::{Outcome, Play, PlayedRequest, PlayedSession, Reading, Script, Totals, Way, Ways};
 use crate::Error;
 
-/// Plays sessions in every way that is asked for, and tells `progress` of each request. A
-/// request that does not fit its window is told as refused, and the session goes on.
+/// What [`run`] gives, before anything is played: every session and every way, without the
+/// requests. What cannot be played is refused here.
 ///
 /// # Errors
-/// If a session has no request, nothing is known of the cache of whoever was asked, or a rule
-/// was recorded that cannot be followed.
+/// As for [`run`].
+pub fn plan(scripts: &[Script], ways: &Ways) -> Result<Outcome, Error> {
+    let ways: Vec<Way> = ways.all().collect();
+    let plan = |script: &Script| {
+        if script.turns.iter().all(|turn| turn.is_shared) {
+            return Err(Error::rule(format!("{}: no request was recorded", script.name)));
+        }
+        let mut session = PlayedSession::of(script);
+        for way in &ways {
+            session.plays.push(planned(way, &caches(script, way)?));
+        }
+        Ok(session)
+    };
+    Ok(Outcome::of(scripts.iter().map(plan).collect::<Result<_, _>>()?))
+}
+
+/// Plays sessions in every way that is asked for, and tells `progress` of each request. A
+/// request that does not fit its window, or was made by a rule that only its maker can follow,
+/// is told as refused, and the session goes on.
+///
+/// # Errors
+/// If a session has no request, or nothing is known of the cache of whoever was asked.
 pub fn run(
     scripts: &[Script],
     ways: &Ways,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Outcome, Error> {
-    for script in scripts {
-        if script.turns.iter().all(|turn| turn.is_shared) {
-            return Err(Error::rule(format!("{}: no request was recorded", script.name)));
-        }
-    }
+    let mut outcome = plan(scripts, ways)?;
     let ways: Vec<Way> = ways.all().collect();
     let jobs: Vec<(&Script, &Way)> =
         scripts.iter().flat_map(|script| ways.iter().map(move |way| (script, way))).collect();
@@ -51,29 +68,50 @@ pub fn run(
         work();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten();
-    let mut sessions = Vec::with_capacity(scripts.len());
-    for script in scripts {
-        let mut session = PlayedSession::of(script);
-        for played in done.by_ref().take(ways.len()) {
-            session.plays.push(played?);
-        }
-        sessions.push(session);
+    for session in &mut outcome.sessions {
+        session.plays = done.by_ref().take(ways.len()).collect::<Result<_, _>>()?;
     }
-    Ok(Outcome::of(sessions))
+    Ok(outcome)
+}
+
+/// The caches of those who were asked.
+fn caches(script: &Script, way: &Way) -> Result<Vec<Rules>, Error> {
+    let caches = way.caches(&asked(script));
+    caches.map_err(|error| Error::rule(format!("{}: {error}", script.name)))
+}
+
+/// A way that is not played yet.
+fn planned(way: &Way, caches: &[Rules]) -> Play {
+    let vendor = match &way.vendor {
+        Some(vendor) => vendor.name.clone(),
+        None => {
+            let names: Vec<&str> = caches.iter().map(|rules| &*rules.name).collect();
+            SmolStr::new(names.join("+"))
+        }
+    };
+    Play {
+        rule: way.rule.to_string(),
+        window: way.window,
+        vendor,
+        certainty: caches.first().map_or("", |rules| certainty(rules.certainty)),
+        totals: Totals::default(),
+        requests: Vec::new(),
+    }
 }
 
 fn play(script: &Script, way: &Way, progress: &(dyn Fn() + Sync)) -> Result<Play, Error> {
-    let fail = |error: Error| Error::rule(format!("{}: {error}", script.name));
+    let caches = caches(script, way)?;
+    let mut play = planned(way, &caches);
     let asked = asked(script);
-    let caches = way.caches(&asked).map_err(fail)?;
     let script = &*way.script(script);
     let mut player = Player::new(script, &caches);
-    let mut requests = Vec::with_capacity(script.turns.len());
-    let mut totals = Totals::default();
     for (index, turn) in script.turns.iter().enumerate() {
-        let making = way.making(turn, &asked).map_err(fail)?;
-        let made = match player.request(index, making) {
-            Ok((_, mut figures)) if !figures.is_empty() => {
+        let figures = match way.sent(turn, &asked) {
+            Some(body) => player.sent(index, &body),
+            None => player.request(index, way.making(turn, &asked)).map(|(_, figures)| figures),
+        };
+        let made = match figures {
+            Ok(mut figures) if !figures.is_empty() => {
                 PlayedRequest::Made(Reading::of(turn.number, figures.remove(0)))
             }
             made => {
@@ -87,23 +125,9 @@ fn play(script: &Script, way: &Way, progress: &(dyn Fn() + Sync)) -> Result<Play
         };
         progress();
         if !turn.is_shared {
-            totals.add(&made);
-            requests.push(made);
+            play.totals.add(&made);
+            play.requests.push(made);
         }
     }
-    let vendor = match &way.vendor {
-        Some(vendor) => vendor.name.clone(),
-        None => {
-            let names: Vec<&str> = caches.iter().map(|rules| &*rules.name).collect();
-            SmolStr::new(names.join("+"))
-        }
-    };
-    Ok(Play {
-        rule: way.rule.to_string(),
-        window: way.window,
-        vendor,
-        certainty: caches.first().map_or("", |rules| certainty(rules.certainty)),
-        totals,
-        requests,
-    })
+    Ok(play)
 }

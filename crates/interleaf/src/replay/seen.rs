@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use interleaf_assemble::Ledger;
+use interleaf_assemble::{Ledger, Tokens};
 use interleaf_cache::{Cache, Prompt, Rules, Stop, Used};
 use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance, Role, Tool};
 
 use super::Shares;
+use super::as_sent::AsSent;
 use crate::neutral;
 
 /// The session as caches see it. A request costs what is new in it: what stands before is
@@ -21,6 +22,8 @@ pub(super) struct Seen {
     /// The tools, which stand before the messages.
     tools: Arc<[Tool]>,
     n_before: usize,
+    /// The last body, if bodies are seen as they were sent.
+    sent: Option<Arc<AsSent>>,
     /// The keys of messages as they were said, by address. Holding the message keeps the
     /// address from being used again.
     keys: HashMap<usize, (Arc<Message>, u64)>,
@@ -28,12 +31,36 @@ pub(super) struct Seen {
 
 /// What a message of a request is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Head,
     User,
     Assistant,
     Result,
     Context(ContextKind),
+}
+
+/// Where the marks for the cache are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marking {
+    /// Where Interleaf puts them: after the head, and where the prompt begins to change. In a
+    /// body that was made elsewhere, at its end.
+    Ours,
+    /// Where the request had them.
+    Own,
+    /// The request had none.
+    Unmarked,
+}
+
+impl Class {
+    /// What a message is that is no text of the context.
+    pub(super) fn of(message: &Message) -> Self {
+        match message.role() {
+            Role::System => Self::Head,
+            Role::User => Self::User,
+            Role::Assistant => Self::Assistant,
+            Role::Tool => Self::Result,
+        }
+    }
 }
 
 impl Seen {
@@ -45,6 +72,7 @@ impl Seen {
             shares: Shares::default(),
             tools: [].into(),
             n_before: 0,
+            sent: None,
             keys: HashMap::new(),
         }
     }
@@ -54,20 +82,11 @@ impl Seen {
         &mut self,
         prompt: &interleaf_model::Prompt,
         stable: usize,
+        marking: Marking,
         ledger: &Ledger,
     ) {
-        let tools = prompt.tools();
-        let mut stable = stable.min(self.prompt.len().saturating_sub(self.n_before));
-        if *self.tools != *tools {
-            self.truncate(0);
-            self.tools = tools.into();
-            (self.n_before, stable) = (0, 0);
-            if !tools.is_empty() {
-                let text: String = tools.iter().map(neutral::write_tool).collect();
-                self.push(key(&text), ledger.tools(tools), Class::Head);
-                self.n_before = 1;
-            }
-        }
+        self.take_tools(prompt.tools(), ledger);
+        let stable = stable.min(self.prompt.len() - self.n_before);
         self.truncate(self.n_before + stable);
         let head = prompt.entries().iter().take_while(|e| e.message.role() == Role::System).count();
         let settled = prompt.settled().map_or(0, |settled| settled.len());
@@ -82,9 +101,70 @@ impl Seen {
         let rest = prompt.entries().iter().skip(skipped);
         rest.for_each(|entry| self.push_entry(entry, ledger));
         self.prompt.clear_marks();
-        self.prompt.mark(self.n_before + head);
-        let breakpoint = prompt.breakpoint().map_or(0, |at| settled + at + 1);
-        self.prompt.mark(self.n_before + breakpoint);
+        if marking != Marking::Unmarked {
+            self.prompt.mark(self.n_before + head);
+            let breakpoint = prompt.breakpoint().map_or(0, |at| settled + at + 1);
+            self.prompt.mark(self.n_before + breakpoint);
+        }
+    }
+
+    /// Takes in a body as it was sent.
+    pub(super) fn place_sent(&mut self, sent: &Arc<AsSent>, marking: Marking, ledger: &Ledger) {
+        self.take_tools(&sent.tools, ledger);
+        let before = self.sent.as_ref().map_or(&[][..], |before| &before.pieces);
+        let same = before.iter().zip(&sent.pieces);
+        let same = same.take_while(|((_, old), (_, new))| Arc::ptr_eq(old, new)).count();
+        let same = same.min(self.prompt.len() - self.n_before);
+        self.truncate(self.n_before + same);
+        for (class, message) in &sent.pieces[same..] {
+            let key = self.key_of(message);
+            self.push(key, ledger.message(message), class.clone());
+        }
+        self.prompt.clear_marks();
+        let head = sent.pieces.iter().take_while(|(class, _)| *class == Class::Head).count();
+        let ours = [head, sent.pieces.len()];
+        let marks: &[usize] = match marking {
+            Marking::Own => &sent.marks,
+            Marking::Ours => &ours,
+            Marking::Unmarked => &[],
+        };
+        for mark in marks {
+            self.prompt.mark(self.n_before + mark);
+        }
+        self.sent = Some(sent.clone());
+    }
+
+    /// The tokens of the prompt.
+    pub(super) fn n_tokens(&self) -> u64 {
+        self.prompt.tokens()
+    }
+
+    /// The tokens of the prompt, by part; those of the conversation and the context are in
+    /// the shares.
+    pub(super) fn tokens(&self) -> Tokens {
+        let at_head = |pieces: &[(Class, u64)]| -> u64 {
+            let head = pieces.iter().filter(|(class, _)| *class == Class::Head);
+            head.map(|(_, tokens)| tokens).sum()
+        };
+        let (tools, rest) = self.pieces.split_at(self.n_before);
+        let mut tokens = Tokens::default();
+        (tokens.tools, tokens.system) = (at_head(tools), at_head(rest));
+        tokens
+    }
+
+    /// Takes in the tools. If they are others, nothing stands after them.
+    fn take_tools(&mut self, tools: &[Tool], ledger: &Ledger) {
+        if *self.tools == *tools {
+            return;
+        }
+        self.truncate(0);
+        self.tools = tools.into();
+        self.n_before = 0;
+        if !tools.is_empty() {
+            let text: String = tools.iter().map(neutral::write_tool).collect();
+            self.push(key(&text), ledger.tools(tools), Class::Head);
+            self.n_before = 1;
+        }
     }
 
     /// What a cache makes of the prompt.
@@ -118,14 +198,10 @@ impl Seen {
 
     fn push_entry(&mut self, entry: &Entry, ledger: &Ledger) {
         let message = &entry.message;
-        let class = match (&entry.provenance, message.role()) {
-            (Provenance::Context(kind) | Provenance::Element(kind), _) => {
-                Class::Context(kind.clone())
-            }
-            (Provenance::Summary | Provenance::System, _) | (_, Role::System) => Class::Head,
-            (_, Role::User) => Class::User,
-            (_, Role::Assistant) => Class::Assistant,
-            (_, Role::Tool) => Class::Result,
+        let class = match &entry.provenance {
+            Provenance::Context(kind) | Provenance::Element(kind) => Class::Context(kind.clone()),
+            Provenance::Summary | Provenance::System => Class::Head,
+            _ => Class::of(message),
         };
         let key = match entry.provenance {
             Provenance::Original => self.key_of(message),

@@ -9,7 +9,8 @@ use interleaf_cache::Rules;
 use interleaf_model::Requirements;
 use smol_str::SmolStr;
 
-use super::play::Making;
+use super::play::{Making, Resent};
+use super::seen::Marking;
 use super::{Script, Turn, cache_prices};
 use crate::{Error, Target};
 
@@ -58,7 +59,7 @@ impl FromStr for PlayRule {
             "recorded" => Self::Recorded,
             "none" => Self::NoContext,
             text => Self::Placed(text.parse().map_err(|error: interleaf_assemble::Error| {
-                Error::rule(format!("{error}; so are `none` and `recorded`"))
+                Error::rule(format!("{error}; a replay also takes `none` and `recorded`"))
             })?),
         })
     }
@@ -118,32 +119,37 @@ pub(super) fn known() -> String {
 }
 
 impl Ways {
-    /// How many there are.
+    /// How many there are. What is named twice counts once.
     pub fn len(&self) -> usize {
-        self.rules.len() * self.windows.len().max(1) * self.vendors.len().max(1)
+        self.all().count()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.rules.is_empty()
     }
 
-    /// Each way, by vendor, window and rule.
+    /// Each way once, by vendor, window and rule.
     pub(super) fn all(&self) -> impl Iterator<Item = Way> {
-        fn or_none<T: Clone>(given: &[T]) -> Vec<Option<T>> {
-            match given {
-                [] => vec![None],
-                given => given.iter().cloned().map(Some).collect(),
+        fn each_once<T: Clone, K: PartialEq>(given: &[T], key: impl Fn(&T) -> K) -> Vec<T> {
+            let is_new = |(n, one): &(usize, &T)| given[..*n].iter().all(|g| key(g) != key(one));
+            given.iter().enumerate().filter(is_new).map(|(_, one)| one.clone()).collect()
+        }
+        fn or_none<T>(given: Vec<T>) -> Vec<Option<T>> {
+            match given.is_empty() {
+                true => vec![None],
+                false => given.into_iter().map(Some).collect(),
             }
         }
-        let (vendors, windows) = (or_none(&self.vendors), or_none(&self.windows));
+        let rules = each_once(&self.rules, PlayRule::to_string);
+        let vendors = or_none(each_once(&self.vendors, |vendor| vendor.name.clone()));
+        let windows = or_none(each_once(&self.windows, |window| *window));
         let pairs = vendors.into_iter().flat_map(move |vendor| {
             windows.clone().into_iter().map(move |window| (vendor.clone(), window))
         });
-        pairs.flat_map(|(vendor, window)| {
-            let way =
-                move |rule: &PlayRule| Way { rule: rule.clone(), window, vendor: vendor.clone() };
-            self.rules.iter().map(way)
+        pairs.flat_map(move |(vendor, window)| {
+            let way = move |rule| Way { rule, window, vendor: vendor.clone() };
+            rules.clone().into_iter().map(way)
         })
     }
 }
@@ -182,6 +188,28 @@ impl Way {
         }
     }
 
+    /// The body of a turn, if it is played as it was sent.
+    pub(super) fn sent<'t>(&self, turn: &'t Turn, asked: &[&Target]) -> Option<Resent<'t>> {
+        let sent = turn.sent.as_ref().filter(|_| self.rule == PlayRule::Recorded)?;
+        let is_own = |vendor: &PlayVendor| {
+            let family = vendor.target.as_ref().map(|target| target.vendor.family);
+            family == turn.target.as_ref().map(|target| target.vendor.family)
+        };
+        // Another API's cache knows nothing of these marks.
+        let marking = match self.vendor.as_ref().is_none_or(is_own) {
+            true => Marking::Own,
+            false => Marking::Ours,
+        };
+        let limit = self.window.map(|window| Budget::of_window(window).limit());
+        Some(Resent { sent, cache: self.cache(turn, asked), marking, limit })
+    }
+
+    /// Which of the caches of those who were asked sees the request of a turn.
+    fn cache(&self, turn: &Turn, asked: &[&Target]) -> Option<usize> {
+        let own = turn.target.as_deref().filter(|_| self.vendor.is_none())?;
+        asked.iter().position(|target| is_same(target, own))
+    }
+
     /// How the request of a turn is made.
     pub(super) fn making(&self, turn: &Turn, asked: &[&Target]) -> Result<Making, Error> {
         let mut recipe = turn.terms.as_ref().map_or_else(Recipe::new, |terms| terms.recipe());
@@ -206,9 +234,12 @@ impl Way {
             let rules = rules.filter(|_| !target.is_some_and(Target::binds_thinking));
             recipe.cache_prices = rules.as_ref().and_then(cache_prices);
         }
-        let is_own = |target: &&Target| own.is_some_and(|own| is_same(target, own));
-        let cache = asked.iter().position(is_own).filter(|_| self.vendor.is_none());
-        Ok(Making { recipe, requires, cache })
+        let is_as_it_was = self.rule == PlayRule::Recorded && self.vendor.is_none();
+        let marking = match is_as_it_was && turn.is_unmarked {
+            true => Marking::Unmarked,
+            false => Marking::Ours,
+        };
+        Ok(Making { recipe, requires, cache: self.cache(turn, asked), marking })
     }
 }
 
@@ -233,7 +264,7 @@ fn recorded_rule(turn: &Turn) -> Result<PlacementRule, Error> {
     let rule = turn.terms.as_ref().map_or("", |terms| terms.rule.as_str());
     if rule.is_empty() {
         return Err(Error::rule(format!(
-            "by which rule request {} was made is not recorded: name one",
+            "the rule by which request {} was made is not recorded",
             turn.number
         )));
     }

@@ -280,6 +280,7 @@ impl Lane {
             self.head = Some(Arc::new(head));
             turn.head.clone_from(&self.head);
         }
+        turn.is_unmarked = !decoded.is_marked();
         turn.context = match &told.elements {
             Some(elements) => at_tail(&decoded, elements),
             None => decoded.texts(),
@@ -338,11 +339,15 @@ impl Lane {
             false => format!("the context as it was recorded: {}", sources.join(", ")),
         });
         let n_shared = script.turns.iter().filter(|turn| turn.is_shared).count();
-        if n_shared > 0 {
-            let note = "requests before the fork are played, and not counted";
-            script.notes.push(format!("{n_shared} {note}"));
+        match n_shared {
+            0 => {}
+            1 => script.notes.push("one request before the fork is played, and not counted".into()),
+            n => script
+                .notes
+                .push(format!("{n} requests before the fork are played, and not counted")),
         }
         script.notes.extend(self.notes);
+        script.note_marks();
         Some(script)
     }
 }
@@ -360,7 +365,7 @@ fn at_tail(decoded: &Decoded, elements: &Elements) -> Vec<ContextText> {
 
 /// The system messages of a conversation, and what they make of a request's system text.
 #[derive(Default)]
-struct Systems {
+pub(super) struct Systems {
     messages: Vec<Arc<Message>>,
     /// Whether something else has been said.
     has_begun: bool,
@@ -370,7 +375,7 @@ struct Systems {
 }
 
 impl Systems {
-    fn hear(&mut self, messages: &[Arc<Message>], agent: &Agent) {
+    pub(super) fn hear(&mut self, messages: &[Arc<Message>], agent: &Agent) {
         for message in messages {
             let is_system = message.role() == Role::System;
             self.has_begun |= !is_system;
@@ -386,7 +391,7 @@ impl Systems {
     }
 
     /// What the recipe added to the system text that the conversation has itself.
-    fn leave(&self, texts: &[Arc<str>]) -> Vec<Arc<str>> {
+    pub(super) fn leave(&self, texts: &[Arc<str>]) -> Vec<Arc<str>> {
         let all = joined(texts.iter().map(|text| &**text));
         let known = self.said.iter().flatten();
         let own = known.filter_map(|said| all.strip_suffix(said.as_str())).next().unwrap_or(&all);

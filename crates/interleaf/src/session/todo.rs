@@ -101,6 +101,23 @@ impl Todo<'_> {
         Ok(format!("{HEADING}{}", text.map_or(Arc::default(), |text| text.text)))
     }
 
+    /// The list as its keeper sees it: with the items that have expired, which no request
+    /// shows, and with the time until which each holds.
+    ///
+    /// # Errors
+    /// As [`items`](Self::items).
+    pub async fn listing(&mut self) -> Result<String, Error> {
+        let kept = self.0.kept().await?;
+        let until = |item: &TodoItem| item.until.map(|until| format!(" (until {until})"));
+        let line =
+            |item: &TodoItem| format!("{}{}\n", item.line(), until(item).unwrap_or_default());
+        let mut out: String = kept.todo.values().map(line).collect();
+        if is_all_done(kept.todo.values()) {
+            out.push_str(ALL_DONE);
+        }
+        Ok(format!("{HEADING}{out}{}", kept.damaged_lines(&[RecordKind::Todo])))
+    }
+
     /// Adds an item at the end, and gives its id.
     ///
     /// # Errors
@@ -214,6 +231,16 @@ impl TodoItem {
     pub fn depth(&self) -> usize {
         self.place.len() - 1
     }
+
+    fn line(&self) -> String {
+        let state = match self.status {
+            TodoStatus::Pending => ' ',
+            TodoStatus::InProgress => '~',
+            TodoStatus::Done => 'x',
+        };
+        let indent = "  ".repeat(self.depth());
+        format!("{indent}- [{state}] {} {}", self.id(), one_line(&self.text))
+    }
 }
 
 fn id_of(place: &[u32]) -> String {
@@ -247,6 +274,11 @@ fn next_number(kept: &Records, parent: &[u32]) -> Option<u32> {
 /// What is said below a list of which every item is done, so that nobody does one again.
 const ALL_DONE: &str = "Every item is done: nothing of this list is left to do.\n";
 
+fn is_all_done<'i>(items: impl IntoIterator<Item = &'i TodoItem>) -> bool {
+    let mut items = items.into_iter().peekable();
+    items.peek().is_some() && items.all(|item| item.status == TodoStatus::Done)
+}
+
 /// The list as an agent is shown it at a time; none if it is empty.
 pub(super) fn render(kept: &Records, agent: &Agent, at: Timestamp) -> Option<ContextText> {
     let damaged = kept.damaged_lines(&[RecordKind::Todo]);
@@ -268,19 +300,11 @@ pub(super) fn render(kept: &Records, agent: &Agent, at: Timestamp) -> Option<Con
     if let Agent::Sub(_) = agent {
         out.push_str("This is the list of the main agent, for you to read. Do your own task.\n");
     }
-    let is_done = |item: &&TodoItem| item.status == TodoStatus::Done;
-    let is_all_done = !items.is_empty() && items.iter().all(is_done);
-    for item in items {
-        let state = match item.status {
-            TodoStatus::Pending => ' ',
-            TodoStatus::InProgress => '~',
-            TodoStatus::Done => 'x',
-        };
-        let indent = "  ".repeat(item.depth());
+    for item in &items {
         // Writing into a String cannot fail.
-        let _ = writeln!(out, "{indent}- [{state}] {} {}", item.id(), one_line(&item.text));
+        let _ = writeln!(out, "{}", item.line());
     }
-    if is_all_done {
+    if is_all_done(items) {
         out.push_str(ALL_DONE);
     }
     out.push_str(&damaged);

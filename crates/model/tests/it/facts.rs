@@ -61,6 +61,10 @@ fn a_timestamp_is_written_in_utc_and_cut_to_microseconds() {
     assert_eq!(at.to_string(), "2026-11-15T08:00:00.123456Z");
     assert!("2026-11-15T10:00:00".parse::<Timestamp>().is_err());
     assert!(Timestamp::from_microseconds(i64::MAX).is_err());
+    let late = "9999-12-31T23:59:59Z".parse::<Timestamp>().unwrap_err().to_string();
+    let range = "instants go from -009999-01-02T01:59:59Z to 9999-12-30T22:00:00Z";
+    assert_eq!(late, format!("\"9999-12-31T23:59:59Z\" is out of range: {range}"));
+    assert!("9999-12-30T22:00:00Z".parse::<Timestamp>().is_ok());
 }
 
 #[test]

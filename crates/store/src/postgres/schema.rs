@@ -15,6 +15,7 @@ pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/postgres/V2__records_and_requests.sql"),
     include_str!("../../migrations/postgres/V3__checksums.sql"),
     include_str!("../../migrations/postgres/V4__more_checksums.sql"),
+    include_str!("../../migrations/postgres/V5__rows_without_checksum.sql"),
 ]);
 
 /// What nodes that start at the same time lock, so that one of them migrates: `ILEF`.

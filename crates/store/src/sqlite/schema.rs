@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: Migrations = Migrations(&[
     include_str!("../../migrations/sqlite/V3__words_on_demand.sql"),
     include_str!("../../migrations/sqlite/V4__checksums.sql"),
     include_str!("../../migrations/sqlite/V5__more_checksums.sql"),
+    include_str!("../../migrations/sqlite/V6__rows_without_checksum.sql"),
 ]);
 
 /// What tells our files from those of other programs: `ILEF`.

@@ -143,6 +143,53 @@ async fn a_flipped_bit_in_a_file_is_never_read_as_good() {
     check_whole(store, session).await;
 }
 
+/// The columns that hold a checksum.
+const SUMS: [(&str, &str); 7] = [
+    ("events", "sum"),
+    ("requests", "sum"),
+    ("requests", "usage_sum"),
+    ("records", "sum"),
+    ("sessions", "sum"),
+    ("sessions", "tally"),
+    ("sessions", "fork_sum"),
+];
+
+/// What a row without a checksum is called.
+fn check_gone(read: Result<(), Error>, (table, column): (&str, &str)) {
+    let Err(error) = read else { panic!("{table} was read without {column}") };
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{table}.{column}: {error}");
+    let rule = "is damaged: the checksum that was written with it is gone";
+    assert!(error.to_string().ends_with(rule), "{table}.{column}: {error}");
+}
+
+#[tokio::test]
+async fn a_row_of_a_file_whose_checksum_is_gone_is_never_read_as_good() {
+    for (table, column) in SUMS {
+        let backend = sqlite().await.unwrap();
+        let store = &*backend.store;
+        let session = filled(store).await;
+        let file = Connection::open(backend.url.strip_prefix("sqlite:").unwrap()).unwrap();
+        file.execute(&format!("UPDATE {table} SET {column} = NULL"), []).unwrap();
+        check_gone(read(store, session, table).await, (table, column));
+        if is_listed(table, column) {
+            check_gone(store.list(ALL).await.map(drop), (table, column));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_row_of_a_server_whose_checksum_is_gone_is_never_read_as_good() {
+    let Some(backend) = postgres().await else { return };
+    let store = &*backend.store;
+    for (table, column) in SUMS {
+        let session = filled(store).await;
+        let change = format!("UPDATE interleaf.{table} SET {column} = NULL");
+        server::execute(&backend.url, &change).await;
+        check_gone(read(store, session, table).await, (table, column));
+        server::execute(&backend.url, "TRUNCATE interleaf.sessions CASCADE").await;
+    }
+}
+
 #[tokio::test]
 async fn a_fork_whose_point_of_fork_has_changed_is_not_read() {
     let backend = sqlite().await.unwrap();

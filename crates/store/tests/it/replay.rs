@@ -54,7 +54,7 @@ async fn a_damaged_event_of_a_later_page_is_named() {
     let session = new_session(&*backend.store).await.id;
     fill(&*backend.store, session, 0, 5000).await;
     let other = Connection::open(backend.url.strip_prefix("sqlite:").unwrap()).unwrap();
-    let sql = "UPDATE events SET sum = NULL, body = '{\"appended\":{\"message\":{}}}'
+    let sql = "UPDATE events SET sum = -1, body = '{\"appended\":{\"message\":{}}}'
                WHERE id & 8191 = 4321";
     assert_eq!(other.execute(sql, []).unwrap(), 1);
     let mut replay = Replay::new(&*backend.store, session, 0..5000);

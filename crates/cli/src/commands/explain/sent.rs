@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::ExplainArguments;
 use crate::assembly::{AssemblyArguments, Made};
 use crate::failure::{Failure, Stop, Verdict, printable};
-use crate::open::OpenSession;
-use crate::output::Output;
+use crate::open::{GIVE, OpenSession};
+use crate::output::{Output, say};
 
 /// This many requests are listed.
 const LISTED: usize = 10;
@@ -94,6 +94,12 @@ pub(super) fn compare(
         return Ok(());
     };
     let name = session.id().to_string();
+    let left_out = opened.wait(session.left_out(recipe));
+    if let Some(left_out) = left_out.map_err(|e| Failure::session(&name, &e))? {
+        let (number, had) = (left_out.request, left_out.to_string());
+        let had = printable(&had);
+        say(format_args!("note: request {number} had {had}, and this one does not ({GIVE})"));
+    }
     let next = opened.wait(session.preview(recipe, target));
     let request = next.map_err(|e| Failure::session(&name, &e))?.request();
     made.preview.impact = request.map(|request| request.impact);

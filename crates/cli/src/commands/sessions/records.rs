@@ -32,7 +32,8 @@ EXAMPLES
   interleaf sessions todo $ID --done 1 --remove 2
   interleaf sessions todo $ID --add 'watch the build' --for 2h
 
-Items are added first, then done, then removed: all of it, or nothing.")]
+Items are added first, then done, then removed: all of it, or nothing. An item that has
+expired is still listed, with its time, until it is removed; no request shows it.")]
 pub(crate) struct TodoArguments {
     /// The session
     id: String,
@@ -193,7 +194,7 @@ impl TodoArguments {
             draft.todo().remove(item).await?;
         }
         draft.commit().await?;
-        let text = session.todo().text().await?;
+        let text = session.todo().listing().await?;
         Ok(text.lines().map(|line| printable(line).into_owned()).collect())
     }
 }

@@ -1,0 +1,110 @@
+//! What an agent's last request had at its head, and a recipe has not: whoever gives it with
+//! each request may forget it once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use interleaf_assemble::Recipe;
+use interleaf_model::Tool;
+use smol_str::SmolStr;
+
+use super::Session;
+use super::script::Systems;
+use super::told::Told;
+use crate::hearing::heard;
+use crate::replay::Decoded;
+use crate::{Error, read};
+
+/// What an agent's last request had, and a recipe has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// The number of that request.
+    pub request: u64,
+    /// Its system text, if the recipe has none.
+    pub system: Vec<Arc<str>>,
+    /// Its tools, if the recipe has none.
+    pub tools: Arc<[Tool]>,
+    /// The context sources that it had and the recipe has not, by their names.
+    pub context: Vec<SmolStr>,
+}
+
+impl Session {
+    /// What the last request of the recipe's agent was made from, beside the conversation and
+    /// what the session keeps, and this recipe has nothing of. None, if that is nothing, or no
+    /// request was recorded whose body can be read.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn left_out(&self, recipe: &Recipe) -> Result<Option<LeftOut>, Error> {
+        let agent = recipe.agent.name();
+        let Some(event) = self.conversation.last_request(agent) else { return Ok(None) };
+        let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
+        let Some(body) = self.previous_body(&self.conversation, agent).await? else {
+            return Ok(None);
+        };
+        let family = read::request_family(&body);
+        let Some(decoded) = family.and_then(|family| Decoded::of(family, &body).ok()) else {
+            return Ok(None);
+        };
+        let (names, mut tools) = (Told::by(&request).names, Vec::new());
+        if recipe.tools.is_empty() {
+            tools.clone_from(&decoded.tools);
+            tools.iter_mut().for_each(|tool| tool.name = names.original(tool.name.as_str()));
+        }
+        let mut system = Vec::new();
+        if recipe.system.is_empty() {
+            // What the conversation says itself is in the next request too.
+            let mut systems = Systems::default();
+            systems.hear(&heard(&self.at(event).await?, &recipe.agent).0, &recipe.agent);
+            system = systems.leave(&decoded.system);
+        }
+        let full = self.recipe_at(recipe, u64::MAX).await?;
+        let mut context: Vec<SmolStr> = Vec::new();
+        for text in decoded.texts() {
+            let name = SmolStr::new(text.kind.as_str());
+            if full.context.iter().all(|known| known.kind != text.kind) && !context.contains(&name)
+            {
+                context.push(name);
+            }
+        }
+        let left_out = LeftOut { request: request.no, system, tools: tools.into(), context };
+        Ok((!left_out.is_empty()).then_some(left_out))
+    }
+}
+
+impl LeftOut {
+    fn is_empty(&self) -> bool {
+        self.system.is_empty() && self.tools.is_empty() && self.context.is_empty()
+    }
+
+    /// Adds to a recipe the system text and the tools that it has not.
+    pub fn add_to(&self, recipe: &mut Recipe) {
+        recipe.system.extend(self.system.iter().cloned());
+        if recipe.tools.is_empty() {
+            recipe.tools = self.tools.clone();
+        }
+    }
+}
+
+/// `a system text, 2 tools and context (role)`.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut named = Vec::new();
+        if !self.system.is_empty() {
+            named.push("a system text".to_owned());
+        }
+        match self.tools.len() {
+            0 => {}
+            1 => named.push("1 tool".to_owned()),
+            n => named.push(format!("{n} tools")),
+        }
+        if !self.context.is_empty() {
+            named.push(format!("context ({})", self.context.join(", ")));
+        }
+        match named.as_slice() {
+            [first, second, third] => write!(f, "{first}, {second} and {third}"),
+            named => f.write_str(&named.join(" and ")),
+        }
+    }
+}

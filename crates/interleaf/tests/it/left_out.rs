@@ -1,0 +1,69 @@
+//! What the last request had, and a recipe has not, is known from what was recorded.
+
+use std::sync::Arc;
+
+use interleaf::assemble::{ContextText, Recipe};
+use interleaf::model::{ContextKind, Json, Message, Tool};
+use interleaf::wire::{Family, Vendor};
+use interleaf::{BreakCause, Session};
+
+use crate::{block_on, memory, target_of};
+
+const SYSTEM: &str = "You mend programs.\nBe careful.";
+
+fn tools() -> Arc<[Tool]> {
+    let schema = Json::parse(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#);
+    // The APIs do not take this name: it is rewritten, and stored with the request.
+    [Tool::new("files.read", "Reads a file.", schema.unwrap())].into()
+}
+
+fn full() -> Recipe {
+    Recipe::new().with_system(SYSTEM).with_tools(tools())
+}
+
+#[test]
+fn h9_the_system_text_and_the_tools_of_the_last_request_are_found_on_every_api() {
+    block_on(async {
+        for family in Family::ALL {
+            let to = target_of(Vendor::of(family), "a-model");
+            for own in [&[][..], &["You are in a bakery."]] {
+                let mut session = Session::create(memory().await, "").await.unwrap();
+                assert_eq!(session.left_out(&Recipe::new()).await.unwrap(), None);
+                for text in own {
+                    session.append(Message::system(text)).await.unwrap();
+                }
+                session.append(Message::user("Which files?")).await.unwrap();
+                session.request(&full(), &to).await.unwrap();
+                assert_eq!(session.left_out(&full()).await.unwrap(), None, "{family}");
+
+                let mut bare = Recipe::new();
+                let left_out = session.left_out(&bare).await.unwrap().unwrap();
+                assert_eq!((left_out.request, left_out.context.len()), (0, 0), "{family}");
+                assert_eq!(left_out.to_string(), "a system text and 1 tool");
+                left_out.add_to(&mut bare);
+                let next = session.preview(&bare, &to).await.unwrap().request().unwrap();
+                assert_eq!(next.impact.cause, BreakCause::Same, "{family}");
+            }
+        }
+    });
+}
+
+#[test]
+fn h9_only_what_a_recipe_has_nothing_of_is_left_out() {
+    block_on(async {
+        let to = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("Which files?")).await.unwrap();
+        let mut recipe = full();
+        recipe.context.push(ContextText::new(ContextKind::Role, "a keeper"));
+        recipe.context.push(ContextText::new(ContextKind::Info, "the lamp is on"));
+        session.request(&recipe, &to).await.unwrap();
+        recipe.system = vec!["Be brief.".into()];
+        recipe.context.pop();
+        let left_out = session.left_out(&recipe).await.unwrap().unwrap();
+        assert_eq!((left_out.system.len(), left_out.tools.len()), (0, 0));
+        assert_eq!(left_out.to_string(), "context (info)");
+        let left_out = session.left_out(&Recipe::new()).await.unwrap().unwrap();
+        assert_eq!(left_out.to_string(), "a system text, 1 tool and context (role, info)");
+    });
+}

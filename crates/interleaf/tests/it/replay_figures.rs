@@ -1,0 +1,156 @@
+//! What a replay says of the cache is what was said of it when the requests were made.
+
+use std::sync::Arc;
+
+use interleaf::assemble::{Budget, ContextText, Ledger, Recipe};
+use interleaf::model::{ContextKind, Finish, Json, Message, Reply, Role, Tool};
+use interleaf::replay::{PlayedRequest, Reading, Ways, run};
+use interleaf::wire::CacheMarks;
+use interleaf::{Cost, Impact, Session, Target};
+use interleaf_samples::working_session::{Course, Step, working_session};
+
+use crate::{block_on, memory};
+
+const RULES: [&str; 6] =
+    ["after_tool_result(3)", "after_system", "tail", "sticky(6)", "delta", "auto"];
+
+fn steps() -> Vec<Step> {
+    working_session(Course { n_requests: 24, change_every: 2, results: (100, 900) })
+}
+
+fn contexts(step: &Step) -> impl Iterator<Item = ContextText> {
+    let kinds = [ContextKind::Role, ContextKind::Todo, ContextKind::Info, ContextKind::Notes];
+    kinds.into_iter().zip(&step.context).map(|(kind, text)| ContextText::new(kind, text.as_str()))
+}
+
+fn recipe(rule: &str, step: &Step) -> Recipe {
+    let schema = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+    let tool = Tool::new("read_file", "Reads a file.", Json::parse(schema).unwrap());
+    let tools: Arc<[Tool]> = [tool].into();
+    let mut recipe = Recipe::new().with_rule(rule.parse().unwrap()).with_tools(tools);
+    // With a budget, the session's own ledger counts, as it does in a replay.
+    recipe = recipe.with_system("You mend programs.").with_budget(Budget::of_window(100_000));
+    recipe.context.extend(contexts(step));
+    recipe
+}
+
+/// The tokens of the longest message and text of the context.
+fn longest(model: &str) -> u64 {
+    let ledger = Ledger::for_model(model);
+    let tokens = |message: &Message| ledger.message(&Arc::new(message.clone()));
+    let of_step = |step: &Step| {
+        let texts = contexts(step).map(|text| tokens(&Message::user(&text.text)));
+        step.said.iter().map(tokens).chain(texts).max().unwrap()
+    };
+    steps().iter().map(of_step).max().unwrap()
+}
+
+/// What was said of each request when it was made, and what a replay says.
+async fn both(rule: &str, to: &Target) -> Vec<(Impact, Reading)> {
+    let mut session = Session::create(memory().await, "").await.unwrap();
+    for step in steps() {
+        for message in &step.said {
+            // An answer that a session has taken is known to be the model's own.
+            match message.role() {
+                Role::Assistant => {
+                    let reply = Reply::new(message.clone(), Finish::ToolCalls);
+                    session.take(reply).await.unwrap();
+                }
+                _ => drop(session.append(message.clone()).await.unwrap()),
+            }
+        }
+        session.request(&recipe(rule, &step), to).await.unwrap();
+    }
+    let scripts = session.scripts(|| {}).await.unwrap();
+    let mut ways = Ways::default();
+    ways.rules = vec!["recorded".parse().unwrap()];
+    let outcome = run(&scripts, &ways, &|| {}).unwrap();
+    let told = session.explain(None, None, 99).await.unwrap();
+    let played = outcome.sessions[0].plays[0].requests.iter();
+    let played = played.map(|request| PlayedRequest::made(request).unwrap().clone());
+    let told = told.into_iter().map(|told| told.impact.unwrap());
+    let both: Vec<(Impact, Reading)> = told.zip(played).collect();
+    assert_eq!(both.len(), 24);
+    both
+}
+
+/// Holds the figures of a vendor's requests against each other by every rule, and gives how
+/// many tokens are read in all.
+async fn check(to: &Target, check: impl Fn(&Impact, &Cost, &Reading)) -> u64 {
+    let mut read = 0;
+    for rule in RULES {
+        for (number, (impact, played)) in both(rule, to).await.iter().enumerate() {
+            let told = impact.cost.as_ref().unwrap();
+            let name = &to.vendor.name;
+            println!("{name}, {rule}, request {number}: {told:?} and {played:?}");
+            assert_eq!(played.tokens, impact.tokens);
+            assert_eq!(told.read + told.computed, impact.tokens);
+            check(impact, told, played);
+            read += played.read;
+        }
+    }
+    read
+}
+
+#[test]
+fn h3_a_replay_as_it_was_recorded_reads_what_was_to_be_read_where_nothing_is_marked() {
+    block_on(async {
+        for (vendor, model, keeps_answers) in [
+            ("openai", "gpt-5", false),
+            ("openai", "gpt-5.6", false),
+            ("google", "gemini-2.5-pro", false),
+            ("deepseek", "deepseek-chat", true),
+        ] {
+            let to = Target::new(vendor, model).unwrap().with_key("k");
+            let longest = longest(model);
+            let read = check(&to, |impact, told, played| {
+                assert_eq!(played.written, told.written);
+                match impact.cause.breaks() {
+                    // The answer is a message in one and a stretch of bytes in the other: they
+                    // may fall into two steps of the cache.
+                    false if keeps_answers => assert!(played.read.abs_diff(told.read) <= told.step),
+                    false => assert_eq!(played.read, told.read),
+                    // A replay compares whole messages, and an impact bytes: of the message in
+                    // which two requests part, only the impact counts the beginning.
+                    true => {
+                        assert!(played.read <= told.read + told.step);
+                        assert!(told.read - played.read.min(told.read) <= longest + told.step);
+                    }
+                }
+            });
+            assert!(read.await > 100_000, "{vendor}");
+        }
+    });
+}
+
+#[test]
+fn h3_a_replay_as_it_was_recorded_reads_nothing_where_marks_are_heeded_and_none_was_sent() {
+    block_on(async {
+        let to = Target::new("anthropic", "claude-sonnet-4-5").unwrap().with_key("k");
+        let read = check(&to, |_, told, played| {
+            assert_eq!((played.read, played.written), (told.read, told.written));
+        });
+        assert_eq!(read.await, 0);
+    });
+}
+
+#[test]
+fn h3_a_replay_as_it_was_recorded_reads_about_what_was_to_be_read_at_marks() {
+    block_on(async {
+        let mut to = Target::new("anthropic", "claude-sonnet-4-5").unwrap().with_key("k");
+        to.options.cache = CacheMarks::On;
+        let minimum = 1_024;
+        let read = check(&to, |impact, told, played| {
+            // An impact knows the byte of a mark, and takes the tokens before it to be spread
+            // evenly: near the shortest prefix that is kept, one may write and the other not.
+            let near = (impact.tokens / 20).max(1);
+            let is_short = |n: u64| n == 0 || n < minimum + near;
+            let (a, b) = (told.read + told.written, played.read + played.written);
+            if !(is_short(a) && is_short(b)) {
+                assert!(a.abs_diff(b) <= near, "kept: {a} and {b}");
+                assert!(told.read.abs_diff(played.read) <= near);
+            }
+        });
+        assert!(read.await > 100_000);
+    });
+}
