@@ -76,7 +76,7 @@ impl<'a> Memory<'a> {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
         let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
         let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
-        let ways = prices.map(|prices| ways(shown, context, prices)).unwrap_or_default();
+        let ways = prices.map(|prices| ways(shown, context, prices, view)).unwrap_or_default();
         let kept = recipe.rule.amending().map(|_| {
             let prices = prices.filter(|_| shown.differs(context));
             let cut = prices.and_then(|prices| cheapest(shown, prices, &ways, view));

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //!   amended:  how often it changes × a change × (its write + the reads until the session ends)
-//!   tail:     the whole of it, in every request
+//!   tail:     the whole of it, in every request, and the question after it anew
 //! ```
 
 use std::fmt;
+use std::sync::Arc;
 
-use interleaf_model::ContextKind;
+use interleaf_model::{ContextKind, Message, Role};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -45,6 +46,10 @@ pub struct SourceWay {
     pub amended: u64,
     /// The same with the whole of it at the tail.
     pub tail: u64,
+    /// The bytes of the question that stands after it at the tail, in the mean: as the text
+    /// before it moves on, the cache has it no longer.
+    #[serde(default)]
+    pub question: u64,
     /// A hash of what it says.
     pub content: SmolStr,
 }
@@ -86,8 +91,10 @@ pub(crate) fn ways(
     shown: &ShownContext,
     context: &[ContextText],
     prices: CachePrices,
+    view: &[Arc<Message>],
 ) -> Vec<SourceWay> {
     let n_requests = shown.requests_to_come();
+    let asked = asked(view);
     let mut ways = Vec::with_capacity(context.len());
     for ((kind, nth), text) in keyed(context) {
         let before = shown.ways.iter().find(|way| (&way.kind, way.nth) == (&kind, nth));
@@ -114,7 +121,12 @@ pub(crate) fn ways(
         let amended = f64::from(changes) / 1_000.0
             * change as f64
             * (prices.write + prices.read * n_requests / 2.0);
-        let tail = says.len() as f64;
+        let question = before.map_or(asked, |before| {
+            let (seen, mean) = (f64::from(seen), before.question as f64);
+            (mean + (asked as f64 - mean) / seen).round() as u64
+        });
+        let moved = (prices.write - prices.read).max(0.0);
+        let tail = says.len() as f64 + question as f64 * moved;
         let way = match before.map_or(Way::Amended, |before| before.way) {
             _ if seen < LEAST => Way::Amended,
             Way::Amended if tail < amended * CHEAPER => Way::Tail,
@@ -122,7 +134,24 @@ pub(crate) fn ways(
             way => way,
         };
         let (amended, tail) = (amended as u64, tail as u64);
-        ways.push(SourceWay { kind, nth, way, seen, changes, change, amended, tail, content });
+        ways.push(SourceWay {
+            kind,
+            nth,
+            way,
+            seen,
+            changes,
+            change,
+            amended,
+            tail,
+            question,
+            content,
+        });
     }
     ways
+}
+
+/// The bytes of the question that is to be answered: the user's words at the end.
+fn asked(view: &[Arc<Message>]) -> u64 {
+    let words = view.iter().rev().take_while(|message| message.role() == Role::User);
+    words.flat_map(|message| message.texts()).map(|text| text.len() as u64).sum()
 }

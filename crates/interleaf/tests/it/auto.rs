@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use interleaf::assemble::{ContextText, Estimate, Ledger, PlacementRule, Recipe};
 use interleaf::cache::Rules;
-use interleaf::model::{ContextKind, Requirements};
+use interleaf::model::{ContextKind, Message, MessageId, Requirements};
 use interleaf::replay::{Script, cache_prices};
 use interleaf_samples::working_session::Course;
 
@@ -110,6 +110,37 @@ fn h1_beside_a_source_that_always_says_something_else_auto_is_cheaper_than_any_o
             assert!(auto <= best * 1.03, "{row}: {auto} against {best}");
             let gains = rules[0].prices.read > 0.0 && n_requests == 60 && len == 4_000;
             assert!(!gains || auto <= best * 0.95, "{row}: {auto} against {best}");
+        }
+    }
+}
+
+/// The same session as a talk: an answer and a long question before each request, and a short
+/// list that says something else each time.
+fn as_talk(mut script: Script, len: usize) -> Script {
+    for (number, turn) in script.turns.iter_mut().enumerate() {
+        let question = format!("{number}. What of this? {}", "It was said so. ".repeat(len / 16));
+        let said = [Message::assistant("So it is."), Message::user(&question)];
+        let said = said.into_iter().skip(usize::from(number == 0)).enumerate();
+        let id = |i: usize| MessageId::new(format!("t{number}-{i}"));
+        turn.said = said.map(|(i, message)| Arc::new(message.with_id(id(i)))).collect();
+        let todo = format!("{number}. do the thing number {number}");
+        turn.context = vec![ContextText::new(ContextKind::Todo, todo)];
+    }
+    script
+}
+
+#[test]
+fn h1_a_long_question_does_not_move_for_a_source_that_changes() {
+    for n_requests in [8, 24] {
+        let course = Course { n_requests, change_every: 1, results: (200, 3_000) };
+        let script = as_talk(script(course), 8_000);
+        for name in ["anthropic", "openai"] {
+            let rules = [Rules::named(name).unwrap()];
+            // The rules that keep the question last.
+            let others = ["delta", "tail"].map(|rule| costs(&script, rule, &rules)[0]);
+            let best = others[0].min(others[1]);
+            let auto = costs(&script, "auto", &rules)[0];
+            assert!(auto <= best * 1.03, "{name} {n_requests}: {auto} against {others:?}");
         }
     }
 }
