@@ -28,7 +28,7 @@ use interleaf_assemble::{Ledger, Report};
 use interleaf_cache::{Rules, Used};
 use interleaf_conversation::Conversation;
 use interleaf_model::{MessageId, Prompt, Usage};
-use interleaf_store::Pieces;
+use interleaf_store::{Pieces, SessionId};
 use interleaf_wire::{Encoded, SessionEncoder};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -46,6 +46,10 @@ pub struct Impact {
     /// The number of the request before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<u64>,
+    /// The session of the request before, if it is not this one: this one is a fork of it, and
+    /// requests are numbered anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_session: Option<SessionId>,
     /// Why the two are not the same.
     pub cause: BreakCause,
     /// The first byte of the body, as it is sent, that is another.
@@ -220,6 +224,8 @@ pub(crate) struct Now<'a> {
 #[derive(Clone)]
 pub(crate) struct Before {
     pub(crate) number: u64,
+    /// The session that it is of, if that is another.
+    pub(crate) session: Option<SessionId>,
     pub(crate) vendor: String,
     pub(crate) model: String,
     pub(crate) body: Pieces,
@@ -265,6 +271,7 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
     let cost = cost::of(now, before, &mut trace, (&cause, placed.as_ref()), &measure);
     let impact = Impact {
         against: before.map(|before| before.number),
+        of_session: before.and_then(|before| before.session),
         byte: found.and_then(|found| found.first),
         place: placed.map(|placed| placed.place),
         tokens: measure.total,

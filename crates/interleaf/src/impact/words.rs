@@ -12,7 +12,7 @@ impl fmt::Display for BreakCause {
         match self {
             Self::First => f.write_str("there is no request before it"),
             Self::Same => f.write_str("nothing: it is the same request"),
-            Self::Appended => f.write_str("nothing: it goes on from the request before"),
+            Self::Appended => f.write_str("nothing: it extends the request before"),
             Self::Vendor { from, to } => write!(f, "another vendor: {to}, before {from}"),
             Self::Model { from, to } => {
                 write!(f, "another model: {}, before {}", shown(to), shown(from))
@@ -28,9 +28,9 @@ impl fmt::Display for BreakCause {
                 let parts: Vec<String> = parts.flatten().chain(order).collect();
                 write!(f, "the tool list: {}", parts.join("; "))
             }
-            Self::System => f.write_str("the system text is another"),
-            Self::Setting { name } => write!(f, "the setting {name} is another"),
-            Self::Summary => f.write_str("the summary is new, another, or gone"),
+            Self::System => f.write_str("the system text changed"),
+            Self::Setting { name } => write!(f, "the setting {name} changed"),
+            Self::Summary => f.write_str("the summary was added, replaced or removed"),
             Self::Context { source, change } => write!(f, "context: {source} {change}"),
             Self::Shortened { message, why } => write!(f, "{message} is shown shorter: {why}"),
             Self::Repaired { message, why } => {
@@ -38,7 +38,7 @@ impl fmt::Display for BreakCause {
             }
             Self::Operation { names } => write!(f, "an operation: {}", names.join(", ")),
             Self::Form { message: Some(message) } => {
-                write!(f, "the API's form of {message} is another at its place")
+                write!(f, "{message} is encoded differently here")
             }
             Self::Form { message: None } => f.write_str("messages at the end are gone"),
         }

@@ -1,5 +1,6 @@
 //! What the requests that were sent cost, and why.
 
+use interleaf_assemble::Agent;
 use interleaf_model::{AgentName, Timestamp, Usage};
 use interleaf_store::{LastBody, Page, SentRequest};
 use serde::Serialize;
@@ -53,14 +54,14 @@ pub struct Parting {
 }
 
 impl Session {
-    /// The last requests of an agent up to one, at most `n`, the oldest first. Without an
-    /// agent, those of all.
+    /// The last requests of an agent up to one, at most `n`, the oldest first; or those of all
+    /// agents.
     ///
     /// # Errors
     /// If the store refuses.
     pub async fn explain(
         &self,
-        agent: Option<&AgentName>,
+        agent: Option<&Agent>,
         upto: Option<u64>,
         n: usize,
     ) -> Result<Vec<ExplainedRequest>, Error> {
@@ -72,7 +73,8 @@ impl Session {
             before = first.no;
             for request in page.into_iter().rev() {
                 let by = self.beginner(&request).await?.flatten();
-                if found.len() < n && (agent.is_none() || by.as_ref() == agent) {
+                let is_asked = agent.is_none_or(|agent| agent.name() == by.as_ref());
+                if found.len() < n && is_asked {
                     found.push(explained(request, by));
                 }
             }
@@ -91,12 +93,14 @@ impl Session {
         else {
             return Ok(None);
         };
-        let Some(number) = impact.against.filter(|number| *number < request.number) else {
+        let Some(number) = impact.against else { return Ok(None) };
+        let of = impact.of_session.unwrap_or(self.id());
+        if of == self.id() && number >= request.number {
             return Ok(None);
-        };
-        let read = async |no| LastBody::read(&*self.store, self.id(), no).await;
-        let old = read(number).await.map_err(Error::store)?;
-        let new = read(request.number).await.map_err(Error::store)?;
+        }
+        let read = async |session, no| LastBody::read(&*self.store, session, no).await;
+        let old = read(of, number).await.map_err(Error::store)?;
+        let new = read(self.id(), request.number).await.map_err(Error::store)?;
         let around = |body: &LastBody, start: u64, end: u64| {
             let pieces = body.pieces();
             let bytes = pieces.copy(start.min(pieces.len())..end.min(pieces.len()));

@@ -171,6 +171,7 @@ impl Lane {
         self.running.remember(assembly);
         self.before = Some(Before {
             number: asked.number,
+            session: None,
             vendor: asked.vendor.clone(),
             model: asked.model.clone(),
             body: traced.body.clone(),
@@ -204,7 +205,8 @@ impl Lane {
 
     /// Notes what the API says that a request took.
     pub(super) fn answered(&mut self, number: u64, usage: Usage) {
-        if let Some(before) = self.before.as_mut().filter(|before| before.number == number) {
+        let is_it = |before: &&mut Before| before.number == number && before.session.is_none();
+        if let Some(before) = self.before.as_mut().filter(is_it) {
             before.usage = Some(usage);
         }
     }

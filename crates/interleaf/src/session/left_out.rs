@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use interleaf_assemble::Recipe;
 use interleaf_model::Tool;
+use interleaf_store::LastBody;
 use smol_str::SmolStr;
 
 use super::Session;
@@ -38,11 +39,11 @@ impl Session {
     /// If the store refuses.
     pub async fn left_out(&self, recipe: &Recipe) -> Result<Option<LeftOut>, Error> {
         let agent = recipe.agent.name();
-        let Some(event) = self.conversation.last_request(agent) else { return Ok(None) };
+        let Some(event) = self.conversation.newest_request(agent) else { return Ok(None) };
         let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
-        let Some(body) = self.previous_body(&self.conversation, agent).await? else {
-            return Ok(None);
-        };
+        let session = self.head_of(event).await?.id;
+        let body = LastBody::read(&*self.store, session, request.no).await.map_err(Error::store)?;
+        let body = String::from_utf8_lossy(&body.to_bytes()).into_owned();
         let family = read::request_family(&body);
         let Some(decoded) = family.and_then(|family| Decoded::of(family, &body).ok()) else {
             return Ok(None);

@@ -122,7 +122,7 @@ impl Session {
     }
 
     /// The session that an event is of: this one, or one that it is a fork of.
-    async fn head_of(&self, event: u64) -> Result<Head, Error> {
+    pub(super) async fn head_of(&self, event: u64) -> Result<Head, Error> {
         let mut head = self.head.clone();
         while let Some(fork) = head.parent.filter(|fork| event < fork.seq) {
             head = self.store.head(fork.session).await.map_err(Error::store)?;
@@ -163,7 +163,8 @@ impl Session {
             },
         };
         let SentRequest { no: number, vendor, model, usage, .. } = request;
-        Ok(Some(Before { number, vendor, model, body, trace, usage }))
+        let session = Some(session).filter(|session| *session != self.id());
+        Ok(Some(Before { number, session, vendor, model, body, trace, usage }))
     }
 
     /// The request that began with this event, which may be that of a session that this one is

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use interleaf_assemble::{Budget, OpenBlock, Recipe, Step, Tokens};
+use interleaf_assemble::{Agent, Budget, OpenBlock, Recipe, Step, Tokens};
 use interleaf_model::AgentName;
 use interleaf_wire::{CacheMarks, Vendor};
 
@@ -13,9 +13,6 @@ use crate::{BreakCause, Error, ErrorKind, Impact, Next, Request, Target};
 
 /// How many requests further ones are taken to be like, the next one among them.
 const SAMPLES: usize = 8;
-
-/// How many requests are looked at to find those of the agent.
-const LOOKED_AT: usize = 4 * SAMPLES;
 
 impl Session {
     /// What changes if the next request goes to another vendor or model: what is lost, whether
@@ -171,8 +168,8 @@ impl Session {
         next: &Impact,
     ) -> Result<Vec<Sample>, Error> {
         let mut samples = Vec::new();
-        let last = self.explain(agent, None, LOOKED_AT).await?;
-        for request in last.iter().filter(|request| request.agent.as_ref() == agent) {
+        let asker = agent.map_or(Agent::Main, |name| Agent::Sub(name.clone()));
+        for request in self.explain(Some(&asker), None, SAMPLES).await? {
             let answer = request.usage.map(|usage| usage.completion).filter(|&n| n > 0);
             samples.extend(request.impact.as_ref().and_then(|impact| sample(impact, answer)));
         }

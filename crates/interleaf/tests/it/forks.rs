@@ -124,7 +124,12 @@ fn h11_a_fork_counts_what_its_session_put_into_the_cache_after_it_was_made() {
             for fork in [&mut fork, &mut of_fork] {
                 let warm = sent(fork, &recipe, &target).await;
                 assert!(warm.impact.cost.as_ref().unwrap().read > 9_000, "{vendor}");
-                assert_eq!(warm.impact.against, Some(0));
+                let before = (warm.impact.against, warm.impact.of_session);
+                assert_eq!(before, (Some(0), Some(session.id())));
+                let told = fork.explain(None, warm.number, 1).await.unwrap().remove(0);
+                let parting = fork.parting(&told).await.unwrap().unwrap();
+                let old = String::from_utf8(session.rebuild(0).await.unwrap()).unwrap();
+                assert!(old.contains(&format!("{}{}", parting.shared, parting.before)), "{old}");
                 // What the fork has sent itself counts from then on.
                 fork.append(Message::assistant("Done.")).await.unwrap();
                 let next = sent(fork, &recipe, &target).await;

@@ -126,8 +126,9 @@ proptest! {
                 assert_eq!(before.is_none(), *cause == BreakCause::First);
                 if let Some(place) = place {
                     assert!(place.token <= request.impact.tokens, "{:?}", request.impact);
-                    let first = byte.unwrap();
-                    assert!(place.byte >= first || *cause != BreakCause::Same);
+                    // What is first another may be a mark, which the model does not see.
+                    let longest_mark = 96;
+                    assert!(place.byte + longest_mark >= byte.unwrap(), "{:?}", request.impact);
                 }
                 let resumed = resumed.unwrap().request().unwrap();
                 assert_eq!(resumed.impact, request.impact, "resumed");

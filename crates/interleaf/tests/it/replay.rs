@@ -277,7 +277,6 @@ fn h3_each_part_of_a_prompt_is_told_and_together_they_are_all_of_it() {
                 let context: u64 = made.shares.context.values().sum();
                 let all = made.system + made.tools + made.summary + said + context;
                 assert_eq!(all, made.tokens, "{} request {}", play.rule, made.request);
-                assert_eq!(made.read + made.computed, made.tokens);
                 assert_eq!(context == 0, play.rule == "none");
             }
         }

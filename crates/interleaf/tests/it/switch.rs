@@ -188,8 +188,9 @@ fn h11_warmth_is_that_of_the_last_request_at_the_same_model() {
         let later = session.warmth(None, &target, later.unwrap()).await.unwrap().unwrap();
         assert_eq!((later.warmth.left, later.warmth.keep_alive), (Some(0), None));
         assert!(later.to_string().starts_with("gone: kept for 5 min, last used"), "{later}");
-        target.options.model = "claude-opus-4-6".into();
+        let asked = std::mem::replace(&mut target.options.model, "claude-opus-4-6".into());
         assert_eq!(session.warmth(None, &target, at).await.unwrap(), None);
+        target.options.model = asked;
         assert_eq!(session.warmth(Some(&"scout".into()), &target, at).await.unwrap(), None);
     });
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use clap::Args;
-use interleaf::assemble::Recipe;
+use interleaf::assemble::{Agent, Recipe};
 use interleaf::model::AgentName;
 use interleaf::{ExplainedRequest, Impact, Parting, Target};
 use serde::Serialize;
@@ -52,7 +52,8 @@ impl SentArguments {
         arguments: &ExplainArguments,
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
-        let agent = arguments.assembly.agent.as_deref().map(AgentName::new);
+        let agent =
+            arguments.assembly.agent.as_deref().map(|name| Agent::Sub(AgentName::new(name)));
         let explained = session.session.explain(agent.as_ref(), self.request, LISTED);
         let requests = session.ask(explained)?;
         let is_asked = |last: &&ExplainedRequest| self.request.is_none_or(|no| no == last.number);
@@ -157,7 +158,9 @@ fn details(request: &ExplainedRequest, parting: Option<&Parting>) -> String {
 /// Why a request is not the beginning of the next, and what that costs.
 fn impact_text(impact: &Impact) -> String {
     let mut out = String::new();
-    let against = impact.against.map_or_else(String::new, |no| format!(" (against request {no})"));
+    let of = impact.of_session.map_or_else(String::new, |id| format!(" of {id}"));
+    let against =
+        impact.against.map_or_else(String::new, |no| format!(" (against request {no}{of})"));
     let _ = writeln!(out, "  cause      {}{against}", impact.cause);
     if let Some(place) = &impact.place {
         let id = place.id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
