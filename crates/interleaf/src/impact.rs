@@ -268,6 +268,9 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
     let cause =
         both.map_or(BreakCause::First, |(before, found)| cause::of(now, before, found, entry));
     let mut trace = Trace::of(now, &body, &turns, &measure);
+    if let (Some(before), Some(placed)) = (before, &placed) {
+        trace.keep(&before.trace, placed.shared);
+    }
     let cost = cost::of(now, before, &mut trace, (&cause, placed.as_ref()), &measure);
     let impact = Impact {
         against: before.map(|before| before.number),

@@ -32,6 +32,9 @@ pub(super) struct Stage {
     /// The marks after which it is written to the cache.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     marks: Vec<i64>,
+    /// Places of it before which the tokens were counted, ascending, with their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counted: Vec<(i64, u64)>,
 }
 
 fn is_zero(n: &i64) -> bool {
@@ -48,6 +51,8 @@ pub(super) struct Measure {
     list: i64,
     /// The mark in the list: where it begins, and its length.
     mark: Option<(u64, u64)>,
+    /// Where the mark is, and the tokens before it, if they are counted.
+    counted: Option<(i64, u64)>,
 }
 
 impl Measure {
@@ -77,7 +82,20 @@ impl Measure {
                 (tokens(body.len()), tokens(head_len as u64), Some(rate))
             }
         };
-        Self { total, per_thousand, head: (head_len, head), list: list_len, mark }
+        let mut measure = Self {
+            total,
+            per_thousand,
+            head: (head_len, head),
+            list: list_len,
+            mark,
+            counted: None,
+        };
+        if let (Some((at, _)), Some(last), None) = (mark, now.prompt.breakpoint(), per_thousand) {
+            let settled = now.prompt.settled().map_or(0, |settled| settled.len());
+            let before = measure.before(now, settled + last + 1, 0.0, at as i64);
+            measure.counted = Some((at as i64, before));
+        }
+        measure
     }
 
     /// A place of the list of turns without the mark.
@@ -114,22 +132,41 @@ impl Measure {
         self.head.1 + in_list * at as u64 / self.list.max(1) as u64
     }
 
-    /// The tokens before the place `at`, of this request or of an earlier one. `known` is a
-    /// place and the tokens before it.
-    fn tokens(&self, at: i64, known: (i64, u64)) -> u64 {
-        let (place, tokens) = known;
-        if at <= place {
-            if at < 0 || place <= 0 {
-                return self.in_head(at).min(tokens);
+    /// The tokens before the place `at`, of this request or of an earlier one. `known` are
+    /// places and the tokens before them, ascending; what lies between two is taken to be even.
+    fn tokens(&self, at: i64, known: &[(i64, u64)]) -> u64 {
+        if at < 0 {
+            return self.in_head(at);
+        }
+        let n = known.partition_point(|(place, _)| *place <= at);
+        let (place, tokens) = n.checked_sub(1).map_or((0, self.head.1), |last| known[last]);
+        let past = (at - place).max(0) as u64;
+        match known.get(n) {
+            Some((next, upto)) => {
+                let bytes = (next - place).max(1) as u64;
+                tokens + upto.saturating_sub(tokens) * past / bytes
             }
-            let head = self.head.1.min(tokens);
-            return head + (tokens - head) * at as u64 / place as u64;
+            None => tokens + past * PER_THOUSAND / 1000,
         }
-        let (bytes, rest) = (self.list - place, self.total.saturating_sub(tokens));
-        match bytes > 0 && rest > 0 {
-            true => tokens + rest * (at - place) as u64 / bytes as u64,
-            false => tokens + (at - place) as u64 * PER_THOUSAND / 1000,
+    }
+
+    /// Places of this request, and of those before it up to what they share, before which the
+    /// tokens are known.
+    fn known(&self, earlier: &[Stage], (shared, token): (i64, u64)) -> Vec<(i64, u64)> {
+        let earlier = earlier.iter().rev().flat_map(|stage| &stage.counted);
+        let earlier = earlier.copied().filter(|(place, _)| *place < shared);
+        let ends = [(0, self.head.1), (shared, token), (self.list, self.total)];
+        // Of two figures for one place this request's is the truer one.
+        let own = self.counted.iter().copied().chain(ends).filter(|(place, _)| *place >= 0);
+        let mut known: Vec<(i64, u64)> = own.chain(earlier).collect();
+        known.sort_by_key(|(place, _)| *place);
+        known.dedup_by_key(|(place, _)| *place);
+        let mut most = 0;
+        for (_, tokens) in &mut known {
+            most = most.max((*tokens).min(self.total));
+            *tokens = most;
         }
+        known
     }
 }
 
@@ -191,12 +228,15 @@ pub(super) fn of(
     let marks = measure.mark.map(|(start, _)| start as i64);
     let head = (now.target.options.cache == CacheMarks::On).then_some(0);
     let marks = head.into_iter().chain(marks).collect();
-    stages.push(Stage { at: now.at, shared, end, answer: 0, marks });
+    let token = placed.map_or(measure.total, |placed| placed.place.token);
+    let parts = (placed.map_or(end, |placed| placed.shared), token);
+    let known = measure.known(&stages, parts);
+    let ends = (measure.per_thousand.is_none()).then_some((end, measure.total));
+    let counted = measure.counted.into_iter().chain(ends).collect();
+    stages.push(Stage { at: now.at, shared, end, answer: 0, marks, counted });
     trace.stages = stages;
     let rules = now.target.rules()?;
-    let token = placed.map_or(measure.total, |placed| placed.place.token);
-    let known = (placed.map_or(end, |placed| placed.shared), token);
-    let steps: Vec<Step> = trace.stages.iter().map(|stage| stage.step(measure, known)).collect();
+    let steps: Vec<Step> = trace.stages.iter().map(|stage| stage.step(measure, &known)).collect();
     let [before @ .., this] = steps.as_slice() else { return None };
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
     let unbroken = Step { shared: whole.min(this.tokens), ..this.clone() };
@@ -220,7 +260,7 @@ impl Stage {
         !self.marks.is_empty()
     }
 
-    fn step(&self, measure: &Measure, known: (i64, u64)) -> Step {
+    fn step(&self, measure: &Measure, known: &[(i64, u64)]) -> Step {
         let tokens = |at: i64| measure.tokens(at, known);
         let end = tokens(self.end);
         Step {

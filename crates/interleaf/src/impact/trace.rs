@@ -13,6 +13,9 @@ use super::cost::{Measure, Stage};
 use super::place::n_head;
 use super::spans::{self, Piece, Turns};
 
+/// As many parts of settled turns are remembered, the newest.
+const MOST_KEPT: usize = 64;
+
 /// What is kept of a request, so that the next one can be held against it. Its bytes are
 /// stored anyway; this tells what they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +97,18 @@ impl Trace {
             stages: Vec::new(),
             list,
         }
+    }
+
+    /// Takes over what the request before had in the part that the two share and that is
+    /// settled now: it is looked for no more.
+    pub(super) fn keep(&mut self, before: &Self, shared: i64) {
+        let first = self.made.iter().map(|part| part.bytes.0).filter(|at| *at >= 0).min();
+        let end = first.unwrap_or(i64::MAX).min(shared);
+        let is_kept = |part: &&MadePart| part.bytes.0 >= 0 && part.bytes.1 <= end;
+        let mut made: Vec<MadePart> = before.made.iter().filter(is_kept).cloned().collect();
+        made.drain(..made.len().saturating_sub(MOST_KEPT));
+        made.append(&mut self.made);
+        self.made = made;
     }
 
     /// Whether it had marks for the cache.

@@ -167,7 +167,7 @@ impl Reading {
         if system > 0 {
             told.push(format!(
                 "the system text changed before {system} of {n} requests, which breaks the cache \
-                 from the start; no rule mends that"
+                 from there on; move what changes into a context source, such as the TODO list"
             ));
         }
         if tools > 0 {

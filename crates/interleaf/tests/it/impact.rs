@@ -6,7 +6,8 @@ use interleaf::assemble::{Budget, Estimate, Ledger, OpenBlock, PlacementRule, Re
 use interleaf::cache::Rules;
 use interleaf::conversation::{Operation, Truncate};
 use interleaf::model::{
-    ContextKind, Finish, Message, MessageId, Origin, Reply, Tool, Usage, notation,
+    Body, ContentPart, ContextKind, Finish, Image, Message, MessageId, Origin, Parts, Reply, Text,
+    Tool, Usage, notation,
 };
 use interleaf::wire::{CacheMarks, Family, ToolChoice, Vendor};
 use interleaf::{BreakCause, ContextChange, Impact, Request, Session, Target, Verdict};
@@ -434,4 +435,65 @@ fn h2_a_miss_of_ours_is_told_from_one_of_theirs() {
 fn the_name_of_a_model_does_nothing_to_the_screen() {
     let cause = BreakCause::Model { from: "a\u{1b}[8mb".into(), to: "c".into() };
     assert!(!cause.to_string().contains('\u{1b}'), "{cause}");
+}
+
+#[test]
+fn h2_context_that_leaves_what_is_settled_is_told_as_context() {
+    block_on(async {
+        for n in [4, 40] {
+            let target = target(Family::OpenaiChat);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let delta = recipe().with_rule(PlacementRule::Delta(24));
+            session.append(Message::user("Mend the clock.")).await.unwrap();
+            sent(&mut session, &delta, &target).await;
+            let mut rounds = agent_session(2 * n + 40).into_iter().skip(2);
+            for more in [2 * n, 2, 2] {
+                for message in rounds.by_ref().take(more) {
+                    session.append(message).await.unwrap();
+                }
+                sent(&mut session, &delta, &target).await;
+            }
+            let tail = recipe().with_rule(PlacementRule::Tail);
+            let next = session.preview(&tail, &target).await.unwrap().request().unwrap();
+            let cause = next.impact.cause;
+            assert!(matches!(&cause, BreakCause::Context { .. }), "{n}: {cause:?}");
+        }
+    });
+}
+
+#[test]
+fn h2_what_is_written_at_a_mark_is_what_the_next_request_reads_there() {
+    block_on(async {
+        for image_first in [true, false] {
+            let mut target = target_of(Vendor::of(Family::Anthropic), "claude-sonnet-4-5");
+            target.options.cache = CacheMarks::On;
+            let ledger = Arc::new(Ledger::for_model("claude-sonnet-4-5"));
+            let recipe = recipe().with_ledger(ledger);
+            let picture = Image::base64("image/png", "iVBORw0KGgo=".repeat(8_000));
+            let parts = vec![ContentPart::Text(Text::new("Look.")), picture.into()];
+            let picture = Message::from(Body::User(Parts::new(parts).unwrap()));
+            let long = |n: usize| Message::user(&format!("{n} {}", "word ".repeat(3_000)));
+            let mut said = vec![picture, long(1)];
+            if !image_first {
+                said.reverse();
+            }
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            for message in said {
+                session.append(message).await.unwrap();
+                session.append(Message::assistant("I see.")).await.unwrap();
+            }
+            session.append(long(2)).await.unwrap();
+            let mut written = None;
+            for n in 3..6 {
+                let cost = sent(&mut session, &recipe, &target).await.impact.cost.unwrap();
+                if let Some(written) = written {
+                    // Some tokens stand at the border of two messages.
+                    assert!(cost.read.abs_diff(written) < 20, "{n}: {cost:?} after {written}");
+                }
+                written = Some(cost.read + cost.written);
+                session.append(Message::assistant("I see.")).await.unwrap();
+                session.append(long(n)).await.unwrap();
+            }
+        }
+    });
 }
