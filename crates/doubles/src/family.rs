@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::refusal::{Refusal, Verdict};
-use crate::{Answer, Api, Asked, Usage, anthropic, openai_chat};
+use crate::{Answer, Api, Asked, Usage, anthropic, bedrock, gemini, openai_chat, openai_responses};
 
 /// A request on its way in.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,16 @@ pub(crate) struct Incoming<'a> {
     pub(crate) verify: bool,
     /// The date in `anthropic-version`.
     pub(crate) version: &'a str,
+    /// Whether what the body continues has been put before it.
+    pub(crate) is_expanded: bool,
+}
+
+impl Incoming<'_> {
+    /// Whether the API knows more of the conversation than the body says.
+    pub(crate) fn is_partial(&self) -> bool {
+        let continues = ["previous_response_id", "conversation", "prompt"];
+        !self.is_expanded && continues.iter().any(|name| !self.body[*name].is_null())
+    }
 }
 
 /// A rule of an API.
@@ -96,8 +106,10 @@ impl Api {
     pub(crate) fn family(self) -> &'static dyn Family {
         match self {
             Self::OpenAiChat => &openai_chat::OpenAiChat,
+            Self::OpenAiResponses => &openai_responses::OpenAiResponses,
             Self::Anthropic => &anthropic::Anthropic,
-            _ => &openai_chat::OpenAiChat,
+            Self::Gemini => &gemini::Gemini,
+            Self::Bedrock => &bedrock::Bedrock,
         }
     }
 }
@@ -116,7 +128,17 @@ pub(crate) fn judge(incoming: &Incoming<'_>) -> Verdict {
 pub fn verdict(api: Api, model: &str, body: &Value) -> Result<(), Refusal> {
     let version = "2023-06-01";
     let stream = body["stream"] == true;
-    judge(&Incoming { api, model, body, counts: false, stream, verify: false, version })
+    let body = &api.family().unwrapped(body.clone(), false);
+    judge(&Incoming {
+        api,
+        model,
+        body,
+        counts: false,
+        stream,
+        verify: false,
+        version,
+        is_expanded: false,
+    })
 }
 
 /// The names of an API's rules, in the order in which they are checked.

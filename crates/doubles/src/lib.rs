@@ -48,6 +48,7 @@ mod value;
 mod family;
 
 mod anthropic;
+mod bedrock;
 mod claude;
 mod gemini;
 mod openai;

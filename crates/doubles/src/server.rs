@@ -20,7 +20,10 @@ use crate::fault::{FAULT_HEADER, Fault};
 use crate::refusal::Refusal;
 use crate::route::Route;
 use crate::tokens::Rendered;
-use crate::{Answer, Api, Asked, Said, Settings, Usage, keys, limits, models, sending};
+use crate::{
+    Answer, Api, Asked, Said, Settings, Usage, gemini, keys, limits, models, openai_responses,
+    sending,
+};
 
 /// Larger bodies are refused, as Anthropic does.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
@@ -222,6 +225,7 @@ impl Asks<'_> {
             stream,
             verify: self.inner.settings.verify,
             version: version.unwrap_or_default(),
+            is_expanded: true,
         };
         judge(&incoming)?;
         let mut asked = family.read(&incoming);
@@ -281,29 +285,46 @@ impl Asks<'_> {
         }
         let events = family.events(&spoken);
         if asked.api == Api::Gemini && !self.query.split('&').any(|pair| pair == "alt=sse") {
-            return Ok(Reply::Events(
-                crate::gemini::as_array(&events),
-                "application/json; charset=UTF-8",
-            ));
+            return Ok(Reply::Events(gemini::as_array(&events), "application/json; charset=UTF-8"));
         }
         Ok(Reply::Events(events, family.stream_type()))
     }
 
-    /// A body with the items of the response that it continues before its own.
+    /// A body with the items of the response that it continues before its own, and with stored
+    /// items in place of references to them.
     fn expanded(&self, api: Api, mut body: Value) -> Result<Value, Refusal> {
-        let Some(id) =
-            body["previous_response_id"].as_str().filter(|_| api == Api::OpenAiResponses)
-        else {
+        if api != Api::OpenAiResponses {
             return Ok(body);
-        };
-        let stored = lock(&self.inner.stored).get(id).map(|(_, items)| items.clone());
-        let mut items = stored.ok_or_else(|| {
-            let message = format!("Previous response with id '{id}' not found.");
-            let refusal = Refusal::with_status(404, message).at("previous_response_id");
-            refusal.code("previous_response_not_found").rule("previous_response")
-        })?;
-        items.extend(crate::openai_responses::items(&body["input"]));
-        body["input"] = Value::Array(items);
+        }
+        if let Some(id) = body["conversation"].as_str().or(body["conversation"]["id"].as_str()) {
+            let refusal =
+                Refusal::with_status(404, format!("Conversation with id '{id}' not found."));
+            return Err(refusal.at("conversation").rule("conversation"));
+        }
+        let stored = lock(&self.inner.stored);
+        if let Some(id) = body["previous_response_id"].as_str() {
+            let (_, before) = stored.get(id).ok_or_else(|| {
+                let message = format!("Previous response with id '{id}' not found.");
+                let refusal = Refusal::with_status(404, message).at("previous_response_id");
+                refusal.code("previous_response_not_found").rule("previous_response")
+            })?;
+            let mut items = before.clone();
+            items.extend(openai_responses::items(&body["input"]));
+            body["input"] = Value::Array(items);
+        }
+        for item in body["input"].as_array_mut().into_iter().flatten() {
+            if item["type"] == "item_reference" {
+                let id = item["id"].as_str().unwrap_or_default();
+                let all = stored.values().flat_map(|(_, items)| items);
+                let found = all.into_iter().find(|item| item["id"] == id).cloned();
+                *item = found.ok_or_else(|| {
+                    let rule = "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
+                    Refusal::with_status(404, format!("Item with id '{id}' not found. {rule}"))
+                        .at("input")
+                        .rule("item_reference")
+                })?;
+            }
+        }
         Ok(body)
     }
 
@@ -311,7 +332,7 @@ impl Asks<'_> {
         if api != Api::OpenAiResponses || body["store"] == false {
             return;
         }
-        let mut items = crate::openai_responses::items(&body["input"]);
+        let mut items = openai_responses::items(&body["input"]);
         items.extend(crate::value::list(&whole["output"]).iter().cloned());
         let id = whole["id"].as_str().unwrap_or_default().to_owned();
         lock(&self.inner.stored).insert(id, (whole.clone(), items));

@@ -4,3 +4,4 @@
 
 mod client;
 mod exchanges;
+mod fixtures;
