@@ -80,3 +80,19 @@ impl Drop for Double {
         }
     }
 }
+
+/// The environment variables by which the vendors' SDKs find a double at an address.
+pub fn environment(base_url: &str) -> Vec<(&'static str, String)> {
+    let key = || "double".to_owned();
+    vec![
+        ("OPENAI_BASE_URL", format!("{base_url}/v1")),
+        ("OPENAI_API_KEY", key()),
+        ("ANTHROPIC_BASE_URL", base_url.to_owned()),
+        ("ANTHROPIC_API_KEY", key()),
+        ("GOOGLE_GEMINI_BASE_URL", base_url.to_owned()),
+        ("GEMINI_API_KEY", key()),
+        ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", base_url.to_owned()),
+        ("AWS_REGION", "us-east-1".to_owned()),
+        ("AWS_BEARER_TOKEN_BEDROCK", key()),
+    ]
+}

@@ -1,5 +1,7 @@
 //! What a double was sent, and what it said to it.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::{Answer, Api, Asked, Fault, Refusal, Usage};
@@ -65,6 +67,26 @@ impl Exchange {
             fault: None,
             sent: 0,
             end: End::Open,
+        }
+    }
+}
+
+/// One line: the address, the status, and what it took or why it was refused.
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.number, self.line, self.status)?;
+        if let Some(refusal) = &self.refusal {
+            write!(f, " {}: {}", refusal.rule, refusal.message)?;
+        }
+        if let Some(usage) = &self.usage {
+            let written = usage.written + usage.written_hour;
+            let (input, read, output) = (usage.input(), usage.read, usage.output);
+            write!(f, " input {input} (read {read}, written {written}) output {output}")?;
+        }
+        match self.end {
+            End::Open | End::Whole => Ok(()),
+            End::Cut => write!(f, " cut after {} bytes", self.sent),
+            End::Left => write!(f, " the client left after {} bytes", self.sent),
         }
     }
 }

@@ -68,7 +68,7 @@ pub use api::Api;
 pub use asked::{Asked, Choice, Part, Piece, Role, Tool, Ttl, Turn};
 pub use brain::{Brain, Obliging, Script, Summariser, Truth, fitting};
 pub use clock::Clock;
-pub use double::Double;
+pub use double::{Double, environment};
 pub use exchange::{End, Exchange};
 pub use family::{rule_names, verdict};
 pub use fault::{BadFault, FAULT_HEADER, Fault, Planned};

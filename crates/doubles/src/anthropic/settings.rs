@@ -165,6 +165,7 @@ fn formats_are_known(incoming: &Incoming<'_>) -> Verdict {
     demand(format["schema"].is_object(), || {
         Refusal::new("output_config.format.schema: Field required")
     })?;
+    super::tools::closed("output_config.format.schema", &format["schema"])?;
     let last = list(&incoming.body["messages"]).last();
     demand(last.is_none_or(|last| last["role"] != "assistant"), || {
         Refusal::new(

@@ -14,6 +14,8 @@ pub(super) const RULES: &[Rule] = rules![
     the_mode_is_the_models,
     the_budget_fits,
     thoughts_are_signed,
+    thoughts_are_not_last,
+    thoughts_are_not_repeated,
     signatures_are_right,
     a_thinking_model_goes_on_with_a_thought,
     without_thinking_the_last_message_has_no_thought,
@@ -85,7 +87,9 @@ fn thoughts_are_signed(incoming: &Incoming<'_>) -> Verdict {
                 demand(signature.is_string(), || {
                     place.refuse(".thinking.signature", "Field required")
                 })?;
-                demand(signature != "", || {
+                let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=_-".contains(c);
+                let is_right = text(signature).chars().all(is_base64);
+                demand(signature != "" && is_right, || {
                     place.refuse("", "Invalid `signature` in `thinking` block")
                 })?;
             }
@@ -112,23 +116,49 @@ fn signatures_are_right(incoming: &Incoming<'_>) -> Verdict {
     Ok(())
 }
 
-/// With a budget, the assistant message whose results are last begins with a thought.
+fn thoughts_are_not_last(incoming: &Incoming<'_>) -> Verdict {
+    for (i, message) in list(&incoming.body["messages"]).iter().enumerate() {
+        let last = list(&message["content"]).last().map_or("", |block| text(&block["type"]));
+        demand(last != "thinking" && last != "redacted_thinking", || {
+            Refusal::new(format!(
+                "messages.{i}: The final block in an assistant message cannot be `{last}`."
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn thoughts_are_not_repeated(incoming: &Incoming<'_>) -> Verdict {
+    for (i, message) in list(&incoming.body["messages"]).iter().enumerate() {
+        let blocks = list(&message["content"]);
+        let mut pairs = blocks.windows(2);
+        let is_twice = pairs.any(|two| two[0]["type"] == "thinking" && two[0] == two[1]);
+        demand(!is_twice, || {
+            Refusal::new(format!(
+                "messages.{i}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+/// With a budget, the loop of calls that is running began with a thought.
 fn a_thinking_model_goes_on_with_a_thought(incoming: &Incoming<'_>) -> Verdict {
     let messages = list(&incoming.body["messages"]);
-    let is_assistant = |message: &&Value| message["role"] == "assistant";
-    let Some((i, last)) = messages.iter().enumerate().rfind(|(_, message)| is_assistant(message))
-    else {
+    let is_result = |block: &Value| block["type"] == "tool_result";
+    let is_question = |message: &Value| {
+        let blocks = list(&message["content"]);
+        message["role"] == "user" && (blocks.is_empty() || !blocks.iter().any(is_result))
+    };
+    let from = messages.iter().rposition(is_question).map_or(0, |at| at + 1);
+    let mut loop_of = messages.iter().enumerate().skip(from);
+    let Some((i, last)) = loop_of.find(|(_, message)| message["role"] == "assistant") else {
         return Ok(());
     };
-    // Only while calls wait for the model, or where the model goes on with its own message.
-    let has_results = |message: &Value| {
-        list(&message["content"]).iter().any(|block| block["type"] == "tool_result")
-    };
-    let is_live = messages[i + 1..].is_empty() || messages[i + 1..].iter().any(has_results);
     let first = text(&last["content"][0]["type"]);
     let first = if last["content"].is_string() { "text" } else { first };
     let begins = ["thinking", "redacted_thinking", ""].contains(&first);
-    demand(mode(incoming) != "enabled" || !is_live || begins, || {
+    demand(mode(incoming) != "enabled" || begins, || {
         let rule = "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.";
         Refusal::new(format!(
             "messages.{i}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{first}`. {rule}"

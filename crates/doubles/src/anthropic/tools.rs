@@ -14,6 +14,8 @@ pub(super) const RULES: &[Rule] = rules![
     tool_names_differ,
     schemas_are_objects,
     schemas_have_no_choice_at_the_top,
+    strict_tools_are_few,
+    strict_schemas_are_closed,
     not_all_tools_are_deferred,
     a_choice_is_known,
     a_choice_names_a_tool,
@@ -80,6 +82,71 @@ fn schemas_have_no_choice_at_the_top(incoming: &Incoming<'_>) -> Verdict {
         })?;
     }
     Ok(())
+}
+
+fn strict_tools_are_few(incoming: &Incoming<'_>) -> Verdict {
+    let n = own(incoming).filter(|(_, tool)| tool["strict"] == true).count();
+    demand(n <= 20, || {
+        Refusal::new(format!(
+            "Too many strict tools ({n}). The maximum number of strict tools supported is 20"
+        ))
+    })?;
+    let (mut optional, mut unions) = (0, 0);
+    for (_, tool) in own(incoming).filter(|(_, tool)| tool["strict"] == true) {
+        let schema = &tool["input_schema"];
+        let required: Vec<&str> = list(&schema["required"]).iter().map(text).collect();
+        for (name, inner) in crate::value::fields(&schema["properties"]) {
+            optional += usize::from(!required.contains(&name));
+            unions += usize::from(inner.get("anyOf").is_some() || inner["type"].is_array());
+        }
+    }
+    demand(optional <= 24, || {
+        Refusal::new(format!(
+            "Too many optional parameters ({optional}) in strict tools. The maximum is 24"
+        ))
+    })?;
+    demand(unions <= 16, || {
+        Refusal::new(format!(
+            "Too many parameters with union types ({unions}) in strict tools. The maximum is 16"
+        ))
+    })
+}
+
+fn strict_schemas_are_closed(incoming: &Incoming<'_>) -> Verdict {
+    for (i, tool) in own(incoming).filter(|(_, tool)| tool["strict"] == true) {
+        closed(&format!("tools.{i}.custom"), &tool["input_schema"])?;
+    }
+    Ok(())
+}
+
+/// A schema of structured output: objects are closed, and bounds are not known.
+pub(super) fn closed(at: &str, schema: &Value) -> Verdict {
+    let is_object = schema["type"] == "object";
+    demand(!is_object || schema["additionalProperties"] == false, || {
+        Refusal::new(format!(
+            "{at}: For 'object' type, 'additionalProperties' must be explicitly set to false"
+        ))
+    })?;
+    for word in [
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "multipleOf",
+        "maxItems",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+    ] {
+        demand(schema.get(word).is_none(), || {
+            let kind = text(&schema["type"]);
+            Refusal::new(format!("{at}: For '{kind}' type, property '{word}' is not supported"))
+        })?;
+    }
+    let properties = crate::value::fields(&schema["properties"]).map(|(_, inner)| inner);
+    let choices = ["anyOf", "allOf"].into_iter().flat_map(|name| list(&schema[name]));
+    let items = schema.get("items").filter(|items| items.is_object());
+    let mut inner = properties.chain(choices).chain(items);
+    inner.try_for_each(|inner| closed(at, inner))
 }
 
 fn not_all_tools_are_deferred(incoming: &Incoming<'_>) -> Verdict {

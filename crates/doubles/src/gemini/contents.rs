@@ -136,6 +136,13 @@ fn parts_have_one_kind(incoming: &Incoming<'_>) -> Verdict {
                 "Invalid value at '{at}' (oneof), oneof field 'data' is already set."
             ))
         })?;
+        let signature = text(&part["thoughtSignature"]);
+        let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=_-".contains(c);
+        demand(signature.chars().all(is_base64), || {
+            Refusal::new(format!(
+                "Invalid value at '{at}.thought_signature' (TYPE_BYTES), Base64 decoding failed for \"{signature}\""
+            ))
+        })?;
         demand(part.get("text").is_none_or(Value::is_string), || {
             Refusal::new(format!("Invalid value at '{at}.text' (TYPE_STRING), {}", part["text"]))
         })?;
@@ -188,6 +195,14 @@ fn responses_have_a_form(incoming: &Incoming<'_>) -> Verdict {
                 "* GenerateContentRequest.{at}.name: [FIELD_INVALID] Name cannot be empty.\n"
             ))
         })?;
+        for (i, inner) in list(&response["parts"]).iter().enumerate() {
+            let is_medium = inner.get("inlineData").is_some() || inner.get("fileData").is_some();
+            demand(is_medium, || {
+                Refusal::new(format!(
+                    "* GenerateContentRequest.{at}.parts[{i}].data: required oneof field 'data' must have one initialized field\n"
+                ))
+            })?;
+        }
         let given = &response["response"];
         demand(!given.is_null(), || {
             Refusal::new(format!(

@@ -12,6 +12,7 @@ pub(super) const RULES: &[Rule] = rules![
     functions_are_few,
     schemas_are_one_of_two,
     schemas_have_googles_words,
+    googles_tools_are_asked_for,
     a_choice_needs_functions,
     a_choice_is_known,
 ];
@@ -125,6 +126,23 @@ fn walk(at: &str, schema: &Value, names_parameters: bool) -> Verdict {
         walk(&format!("{at}.any_of[{i}]"), inner, names_parameters)?;
     }
     Ok(())
+}
+
+/// From Gemini 3 on, functions beside Google's own tools need a word; before, it is refused.
+fn googles_tools_are_asked_for(incoming: &Incoming<'_>) -> Verdict {
+    let generation = super::generation(incoming.model);
+    let mut tools = list(&incoming.body["tools"]).iter();
+    let has_own = tools.any(|tool| fields(tool).any(|(name, _)| name != "functionDeclarations"));
+    let asks = incoming.body["toolConfig"]["includeServerSideToolInvocations"] == true;
+    let is_mixed = has_own && functions(incoming).next().is_some();
+    demand(!(is_mixed && generation >= 3.0 && !asks), || {
+        Refusal::new(
+            "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+        )
+    })?;
+    demand(!(asks && generation > 0.0 && generation < 3.0), || {
+        Refusal::new("Tool call context circulation is not enabled for this model.")
+    })
 }
 
 fn config<'a>(incoming: &Incoming<'a>) -> &'a Value {

@@ -55,7 +55,8 @@ pub(crate) fn strict(owner: &Owner<'_>, schema: &Value) -> Verdict {
     })?;
     let mut n_properties = 0;
     walk(schema, &mut Vec::new(), &mut |schema, context| {
-        for word in ["allOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"]
+        for word in
+            ["allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"]
         {
             demand(schema.get(word).is_none(), || {
                 owner.refuse(context, &format!("'{word}' is not permitted."))
@@ -78,7 +79,7 @@ pub(crate) fn strict(owner: &Owner<'_>, schema: &Value) -> Verdict {
             })?;
         }
         let depth = context.iter().filter(|word| *word == "properties").count();
-        demand(depth <= DEEPEST, || {
+        demand(depth < DEEPEST, || {
             owner.refuse(context, &format!("the schema is nested deeper than {DEEPEST} levels."))
         })
     })?;

@@ -14,6 +14,8 @@ pub(super) const RULES: &[Rule] = rules![
     parts_are_known,
     pictures_are_in_user_messages,
     parts_have_what_they_need,
+    a_refusal_stands_alone,
+    cache_breakpoints_have_a_place,
     calls_have_a_form,
     call_ids_are_short,
     results_name_a_call,
@@ -156,6 +158,34 @@ fn parts_have_what_they_need(incoming: &Incoming<'_>) -> Verdict {
             demand(has, || missing(&format!("{at}.file.file_id")))
         }
         _ => Ok(()),
+    })
+}
+
+fn a_refusal_stands_alone(incoming: &Incoming<'_>) -> Verdict {
+    each(incoming, |at, message| {
+        let parts = list(&message["content"]);
+        let has = parts.iter().any(|part| part["type"] == "refusal");
+        demand(!has || parts.len() == 1, || {
+            let words = format!("Invalid '{at}.content': a 'refusal' part must be the only part.");
+            Refusal::new(words).at(format!("{at}.content")).code("invalid_value")
+        })
+    })
+}
+
+/// A breakpoint of the cache lives half an hour, and none stands on what the assistant said.
+fn cache_breakpoints_have_a_place(incoming: &Incoming<'_>) -> Verdict {
+    each_part(incoming, |at, role, part| {
+        let point = &part["prompt_cache_breakpoint"];
+        let at = format!("{at}.prompt_cache_breakpoint");
+        demand(point.is_null() || role != "assistant", || {
+            let words = format!("Unknown parameter: '{at}'.");
+            Refusal::new(words).at(&at).code("unknown_parameter")
+        })?;
+        let ttl = &point["ttl"];
+        let known = ["30m"];
+        demand(ttl.is_null() || known.contains(&text(ttl)), || {
+            wrong_value(&format!("{at}.ttl"), text(ttl), &known)
+        })
     })
 }
 

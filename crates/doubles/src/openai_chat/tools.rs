@@ -19,7 +19,19 @@ pub(super) const RULES: &[Rule] = rules![
     tools_need_no_effort,
 ];
 
+/// The most tools of a request.
+const MOST: usize = 128;
+
 fn tools_have_a_form(incoming: &Incoming<'_>) -> Verdict {
+    for param in ["tools", "functions"] {
+        let n = list(&incoming.body[param]).len();
+        demand(n <= MOST, || {
+            let words = format!(
+                "Invalid '{param}': array too long. Expected an array with maximum length {MOST}, but got an array with length {n} instead."
+            );
+            Refusal::new(words).at(param).code("array_above_max_length")
+        })?;
+    }
     let tools = &incoming.body["tools"];
     match tools {
         Value::Null => return Ok(()),

@@ -21,6 +21,8 @@ pub(super) const RULES: &[Rule] = rules![
     item_ids_have_a_prefix,
     item_ids_differ,
     a_compaction_trigger_is_last,
+    configuration_updates_stand_apart,
+    cache_breakpoints_have_a_place,
 ];
 
 #[rustfmt::skip]
@@ -162,6 +164,7 @@ fn outputs_have_a_form(incoming: &Incoming<'_>) -> Verdict {
         }
         string(&format!("{at}.call_id"), &item["call_id"], usize::MAX)?;
         match &item["output"] {
+            Value::Array(parts) if parts.is_empty() => Err(empty_array(&format!("{at}.output"))),
             Value::String(_) | Value::Array(_) => Ok(()),
             Value::Null => Err(missing(&format!("{at}.output"))),
             other => Err(wrong_type(
@@ -219,6 +222,41 @@ fn item_ids_differ(incoming: &Incoming<'_>) -> Verdict {
             );
             Refusal::new(words).at("input")
         })
+    })
+}
+
+fn configuration_updates_stand_apart(incoming: &Incoming<'_>) -> Verdict {
+    let items = items(&incoming.body["input"]);
+    let is_update = |item: &Value| kind(item) == "configuration_update";
+    let side_by_side = items.windows(2).any(|two| two.iter().all(is_update));
+    demand(!side_by_side, || {
+        Refusal::new("Two 'configuration_update' items may not be adjacent.").at("input")
+    })?;
+    let is_automatic = incoming.body["truncation"] == "auto";
+    demand(!is_automatic || !items.iter().any(is_update), || {
+        Refusal::new("'configuration_update' items are not supported with automatic truncation.")
+            .at("truncation")
+    })
+}
+
+fn cache_breakpoints_have_a_place(incoming: &Incoming<'_>) -> Verdict {
+    each(incoming, |at, item| {
+        for (i, part) in list(&item["content"]).iter().enumerate() {
+            let (point, at) = (
+                &part["prompt_cache_breakpoint"],
+                format!("{at}.content[{i}].prompt_cache_breakpoint"),
+            );
+            demand(point.is_null() || item["role"] != "assistant", || {
+                Refusal::new(format!("Unknown parameter: '{at}'."))
+                    .at(&at)
+                    .code("unknown_parameter")
+            })?;
+            let (ttl, known) = (&point["ttl"], ["30m", "12h"]);
+            demand(ttl.is_null() || known.contains(&text(ttl)), || {
+                wrong_value(&format!("{at}.ttl"), text(ttl), &known)
+            })?;
+        }
+        Ok(())
     })
 }
 

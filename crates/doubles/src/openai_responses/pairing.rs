@@ -16,6 +16,8 @@ pub(super) const RULES: &[Rule] = rules![
     thoughts_are_followed,
     items_keep_their_thought,
     thoughts_are_sealed,
+    nothing_refers_to_what_is_not_stored,
+    a_continued_output_has_no_id,
 ];
 
 /// What answers each kind of call.
@@ -125,15 +127,40 @@ fn items_keep_their_thought(incoming: &Incoming<'_>) -> Verdict {
 
 fn thoughts_are_sealed(incoming: &Incoming<'_>) -> Verdict {
     for item in items(&incoming.body["input"]).iter().filter(|item| kind(item) == "reasoning") {
-        let Some(given) = item["encrypted_content"].as_str().filter(|_| incoming.verify) else {
-            continue;
-        };
-        demand(given == encrypted(text(&item["id"])), || {
+        let Some(given) = item["encrypted_content"].as_str() else { continue };
+        let is_base64 = given.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c));
+        let is_ours = given == encrypted(text(&item["id"]));
+        demand(is_base64 && (is_ours || !incoming.verify), || {
             let begin: String = given.chars().take(4).collect();
             let words = format!(
                 "The encrypted content {begin}... could not be verified. Reason: Encrypted content could not be decrypted or parsed."
             );
             Refusal::new(words).code("invalid_encrypted_content")
+        })?;
+    }
+    Ok(())
+}
+
+fn nothing_refers_to_what_is_not_stored(incoming: &Incoming<'_>) -> Verdict {
+    for item in items(&incoming.body["input"]) {
+        let is_reference = kind(&item) == "item_reference";
+        let is_bare = kind(&item) == "reasoning" && !item["encrypted_content"].is_string();
+        demand(incoming.body["store"] != false || !(is_reference || is_bare), || {
+            let id = text(&item["id"]);
+            let rule = "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
+            Refusal::with_status(404, format!("Item with id '{id}' not found. {rule}")).at("input")
+        })?;
+    }
+    Ok(())
+}
+
+/// An output that continues an answer and has an id is not taken for the answer to its call.
+fn a_continued_output_has_no_id(incoming: &Incoming<'_>) -> Verdict {
+    let continues = !incoming.body["previous_response_id"].is_null();
+    for item in items(&incoming.body["input"]).iter().filter(|item| continues && is_output(item)) {
+        demand(item["id"].is_null(), || {
+            let words = format!("No tool output found for function call {}.", call_id(item));
+            Refusal::new(words).at("input")
         })?;
     }
     Ok(())

@@ -108,6 +108,11 @@ fn numbers_are_in_range(incoming: &Incoming<'_>) -> Verdict {
 fn efforts_are_known(incoming: &Incoming<'_>) -> Verdict {
     let reasoning = &incoming.body["reasoning"];
     settings::effort("reasoning.effort", &reasoning["effort"])?;
+    let never_thinks = ["gpt-3", "gpt-4"].iter().any(|name| incoming.model.starts_with(name));
+    demand(reasoning["effort"].is_null() || !never_thinks, || {
+        let words = "Unsupported parameter: 'reasoning.effort' is not supported with this model.";
+        Refusal::new(words).at("reasoning.effort").code("unsupported_parameter")
+    })?;
     let (summary, known) = (&reasoning["summary"], ["auto", "concise", "detailed"]);
     demand(summary.is_null() || known.contains(&text(summary)), || {
         wrong_value("reasoning.summary", text(summary), &known)
