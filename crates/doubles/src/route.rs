@@ -18,7 +18,7 @@ pub(crate) enum Route {
     /// A response that was stored.
     Stored(String),
     /// The models, or one of them.
-    Models { gemini: bool, id: Option<String> },
+    Models { api: Api, id: Option<String> },
 }
 
 impl Route {
@@ -61,24 +61,40 @@ impl Route {
                 }
             }
             ("GET", [before @ .., "models"]) => {
-                Some(Self::Models { gemini: before.contains(&"v1beta"), id: None })
+                Some(Self::Models { api: of_models(before), id: None })
             }
             ("GET", [before @ .., "models", id]) => {
-                Some(Self::Models { gemini: before.contains(&"v1beta"), id: owned(id) })
+                Some(Self::Models { api: of_models(before), id: owned(id) })
             }
             _ => None,
+        }
+    }
+
+    /// The route as its headers make it out: three vendors list their models at one address.
+    pub(crate) fn of_client(self, has_header: impl Fn(&str) -> bool) -> Self {
+        match self {
+            Self::Models { id, .. } if has_header("anthropic-version") => {
+                Self::Models { api: Api::Anthropic, id }
+            }
+            Self::Models { id, .. } if has_header("x-goog-api-key") => {
+                Self::Models { api: Api::Gemini, id }
+            }
+            other => other,
         }
     }
 
     /// The API whose errors are spoken here.
     pub(crate) fn api(&self) -> Api {
         match self {
-            Self::Generate { api, .. } | Self::Count { api, .. } => *api,
+            Self::Generate { api, .. } | Self::Count { api, .. } | Self::Models { api, .. } => *api,
             Self::Stored(_) => Api::OpenAiResponses,
-            Self::Models { gemini: true, .. } => Api::Gemini,
-            Self::Models { .. } => Api::OpenAiChat,
         }
     }
+}
+
+/// Whose models an address lists, as far as it tells.
+fn of_models(before: &[&str]) -> Api {
+    if before.contains(&"v1beta") { Api::Gemini } else { Api::OpenAiChat }
 }
 
 /// A segment of a path without its percent signs; what is no such code stays as it is.

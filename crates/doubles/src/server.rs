@@ -123,6 +123,7 @@ async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response {
     let line = format!("{} {path}", parts.method);
     let number = inner.open(line.clone(), keys::shown(&parts.headers));
     let route = Route::of(parts.method.as_str(), path);
+    let route = route.map(|route| route.of_client(|name| parts.headers.contains_key(name)));
     let api = route.as_ref().map_or(Api::OpenAiChat, Route::api);
     let fault = match inner.fault(number, &parts.headers) {
         Ok(fault) => fault,
@@ -174,11 +175,14 @@ impl Asks<'_> {
             Some(_) => {}
         }
         match route {
-            Route::Models { gemini: true, id } => Ok(Reply::Whole(models::gemini(id.as_deref()))),
-            Route::Models { id, .. } if self.headers.contains_key("anthropic-version") => {
-                Ok(Reply::Whole(models::anthropic(id.as_deref())))
+            Route::Models { api, id } => {
+                let list = match api {
+                    Api::Gemini => models::gemini,
+                    Api::Anthropic => models::anthropic,
+                    _ => models::openai,
+                };
+                Ok(Reply::Whole(list(id.as_deref())))
             }
-            Route::Models { id, .. } => Ok(Reply::Whole(models::openai(id.as_deref()))),
             Route::Stored(id) => {
                 let stored = lock(&self.inner.stored).get(id).map(|(answer, _)| answer.clone());
                 stored.map(Reply::Whole).ok_or_else(|| unknown_response(id))

@@ -5,3 +5,4 @@
 mod client;
 mod exchanges;
 mod fixtures;
+mod sdk;
