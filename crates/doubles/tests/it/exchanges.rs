@@ -13,7 +13,7 @@ fn answer(_: &Asked) -> Answer {
         .with_call("pwd", &json!({}))
 }
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings::new().with_brain(answer).with_clock(Clock::at(1_800_000_000))
 }
 

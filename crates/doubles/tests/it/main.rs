@@ -4,5 +4,8 @@
 
 mod client;
 mod exchanges;
+mod faults;
 mod fixtures;
+mod reassembled;
 mod sdk;
+mod streams;
