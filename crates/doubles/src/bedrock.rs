@@ -79,10 +79,10 @@ impl Family for Bedrock {
         (json!({"message": refusal.message}), vec![("x-amzn-errortype", kind.to_owned())])
     }
 
-    fn overflow(&self, tokens: u64, window: u64) -> Refusal {
-        Refusal::new(format!(
-            "The model returned the following errors: Input is too long for requested model. ({tokens} tokens > {window} maximum)"
-        ))
+    fn overflow(&self, _: u64, _: u64) -> Refusal {
+        Refusal::new(
+            "The model returned the following errors: Input is too long for requested model.",
+        )
     }
 
     fn no_key(&self, is_missing: bool) -> Refusal {

@@ -30,7 +30,7 @@ const TAKEN: &[(&str, &[&str])] = &[
 ];
 
 /// The bodies of an API by their names.
-fn bodies(api: Api) -> BTreeMap<String, Value> {
+pub(crate) fn bodies(api: Api) -> BTreeMap<String, Value> {
     let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/rules");
     let mut bodies = BTreeMap::new();
     for entry in fs::read_dir(rules.join(api.as_str())).unwrap() {
@@ -41,6 +41,11 @@ fn bodies(api: Api) -> BTreeMap<String, Value> {
     bodies
 }
 
+/// The model that a body names, as a client would put it into the address.
+pub(crate) fn model(body: &Value) -> String {
+    body["model"].as_str().or(body["modelId"].as_str()).unwrap_or_default().to_owned()
+}
+
 #[test]
 fn every_body_of_the_rules_is_judged_as_the_rules_say() {
     let mut differs = Vec::new();
@@ -49,11 +54,11 @@ fn every_body_of_the_rules_is_judged_as_the_rules_say() {
         let bodies = bodies(api);
         assert!(bodies.len() > 60, "{api}");
         for (name, body) in bodies {
-            let model = body["model"].as_str().or(body["modelId"].as_str()).unwrap_or_default();
+            let model = model(&body);
             let (rule, is_bad) =
                 name.rsplit_once('.').map(|(rule, end)| (rule, end == "bad")).unwrap();
             let is_refused = is_bad && !taken.contains(&rule);
-            match verdict(api, model, &body) {
+            match verdict(api, &model, &body) {
                 Ok(()) if is_refused => differs.push(format!("{api} {name}: taken")),
                 Err(refusal) if !is_refused => {
                     differs.push(format!("{api} {name}: {} {}", refusal.rule, refusal.message));

@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod brains;
+mod cached;
 mod client;
 mod exchanges;
 mod faults;
 mod fixtures;
 mod reassembled;
+mod rules;
 mod sdk;
 mod streams;
