@@ -27,16 +27,16 @@ const ROLES: [&str; 6] = ["system", "assistant", "user", "function", "tool", "de
 const LONGEST_ID: usize = 40;
 
 fn each(incoming: &Incoming<'_>, mut rule: impl FnMut(String, &Value) -> Verdict) -> Verdict {
-    let messages = list(&incoming.body["messages"]).iter().enumerate();
-    messages.map(|(i, message)| rule(format!("messages[{i}]"), message)).collect()
+    let mut messages = list(&incoming.body["messages"]).iter().enumerate();
+    messages.try_for_each(|(i, message)| rule(format!("messages[{i}]"), message))
 }
 
 fn each_part(incoming: &Incoming<'_>, rule: impl Fn(String, &str, &Value) -> Verdict) -> Verdict {
     each(incoming, |at, message| {
-        let parts = list(&message["content"]).iter().enumerate();
-        parts
-            .map(|(i, part)| rule(format!("{at}.content[{i}]"), text(&message["role"]), part))
-            .collect()
+        let mut parts = list(&message["content"]).iter().enumerate();
+        parts.try_for_each(|(i, part)| {
+            rule(format!("{at}.content[{i}]"), text(&message["role"]), part)
+        })
     })
 }
 

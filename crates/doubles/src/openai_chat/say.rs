@@ -21,7 +21,8 @@ pub(super) fn whole(spoken: &Spoken<'_>) -> Value {
         }
     }
     let is_refusal = spoken.answer.finish() == Finish::Refusal;
-    let content = (!is_refusal && !(texts.is_empty() && !calls.is_empty())).then_some(&texts);
+    let has_content = !texts.is_empty() || calls.is_empty();
+    let content = (!is_refusal && has_content).then_some(&texts);
     let refusal = is_refusal.then_some(&texts);
     let mut message =
         json!({"role": "assistant", "content": content, "refusal": refusal, "annotations": []});

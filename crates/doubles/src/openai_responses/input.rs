@@ -39,7 +39,7 @@ const KINDS: &[&str] = &[
 
 fn each(incoming: &Incoming<'_>, mut rule: impl FnMut(String, &Value) -> Verdict) -> Verdict {
     let items = items(&incoming.body["input"]);
-    items.iter().enumerate().map(|(i, item)| rule(format!("input[{i}]"), item)).collect()
+    items.iter().enumerate().try_for_each(|(i, item)| rule(format!("input[{i}]"), item))
 }
 
 fn an_input_is_given(incoming: &Incoming<'_>) -> Verdict {

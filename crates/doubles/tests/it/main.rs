@@ -1,6 +1,6 @@
 //! Real exchanges with a double over loopback.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod brains;
 mod cached;

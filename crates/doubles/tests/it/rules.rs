@@ -172,7 +172,7 @@ fn the_words_of_the_refusals_that_histories_meet_most() {
         (Api::OpenAiChat, "unanswered-call"),
         (Api::OpenAiChat, "orphan-result"),
         (Api::OpenAiChat, "calls-empty"),
-        (Api::OpenAiChat, "null-content"),
+        (Api::OpenAiChat, "content"),
         (Api::OpenAiChat, "call-id"),
         (Api::OpenAiResponses, "call-answered"),
         (Api::OpenAiResponses, "output-has-call"),
