@@ -184,6 +184,17 @@ impl Asked {
     }
 }
 
+impl Role {
+    /// The role of a name that Anthropic and Bedrock share.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "assistant" => Self::Assistant,
+            "system" => Self::System,
+            _ => Self::User,
+        }
+    }
+}
+
 impl Turn {
     pub(crate) fn new(role: Role, pieces: Vec<Piece>) -> Self {
         Self { role, pieces }

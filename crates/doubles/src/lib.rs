@@ -46,6 +46,7 @@ mod tokens;
 mod value;
 
 mod family;
+mod place;
 
 mod anthropic;
 mod bedrock;

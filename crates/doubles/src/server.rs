@@ -316,7 +316,8 @@ impl Asks<'_> {
             items.extend(openai_responses::items(&body["input"]));
             body["input"] = Value::Array(items);
         }
-        for item in body["input"].as_array_mut().into_iter().flatten() {
+        let items = body.get_mut("input").and_then(Value::as_array_mut);
+        for item in items.into_iter().flatten() {
             if item["type"] == "item_reference" {
                 let id = item["id"].as_str().unwrap_or_default();
                 let all = stored.values().flat_map(|(_, items)| items);

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::family::{Incoming, Rule, rules};
+use crate::place::{Place, blocks};
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::value::{is_blank, is_name, list, text};
 
@@ -16,14 +17,6 @@ pub(super) const RULES: &[Rule] = rules![
     the_new_version_takes_no_documents_from_the_assistant,
 ];
 
-/// A block of a message and where it stands.
-pub(super) struct Place<'a> {
-    pub(super) message: usize,
-    pub(super) role: &'a str,
-    pub(super) index: usize,
-    pub(super) block: &'a Value,
-}
-
 impl Place<'_> {
     pub(super) fn kind(&self) -> &str {
         text(&self.block["type"])
@@ -31,19 +24,8 @@ impl Place<'_> {
 
     /// A refusal that names this place, and maybe a field of the block.
     pub(super) fn refuse(&self, field: &str, words: &str) -> Refusal {
-        let Self { message, index, .. } = self;
-        Refusal::new(format!("messages.{message}.content.{index}{field}: {words}"))
+        Refusal::new(format!("{}{field}: {words}", self.at()))
     }
-}
-
-/// The blocks of all messages.
-pub(super) fn blocks<'a>(incoming: &Incoming<'a>) -> impl Iterator<Item = Place<'a>> {
-    let messages = list(&incoming.body["messages"]).iter().enumerate();
-    messages.flat_map(|(message, value)| {
-        let role = text(&value["role"]);
-        let blocks = list(&value["content"]).iter().enumerate();
-        blocks.map(move |(index, block)| Place { message, role, index, block })
-    })
 }
 
 /// Blocks that the API makes itself, and takes back as they are.

@@ -100,7 +100,7 @@ fn system_messages_have_their_place(incoming: &Incoming<'_>) -> Verdict {
     for i in (0..messages.len()).filter(|i| role(*i) == "system") {
         let before = (0..i).rev().map(role).find(|role| *role != "system").unwrap_or_default();
         let after = (i + 1..messages.len()).map(role).find(|role| *role != "system");
-        let server_result = list(&messages[i - 1]["content"])
+        let server_result = list(&messages[i.saturating_sub(1)]["content"])
             .last()
             .is_some_and(|block| text(&block["type"]).ends_with("_tool_result"));
         demand(before == "user" || server_result, || {

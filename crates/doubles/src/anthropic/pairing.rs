@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::blocks::blocks;
 use crate::family::{Incoming, Rule, rules};
+use crate::place::blocks;
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::value::{list, text};
 

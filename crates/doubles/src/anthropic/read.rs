@@ -66,12 +66,7 @@ fn tool(tool: &Value) -> Tool {
 }
 
 fn turn(message: &Value) -> Turn {
-    let role = match text(&message["role"]) {
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => Role::User,
-    };
-    Turn::new(role, pieces(&message["content"]))
+    Turn::new(Role::named(text(&message["role"])), pieces(&message["content"]))
 }
 
 /// A string is one text block.

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::blocks::blocks;
 use crate::Api;
 use crate::claude::claude;
 use crate::family::{Incoming, Rule, rules};
+use crate::place::blocks;
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::seal::is_sealed;
 use crate::value::{list, text};

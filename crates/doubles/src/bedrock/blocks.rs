@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::Api;
 use crate::claude::claude;
 use crate::family::{Incoming, Rule, rules};
+use crate::place::blocks;
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::seal::is_sealed;
 use crate::value::{is_blank, is_name, list, text};
@@ -30,30 +31,6 @@ const KINDS: [&str; 14] = [
     "cachePoint", "reasoningContent", "citationsContent", "searchResult", "toolAddition",
     "toolRemoval",
 ];
-
-/// A block of a message and where it stands.
-pub(super) struct Place<'a> {
-    pub(super) message: usize,
-    pub(super) role: &'a str,
-    pub(super) index: usize,
-    pub(super) block: &'a Value,
-}
-
-impl Place<'_> {
-    pub(super) fn at(&self) -> String {
-        format!("messages.{}.content.{}", self.message, self.index)
-    }
-}
-
-/// The blocks of all messages.
-pub(super) fn blocks<'a>(incoming: &Incoming<'a>) -> impl Iterator<Item = Place<'a>> {
-    let messages = list(&incoming.body["messages"]).iter().enumerate();
-    messages.flat_map(|(message, value)| {
-        let role = text(&value["role"]);
-        let blocks = list(&value["content"]).iter().enumerate();
-        blocks.map(move |(index, block)| Place { message, role, index, block })
-    })
-}
 
 fn blocks_have_one_kind(incoming: &Incoming<'_>) -> Verdict {
     for place in blocks(incoming) {

@@ -48,12 +48,7 @@ fn tool(entry: &Value) -> Tool {
 }
 
 fn turn(message: &Value) -> Turn {
-    let role = match text(&message["role"]) {
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => Role::User,
-    };
-    Turn::new(role, pieces(&message["content"]))
+    Turn::new(Role::named(text(&message["role"])), pieces(&message["content"]))
 }
 
 /// A cache point marks the block before it.

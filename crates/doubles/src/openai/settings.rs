@@ -11,47 +11,41 @@ pub(crate) const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high
 /// A number between bounds.
 pub(crate) fn number(body: &Value, param: &str, least: f64, most: f64) -> Verdict {
     let value = &body[param];
-    if value.is_null() {
-        return Ok(());
-    }
-    let number = value.as_f64().ok_or_else(|| wrong_type(param, "a decimal", value))?;
-    let outside = match number {
-        number if number < least => Some(("below minimum", ">=", least, "decimal_below_min_value")),
-        number if number > most => Some(("above maximum", "<=", most, "decimal_above_max_value")),
-        _ => None,
-    };
-    match outside {
-        None => Ok(()),
-        Some((what, sign, bound, code)) => {
-            let message = format!(
-                "Invalid '{param}': decimal {what} value. Expected a value {sign} {bound}, but got {number} instead."
-            );
-            Err(Refusal::new(message).at(param).code(code))
-        }
+    let codes = ["decimal_below_min_value", "decimal_above_max_value"];
+    match value.as_f64() {
+        None if value.is_null() => Ok(()),
+        None => Err(wrong_type(param, "a decimal", value)),
+        Some(number) => between(param, "decimal", number, (least, most), codes),
     }
 }
 
 /// A whole number between bounds.
 pub(crate) fn integer(body: &Value, param: &str, least: i64, most: i64) -> Verdict {
     let value = &body[param];
-    if value.is_null() {
-        return Ok(());
+    let codes = ["integer_below_min_value", "integer_above_max_value"];
+    match value.as_i64() {
+        None if value.is_null() => Ok(()),
+        None => Err(wrong_type(param, "an integer", value)),
+        Some(number) => between(param, "integer", number, (least, most), codes),
     }
-    let number = value.as_i64().ok_or_else(|| wrong_type(param, "an integer", value))?;
-    let outside = match number {
-        number if number < least => Some(("below minimum", ">=", least, "integer_below_min_value")),
-        number if number > most => Some(("above maximum", "<=", most, "integer_above_max_value")),
-        _ => None,
+}
+
+fn between<T: PartialOrd + std::fmt::Display>(
+    param: &str,
+    kind: &str,
+    number: T,
+    (least, most): (T, T),
+    [below, above]: [&'static str; 2],
+) -> Verdict {
+    let (what, sign, bound, code) = match () {
+        () if number < least => ("below minimum", ">=", least, below),
+        () if number > most => ("above maximum", "<=", most, above),
+        () => return Ok(()),
     };
-    match outside {
-        None => Ok(()),
-        Some((what, sign, bound, code)) => {
-            let message = format!(
-                "Invalid '{param}': integer {what} value. Expected a value {sign} {bound}, but got {number} instead."
-            );
-            Err(Refusal::new(message).at(param).code(code))
-        }
-    }
+    let message = format!(
+        "Invalid '{param}': {kind} {what} value. Expected a value {sign} {bound}, but got {number} instead."
+    );
+    Err(Refusal::new(message).at(param).code(code))
 }
 
 pub(crate) fn boolean(body: &Value, param: &str) -> Verdict {

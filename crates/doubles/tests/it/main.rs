@@ -8,6 +8,7 @@ mod client;
 mod exchanges;
 mod faults;
 mod fixtures;
+mod hostile;
 mod reassembled;
 mod rules;
 mod sdk;
