@@ -59,6 +59,8 @@ pub struct Tool {
     pub description: String,
     /// The schema of its arguments.
     pub parameters: Option<Value>,
+    /// The schema as it was sent.
+    pub schema: String,
     /// Whether the prompt up to here is to be cached.
     pub mark: Option<Ttl>,
 }

@@ -41,6 +41,7 @@ mod brain;
 
 mod cache;
 mod frames;
+mod raw;
 mod seal;
 mod tokens;
 mod value;

@@ -234,6 +234,9 @@ impl Asks<'_> {
         judge(&incoming)?;
         let mut asked = family.read(&incoming);
         asked.stream = stream;
+        if let Ok(sent) = std::str::from_utf8(bytes) {
+            crate::raw::restore(&mut asked, sent);
+        }
         let prompt = Rendered::of(&asked);
         self.inner.note(self.number, |exchange| exchange.asked = Some(asked.clone()));
         if counts {

@@ -100,7 +100,7 @@ impl Rendered {
         self.fill("tool", PER_CALL);
         self.text(&tool.name);
         self.text(&tool.description);
-        self.text(&tool.parameters.as_ref().map(ToString::to_string).unwrap_or_default());
+        self.text(&tool.schema);
         self.end(tool.mark);
     }
 

@@ -122,7 +122,8 @@ async fn log(double: &Double, is_wanted: bool) {
 fn settings(arguments: &DoubleArguments, limit: ByteCount) -> Result<Settings, Failure> {
     let mut settings = Settings::new().with_port(arguments.port);
     let read = |file: &str| -> Result<String, Failure> {
-        let (name, bytes) = read_bytes(Path::new(file), limit)?;
+        let known = "a brain is obliging, summariser, a file of replies, or truth:FILE";
+        let (name, bytes) = read_bytes(Path::new(file), limit).map_err(|f| f.hint(known))?;
         String::from_utf8(bytes).map_err(|_| Failure::new(name, "this is not UTF-8"))
     };
     let named = |file: &str| {

@@ -60,6 +60,7 @@ fn tool(tool: &Value) -> Tool {
     Tool {
         name: text(&tool["name"]).to_owned(),
         description: text(&tool["description"]).to_owned(),
+        schema: tool.get("input_schema").map(ToString::to_string).unwrap_or_default(),
         parameters: tool.get("input_schema").cloned(),
         mark: ttl(&tool["cache_control"]),
     }

@@ -42,6 +42,7 @@ fn tool(entry: &Value) -> Tool {
     Tool {
         name: text(&spec["name"]).to_owned(),
         description: text(&spec["description"]).to_owned(),
+        schema: spec["inputSchema"].get("json").map(ToString::to_string).unwrap_or_default(),
         parameters: spec["inputSchema"].get("json").cloned(),
         mark: None,
     }

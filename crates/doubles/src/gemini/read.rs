@@ -98,6 +98,7 @@ fn tool(declared: &Value) -> Tool {
     Tool {
         name: text(&declared["name"]).to_owned(),
         description: text(&declared["description"]).to_owned(),
+        schema: schema.map(ToString::to_string).unwrap_or_default(),
         parameters: schema.cloned(),
         mark: None,
     }

@@ -67,6 +67,7 @@ fn tool(tool: &Value) -> Tool {
     Tool {
         name: text(&inner["name"]).to_owned(),
         description: text(&inner["description"]).to_owned(),
+        schema: inner.get("parameters").map(ToString::to_string).unwrap_or_default(),
         parameters: inner.get("parameters").cloned(),
         mark: None,
     }

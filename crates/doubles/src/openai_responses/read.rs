@@ -87,6 +87,7 @@ fn tool(tool: &Value) -> Tool {
     Tool {
         name: text(&tool["name"]).to_owned(),
         description: text(&tool["description"]).to_owned(),
+        schema: tool.get("parameters").map(ToString::to_string).unwrap_or_default(),
         parameters: tool.get("parameters").cloned(),
         mark: None,
     }

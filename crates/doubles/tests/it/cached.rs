@@ -245,3 +245,27 @@ async fn a_stored_response_is_given_back_and_forgotten_on_demand() {
     let path = format!("/v1/responses/{}", answer["id"].as_str().unwrap());
     assert_eq!(get(&double, &path, &key).await.status, 404);
 }
+
+#[tokio::test]
+async fn what_was_sent_is_counted_with_its_spaces() {
+    let double = Double::start(Settings::new().with_brain(brief)).await.unwrap();
+    let body = |space: &str| {
+        let schema = format!(r#"{{"type":{space}"object","properties":{space}{{}}}}"#);
+        format!(
+            r#"{{"model":"claude-sonnet-4-5","messages":[{{"role":"user","content":"Look."}},{{"role":"assistant","content":[{{"type":"tool_use","id":"c","name":"ls","input":{{"a":{space}1}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c","content":"src"}}]}}],"tools":[{{"name":"ls","input_schema":{schema}}}]}}"#
+        )
+    };
+    let mut counts = Vec::new();
+    for space in ["", " \n\n "] {
+        let headers = [("x-api-key", "k"), ("anthropic-version", "2023-06-01")];
+        let got = post(&double, "/v1/messages/count_tokens", &headers, &body(space)).await.json();
+        counts.push(got["input_tokens"].as_u64().unwrap());
+    }
+    let count = interleaf_doubles::count;
+    let extra = |space: &str| {
+        count(&format!(r#"{{"a":{space}1}}"#))
+            + count(&format!(r#"{{"type":{space}"object","properties":{space}{{}}}}"#))
+    };
+    assert_eq!(counts[1] - counts[0], extra(" \n\n ") - extra(""));
+    assert!(counts[1] > counts[0]);
+}
