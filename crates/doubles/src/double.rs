@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -10,6 +11,9 @@ use tokio::task::JoinHandle;
 
 use crate::server::{self, Inner};
 use crate::{Exchange, Settings};
+
+/// How long an answer may go on after the end.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A server on loopback that answers as five vendors do. It stops when it is dropped.
 #[derive(Debug)]
@@ -29,11 +33,9 @@ impl Double {
         let router = server::router(Arc::clone(&inner));
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
-            let serve = axum::serve(listener, router);
-            tokio::select! {
-                _ = serve => {}
-                _ = stopped => {}
-            }
+            // A handle that is dropped says the same as one that is stopped.
+            let stopped = async { drop(stopped.await) };
+            drop(axum::serve(listener, router).with_graceful_shutdown(stopped).await);
         });
         Ok(Self { address, inner, stop: Some(stop), task: Some(task) })
     }
@@ -63,19 +65,13 @@ impl Double {
         self.inner.forget();
     }
 
-    /// Stops it, and waits until its port is free.
+    /// Stops it: its port is free at once and idle connections are closed. Answers that are on
+    /// their way have a second to end.
     pub async fn stop(mut self) {
         drop(self.stop.take());
-        if let Some(task) = self.task.take() {
-            // It has been told to end; if it panicked there is nothing left to stop.
-            drop(task.await);
-        }
-    }
-}
-
-impl Drop for Double {
-    fn drop(&mut self) {
-        if let Some(task) = &self.task {
+        if let Some(mut task) = self.task.take()
+            && tokio::time::timeout(PATIENCE, &mut task).await.is_err()
+        {
             task.abort();
         }
     }

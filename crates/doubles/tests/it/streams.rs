@@ -78,6 +78,30 @@ async fn each_vendors_client_gets_its_own_list_of_models() {
     assert_eq!(none.status, 404);
 }
 
+#[tokio::test]
+async fn a_double_that_is_stopped_or_dropped_closes_idle_connections_and_its_port() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    for is_dropped in [false, true] {
+        let double = Double::start(Settings::new()).await.unwrap();
+        let address = double.address();
+        let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+        let head = "GET /v1/models HTTP/1.1\r\nhost: d\r\nauthorization: Bearer k\r\n\r\n";
+        socket.write_all(head.as_bytes()).await.unwrap();
+        double.ended(1).await;
+        if is_dropped {
+            drop(double);
+        } else {
+            double.stop().await;
+        }
+        // What was answered comes, and then the end.
+        let mut bytes = Vec::new();
+        let read = socket.read_to_end(&mut bytes);
+        tokio::time::timeout(std::time::Duration::from_secs(60), read).await.unwrap().unwrap();
+        assert!(bytes.starts_with(b"HTTP/1.1 200 OK"));
+        assert!(tokio::net::TcpStream::connect(address).await.is_err());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
