@@ -4,6 +4,7 @@ mod build;
 mod completions;
 mod convert;
 mod decode;
+mod double;
 mod explain;
 mod lint;
 mod op;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Lint(lint::LintArguments),
     Decode(decode::DecodeArguments),
     Plan(plan::PlanArguments),
+    Double(double::DoubleArguments),
     Completions(completions::CompletionsArguments),
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Lint(arguments) => return lint::run(&arguments, limit, output),
         Command::Decode(arguments) => return decode::run(&arguments, limit, output),
         Command::Plan(arguments) => return plan::run(&arguments, limit, output),
+        Command::Double(arguments) => return double::run(&arguments, limit, output),
         Command::Completions(arguments) => completions::run(&arguments, output)?,
     }
     Ok(Verdict::Fine)

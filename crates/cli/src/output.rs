@@ -98,6 +98,11 @@ impl Output {
         self.line(format_args!("{heading}# {text}{heading:#}"))
     }
 
+    /// Shows what was said so far, before a wait.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Bytes as they are, for programs.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)

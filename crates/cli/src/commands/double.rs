@@ -1,0 +1,146 @@
+//! `interleaf double`.
+
+use std::path::Path;
+use std::process::Command;
+
+use clap::Args;
+use interleaf_doubles::{
+    Chunk, Double, Obliging, Planned, Script, Settings, Summariser, Truth, environment,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::arguments::ByteCount;
+use crate::failure::{Failure, Stop, Verdict};
+use crate::input::read_bytes;
+use crate::output::{Output, say};
+
+/// Serve the five vendors' APIs on this machine, to test an agent offline
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf double -- sh -c 'echo \"$OPENAI_BASE_URL $ANTHROPIC_BASE_URL\"'
+  interleaf double --brain summariser --fault 1=429:retry-after=2 -- env
+
+It refuses what the API refuses, in the API's words, answers whole or streamed, counts tokens
+and keeps a prompt cache. With a command it sets the variables by which the vendors' SDKs find
+it, and ends with the command; without one it prints them and runs until Ctrl-C.
+
+A BRAIN is `obliging` (calls the tools it is offered), `summariser`, a file of replies, or
+`truth:FILE`, the right calls of tasks. A FAULT is a status (`429`, `429:retry-after=2`),
+`overflow`, `slow:ms=N`, `stall:at=BYTES:ms=N`, `cut:at=BYTES`, `malformed:at=EVENT`,
+`content-type` or `truncate`; `3=…` is for the third request only. docs/doubles.md has more.")]
+pub(crate) struct DoubleArguments {
+    /// The port; 0 is any free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+
+    /// What answers
+    #[arg(long, value_name = "BRAIN", default_value = "obliging")]
+    brain: String,
+
+    /// What goes wrong; may be given several times
+    #[arg(long, value_name = "FAULT")]
+    fault: Vec<Planned>,
+
+    /// Cut answers into chunks of so many bytes [default: one for each event]
+    #[arg(long, value_name = "BYTES")]
+    chunk: Option<usize>,
+
+    /// Refuse a prompt that has more tokens, as the API does
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<u64>,
+
+    /// Take thoughts with any signature, not only with those that the double gave
+    #[arg(long)]
+    any_signature: bool,
+
+    /// Say each request on standard error, and what became of it
+    #[arg(long)]
+    log: bool,
+
+    /// A command to run with the variables set
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(
+    arguments: &DoubleArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let settings = settings(arguments, limit)?;
+    let failed = |error: std::io::Error| {
+        let rule = format!("cannot serve: {error}");
+        Failure::new(format!("--port {}", arguments.port), rule)
+    };
+    let runtime: Runtime =
+        Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
+    let double = runtime.block_on(Double::start(settings)).map_err(failed)?;
+    let variables = environment(&double.base_url());
+    if arguments.command.is_empty() {
+        output.line(format_args!("# the double serves {}; Ctrl-C ends it", double.base_url()))?;
+        for (name, value) in &variables {
+            output.line(format_args!("export {name}={value}"))?;
+        }
+        output.flush()?;
+        let ended = runtime.block_on(async {
+            tokio::select! {
+                ended = tokio::signal::ctrl_c() => ended,
+                () = log(&double, arguments.log) => Ok(()),
+            }
+        });
+        ended.map_err(failed)?;
+        return Ok(Verdict::Fine);
+    }
+    let mut command = Command::new(&arguments.command[0]);
+    command.args(&arguments.command[1..]).envs(variables);
+    let status = runtime.block_on(async {
+        let run = tokio::task::spawn_blocking(move || command.status());
+        tokio::select! {
+            run = run => run,
+            () = log(&double, arguments.log) => std::future::pending().await,
+        }
+    });
+    let subject = &arguments.command[0];
+    let status = status.map_err(|error| Failure::new(subject, error.to_string()))?;
+    let status = status.map_err(|error| Failure::io(subject, &error))?;
+    Ok(if status.success() { Verdict::Fine } else { Verdict::Findings })
+}
+
+/// Says what comes, for as long as something may come.
+async fn log(double: &Double, is_wanted: bool) {
+    if !is_wanted {
+        return std::future::pending().await;
+    }
+    for n in 1.. {
+        for exchange in double.ended(n).await.get(n - 1..).unwrap_or_default() {
+            say(format_args!("note: {exchange}"));
+        }
+    }
+}
+
+fn settings(arguments: &DoubleArguments, limit: ByteCount) -> Result<Settings, Failure> {
+    let mut settings = Settings::new().with_port(arguments.port);
+    let read = |file: &str| -> Result<String, Failure> {
+        let known = "a brain is obliging, summariser, a file of replies, or truth:FILE";
+        let (name, bytes) = read_bytes(Path::new(file), limit).map_err(|f| f.hint(known))?;
+        String::from_utf8(bytes).map_err(|_| Failure::new(name, "this is not UTF-8"))
+    };
+    let named = |file: &str| {
+        let file = file.to_owned();
+        move |rule: String| Failure::new(file, rule)
+    };
+    settings = match arguments.brain.as_str() {
+        "obliging" => settings.with_brain(Obliging::new()),
+        "summariser" => settings.with_brain(Summariser::new()),
+        other => match other.strip_prefix("truth:") {
+            Some(file) => settings.with_brain(Truth::read(&read(file)?).map_err(named(file))?),
+            None => settings.with_brain(Script::read(&read(other)?).map_err(named(other))?),
+        },
+    };
+    settings.faults.clone_from(&arguments.fault);
+    settings.window = arguments.window;
+    settings.verify = !arguments.any_signature;
+    settings.chunk = arguments.chunk.map_or(Chunk::Events, |bytes| Chunk::Bytes(bytes.max(1)));
+    Ok(settings)
+}

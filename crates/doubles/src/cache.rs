@@ -1,0 +1,158 @@
+//! A prompt cache by the vendors' rules, in simple form.
+//!
+//! | API | what is found again | least | kept |
+//! |---|---|---|---|
+//! | OpenAI | the longest common prefix, in steps of 128 tokens (GPT-5.5: 2,048) | 1,024 | 10 minutes after the last use |
+//! | Anthropic, Bedrock | a prefix that was written at a mark, seen from a mark at most 20 blocks on | by model | 5 minutes or an hour after the last use |
+//! | Gemini | the longest common prefix | 4,096 (2.5: 2,048) | an hour after the last use |
+//!
+//! Not kept here: GPT-5.6's breakpoints, Gemini's explicit caches, and what no vendor promises
+//! (eviction, routing to other machines).
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::asked::Ttl;
+use crate::tokens::Rendered;
+use crate::{Api, Usage};
+
+const MINUTES: u64 = 5 * 60;
+const HOUR: u64 = 60 * 60;
+
+/// From a mark, this many blocks are looked at, its own included.
+const LOOKBACK: usize = 20;
+
+/// What was cached for one client.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    /// By key, model and the client's cache key.
+    scopes: HashMap<String, Scope>,
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    /// Whole prompts, and when they were last used.
+    prompts: Vec<(Vec<u64>, u64)>,
+    /// Marked prefixes by their hash: how long they live, and until when.
+    marked: HashMap<u64, (u64, u64)>,
+}
+
+impl Cache {
+    /// What of a prompt is read and written. Both are noted for the next.
+    pub(crate) fn request(
+        &mut self,
+        scope: String,
+        (api, model, salt): (Api, &str, &str),
+        prompt: &Rendered,
+        now: u64,
+    ) -> Usage {
+        let scope = self.scopes.entry(scope).or_default();
+        match api {
+            Api::OpenAiChat | Api::OpenAiResponses => {
+                let step = if model.starts_with("gpt-5.5") { 2_048 } else { 128 };
+                scope.by_prefix(prompt, step, 1_024, 2 * MINUTES, now)
+            }
+            Api::Gemini => {
+                let least = if model.starts_with("gemini-2.5") { 2_048 } else { 4_096 };
+                scope.by_prefix(prompt, 1, least, HOUR, now)
+            }
+            Api::Anthropic | Api::Bedrock => scope.by_marks(prompt, salt, least(model), now),
+        }
+    }
+}
+
+/// The least tokens that Anthropic caches.
+fn least(model: &str) -> usize {
+    #[rustfmt::skip]
+    const ROWS: &[(&str, usize)] = &[
+        ("opus-4-8", 1_024), ("opus-4-7", 2_048), ("opus-4-6", 4_096), ("opus-4-5", 4_096),
+        ("haiku-4-5", 4_096), ("3-5-haiku", 2_048), ("haiku-3-5", 2_048), ("opus-5", 512),
+        ("fable-5", 512), ("mythos-5", 512), ("sonnet-5-5", 512), ("haiku-5-5", 512),
+        ("nova", 1_000),
+    ];
+    ROWS.iter().find(|(name, _)| model.contains(name)).map_or(1_024, |(_, least)| *least)
+}
+
+impl Scope {
+    fn by_prefix(
+        &mut self,
+        prompt: &Rendered,
+        step: usize,
+        least: usize,
+        life: u64,
+        now: u64,
+    ) -> Usage {
+        self.prompts.retain(|(_, used)| now.saturating_sub(*used) < life);
+        let mut read = 0;
+        for (earlier, used) in &mut self.prompts {
+            let common = earlier.iter().zip(&prompt.tokens).take_while(|(a, b)| a == b).count();
+            let common = common / step * step;
+            if common >= least {
+                *used = now;
+                read = read.max(common);
+            }
+        }
+        if prompt.tokens.len() >= least {
+            self.prompts.push((prompt.tokens.clone(), now));
+        }
+        let read = read as u64;
+        Usage { read, uncached: prompt.len() - read, ..Usage::default() }
+    }
+
+    fn by_marks(&mut self, prompt: &Rendered, salt: &str, least: usize, now: u64) -> Usage {
+        self.marked.retain(|_, (_, until)| now < *until);
+        let hashes = hashes(prompt, salt);
+        let marks: Vec<usize> =
+            (0..prompt.blocks.len()).filter(|i| prompt.blocks[*i].mark.is_some()).collect();
+        let mut read = 0;
+        for &mark in &marks {
+            let seen = (mark.saturating_sub(LOOKBACK - 1)..=mark).rev();
+            if let Some(found) = seen.into_iter().find(|i| self.marked.contains_key(&hashes[*i])) {
+                if let Some((life, until)) = self.marked.get_mut(&hashes[found]) {
+                    *until = now + *life;
+                }
+                read = read.max(prompt.blocks[found].end);
+            }
+        }
+        let mut usage = Usage { read: read as u64, ..Usage::default() };
+        let mut done = read;
+        for mark in marks {
+            let block = prompt.blocks[mark];
+            if block.end < least || block.end <= read {
+                continue;
+            }
+            let is_hour = block.mark == Some(Ttl::Hour);
+            let life = if is_hour { HOUR } else { MINUTES };
+            self.marked.insert(hashes[mark], (life, now + life));
+            let written = (block.end - done) as u64;
+            match is_hour {
+                true => usage.written_hour += written,
+                false => usage.written += written,
+            }
+            done = block.end;
+        }
+        usage.uncached = prompt.len() - done as u64;
+        usage
+    }
+}
+
+/// The hash of the prompt up to the end of each block.
+fn hashes(prompt: &Rendered, salt: &str) -> Vec<u64> {
+    let mut hash = Xxh3::new();
+    let mut at = 0;
+    let mut hashes = Vec::with_capacity(prompt.blocks.len());
+    for (i, block) in prompt.blocks.iter().enumerate() {
+        if i == prompt.turns_at {
+            hash.update(salt.as_bytes());
+        }
+        for token in &prompt.tokens[at..block.end] {
+            hash.update(&token.to_le_bytes());
+        }
+        // Where a block ends matters: the same text in two blocks is another prompt.
+        hash.update(&[0xff]);
+        at = block.end;
+        hashes.push(hash.digest());
+    }
+    hashes
+}
