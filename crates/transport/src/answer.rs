@@ -1,0 +1,28 @@
+//! An answer, and what it took to get it.
+
+use std::sync::Arc;
+
+use interleaf::Impact;
+use interleaf::model::{Message, Reply};
+use smol_str::SmolStr;
+
+use crate::Attempts;
+
+/// An answer, and what it took to get it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Answer {
+    /// What the model said.
+    pub reply: Reply,
+    /// Who served it: with a fall-back, not always the first that was asked.
+    pub vendor: SmolStr,
+    /// Which model was asked.
+    pub model: SmolStr,
+    /// All that was tried.
+    pub attempts: Attempts,
+    /// The message that a session keeps of it, if it was asked in one and said something.
+    pub message: Option<Arc<Message>>,
+    /// In a session: what the request had in common with the one before, and what its cache
+    /// was expected to make of it.
+    pub impact: Option<Impact>,
+}

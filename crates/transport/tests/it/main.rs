@@ -1,0 +1,5 @@
+//! Real exchanges over loopback.
+
+mod families;
+mod send;
+mod server;
