@@ -54,7 +54,12 @@ impl Inner {
             }
         };
         let begun = self.sent(call, key.as_ref(), streams, total).await;
-        begun.map_err(|failed| Missed { failed, key })
+        begun.map_err(|mut failed| {
+            if let Some(key) = &key {
+                failed.hide(key);
+            }
+            Missed { failed, key }
+        })
     }
 
     async fn sent(
@@ -74,7 +79,9 @@ impl Inner {
         if !(200..300).contains(&status) {
             return Err(refused(&decoder, status, &headers, &mut incoming).await);
         }
-        let first = incoming.next().await.transpose()?.unwrap_or_default();
+        let Some(first) = incoming.next().await.transpose()? else {
+            return Err(Failed::new(ErrorKind::Cut, "the answer is empty"));
+        };
         if !is_streamed(&first) {
             let body = incoming.rest(first.to_vec()).await?;
             let reply = read_whole(&decoder, status, &headers, &body)?;
@@ -186,8 +193,7 @@ fn read_whole(
         if success && failed.kind == ErrorKind::Unreadable {
             let kind = headers.iter().find(|(name, _)| name == "content-type");
             let kind = kind.map_or("of no type", |(_, kind)| kind.as_str());
-            let what = if body.is_empty() { "empty" } else { "no answer of this API" };
-            failed.text = format!("what came ({kind}) is {what}: {}", failed.text);
+            failed.text = format!("what came ({kind}) is no answer of this API: {}", failed.text);
         }
         failed
     })

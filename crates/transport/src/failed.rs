@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interleaf::model::Secret;
 use interleaf::wire::{self, ApiError, ApiErrorKind};
 
 use crate::{ErrorKind, Limit};
@@ -70,6 +71,15 @@ impl Failed {
     /// The connection ended in the middle of an answer, or before it.
     pub(crate) fn broken(why: &str) -> Self {
         Self::new(ErrorKind::Cut, format!("the connection broke: {why}"))
+    }
+
+    /// Takes a key out that a server repeats where no reader of its API looks, as in the
+    /// address of a redirect.
+    pub(crate) fn hide(&mut self, key: &Secret) {
+        let key = key.expose().trim();
+        if !key.is_empty() && self.text.contains(key) {
+            self.text = self.text.replace(key, "***");
+        }
     }
 
     /// Whether the same request may succeed in another try.
