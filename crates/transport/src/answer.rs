@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use interleaf::Impact;
-use interleaf::model::{Message, Reply};
+use interleaf::model::{Message, Reply, Spent};
 use smol_str::SmolStr;
 
-use crate::Attempts;
+use crate::{Amount, Attempts};
 
 /// An answer, and what it took to get it.
 #[derive(Debug, Clone)]
@@ -18,6 +18,10 @@ pub struct Answer {
     pub vendor: SmolStr,
     /// Which model was asked.
     pub model: SmolStr,
+    /// What it cost, in parts that do not overlap, as the API reported it. None: unknown.
+    pub spent: Option<Spent>,
+    /// What that comes to in money, if the model's rates are known.
+    pub price: Option<Amount>,
     /// All that was tried.
     pub attempts: Attempts,
     /// The message that a session keeps of it, if it was asked in one and said something.

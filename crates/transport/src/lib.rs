@@ -15,6 +15,7 @@
 //! |---|---|
 //! | [`Timeouts`], [`Retries`] | how long is waited, and how often it is tried |
 //! | [`KeySource`] | where keys come from |
+//! | [`Rates`] | what tokens cost; unknown is unknown, not nothing |
 //! | [`Attempts`] | what was tried, in every answer and in every error |
 //! | [`Error`] | what failed, at whom, and what to do |
 //!
@@ -31,6 +32,7 @@ mod failed;
 mod incoming;
 mod key;
 mod limits;
+mod price;
 mod session;
 mod stream;
 mod transport;
@@ -42,6 +44,7 @@ pub use call::Call;
 pub use error::{Error, ErrorKind};
 pub use key::KeySource;
 pub use limits::{Limit, Retries, Timeouts};
+pub use price::{Amount, Rates};
 pub use session::Asking;
 pub use stream::Streaming;
 pub use transport::{Builder, Transport};

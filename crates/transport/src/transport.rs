@@ -4,16 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interleaf::model::Reply;
+use interleaf::model::{Reply, Spent};
 use smol_str::SmolStr;
 
 use crate::answer::Answer;
 use crate::exchange::Begun;
 use crate::failed::Failed;
 use crate::key::Keys;
+use crate::price::Prices;
 use crate::stream::Pump;
 use crate::tries::Course;
-use crate::{Attempts, Call, Error, ErrorKind, KeySource, Retries, Streaming, Timeouts};
+use crate::{Attempts, Call, Error, ErrorKind, KeySource, Rates, Retries, Streaming, Timeouts};
 
 /// How long a connection that nobody uses is kept.
 const POOL_TIME: Duration = Duration::from_secs(90);
@@ -46,6 +47,7 @@ pub(crate) struct Inner {
     pub(crate) timeouts: Timeouts,
     pub(crate) retries: Retries,
     pub(crate) most_bytes: u64,
+    prices: Prices,
 }
 
 /// What a transport keeps to.
@@ -57,6 +59,7 @@ pub struct Builder {
     retries: Retries,
     most_bytes: Option<u64>,
     proxy: Proxies,
+    prices: Prices,
 }
 
 /// Which proxies are used.
@@ -139,8 +142,11 @@ impl Transport {
         model: &SmolStr,
         attempts: Attempts,
     ) -> Answer {
+        let spent = reply.usage.map(Spent::from);
+        let rates = self.0.prices.of(vendor, model);
+        let price = rates.zip(spent).map(|(rates, spent)| rates.price(&spent));
         let (vendor, model) = (vendor.clone(), model.clone());
-        Answer { reply, vendor, model, attempts, message: None, impact: None }
+        Answer { reply, vendor, model, spent, price, attempts, message: None, impact: None }
     }
 }
 
@@ -172,6 +178,18 @@ impl Builder {
     /// The most bytes that an answer may have; 256 MiB unless it is set.
     pub fn most_bytes(mut self, most: u64) -> Self {
         self.most_bytes = Some(most);
+        self
+    }
+
+    /// What a million tokens of a model cost, in place of its list price. An empty name
+    /// stands for all models of the vendor.
+    pub fn rates(
+        mut self,
+        vendor: impl Into<SmolStr>,
+        model: impl Into<SmolStr>,
+        rates: Rates,
+    ) -> Self {
+        self.prices.put(vendor.into(), model.into(), rates);
         self
     }
 
@@ -218,9 +236,9 @@ impl Builder {
         let client = client.build().map_err(|e| {
             refuse(format!("no HTTP client can be made: {}", Failed::http(e, None).text))
         })?;
-        let Self { keys, timeouts, retries, most_bytes, .. } = self;
+        let Self { keys, timeouts, retries, most_bytes, prices, .. } = self;
         let most_bytes = most_bytes.unwrap_or(MOST_BYTES);
-        Ok(Transport(Arc::new(Inner { client, keys, timeouts, retries, most_bytes })))
+        Ok(Transport(Arc::new(Inner { client, keys, timeouts, retries, most_bytes, prices })))
     }
 }
 

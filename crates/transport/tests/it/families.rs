@@ -46,7 +46,9 @@ pub(crate) fn recorded(family: Family) -> (Vec<u8>, Vec<u8>) {
 /// A whole answer as the stream that its API would have sent.
 pub(crate) fn written(family: Family, whole: &[u8]) -> Vec<u8> {
     let reply = Decoder::new(family, NameMap::default()).whole(200, [], whole).unwrap();
-    interleaf::wire::write_stream(family, &reply, &AnswerHead::default(), 5).bytes
+    let mut head = AnswerHead::default();
+    head.include_usage = true;
+    interleaf::wire::write_stream(family, &reply, &head, 5).bytes
 }
 
 /// A text of the model's, as the whole stream of this family.

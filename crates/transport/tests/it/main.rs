@@ -11,3 +11,4 @@ mod send;
 mod server;
 mod sessions;
 mod timeouts;
+mod usage;

@@ -6,8 +6,11 @@ use std::time::Duration;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::Target;
+use interleaf::model::Spent;
 use interleaf::wire::Vendor;
-use interleaf_transport::{Answer, Error, ErrorKind, KeySource, Retries, Timeouts, Transport};
+use interleaf_transport::{
+    Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport,
+};
 
 use crate::failure::{Failure, Fault};
 
@@ -51,6 +54,10 @@ pub(crate) struct ReachArguments {
     /// Who is asked if the vendor gives no answer; may be repeated
     #[arg(long, value_name = "VENDOR:MODEL", help_heading = REACH)]
     fallback: Vec<String>,
+    /// What a million tokens cost: INPUT/OUTPUT, or with the cache INPUT/READ/WRITE/OUTPUT
+    /// [default: the list price, where it is known]
+    #[arg(long, value_name = "PRICES", help_heading = REACH)]
+    price: Option<Rates>,
 }
 
 impl ReachArguments {
@@ -100,6 +107,9 @@ impl ReachArguments {
         if let Some(source) = source {
             builder = builder.key(name.clone(), source);
         }
+        if let Some(rates) = self.price {
+            builder = builder.rates(name.clone(), target.options.model.clone(), rates);
+        }
         builder.build().map_err(|e| Failure::transport(&e))
     }
 
@@ -109,6 +119,26 @@ impl ReachArguments {
         if answer.attempts.len() > 1 {
             lines.extend(answer.attempts.iter().map(|attempt| format!("tried: {attempt}")));
         }
+        let Some(spent) = answer.spent else {
+            lines.push("usage: the API told none".to_owned());
+            return lines;
+        };
+        let Spent { uncached, read, written, written_hour, output, reasoning, .. } = spent;
+        let written = written + written_hour;
+        lines.push(format!(
+            "usage: {} sent ({uncached} uncached, {read} read, {written} written), {} made \
+             ({reasoning} reasoning)",
+            spent.sent(),
+            output + reasoning,
+        ));
+        if let Some(cost) = answer.impact.as_ref().and_then(|impact| impact.cost.as_ref()) {
+            let expected = cost.read;
+            lines.push(format!("cache: {expected} tokens expected to be read, {read} reported"));
+        }
+        lines.push(match answer.price {
+            Some(price) => format!("price: {price}"),
+            None => "price: unknown (--price sets what tokens cost)".to_owned(),
+        });
         lines
     }
 }
