@@ -6,7 +6,7 @@ use clap::Args;
 use interleaf::assemble::Outcome;
 use interleaf::wire::Delta;
 use interleaf::{Target, reply_form};
-use interleaf_transport::{Answer, Asking, Call, Error, Streaming, Transport};
+use interleaf_transport::{Answer, Asking, Call, Error, ErrorKind, Streaming, Transport};
 
 use self::reach::ReachArguments;
 use crate::arguments::ByteCount;
@@ -181,6 +181,10 @@ impl SendArguments {
     }
 
     fn refused(&self, error: &Error) -> Result<Verdict, Stop> {
+        if error.kind() == ErrorKind::Waiting {
+            say(error.message());
+            return Ok(Verdict::Findings);
+        }
         if !self.quiet && error.attempts().len() > 1 {
             error.attempts().iter().for_each(|attempt| say(format_args!("tried: {attempt}")));
         }

@@ -151,7 +151,7 @@ impl Failure {
         }
         let failure = Self::new("", error.to_string());
         let failure = match error.kind() {
-            ErrorKind::Key | ErrorKind::Request | ErrorKind::Waiting => failure,
+            ErrorKind::Key | ErrorKind::Request => failure,
             _ => failure.of(Fault::Api),
         };
         match (error.kind(), error.advice()) {
