@@ -44,8 +44,6 @@ pub enum Because {
     NewKey,
     /// The API did not take back thinking, which is left out now.
     WithoutThinking,
-    /// The API did not know the answer that the request went on from; all is sent now.
-    WholeHistory,
     /// The target before gave no answer.
     FallBack,
 }
@@ -116,7 +114,6 @@ impl Because {
             Self::Retry => "again",
             Self::NewKey => "with a new key",
             Self::WithoutThinking => "without thinking of earlier turns",
-            Self::WholeHistory => "with the whole history",
             Self::FallBack => "as a fall-back",
         }
     }

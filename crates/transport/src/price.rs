@@ -178,10 +178,10 @@ impl FromStr for Rates {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let amounts: Result<Vec<Amount>, String> = text.split('/').map(str::parse).collect();
-        let (input, read, write, output) = match amounts?.as_slice() {
-            &[input, output] => (input, input, input, output),
-            &[input, read, output] => (input, read, input, output),
-            &[input, read, write, output] => (input, read, write, output),
+        let (input, read, write, output) = match *amounts?.as_slice() {
+            [input, output] => (input, input, input, output),
+            [input, read, output] => (input, read, input, output),
+            [input, read, write, output] => (input, read, write, output),
             _ => return Err("prices are written INPUT/OUTPUT or INPUT/READ/WRITE/OUTPUT".into()),
         };
         Ok(Self { input, read, write, write_hour: write, output })

@@ -170,6 +170,53 @@ fn a_key_comes_from_a_file_or_a_command() {
 }
 
 #[test]
+fn a_bedrock_request_is_signed_with_the_credentials_of_the_environment_or_of_a_profile() {
+    let scratch = tempfile::tempdir().unwrap();
+    let home = scratch.path().join(".aws");
+    std::fs::create_dir(&home).unwrap();
+    let profile = format!(
+        "[default]\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = {KEY}\nregion = eu-west-3\n"
+    );
+    std::fs::write(home.join("credentials"), &profile).unwrap();
+    std::fs::write(home.join("config"), &profile).unwrap();
+    let body = std::fs::read(root().join("fixtures/exchanges/bedrock/tool-loop.response.json"));
+    let head = "200 OK\r\ncontent-type: application/json";
+    let server = Server::start(vec![Said { head, body: body.unwrap(), stalls: false }]);
+    let own = [
+        ("AWS_ACCESS_KEY_ID", "AKIDOWN"),
+        ("AWS_SECRET_ACCESS_KEY", KEY),
+        ("AWS_REGION", "us-west-2"),
+    ];
+    let cases = [(&own[..], "AKIDOWN", "us-west-2"), (&[], "AKIDPROFILE", "eu-west-3")];
+    for (variables, id, region) in cases {
+        let mut command =
+            interleaf(&["send", CHAT, "--vendor", "bedrock", "--model", "amazon.nova-pro-v1:0"]);
+        command.args(["--base-url", &server.url]).env("NO_PROXY", "127.0.0.1");
+        for name in [
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "AWS_DEFAULT_REGION",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+        ] {
+            command.env_remove(name);
+        }
+        let (code, _, err) =
+            ran(command.env("HOME", scratch.path()).envs(variables.iter().copied()));
+        assert_eq!(code, Some(0), "{err}");
+        let seen = server.seen().pop().unwrap();
+        let signed = format!("authorization: AWS4-HMAC-SHA256 Credential={id}/");
+        assert!(seen.contains(&signed), "{seen}");
+        assert!(
+            seen.contains(&format!("/{region}/bedrock/aws4_request, SignedHeaders=")),
+            "{seen}"
+        );
+    }
+}
+
+#[test]
 fn a_proxy_of_the_environment_gets_the_request() {
     let server = Server::start(vec![good()]);
     let mut command = send(&[CHAT], "http://models.invalid");

@@ -1,7 +1,5 @@
 //! Calls that nobody waits for any more.
 
-use std::time::{Duration, Instant};
-
 use interleaf::assemble::Recipe;
 use interleaf::model::Finish;
 use interleaf::store::Page;
@@ -18,10 +16,8 @@ async fn live_row_14_a_call_that_is_dropped_closes_the_upstream_and_is_not_tried
     let call = Call::new(target(Family::Anthropic, &server), "{}");
     let running = tokio::spawn(async move { transport().send(&call).await.map(|_| ()) });
     server.has_seen(1).await;
-    let began = Instant::now();
     running.abort();
     server.left().await;
-    assert!(began.elapsed() < Duration::from_secs(30), "the server was told long after");
     assert_eq!(server.seen().len(), 1);
 }
 

@@ -1,5 +1,12 @@
 //! Real exchanges over loopback.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of a test fail like a test"
+)]
+
 mod cancel;
 mod connections;
 mod cut;

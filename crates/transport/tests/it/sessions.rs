@@ -69,6 +69,23 @@ async fn a_session_asks_and_keeps_the_answer_its_usage_and_its_calls_on_every_ap
 }
 
 #[tokio::test]
+async fn calls_and_streams_may_move_between_threads() {
+    fn moves<T: Send>(thing: T) -> T {
+        thing
+    }
+    let server = Server::start([Act::stream(&saying(Family::Anthropic, "Yes."), 64)]).await;
+    let target = target(Family::Anthropic, &server);
+    let answer = tokio::spawn(moves(async move {
+        let (mut session, recipe) = (session().await, Recipe::new());
+        transport().ask(&mut session, &recipe, &target).await.unwrap();
+        let targets = [target];
+        let asking = transport().ask_streaming(&mut session, &recipe, &targets).await.unwrap();
+        moves(asking).finish().await.unwrap()
+    }));
+    assert_eq!(answer.await.unwrap().reply.message.text(), "Yes.");
+}
+
+#[tokio::test]
 async fn a_session_that_waits_for_results_sends_nothing() {
     let (whole, _) = recorded(Family::Anthropic);
     let server = Server::start([Act::json(200, whole)]).await;
