@@ -31,8 +31,8 @@ form, or the body of a request; the content shows which.
 
 EXIT CODES  0 fine · 1 findings, or no request yet · 2 bad input or bad usage
 A store: 3 conflict · 4 busy · 5 disk full · 6 unavailable
-7 standard output failed, what was asked is done · 10 the plan goes on
-70 a bug in interleaf"
+7 standard output failed, what was asked is done · 8 no answer of a model API
+10 the plan goes on · 130 interrupted · 70 a bug in interleaf"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -206,6 +206,11 @@ impl AssemblyArguments {
         Ok(Source { loaded, session: Some(session) })
     }
 
+    /// The flag that makes a request of another time, if one is given.
+    pub(crate) fn not_for_sending(&self) -> Option<&'static str> {
+        self.session.at.map(|_| "--at")
+    }
+
     /// The file of the conversation.
     pub(crate) fn path(&self) -> &Path {
         // It is there unless there is a session.

@@ -11,6 +11,7 @@ mod op;
 mod plan;
 mod query;
 mod replay;
+mod send;
 mod sessions;
 mod show;
 mod switch;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Op(Box<op::OpArguments>),
     Build(Box<build::BuildArguments>),
     Explain(Box<explain::ExplainArguments>),
+    Send(Box<send::SendArguments>),
     Switch(Box<switch::SwitchArguments>),
     Replay(replay::ReplayArguments),
     Sessions(Box<sessions::SessionsArguments>),
@@ -49,6 +51,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Op(arguments) => op::run(*arguments, limit, output)?,
         Command::Build(arguments) => return build::run(&arguments, limit, output),
         Command::Explain(arguments) => return explain::run(&arguments, limit, output),
+        Command::Send(arguments) => return send::run(&arguments, limit, output),
         Command::Switch(arguments) => return switch::run(&arguments, limit, output),
         Command::Replay(arguments) => replay::run(&arguments, limit, output)?,
         Command::Sessions(arguments) => sessions::run(*arguments, limit, output)?,

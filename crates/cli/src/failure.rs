@@ -16,6 +16,8 @@ pub(crate) enum Verdict {
     Findings,
     /// It goes on with what was printed.
     Unfinished,
+    /// The user stopped it. What it had done until then is kept.
+    Interrupted,
 }
 
 /// The end of a command before its end.
@@ -42,6 +44,8 @@ pub(crate) enum Fault {
     Unavailable = 6,
     /// All is done, but standard output does not take what there is to say.
     Output = 7,
+    /// A model API gave no answer, or only a part of one.
+    Api = 8,
 }
 
 /// What went wrong, said in one line: `error: FILE: place: rule`.

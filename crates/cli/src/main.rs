@@ -7,8 +7,8 @@
 //!                   └───────────────────────────┴──▶ Failure ──▶ stderr, exit code
 //! ```
 //!
-//! Exit codes: 0 fine; 1 there are findings, or nothing to send yet; 2 to 7 a [`failure::Fault`];
-//! 10 a plan goes on; 70 a bug of this program.
+//! Exit codes: 0 fine; 1 there are findings, or nothing to send yet; 2 to 8 a [`failure::Fault`];
+//! 10 a plan goes on; 130 interrupted; 70 a bug of this program.
 
 mod arguments;
 mod commands;
@@ -41,6 +41,7 @@ use crate::output::Output;
 
 const FINDINGS: u8 = 1;
 const UNFINISHED: u8 = 10;
+const INTERRUPTED: u8 = 130;
 const BUG: u8 = 70;
 
 fn main() -> ExitCode {
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Ok(Ok(Verdict::Fine) | Err(Stop::PipeClosed)) => ExitCode::SUCCESS,
         Ok(Ok(Verdict::Findings)) => ExitCode::from(FINDINGS),
         Ok(Ok(Verdict::Unfinished)) => ExitCode::from(UNFINISHED),
+        Ok(Ok(Verdict::Interrupted)) => ExitCode::from(INTERRUPTED),
         Ok(Err(Stop::Failure(failure))) => {
             failure.print();
             ExitCode::from(failure.fault as u8)

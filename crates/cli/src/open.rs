@@ -90,7 +90,7 @@ impl OpenStore {
             return Err(Failure::new(path.display().to_string(), rule)
                 .hint("`interleaf sessions new` and `import` make one; --store names another"));
         }
-        let runtime = RUNTIME.as_ref().map_err(|e| Failure::new(subject, e.to_string()))?;
+        let runtime = runtime(subject)?;
         let store = runtime.block_on(store::open(url)).map_err(|e| Failure::store(subject, &e))?;
         Ok(Self { store, runtime })
     }
@@ -186,6 +186,11 @@ impl OpenSession {
 /// The one runtime: two stores that a session is copied between wait together.
 static RUNTIME: LazyLock<io::Result<Runtime>> =
     LazyLock::new(|| Builder::new_current_thread().enable_all().build());
+
+/// What waits for stores and sockets.
+pub(crate) fn runtime(subject: &str) -> Result<&'static Runtime, Failure> {
+    RUNTIME.as_ref().map_err(|e| Failure::new(subject, e.to_string()))
+}
 
 /// The URL of the store, and who named it.
 fn address(url: Option<&str>) -> Result<(&'static str, String), Failure> {

@@ -108,6 +108,12 @@ impl Output {
         self.out.write_all(bytes)
     }
 
+    /// Text for a person who waits for it, as it comes.
+    pub(crate) fn at_once(&mut self, text: &str) -> io::Result<()> {
+        self.text(text)?;
+        self.out.flush()
+    }
+
     /// A JSON array, one element a line.
     pub(crate) fn json_list<T: Serialize>(
         &mut self,

@@ -65,6 +65,7 @@ fn instead(sum: Usage, old: Usage, new: Usage) -> Usage {
         prompt: field(sum.prompt, old.prompt, new.prompt),
         cache_read: field(sum.cache_read, old.cache_read, new.cache_read),
         cache_write: field(sum.cache_write, old.cache_write, new.cache_write),
+        cache_write_hour: field(sum.cache_write_hour, old.cache_write_hour, new.cache_write_hour),
         completion: field(sum.completion, old.completion, new.completion),
         reasoning: field(sum.reasoning, old.reasoning, new.reasoning),
     }

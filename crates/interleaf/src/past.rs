@@ -284,6 +284,7 @@ fn minus(a: Usage, b: Usage) -> Option<Usage> {
         prompt: a.prompt.checked_sub(b.prompt)?,
         cache_read: a.cache_read.checked_sub(b.cache_read)?,
         cache_write: a.cache_write.checked_sub(b.cache_write)?,
+        cache_write_hour: a.cache_write_hour.checked_sub(b.cache_write_hour)?,
         completion: a.completion.checked_sub(b.completion)?,
         reasoning: a.reasoning.checked_sub(b.reasoning)?,
     })

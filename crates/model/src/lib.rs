@@ -53,6 +53,7 @@ mod requirements;
 mod secret;
 mod settled;
 mod shown;
+mod spent;
 mod tool;
 
 pub mod notation;
@@ -77,6 +78,7 @@ pub use requirements::{Requirements, SystemInPlace};
 pub use secret::Secret;
 pub use settled::{Link, Settled};
 pub use shown::{is_hidden, shown, shown_lines};
+pub use spent::Spent;
 pub use time::Timestamp;
 pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};

@@ -17,6 +17,9 @@ pub struct Usage {
     pub cache_read: u64,
     /// Of these, written to the prompt cache.
     pub cache_write: u64,
+    /// Of those written, kept for an hour; the others are kept for the vendor's usual time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_hour: u64,
     /// Tokens that the model made, reasoning included.
     pub completion: u64,
     /// Of these, spent on reasoning.
@@ -32,6 +35,10 @@ impl Usage {
     }
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Add for Usage {
     type Output = Self;
 
@@ -40,6 +47,7 @@ impl Add for Usage {
             prompt: self.prompt.saturating_add(other.prompt),
             cache_read: self.cache_read.saturating_add(other.cache_read),
             cache_write: self.cache_write.saturating_add(other.cache_write),
+            cache_write_hour: self.cache_write_hour.saturating_add(other.cache_write_hour),
             completion: self.completion.saturating_add(other.completion),
             reasoning: self.reasoning.saturating_add(other.reasoning),
         }

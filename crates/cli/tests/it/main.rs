@@ -12,6 +12,7 @@ mod literate;
 mod repository;
 mod rows;
 mod rules;
+mod send;
 mod sessions;
 mod streams;
 mod told;

@@ -339,6 +339,7 @@ fn usage() -> impl Strategy<Value = Usage> {
             prompt,
             cache_read,
             cache_write,
+            cache_write_hour: cache_write / 3,
             completion,
             reasoning,
         },

@@ -527,6 +527,7 @@ fn instead(sum: Usage, old: Usage, new: Usage) -> Usage {
         prompt: field(|usage| usage.prompt),
         cache_read: field(|usage| usage.cache_read),
         cache_write: field(|usage| usage.cache_write),
+        cache_write_hour: field(|usage| usage.cache_write_hour),
         completion: field(|usage| usage.completion),
         reasoning: field(|usage| usage.reasoning),
     }

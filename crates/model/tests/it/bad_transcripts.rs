@@ -382,7 +382,7 @@ pub(crate) const ALL: &[Bad] = &[
         Shape Form,
         r#"{"interleaf": 1, "messages": [], "usage": {"current": {"input‸": 3}, "cumulative": {}, "lifetime": {}}}"#,
         "usage.current.input",
-        "unknown field `input`, expected one of `prompt`, `cache_read`, `cache_write`, `completion`, `reasoning`"
+        "unknown field `input`, expected one of `prompt`, `cache_read`, `cache_write`, `cache_write_hour`, `completion`, `reasoning`"
     ),
     bad!(
         Meaning Rule,

@@ -97,6 +97,7 @@ fn tokens() -> impl Strategy<Value = Usage> {
             prompt,
             cache_read,
             cache_write,
+            cache_write_hour: cache_write / 3,
             completion,
             reasoning,
         },

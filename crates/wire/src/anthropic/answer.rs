@@ -121,6 +121,7 @@ pub(in crate::anthropic) struct Tokens {
     uncached: u64,
     cache_read: u64,
     cache_write: u64,
+    cache_write_hour: u64,
     output: u64,
     thinking: u64,
 }
@@ -137,6 +138,13 @@ impl Tokens {
         take("cache_read_input_tokens", &mut self.cache_read);
         take("cache_creation_input_tokens", &mut self.cache_write);
         take("output_tokens", &mut self.output);
+        if let Ok(Some(mut written)) = usage.take_object("cache_creation")
+            && let Some(new) = written
+                .take("ephemeral_1h_input_tokens")
+                .and_then(|raw| raw.get().parse::<u64>().ok())
+        {
+            self.cache_write_hour = new;
+        }
         if let Ok(Some(mut details)) = usage.take_object("output_tokens_details")
             && let Some(new) =
                 details.take("thinking_tokens").and_then(|raw| raw.get().parse().ok())
@@ -152,6 +160,7 @@ impl Tokens {
             prompt,
             cache_read: self.cache_read,
             cache_write: self.cache_write,
+            cache_write_hour: self.cache_write_hour.min(self.cache_write),
             completion: self.output,
             reasoning: self.thinking,
         }

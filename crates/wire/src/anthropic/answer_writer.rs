@@ -46,6 +46,7 @@ pub(super) const VOICE: Voice = Voice {
     counts: Counts {
         needed: true,
         cache_writes: true,
+        cache_hours: true,
         reasoning: true,
         cached_apart: true,
         reasoning_apart: false,
@@ -114,11 +115,17 @@ pub(super) fn signature(seal: Option<&Seal>) -> &str {
 
 /// Writes the counts. Cached tokens stand beside the others here.
 pub(super) fn counts(usage: Usage, out: &mut String) {
-    let Usage { prompt, cache_read, cache_write, completion, reasoning } = usage;
+    let Usage { prompt, cache_read, cache_write, cache_write_hour, completion, reasoning } = usage;
     let fresh = prompt.saturating_sub(cache_read).saturating_sub(cache_write);
     out.put(format_args!(
         r#"{{"input_tokens":{fresh},"cache_creation_input_tokens":{cache_write},"cache_read_input_tokens":{cache_read},"output_tokens":{completion}"#
     ));
+    if cache_write_hour > 0 {
+        let usual = cache_write.saturating_sub(cache_write_hour);
+        out.put(format_args!(
+            r#","cache_creation":{{"ephemeral_5m_input_tokens":{usual},"ephemeral_1h_input_tokens":{cache_write_hour}}}"#
+        ));
+    }
     if reasoning > 0 {
         out.put(format_args!(r#","output_tokens_details":{{"thinking_tokens":{reasoning}}}"#));
     }

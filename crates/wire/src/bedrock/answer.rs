@@ -73,6 +73,14 @@ pub(super) fn finish(reason: &str) -> Finish {
     }
 }
 
+/// How many of the tokens written to the cache are kept for an hour.
+fn written_for_an_hour(details: &RawValue) -> u64 {
+    let details: serde_json::Value = serde_json::from_str(details.get()).unwrap_or_default();
+    let details = details.as_array().map(Vec::as_slice).unwrap_or_default();
+    let hour = details.iter().filter(|detail| detail["ttl"] == "1h");
+    hour.filter_map(|detail| detail["inputTokens"].as_u64()).fold(0, u64::saturating_add)
+}
+
 /// What the answer cost. The API counts cached tokens apart from the others.
 pub(super) fn usage(raw: &RawValue) -> Result<Usage, Fault<'_>> {
     let mut fields = Fields::read(raw)?;
@@ -86,5 +94,7 @@ pub(super) fn usage(raw: &RawValue) -> Result<Usage, Fault<'_>> {
     let fresh = count("inputTokens")?;
     let completion = count("outputTokens")?;
     let prompt = fresh.saturating_add(cache_read).saturating_add(cache_write);
-    Ok(Usage { prompt, cache_read, cache_write, completion, reasoning: 0 })
+    let hour = fields.take("cacheDetails").map_or(0, written_for_an_hour);
+    let cache_write_hour = hour.min(cache_write);
+    Ok(Usage { prompt, cache_read, cache_write, cache_write_hour, completion, reasoning: 0 })
 }

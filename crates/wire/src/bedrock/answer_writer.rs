@@ -45,6 +45,7 @@ pub(super) const VOICE: Voice = Voice {
     counts: Counts {
         needed: true,
         cache_writes: true,
+        cache_hours: true,
         reasoning: false,
         cached_apart: true,
         reasoning_apart: false,
@@ -149,10 +150,17 @@ fn media(format: &Format, name: Option<&str>, data: &str, own: Option<&Json>, ou
 
 /// Writes the counts, cached tokens beside the others, and a time that nobody took.
 pub(super) fn costs(usage: Usage, out: &mut String) {
-    let Usage { prompt, cache_read, cache_write, completion, .. } = usage;
+    let Usage { prompt, cache_read, cache_write, cache_write_hour, completion, .. } = usage;
     let fresh = prompt.saturating_sub(cache_read).saturating_sub(cache_write);
     let total = usage.total();
     out.put(format_args!(
-        r#""usage":{{"inputTokens":{fresh},"outputTokens":{completion},"totalTokens":{total},"cacheReadInputTokens":{cache_read},"cacheWriteInputTokens":{cache_write}}},"metrics":{{"latencyMs":0}}"#
+        r#""usage":{{"inputTokens":{fresh},"outputTokens":{completion},"totalTokens":{total},"cacheReadInputTokens":{cache_read},"cacheWriteInputTokens":{cache_write}"#
     ));
+    if cache_write_hour > 0 {
+        let usual = cache_write.saturating_sub(cache_write_hour);
+        out.put(format_args!(
+            r#","cacheDetails":[{{"ttl":"5m","inputTokens":{usual}}},{{"ttl":"1h","inputTokens":{cache_write_hour}}}]"#
+        ));
+    }
+    out.push_str(r#"},"metrics":{"latencyMs":0}"#);
 }

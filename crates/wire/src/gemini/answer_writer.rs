@@ -61,6 +61,7 @@ pub(super) const VOICE: Voice = Voice {
     counts: Counts {
         needed: false,
         cache_writes: false,
+        cache_hours: false,
         reasoning: true,
         cached_apart: false,
         reasoning_apart: true,

@@ -50,6 +50,7 @@ pub(super) const VOICE: Voice = Voice {
     counts: Counts {
         needed: false,
         cache_writes: true,
+        cache_hours: false,
         reasoning: true,
         cached_apart: false,
         reasoning_apart: false,
@@ -227,7 +228,7 @@ impl std::fmt::Display for Signature<'_> {
 
 /// Writes the counts.
 pub(super) fn counts(usage: Usage, out: &mut String) {
-    let Usage { prompt, cache_read, cache_write, completion, reasoning } = usage;
+    let Usage { prompt, cache_read, cache_write, completion, reasoning, .. } = usage;
     let total = usage.total();
     out.put(format_args!(
         r#"{{"prompt_tokens":{prompt},"completion_tokens":{completion},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{cache_read},"cache_write_tokens":{cache_write}}},"completion_tokens_details":{{"reasoning_tokens":{reasoning}}}}}"#

@@ -81,6 +81,7 @@ pub(in crate::openai_responses) fn usage(raw: &RawValue) -> Result<Usage, Fault<
         prompt: count(&mut fields, "input_tokens"),
         cache_read: inner("cached_tokens"),
         cache_write: inner("cache_write_tokens"),
+        cache_write_hour: 0,
         completion: count(&mut fields, "output_tokens"),
         reasoning: made.as_mut().map_or(0, |fields| count(fields, "reasoning_tokens")),
     })

@@ -51,6 +51,7 @@ pub(super) const VOICE: Voice = Voice {
     counts: Counts {
         needed: false,
         cache_writes: true,
+        cache_hours: false,
         reasoning: true,
         cached_apart: false,
         reasoning_apart: false,
@@ -145,7 +146,7 @@ pub(super) fn response(
 }
 
 fn counts(usage: Usage, out: &mut String) {
-    let Usage { prompt, cache_read, cache_write, completion, reasoning } = usage;
+    let Usage { prompt, cache_read, cache_write, completion, reasoning, .. } = usage;
     let total = usage.total();
     out.put(format_args!(
         r#"{{"input_tokens":{prompt},"input_tokens_details":{{"cached_tokens":{cache_read},"cache_write_tokens":{cache_write}}},"output_tokens":{completion},"output_tokens_details":{{"reasoning_tokens":{reasoning}}},"total_tokens":{total}}}"#

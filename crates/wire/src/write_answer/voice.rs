@@ -73,6 +73,8 @@ pub(crate) struct Counts {
     /// An answer without counts is no answer.
     pub(crate) needed: bool,
     pub(crate) cache_writes: bool,
+    /// Those written for an hour are told from the others.
+    pub(crate) cache_hours: bool,
     pub(crate) reasoning: bool,
     /// Cached tokens are not among those sent.
     pub(crate) cached_apart: bool,
@@ -133,6 +135,10 @@ impl Counts {
         if !self.cache_writes {
             told.cache_write = 0;
         }
+        if !self.cache_hours {
+            told.cache_write_hour = 0;
+        }
+        told.cache_write_hour = told.cache_write_hour.min(told.cache_write);
         if !self.reasoning {
             told.reasoning = 0;
         }

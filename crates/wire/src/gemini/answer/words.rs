@@ -38,6 +38,7 @@ impl Spent {
             prompt: self.prompt.saturating_add(self.tool_prompt),
             cache_read: self.cached,
             cache_write: 0,
+            cache_write_hour: 0,
             completion: self.candidates.saturating_add(self.thoughts),
             reasoning: self.thoughts,
         })

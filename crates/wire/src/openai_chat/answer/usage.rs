@@ -45,6 +45,7 @@ fn usage(value: &Value) -> Usage {
         prompt,
         cache_read: cache_read.unwrap_or(0),
         cache_write: number(&sent["cache_write_tokens"]).unwrap_or(0),
+        cache_write_hour: 0,
         completion: if is_apart { completion.saturating_add(reasoning) } else { completion },
         reasoning,
     }

@@ -56,8 +56,14 @@ fn a_stream_that_ends_early_is_cut() {
 
 #[test]
 fn cached_tokens_were_sent_too() {
-    let usage =
-        Usage { prompt: 2112, cache_read: 2000, cache_write: 100, completion: 31, reasoning: 0 };
+    let usage = Usage {
+        prompt: 2112,
+        cache_read: 2000,
+        cache_write: 100,
+        completion: 31,
+        reasoning: 0,
+        ..Usage::default()
+    };
     assert_eq!(whole("text").usage, Some(usage));
     assert_eq!(whole("thinking").usage.unwrap().reasoning, 180);
 }

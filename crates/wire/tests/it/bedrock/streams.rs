@@ -44,6 +44,7 @@ fn an_answer_with_thinking_and_calls_is_read() {
         prompt: 57 + 1980 + 68,
         cache_read: 1980,
         cache_write: 68,
+        cache_write_hour: 0,
         completion: 118,
         reasoning: 0,
     };

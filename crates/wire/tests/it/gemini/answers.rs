@@ -49,8 +49,14 @@ fn an_answer_has_its_thoughts_words_calls_and_costs() {
     assert_eq!(signature["thoughtSignature"], "CpcBAdHtim8kAB+/Z3Q9");
     assert!(bergen.extra.is_empty());
     assert_eq!(reply.finish, Finish::ToolCalls);
-    let usage =
-        Usage { prompt: 120, cache_read: 64, cache_write: 0, completion: 76, reasoning: 45 };
+    let usage = Usage {
+        prompt: 120,
+        cache_read: 64,
+        cache_write: 0,
+        completion: 76,
+        reasoning: 45,
+        ..Usage::default()
+    };
     assert_eq!(reply.usage, Some(usage));
     assert_eq!(reply.id.as_deref(), Some("resp-1"));
 }
@@ -150,7 +156,7 @@ fn deltas_tell_what_arrives() {
             "1 call k7f3 read_file",
             r#"1 {"path": "Cargo.toml"}"#,
             "Finish(ToolCalls)",
-            "Usage(Usage { prompt: 85, cache_read: 0, cache_write: 0, completion: 20, reasoning: 0 })",
+            "Usage(Usage { prompt: 85, cache_read: 0, cache_write: 0, cache_write_hour: 0, completion: 20, reasoning: 0 })",
         ]
     );
 }

@@ -63,8 +63,14 @@ fn a_text_comes_with_what_it_cost() {
     assert_eq!(reply.finish, Finish::Stop);
     assert_eq!(reply.id.as_deref(), Some("chatcmpl-1"));
     assert_eq!(reply.model.as_deref(), Some("gpt-4.1-2025-04-14"));
-    let usage =
-        Usage { prompt: 1200, cache_read: 1024, cache_write: 0, completion: 30, reasoning: 0 };
+    let usage = Usage {
+        prompt: 1200,
+        cache_read: 1024,
+        cache_write: 0,
+        completion: 30,
+        reasoning: 0,
+        ..Usage::default()
+    };
     assert_eq!(reply.usage, Some(usage));
 }
 
@@ -225,7 +231,14 @@ fn usage_is_counted_alike_for_all() {
         let text = format!(r#"{{"choices":[{{"message":{{"content":"x"}}}}],"usage":{usage}}}"#);
         decode_response(Family::OpenaiChat, &text, &NameMap::default()).unwrap().usage
     };
-    let expected = Usage { prompt: 9, cache_read: 4, cache_write: 0, completion: 7, reasoning: 5 };
+    let expected = Usage {
+        prompt: 9,
+        cache_read: 4,
+        cache_write: 0,
+        completion: 7,
+        reasoning: 5,
+        ..Usage::default()
+    };
     // Reasoning beside the completion, and the cache without details.
     let apart = r#"{"prompt_tokens":9,"completion_tokens":2,"total_tokens":16,"cached_tokens":4,
         "completion_tokens_details":{"reasoning_tokens":5}}"#;

@@ -51,8 +51,14 @@ fn an_answer_with_calls() {
     let reply = whole("tools");
     assert_eq!(reply.finish, Finish::ToolCalls);
     assert_eq!(reply.id.as_deref(), Some("resp_0a"));
-    let usage =
-        Usage { prompt: 900, cache_read: 768, cache_write: 64, completion: 120, reasoning: 80 };
+    let usage = Usage {
+        prompt: 900,
+        cache_read: 768,
+        cache_write: 64,
+        completion: 120,
+        reasoning: 80,
+        ..Usage::default()
+    };
     assert_eq!(reply.usage, Some(usage));
     let calls: Vec<_> = reply
         .message

@@ -324,7 +324,12 @@ impl Carrier {
         match (self.family, &mut told) {
             (Family::Anthropic | Family::Bedrock, none @ None) => *none = Some(Usage::default()),
             (Family::Bedrock, Some(usage)) => usage.reasoning = 0,
-            (Family::Gemini, Some(usage)) => usage.cache_write = 0,
+            (Family::Gemini, Some(usage)) => {
+                (usage.cache_write, usage.cache_write_hour) = (0, 0);
+            }
+            (Family::OpenaiChat | Family::OpenaiResponses, Some(usage)) => {
+                usage.cache_write_hour = 0;
+            }
             _ => {}
         }
         if told != usage {

@@ -44,6 +44,7 @@ fn usage() -> impl Strategy<Value = Usage> {
             prompt: fresh + read + write,
             cache_read: read,
             cache_write: write,
+            cache_write_hour: write / 2,
             completion: said + thought,
             reasoning: thought,
         }

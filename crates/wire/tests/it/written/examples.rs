@@ -33,6 +33,7 @@ fn reply() -> Reply {
             prompt: 12,
             cache_read: 8,
             cache_write: 0,
+            cache_write_hour: 0,
             completion: 9,
             reasoning: 3,
         }),

@@ -1,0 +1,170 @@
+//! How an API is reached: address, keys, time-outs, tries, and who else is asked.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf::Target;
+use interleaf::model::Spent;
+use interleaf::wire::Vendor;
+use interleaf_transport::{
+    Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport,
+};
+
+use crate::failure::{Failure, Fault};
+
+const REACH: &str = "Transport";
+
+/// How an API is reached, as the user wrote it.
+#[derive(Debug, Args)]
+pub(crate) struct ReachArguments {
+    /// Ask for the answer in one piece; that of a session is streamed otherwise
+    #[arg(long, conflicts_with = "stream", help_heading = REACH)]
+    whole: bool,
+    /// The address of the vendor's API [default: the vendor's own]
+    #[arg(long, value_name = "URL", help_heading = REACH)]
+    base_url: Option<String>,
+    /// The environment variable that holds the key [default: the vendor's own]
+    #[arg(long, value_name = "VAR", help_heading = REACH)]
+    key_env: Option<String>,
+    /// A file that holds the key and nothing else
+    #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REACH)]
+    #[arg(conflicts_with = "key_env")]
+    key_file: Option<PathBuf>,
+    /// A command that prints the key, or JSON with a token and its lifetime
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["key_env", "key_file"])]
+    #[arg(help_heading = REACH)]
+    key_command: Option<String>,
+    /// Seconds for everything: all tries, and the answer to its end [default: 3600]
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
+    timeout: Option<Duration>,
+    /// Seconds until the connection stands [default: 10]
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
+    connect_timeout: Option<Duration>,
+    /// Seconds until the first byte of the answer [default: 600]
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
+    first_byte_timeout: Option<Duration>,
+    /// Seconds between two pieces of the answer [default: 120]
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
+    idle_timeout: Option<Duration>,
+    /// How often to try again after a failure that may pass
+    #[arg(long, value_name = "N", default_value_t = 4, help_heading = REACH)]
+    retries: u32,
+    /// Who is asked if the vendor gives no answer; may be repeated
+    #[arg(long, value_name = "VENDOR:MODEL", help_heading = REACH)]
+    fallback: Vec<String>,
+    /// What a million tokens cost: INPUT/OUTPUT, or with the cache INPUT/READ/WRITE/OUTPUT
+    /// [default: the list price, where it is known]
+    #[arg(long, value_name = "PRICES", help_heading = REACH)]
+    price: Option<Rates>,
+}
+
+impl ReachArguments {
+    /// Whether the answer comes in pieces.
+    pub(super) fn streams(&self, target: &Target, in_session: bool) -> bool {
+        (target.options.stream || in_session) && !self.whole
+    }
+
+    /// Who is asked, one after the other.
+    pub(super) fn targets(
+        &self,
+        mut target: Target,
+        streams: bool,
+    ) -> Result<Vec<Target>, Failure> {
+        target.options.stream = streams;
+        if let Some(url) = &self.base_url {
+            target.vendor = target.vendor.base_url(url);
+        }
+        let mut targets = vec![target];
+        for named in &self.fallback {
+            let Some((vendor, model)) = named.split_once(':') else {
+                let rule = "a fall-back is written VENDOR:MODEL, such as openai:gpt-5";
+                return Err(Failure::new("--fallback", rule));
+            };
+            let next = Target::new(vendor, model);
+            let next = next.map_err(|e| Failure::new("--fallback", e.to_string()))?;
+            let mut like = targets[0].clone();
+            (like.vendor, like.options.model) = (next.vendor, next.options.model);
+            targets.push(like);
+        }
+        Ok(targets)
+    }
+
+    /// What sends the request. The flags for a key are about the first vendor.
+    pub(super) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
+        let mut timeouts = Timeouts::default();
+        timeouts.total = self.timeout.or(timeouts.total);
+        timeouts.connect = self.connect_timeout.or(timeouts.connect);
+        timeouts.first_byte = self.first_byte_timeout.or(timeouts.first_byte);
+        timeouts.idle = self.idle_timeout.or(timeouts.idle);
+        let mut builder =
+            Transport::builder().timeouts(timeouts).retries(Retries::at_most(self.retries));
+        let file = self.key_file.clone().map(KeySource::File);
+        let command = self.key_command.clone().map(KeySource::Command);
+        let source = self.key_env.clone().map(KeySource::Variable).or(file).or(command);
+        let Vendor { name, .. } = &target.vendor;
+        if let Some(source) = source {
+            builder = builder.key(name.clone(), source);
+        }
+        if let Some(rates) = self.price {
+            builder = builder.rates(name.clone(), target.options.model.clone(), rates);
+        }
+        builder.build().map_err(|e| Failure::transport(&e))
+    }
+
+    /// What is worth knowing of an answer beside what it says.
+    pub(super) fn told(&self, answer: &Answer) -> Vec<String> {
+        let mut lines = Vec::new();
+        if answer.attempts.len() > 1 {
+            lines.extend(answer.attempts.iter().map(|attempt| format!("tried: {attempt}")));
+        }
+        let Some(spent) = answer.spent else {
+            lines.push("usage: the API told none".to_owned());
+            return lines;
+        };
+        let Spent { uncached, read, written, written_hour, output, reasoning, .. } = spent;
+        let written = written + written_hour;
+        lines.push(format!(
+            "usage: {} sent ({uncached} uncached, {read} read, {written} written), {} made \
+             ({reasoning} reasoning)",
+            spent.sent(),
+            output + reasoning,
+        ));
+        if let Some(cost) = answer.impact.as_ref().and_then(|impact| impact.cost.as_ref()) {
+            let expected = cost.read;
+            lines.push(format!("cache: {expected} tokens expected to be read, {read} reported"));
+        }
+        lines.push(match answer.price {
+            Some(price) => format!("price: {price}"),
+            None => "price: unknown (--price sets what tokens cost)".to_owned(),
+        });
+        lines
+    }
+}
+
+impl Failure {
+    /// Why there is no answer.
+    pub(crate) fn transport(error: &Error) -> Self {
+        if let Some(session) = error.session() {
+            return Self::session(error.vendor(), session);
+        }
+        let failure = Self::new("", error.to_string());
+        let failure = match error.kind() {
+            ErrorKind::Key | ErrorKind::Request => failure,
+            _ => failure.of(Fault::Api),
+        };
+        match (error.kind(), error.advice()) {
+            (ErrorKind::Key, _) => failure.hint("--key-env, --key-file or --key-command give one"),
+            (_, Some(advice)) => failure.hint(advice),
+            (_, None) => failure,
+        }
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>();
+    let seconds = seconds.ok().filter(|seconds| *seconds > 0.0);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| format!("{text:?} is no number of seconds, such as 30 or 2.5"))
+}

@@ -1,0 +1,302 @@
+//! `interleaf send` against a server on loopback.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::{CHAT, interleaf, root, text};
+
+const KEY: &str = "sk-ant-never-to-be-seen-0123456789";
+
+/// What the server sends, and whether it then leaves the connection open in silence.
+struct Said {
+    head: &'static str,
+    body: Vec<u8>,
+    stalls: bool,
+}
+
+/// A server that answers each request with the next thing to say, the last one again and again.
+struct Server {
+    url: String,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start(said: Vec<Said>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (requests, said) = (seen.clone(), Arc::new(said));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (requests, said) = (requests.clone(), said.clone());
+                thread::spawn(move || answer(stream, &requests, &said));
+            }
+        });
+        Self { url, seen }
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn answer(mut stream: TcpStream, requests: &Mutex<Vec<String>>, said: &[Said]) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let lower = line.to_ascii_lowercase();
+        if let Some(n) = lower.strip_prefix("content-length:") {
+            length = n.trim().parse().ok()?;
+        }
+        head.push_str(&line);
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let n = {
+        let mut requests = requests.lock().ok()?;
+        requests.push(format!("{head}{}", String::from_utf8_lossy(&body)));
+        requests.len() - 1
+    };
+    let Said { head, body, stalls } = &said[n.min(said.len() - 1)];
+    write!(stream, "HTTP/1.1 {head}\r\nconnection: close\r\n\r\n").ok()?;
+    stream.write_all(body).ok()?;
+    stream.flush().ok()?;
+    if *stalls {
+        // Until the client leaves.
+        let _ = reader.read(&mut [0]);
+    }
+    Some(())
+}
+
+fn stream() -> Vec<u8> {
+    std::fs::read(root().join("fixtures/exchanges/anthropic/calls.sse")).unwrap()
+}
+
+fn good() -> Said {
+    Said { head: "200 OK\r\ncontent-type: text/event-stream", body: stream(), stalls: false }
+}
+
+fn refused(head: &'static str, kind: &str) -> Said {
+    let body =
+        format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"not with {KEY}"}}}}"#);
+    Said { head, body: body.into_bytes(), stalls: false }
+}
+
+fn send(arguments: &[&str], url: &str) -> Command {
+    let mut command = interleaf(&["send"]);
+    command.args(arguments).args(["--vendor", "anthropic", "--model", "claude-sonnet-4-5"]);
+    command.args(["--base-url", url]).env("ANTHROPIC_API_KEY", KEY).env("NO_PROXY", "127.0.0.1");
+    command.stdin(Stdio::null());
+    command
+}
+
+fn ran(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let (out, err) = (text(&stdout), text(&stderr));
+    assert!(!format!("{out}{err}").contains(KEY), "the key is shown: {out}{err}");
+    (status.code(), out, err)
+}
+
+#[test]
+fn a_file_is_sent_and_the_answer_printed_with_what_it_cost() {
+    let server = Server::start(vec![good()]);
+    let (code, out, err) = ran(&mut send(&[CHAT, "--stream", "--price", "3/15"], &server.url));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("I read both.\n[call toolu_01 read_file] {\"path\""), "{out}");
+    assert!(err.contains("usage: 300 sent (300 uncached, 0 read, 0 written), 77 made"), "{err}");
+    assert!(err.contains("price: 0.002055"), "{err}");
+    let seen = server.seen().remove(0);
+    assert!(seen.starts_with("POST /v1/messages HTTP/1.1"), "{seen}");
+    assert!(seen.contains(&format!("x-api-key: {KEY}")), "{seen}");
+    let (code, out, err) = ran(&mut send(&[CHAT, "--json", "--quiet"], &server.url));
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.starts_with("{\"message\":") && out.contains("\"finish\":\"tool_calls\""), "{out}");
+}
+
+#[test]
+fn an_error_names_vendor_status_words_tries_and_what_to_do() {
+    let server = Server::start(vec![refused("503 Busy", "overloaded_error")]);
+    let (code, out, err) = ran(&mut send(&[CHAT, "--retries", "1"], &server.url));
+    assert_eq!((code, out.as_str()), (Some(8), ""), "{err}");
+    for word in
+        ["anthropic (claude-sonnet-4-5): HTTP 503: ", "not with ***", "2 tries", "hint: try"]
+    {
+        assert!(err.contains(word), "{word}: {err}");
+    }
+    let mut keyless = send(&[CHAT], &server.url);
+    let (code, _, err) = ran(keyless.env_remove("ANTHROPIC_API_KEY"));
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("ANTHROPIC_API_KEY") && err.contains("hint: --key-env"), "{err}");
+}
+
+#[test]
+fn the_next_vendor_is_asked_where_the_first_gives_no_answer() {
+    let first = Server::start(vec![refused("503 Busy", "overloaded_error")]);
+    let (code, _, err) =
+        ran(send(&[CHAT, "--retries", "0", "--fallback", "ollama:llama3"], &first.url)
+            .env("HTTP_PROXY", "http://127.0.0.1:9"));
+    // Nobody listens there, so that the error is the fall-back's.
+    assert_eq!(code, Some(8), "{err}");
+    assert!(err.contains("tried: anthropic (claude-sonnet-4-5): HTTP 503"), "{err}");
+    assert!(err.contains("tried: ollama (llama3) as a fall-back: no connection"), "{err}");
+    let (code, _, err) = ran(&mut send(&[CHAT, "--fallback", "ollama"], &first.url));
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn a_key_comes_from_a_file_or_a_command() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("key");
+    std::fs::write(&path, "from-a-file\n").unwrap();
+    let server = Server::start(vec![good()]);
+    let path = path.to_str().unwrap();
+    for (flags, key) in
+        [(["--key-file", path], "from-a-file"), (["--key-command", "echo k-printed"], "k-printed")]
+    {
+        let (code, _, err) = ran(send(&[CHAT], &server.url).args(flags));
+        assert_eq!(code, Some(0), "{err}");
+        let seen = server.seen().pop().unwrap();
+        assert!(seen.contains(&format!("x-api-key: {key}\r\n")), "{seen}");
+        assert!(!err.contains(key), "{err}");
+    }
+}
+
+#[test]
+fn a_bedrock_request_is_signed_with_the_credentials_of_the_environment_or_of_a_profile() {
+    let scratch = tempfile::tempdir().unwrap();
+    let home = scratch.path().join(".aws");
+    std::fs::create_dir(&home).unwrap();
+    let profile = format!(
+        "[default]\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = {KEY}\nregion = eu-west-3\n"
+    );
+    std::fs::write(home.join("credentials"), &profile).unwrap();
+    std::fs::write(home.join("config"), &profile).unwrap();
+    let body = std::fs::read(root().join("fixtures/exchanges/bedrock/tool-loop.response.json"));
+    let head = "200 OK\r\ncontent-type: application/json";
+    let server = Server::start(vec![Said { head, body: body.unwrap(), stalls: false }]);
+    let own = [
+        ("AWS_ACCESS_KEY_ID", "AKIDOWN"),
+        ("AWS_SECRET_ACCESS_KEY", KEY),
+        ("AWS_REGION", "us-west-2"),
+    ];
+    let cases = [(&own[..], "AKIDOWN", "us-west-2"), (&[], "AKIDPROFILE", "eu-west-3")];
+    for (variables, id, region) in cases {
+        let mut command =
+            interleaf(&["send", CHAT, "--vendor", "bedrock", "--model", "amazon.nova-pro-v1:0"]);
+        command.args(["--base-url", &server.url]).env("NO_PROXY", "127.0.0.1");
+        for name in [
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "AWS_DEFAULT_REGION",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+        ] {
+            command.env_remove(name);
+        }
+        let (code, _, err) =
+            ran(command.env("HOME", scratch.path()).envs(variables.iter().copied()));
+        assert_eq!(code, Some(0), "{err}");
+        let seen = server.seen().pop().unwrap();
+        let signed = format!("authorization: AWS4-HMAC-SHA256 Credential={id}/");
+        assert!(seen.contains(&signed), "{seen}");
+        assert!(
+            seen.contains(&format!("/{region}/bedrock/aws4_request, SignedHeaders=")),
+            "{seen}"
+        );
+    }
+}
+
+#[test]
+fn a_proxy_of_the_environment_gets_the_request() {
+    let server = Server::start(vec![good()]);
+    let mut command = send(&[CHAT], "http://models.invalid");
+    command.env_remove("NO_PROXY").env("HTTP_PROXY", &server.url);
+    let (code, _, err) = ran(&mut command);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(
+        server.seen()[0].starts_with("POST http://models.invalid/v1/messages"),
+        "{:?}",
+        server.seen()
+    );
+}
+
+/// A session with a question in a store of its own.
+fn session(store: &str) -> String {
+    let made = |arguments: &[&str]| {
+        let output = interleaf(arguments).env("INTERLEAF_STORE", store).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).trim().to_owned()
+    };
+    let id = made(&["sessions", "new"]);
+    made(&["sessions", "append", &id, r#"{"role": "user", "content": "Which files?"}"#]);
+    id
+}
+
+fn shown(id: &str, store: &str) -> String {
+    let output =
+        interleaf(&["sessions", "show", id]).env("INTERLEAF_STORE", store).output().unwrap();
+    text(&output.stdout)
+}
+
+#[test]
+fn a_session_is_asked_and_keeps_the_request_and_the_answer() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let id = session(&store);
+    let server = Server::start(vec![good()]);
+    let (code, out, err) =
+        ran(send(&["--session", &id], &server.url).env("INTERLEAF_STORE", &store));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("I read both."), "{out}");
+    assert!(server.seen()[0].contains("\"stream\":true"), "{:?}", server.seen());
+    assert!(shown(&id, &store).contains("I read both."));
+    let mut sent = interleaf(&["build", "--session", &id, "--sent"]);
+    let sent = text(&sent.env("INTERLEAF_STORE", &store).output().unwrap().stdout);
+    assert!(server.seen()[0].ends_with(sent.trim_end()), "{sent}");
+    // The calls of the answer are open now.
+    let mut again = send(&["--session", &id, "--wait"], &server.url);
+    let (code, _, err) = ran(again.env("INTERLEAF_STORE", &store));
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("toolu_01"), "{err}");
+}
+
+/// Interrupts a program as Ctrl-C does, once it has printed something.
+#[cfg(unix)]
+fn interrupt(mut child: Child) -> Output {
+    let mut first = [0];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn after_an_interrupt_what_came_is_kept_and_the_exit_code_is_130() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let id = session(&store);
+    let mut body = stream();
+    let end = text(&body).find("toolu_01").unwrap();
+    body.truncate(end);
+    let head = "200 OK\r\ncontent-type: text/event-stream";
+    let server = Server::start(vec![Said { head, body, stalls: true }]);
+    let mut command = send(&["--session", &id], &server.url);
+    command.env("INTERLEAF_STORE", &store).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = interrupt(command.spawn().unwrap());
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("interrupted: what came is kept"), "{err}");
+    let shown = shown(&id, &store);
+    assert!(shown.contains("I read both.") && !shown.contains("toolu_01"), "{shown}");
+}

@@ -1,0 +1,32 @@
+//! An answer, and what it took to get it.
+
+use std::sync::Arc;
+
+use interleaf::Impact;
+use interleaf::model::{Message, Reply, Spent};
+use smol_str::SmolStr;
+
+use crate::{Amount, Attempts};
+
+/// An answer, and what it took to get it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Answer {
+    /// What the model said.
+    pub reply: Reply,
+    /// Who served it: with a fall-back, not always the first that was asked.
+    pub vendor: SmolStr,
+    /// Which model was asked.
+    pub model: SmolStr,
+    /// What it cost, in parts that do not overlap, as the API reported it. None: unknown.
+    pub spent: Option<Spent>,
+    /// What that comes to in money, if the model's rates are known.
+    pub price: Option<Amount>,
+    /// All that was tried.
+    pub attempts: Attempts,
+    /// The message that a session keeps of it, if it was asked in one and said something.
+    pub message: Option<Arc<Message>>,
+    /// In a session: what the request had in common with the one before, and what its cache
+    /// was expected to make of it.
+    pub impact: Option<Impact>,
+}

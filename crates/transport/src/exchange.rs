@@ -1,0 +1,207 @@
+//! One try: a request goes out, and an answer begins.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use interleaf::model::{Reply, Secret};
+use interleaf::wire::{Auth, Decoder, Http};
+
+use crate::body::Fragments;
+use crate::failed::Failed;
+use crate::incoming::{Deadline, Incoming};
+use crate::key::suited;
+use crate::stream::Pump;
+use crate::transport::Inner;
+use crate::{Call, ErrorKind, Limit, aws};
+
+/// What came of a try.
+pub(crate) enum Begun {
+    /// The whole answer.
+    Whole(Box<Reply>),
+    /// The beginning of a stream.
+    Stream(Box<Pump>),
+}
+
+/// A try that failed, and the key that it was made with.
+pub(crate) struct Missed {
+    pub(crate) failed: Failed,
+    pub(crate) key: Option<Secret>,
+}
+
+/// The head of an answer.
+struct Head {
+    status: u16,
+    headers: Vec<(String, String)>,
+    incoming: Incoming,
+}
+
+impl Inner {
+    /// Sends a call once. A stream is read up to its first piece of content, so that what
+    /// fails before is known for a failure of this try.
+    pub(crate) async fn once(
+        &self,
+        call: &Call,
+        streams: bool,
+        total: Option<Deadline>,
+    ) -> Result<Begun, Missed> {
+        let miss = |failed| Missed { failed, key: None };
+        let vendor = &call.target.vendor;
+        let key = match &call.target.key {
+            Some(key) => Some(key.clone()),
+            None => {
+                let asked = Deadline::wait(total, self.keys.key(vendor)).await;
+                asked.and_then(|key| key).map_err(miss)?
+            }
+        };
+        let begun = self.sent(call, key.as_ref(), streams, total).await;
+        begun.map_err(|mut failed| {
+            if let Some(key) = &key {
+                failed.hide(key);
+            }
+            Missed { failed, key }
+        })
+    }
+
+    async fn sent(
+        &self,
+        call: &Call,
+        key: Option<&Secret>,
+        streams: bool,
+        total: Option<Deadline>,
+    ) -> Result<Begun, Failed> {
+        let decoder = match key {
+            Some(key) => call.decoder.clone().hiding(key),
+            None => call.decoder.clone(),
+        };
+        let http = self.http(call, key)?;
+        let head = self.head(call, &http, total).await?;
+        let Head { status, headers, mut incoming } = head;
+        if !(200..300).contains(&status) {
+            return Err(refused(&decoder, status, &headers, &mut incoming).await);
+        }
+        let Some(first) = incoming.next().await.transpose()? else {
+            return Err(Failed::new(ErrorKind::Cut, "the answer is empty"));
+        };
+        if !is_streamed(&first) {
+            let body = incoming.rest(first.to_vec()).await?;
+            let reply = read_whole(&decoder, status, &headers, &body)?;
+            return Ok(Begun::Whole(Box::new(reply)));
+        }
+        let mut pump = Pump::new(incoming, &decoder);
+        pump.begin(&first).await?;
+        if streams {
+            return Ok(Begun::Stream(Box::new(pump)));
+        }
+        pump.whole().await.map(|reply| Begun::Whole(Box::new(reply)))
+    }
+
+    /// Where the call goes, with which headers.
+    fn http(&self, call: &Call, key: Option<&Secret>) -> Result<Http, Failed> {
+        let mut vendor = suited(&call.target.vendor, key);
+        if vendor.auth == Auth::AwsV4 && vendor.base_url.is_empty() {
+            vendor = vendor.base_url(aws::address()?);
+        }
+        vendor.http(&call.target.options, key).map_err(|e| {
+            let is_keyless = key.is_none() && e.message().contains("key");
+            let kind = if is_keyless { ErrorKind::Key } else { ErrorKind::Request };
+            Failed::new(kind, e.to_string())
+        })
+    }
+
+    async fn head(
+        &self,
+        call: &Call,
+        http: &Http,
+        total: Option<Deadline>,
+    ) -> Result<Head, Failed> {
+        let connect = self.timeouts.connect;
+        let mut request = self.client.post(&http.url);
+        for (name, value) in &http.headers {
+            let mut sent =
+                reqwest::header::HeaderValue::from_str(value.expose()).map_err(|_| {
+                    Failed::new(ErrorKind::Request, format!("the header {name} cannot be sent"))
+                })?;
+            sent.set_sensitive(matches!(value, interleaf::wire::HeaderValue::Secret(_)));
+            request = request.header(name.as_str(), sent);
+        }
+        if http.needs_signature {
+            for (name, value) in aws::signature(http, &call.body)? {
+                request = request.header(name, value);
+            }
+        }
+        let request = request.body(reqwest::Body::wrap(Fragments::new(call.body.clone())));
+        let first = Deadline::from_now(Limit::FirstByte, self.timeouts.first_byte);
+        let answered = Deadline::wait(Deadline::first(first, total), request.send()).await?;
+        let response = answered.map_err(|e| Failed::http(e, connect))?;
+        let status = response.status().as_u16();
+        let headers = response.headers().iter();
+        let headers = headers.filter_map(|(name, value)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        });
+        let headers = headers.collect();
+        let body = reqwest::Body::from(response);
+        let incoming = Incoming::new(body, first, self.timeouts.idle, total, self.most_bytes);
+        Ok(Head { status, headers, incoming })
+    }
+}
+
+/// How much of the body of an error is read, and how long that may take.
+const MOST_OF_ERROR: usize = 256 * 1024;
+const ERROR_TIME: Duration = Duration::from_secs(10);
+
+/// What an answer says whose status is not one of success.
+async fn refused(
+    decoder: &Decoder,
+    status: u16,
+    headers: &[(String, String)],
+    incoming: &mut Incoming,
+) -> Failed {
+    if (300..400).contains(&status) {
+        let place = headers.iter().find(|(name, _)| name == "location");
+        let place = place.map_or("an address that it does not name", |(_, place)| place);
+        let place = place.split(['?', '#']).next().unwrap_or_default();
+        let text = format!("the vendor sends the request on to {place}, which is not followed");
+        return Failed { status: Some(status), ..Failed::new(ErrorKind::Redirect, text) };
+    }
+    let mut body = Vec::new();
+    let all = async {
+        while let Some(Ok(piece)) = incoming.next().await {
+            body.extend_from_slice(&piece);
+            if body.len() > MOST_OF_ERROR {
+                break;
+            }
+        }
+    };
+    // What came of it says enough.
+    let _ = tokio::time::timeout(ERROR_TIME, all).await;
+    match read_whole(decoder, status, headers, &body) {
+        Err(failed) => failed,
+        Ok(_) => Failed::new(ErrorKind::Unreadable, format!("an answer with the status {status}")),
+    }
+}
+
+fn read_whole(
+    decoder: &Decoder,
+    status: u16,
+    headers: &[(String, String)],
+    body: &[u8],
+) -> Result<Reply, Failed> {
+    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let success = (200..300).contains(&status);
+    decoder.whole(status, pairs, body).map_err(|e| {
+        let mut failed = Failed::wire(&e, Some(status).filter(|_| !success));
+        if success && failed.kind == ErrorKind::Unreadable {
+            let kind = headers.iter().find(|(name, _)| name == "content-type");
+            let kind = kind.map_or("of no type", |(_, kind)| kind.as_str());
+            failed.text = format!("what came ({kind}) is no answer of this API: {}", failed.text);
+        }
+        failed
+    })
+}
+
+/// Whether these are the first bytes of a stream. Servers do not always do what was asked, nor
+/// say what they do; a whole answer is an object, or a list of Gemini's.
+fn is_streamed(first: &Bytes) -> bool {
+    let first = first.iter().find(|byte| !byte.is_ascii_whitespace());
+    first.is_some_and(|byte| !matches!(byte, b'{' | b'[' | b'<'))
+}

@@ -1,0 +1,221 @@
+//! Keys: where they come from, and how long they are good for.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use interleaf::model::Secret;
+use interleaf::wire::{Auth, Vendor};
+use serde_json::Value;
+use smol_str::SmolStr;
+use tokio::process::Command;
+use tokio::sync::Mutex;
+
+use crate::ErrorKind;
+use crate::failed::Failed;
+
+/// How long a command may take that prints a key.
+const COMMAND_TIME: Duration = Duration::from_secs(60);
+
+/// A key is asked for again this long before it expires.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// Where a key comes from. Its `Debug` form names the place and never the key.
+///
+/// A command prints the key alone, or JSON as cloud tools do: `token`, `access_token` or
+/// `accessToken`, and `expires_in` (seconds) or `expires_on` (seconds since 1970). What it
+/// printed is good until then, or until an API refuses it; then it is asked again, once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeySource {
+    /// An environment variable.
+    Variable(String),
+    /// A file that holds nothing else. It is read anew when an API refuses the key.
+    File(PathBuf),
+    /// A command line for the system's shell.
+    Command(String),
+}
+
+/// The keys of a transport, by vendor.
+#[derive(Default)]
+pub(crate) struct Keys {
+    by_vendor: HashMap<SmolStr, Arc<Kept>>,
+    /// For every vendor without a source of its own.
+    usual: Option<Arc<Kept>>,
+}
+
+/// A source, and what it gave last.
+struct Kept {
+    source: KeySource,
+    last: Mutex<Option<Good>>,
+}
+
+struct Good {
+    key: Secret,
+    until: Option<Instant>,
+}
+
+impl Keys {
+    pub(crate) fn put(&mut self, vendor: Option<SmolStr>, source: KeySource) {
+        let kept = Arc::new(Kept { source, last: Mutex::new(None) });
+        match vendor {
+            Some(vendor) => drop(self.by_vendor.insert(vendor, kept)),
+            None => self.usual = Some(kept),
+        }
+    }
+
+    fn of(&self, vendor: &Vendor) -> Option<&Arc<Kept>> {
+        self.by_vendor.get(&vendor.name).or(self.usual.as_ref())
+    }
+
+    /// The key for a vendor; none, if no source is named and its variable is not set.
+    pub(crate) async fn key(&self, vendor: &Vendor) -> Result<Option<Secret>, Failed> {
+        let Some(kept) = self.of(vendor) else {
+            return Ok(variable(&vendor.key_variable));
+        };
+        let mut last = kept.last.lock().await;
+        if let Some(good) = &*last
+            && good.until.is_none_or(|until| Instant::now() < until)
+        {
+            return Ok(Some(good.key.clone()));
+        }
+        let good = kept.source.read().await?;
+        let key = good.key.clone();
+        *last = Some(good);
+        Ok(Some(key))
+    }
+
+    /// Forgets a key that was refused. Whether another may be had: a variable never changes.
+    pub(crate) async fn forget(&self, vendor: &Vendor, refused: &Secret) -> bool {
+        let Some(kept) = self.of(vendor) else { return false };
+        let mut last = kept.last.lock().await;
+        // Another call may have asked again already.
+        if last.as_ref().is_some_and(|good| good.key.expose() == refused.expose()) {
+            *last = None;
+        }
+        !matches!(kept.source, KeySource::Variable(_))
+    }
+}
+
+/// The key in a variable, unless it is empty.
+fn variable(name: &str) -> Option<Secret> {
+    if name.is_empty() {
+        return None;
+    }
+    std::env::var(name).ok().map(Secret::from).filter(|key| !key.is_blank())
+}
+
+impl KeySource {
+    async fn read(&self) -> Result<Good, Failed> {
+        let refuse = |text: String| Failed::new(ErrorKind::Key, text);
+        match self {
+            Self::Variable(name) => match variable(name) {
+                Some(key) => Ok(Good { key, until: None }),
+                None => Err(refuse(format!("the variable {name} is not set, or is empty"))),
+            },
+            Self::File(path) => {
+                let shown = path.display();
+                let text = tokio::task::spawn_blocking({
+                    let path = path.clone();
+                    move || std::fs::read_to_string(path)
+                });
+                match text.await {
+                    Ok(Ok(text)) if !text.trim().is_empty() => {
+                        Ok(Good { key: text.trim().into(), until: None })
+                    }
+                    Ok(Ok(_)) => Err(refuse(format!("the key file {shown} is empty"))),
+                    Ok(Err(e)) => {
+                        Err(refuse(format!("the key file {shown} cannot be read: {}", e.kind())))
+                    }
+                    Err(_) => Err(refuse(format!("the key file {shown} cannot be read"))),
+                }
+            }
+            Self::Command(line) => printed(line).await.map_err(refuse),
+        }
+    }
+}
+
+/// What a command prints. Neither its output nor its errors are shown: both may hold a key.
+async fn printed(line: &str) -> Result<Good, String> {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut command = Command::new(shell);
+    command.args([flag, line]).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let output = match tokio::time::timeout(COMMAND_TIME, command.output()).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(e)) => return Err(format!("the key command cannot be run: {}", e.kind())),
+        Err(_) => return Err(format!("the key command did not end in {COMMAND_TIME:?}")),
+    };
+    if !output.status.success() {
+        let status = output.status;
+        return Err(format!("the key command failed ({status}); run it by hand to see why"));
+    }
+    let text = String::from_utf8(output.stdout).map_err(|_| "the key command printed no text")?;
+    read_printed(text.trim()).ok_or_else(|| "the key command printed no key".to_owned())
+}
+
+/// A key alone, or the JSON of a cloud's tool.
+fn read_printed(text: &str) -> Option<Good> {
+    if !text.starts_with('{') {
+        let is_key = !text.is_empty() && !text.contains(char::is_whitespace);
+        return is_key.then(|| Good { key: text.into(), until: None });
+    }
+    let form: Value = serde_json::from_str(text).ok()?;
+    let token =
+        ["token", "access_token", "accessToken"].iter().find_map(|name| form[name].as_str());
+    let number = |name: &str| match &form[name] {
+        Value::String(text) => text.parse::<f64>().ok(),
+        value => value.as_f64(),
+    };
+    let on = || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        Some(number("expires_on")? - now.as_secs_f64())
+    };
+    let left = number("expires_in").or_else(on);
+    let left = left.map(|left| Duration::try_from_secs_f64(left.max(0.0)).unwrap_or(Duration::MAX));
+    let until = left.and_then(|left| Instant::now().checked_add(left.saturating_sub(MARGIN)));
+    let token = token.filter(|token| !token.trim().is_empty())?;
+    Some(Good { key: token.into(), until })
+}
+
+/// How a vendor wants this key. A token of a cloud's directory (a JWT) goes as a bearer, also
+/// to vendors whose own keys stand in a header of their own, such as Azure's.
+pub(crate) fn suited(vendor: &Vendor, key: Option<&Secret>) -> Vendor {
+    let is_token = |key: &Secret| {
+        let text = key.expose();
+        text.starts_with("eyJ") && text.split('.').count() == 3
+    };
+    match (&vendor.auth, key) {
+        (Auth::Header(_), Some(key)) if is_token(key) => vendor.clone().auth(Auth::Bearer),
+        _ => vendor.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_prints_a_key_alone_or_the_json_of_a_clouds_tool() {
+        let plain = read_printed("ya29.token").unwrap();
+        assert_eq!((plain.key.expose(), plain.until), ("ya29.token", None));
+        let azure =
+            read_printed(r#"{"accessToken": "eyJ.a.b", "expires_on": 4102444800}"#).unwrap();
+        assert_eq!(azure.key.expose(), "eyJ.a.b");
+        assert!(azure.until.unwrap() > Instant::now() + Duration::from_secs(3600));
+        let spent = read_printed(r#"{"token": "t", "expires_in": "30"}"#).unwrap();
+        assert!(spent.until.unwrap() <= Instant::now(), "it expires within the margin");
+        assert!(read_printed("please log in").is_none());
+        assert!(read_printed("").is_none());
+        assert!(read_printed(r#"{"error": "no"}"#).is_none());
+    }
+
+    #[test]
+    fn a_directory_token_goes_as_a_bearer_and_a_key_of_azures_in_its_own_header() {
+        let azure = Vendor::named("azure").unwrap();
+        let auth = |key: &str| suited(azure, Some(&key.into())).auth;
+        assert_eq!(auth("eyJhbGciOi.eyJhdWQ.c2ln"), Auth::Bearer);
+        assert_eq!(auth("0123456789abcdef"), azure.auth);
+    }
+}

@@ -1,0 +1,50 @@
+//! Sends requests to model APIs and reads their answers.
+//!
+//! ```text
+//!   Session ──record──▶ Call ──▶ try ──▶ try ──▶ first piece ──▶ pieces … ──▶ Answer
+//!      ▲                 key, address,   └─ waits, new keys,       └─ a cut keeps what came
+//!      │                 headers: wire      the next target             │
+//!      └────────────────────────── take ◀───────────────────────────────┘
+//! ```
+//!
+//! [`Transport::ask`] makes a session's next request, sends it and takes in the answer;
+//! [`Transport::ask_streaming`] does the same and hands on the pieces while they come.
+//! [`Transport::send`] and [`Transport::stream`] send a body that was made elsewhere.
+//!
+//! | module of the library | what it decides |
+//! |---|---|
+//! | [`Timeouts`], [`Retries`] | how long is waited, and how often it is tried |
+//! | [`KeySource`] | where keys come from |
+//! | [`Rates`] | what tokens cost; unknown is unknown, not nothing |
+//! | [`Attempts`] | what was tried, in every answer and in every error |
+//! | [`Error`] | what failed, at whom, and what to do |
+//!
+//! No key is ever in an error, in a `Debug` form or in a log.
+
+mod answer;
+mod attempt;
+mod aws;
+mod body;
+mod call;
+mod error;
+mod exchange;
+mod failed;
+mod incoming;
+mod key;
+mod limits;
+mod price;
+mod session;
+mod stream;
+mod transport;
+mod tries;
+
+pub use answer::Answer;
+pub use attempt::{Attempt, Attempts, Because};
+pub use call::Call;
+pub use error::{Error, ErrorKind};
+pub use key::KeySource;
+pub use limits::{Limit, Retries, Timeouts};
+pub use price::{Amount, Rates};
+pub use session::Asking;
+pub use stream::Streaming;
+pub use transport::{Builder, Transport};

@@ -1,0 +1,270 @@
+//! A session's next request, sent, and its answer, taken in.
+//!
+//! | what happens | what the session has then |
+//! |---|---|
+//! | an answer comes whole | the message, its usage and its finish, in one commit |
+//! | a stream breaks off, or is cancelled | the text and the whole calls that came, marked as cut |
+//! | it breaks off before anything was said | the request, and its usage if that was told |
+//! | the call is dropped | the request, of unknown usage |
+//! | the target gives way to the next | a request for each, and one answer |
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use interleaf::assemble::Recipe;
+use interleaf::model::{Message, MessageId, PartRef, Reply};
+use interleaf::wire::Delta;
+use interleaf::{Impact, Next, Request, Session, Target};
+
+use crate::answer::Answer;
+use crate::attempt::Because;
+use crate::exchange::Begun;
+use crate::failed::Failed;
+use crate::tries::Course;
+use crate::{Attempts, Call, Error, ErrorKind, Streaming, Transport};
+
+impl Transport {
+    /// Makes a session's next request, sends it and takes in the answer.
+    ///
+    /// # Errors
+    /// If no request can be made, there is no answer after all tries, or the session cannot
+    /// keep it.
+    pub async fn ask(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        target: &Target,
+    ) -> Result<Answer, Error> {
+        self.ask_any(session, recipe, std::slice::from_ref(target)).await
+    }
+
+    /// As [`ask`](Self::ask), of the first of these targets that gives an answer.
+    ///
+    /// The next one is asked if what is wrong is the vendor and not the request. What that
+    /// costs on its cache stands in the [`Attempts`].
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask); with the last target's failure.
+    pub async fn ask_any(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        targets: &[Target],
+    ) -> Result<Answer, Error> {
+        let asked = self.begin(session, recipe, targets, false).await?;
+        asked.into_session(self, session).finish().await
+    }
+
+    /// As [`ask_any`](Self::ask_any), and hands on the pieces while they come. The session
+    /// takes the answer in with [`Asking::finish`] or [`Asking::cancel`].
+    ///
+    /// # Errors
+    /// As [`ask_any`](Self::ask_any), up to the first piece.
+    pub async fn ask_streaming<'s>(
+        &self,
+        session: &'s mut Session,
+        recipe: &Recipe,
+        targets: &[Target],
+    ) -> Result<Asking<'s>, Error> {
+        let asked = self.begin(session, recipe, targets, true).await?;
+        Ok(asked.into_session(self, session))
+    }
+
+    /// Makes requests and sends them until an answer begins.
+    async fn begin(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        targets: &[Target],
+        streams: bool,
+    ) -> Result<Asked, Error> {
+        let mut course = Course::new(self, streams);
+        let mut last = None;
+        for target in targets {
+            let because = if last.is_none() { Because::First } else { Because::FallBack };
+            let mut target = target.clone();
+            target.options.stream |= streams;
+            match self.begin_at(session, recipe, &mut target, because, &mut course).await {
+                Ok(asked) => return Ok(asked),
+                Err(error) if error.failed().is_vendors() => last = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last.unwrap_or_else(Error::of_nobody))
+    }
+
+    async fn begin_at(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        target: &mut Target,
+        mut because: Because,
+        course: &mut Course,
+    ) -> Result<Asked, Error> {
+        let is_fall_back = because == Because::FallBack;
+        loop {
+            let request = record(session, recipe, target, &course.attempts).await?;
+            let call = Call::of(&request, target);
+            let begun = course.run(&call, because).await;
+            if is_fall_back && because == Because::FallBack {
+                course.note_impact(&request.impact);
+            }
+            match begun {
+                Ok(begun) => {
+                    let attempts = std::mem::take(&mut course.attempts);
+                    return Ok(Asked { begun, call, impact: request.impact, attempts });
+                }
+                Err(error)
+                    if error.failed().is_signature() && because != Because::WithoutThinking =>
+                {
+                    let thinking = thoughtful(session);
+                    if thinking.is_empty() {
+                        return Err(error);
+                    }
+                    target.options.unbound_thinking.extend(thinking);
+                    because = Because::WithoutThinking;
+                }
+                Err(error) => return Err(error.with_attempts(course.attempts.clone())),
+            }
+        }
+    }
+}
+
+/// A request whose answer has begun.
+struct Asked {
+    begun: Begun,
+    call: Call,
+    impact: Impact,
+    attempts: Attempts,
+}
+
+impl Asked {
+    fn into_session<'s>(self, transport: &Transport, session: &'s mut Session) -> Asking<'s> {
+        let Self { begun, call, impact, attempts } = self;
+        Asking { session, streaming: transport.streaming(begun, &call, attempts), impact }
+    }
+}
+
+/// Makes and notes the session's next request.
+async fn record(
+    session: &mut Session,
+    recipe: &Recipe,
+    target: &Target,
+    attempts: &Attempts,
+) -> Result<Request, Error> {
+    let name = (target.vendor.name.as_str(), target.options.model.as_str());
+    let next = session.record(recipe, target).await;
+    match next.map_err(|e| Error::in_session(e, name).with_attempts(attempts.clone()))? {
+        Next::Send(request) => Ok(*request),
+        Next::Wait(calls) => {
+            let ids: Vec<&str> = calls.iter().map(|open| open.call.id.as_str()).collect();
+            let text = format!("no request yet: waiting for the results of {}", ids.join(", "));
+            Err(Error::of(Failed::new(ErrorKind::Waiting, text), name, attempts.clone()))
+        }
+        _ => {
+            let failed = Failed::new(ErrorKind::Request, "the session has no request to send");
+            Err(Error::of(failed, name, attempts.clone()))
+        }
+    }
+}
+
+/// The messages of a session that hold thinking.
+fn thoughtful(session: &Session) -> Vec<MessageId> {
+    let is_thought = |part: PartRef<'_>| matches!(part, PartRef::Thinking(_));
+    let messages = session.conversation().visible();
+    let thoughtful = messages.filter(|message| message.parts().any(is_thought));
+    thoughtful.map(|message| message.id.clone()).collect()
+}
+
+/// Takes in an answer. One that says nothing leaves what it cost.
+async fn keep(
+    session: &mut Session,
+    reply: &Reply,
+) -> Result<Option<Arc<Message>>, interleaf::Error> {
+    let is_cut = reply.finish == interleaf::model::Finish::Cut;
+    if is_cut && reply.message.parts().next().is_none() {
+        if let (Some(number), Some(usage)) = (reply.request, reply.usage) {
+            session.note_usage(number, usage).await?;
+        }
+        return Ok(None);
+    }
+    session.take(reply.clone()).await.map(Some)
+}
+
+/// A streamed answer on its way into a session: a [`Stream`] of pieces.
+///
+/// [`finish`](Self::finish) reads the rest and takes the answer in, [`cancel`](Self::cancel)
+/// ends it and takes in what came. Dropping it closes the connection at once; the session then
+/// has the request without an answer, and goes on from there.
+pub struct Asking<'s> {
+    session: &'s mut Session,
+    streaming: Streaming,
+    impact: Impact,
+}
+
+impl Asking<'_> {
+    /// The next piece; none at the end. After an error there is nothing more.
+    pub async fn next(&mut self) -> Option<Result<Delta, Error>> {
+        self.streaming.next().await
+    }
+
+    /// What was tried until the first piece came.
+    pub fn attempts(&self) -> &Attempts {
+        self.streaming.attempts()
+    }
+
+    /// What the request had in common with the one before.
+    pub fn impact(&self) -> &Impact {
+        &self.impact
+    }
+
+    /// Reads what is left and takes in the answer.
+    ///
+    /// # Errors
+    /// If it is not whole: what came of it is kept, as [`Error::kept`] shows. Or if the session
+    /// cannot keep it.
+    pub async fn finish(mut self) -> Result<Answer, Error> {
+        match self.streaming.drain().await {
+            Ok(answer) => {
+                let message = self.keep(&answer.reply).await?;
+                Ok(Answer { message, impact: Some(self.impact), ..answer })
+            }
+            Err(error) => {
+                let kept = match error.partial() {
+                    Some(reply) => self.keep(reply).await?,
+                    None => None,
+                };
+                Err(error.with_kept(kept))
+            }
+        }
+    }
+
+    /// Closes the connection and takes in what came; `None`, if that was nothing.
+    ///
+    /// # Errors
+    /// If the session cannot keep it.
+    pub async fn cancel(mut self) -> Result<Option<Answer>, Error> {
+        let Some(reply) = self.streaming.stop() else { return Ok(None) };
+        let message = self.keep(&reply).await?;
+        let Self { streaming, impact, .. } = self;
+        let Streaming { transport, vendor, model, attempts, .. } = streaming;
+        let answer = transport.answer(reply, &vendor.name, &model, attempts);
+        Ok(Some(Answer { message, impact: Some(impact), ..answer }))
+    }
+
+    async fn keep(&mut self, reply: &Reply) -> Result<Option<Arc<Message>>, Error> {
+        let kept = keep(self.session, reply).await;
+        let name = (self.streaming.vendor.name.as_str(), self.streaming.model.as_str());
+        kept.map_err(|e| Error::in_session(e, name).with_partial(Some(reply.clone())))
+    }
+}
+
+impl Stream for Asking<'_> {
+    type Item = Result<Delta, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.streaming).poll_next(cx)
+    }
+}

@@ -1,0 +1,239 @@
+//! A streamed answer: pieces while they come, and the whole reply at the end.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use interleaf::model::{PartRef, Reply};
+use interleaf::wire::{Decoder, Delta, StreamDecoder};
+
+use crate::answer::Answer;
+use crate::failed::Failed;
+use crate::incoming::Incoming;
+use crate::{Attempts, Error, Transport};
+
+/// Reads a stream, piece by piece.
+pub(crate) struct Pump {
+    /// None once all is read, or something failed: the connection is closed then.
+    incoming: Option<Incoming>,
+    decoder: StreamDecoder,
+    waiting: VecDeque<Delta>,
+    reply: Option<Reply>,
+    failed: Option<Failed>,
+}
+
+impl Pump {
+    pub(crate) fn new(incoming: Incoming, decoder: &Decoder) -> Self {
+        let (waiting, reply, failed) = (VecDeque::new(), None, None);
+        Self { incoming: Some(incoming), decoder: decoder.stream(), waiting, reply, failed }
+    }
+
+    /// An answer that came whole where a stream was asked for.
+    pub(crate) fn of_whole(reply: Reply, decoder: &Decoder) -> Self {
+        let waiting = deltas(&reply);
+        let decoder = decoder.stream();
+        Self { incoming: None, decoder, waiting, reply: Some(reply), failed: None }
+    }
+
+    /// Reads up to the first piece of content: what fails before it was never handed on, so
+    /// that the call may be tried again.
+    pub(crate) async fn begin(&mut self, first: &[u8]) -> Result<(), Failed> {
+        self.push(first)?;
+        let is_content = |delta: &Delta| !matches!(delta, Delta::Usage(_) | Delta::Unknown { .. });
+        while !self.waiting.iter().any(is_content) && self.reply.is_none() {
+            self.advance().await?;
+        }
+        Ok(())
+    }
+
+    /// Reads all of it.
+    pub(crate) async fn whole(&mut self) -> Result<Reply, Failed> {
+        loop {
+            self.waiting.clear();
+            if let Some(reply) = self.reply.take() {
+                return Ok(reply);
+            }
+            self.advance().await?;
+        }
+    }
+
+    async fn advance(&mut self) -> Result<(), Failed> {
+        std::future::poll_fn(|cx| self.poll_more(cx)).await
+    }
+
+    /// Takes the next bytes, or the end.
+    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        let Some(incoming) = &mut self.incoming else {
+            let over = || Failed::broken("there is no more");
+            return Poll::Ready(Err(self.failed.clone().unwrap_or_else(over)));
+        };
+        Poll::Ready(match ready!(incoming.poll(cx)) {
+            Some(Ok(piece)) => self.push(&piece),
+            Some(Err(failed)) if failed.kind != crate::ErrorKind::Cut => Err(self.fail(failed)),
+            // A message that is whole may be followed by anything, a broken connection too.
+            end => match self.decoder.finish() {
+                Ok(reply) => {
+                    self.reply = Some(reply);
+                    self.incoming = None;
+                    Ok(())
+                }
+                Err(e) => {
+                    let mut failed = Failed::wire(&e, None);
+                    if let Some(Err(broken)) = end {
+                        failed.text = format!("{} ({})", failed.text, broken.text);
+                    }
+                    Err(self.fail(failed))
+                }
+            },
+        })
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Failed> {
+        match self.decoder.push(bytes) {
+            Ok(deltas) => {
+                self.waiting.extend(deltas);
+                Ok(())
+            }
+            Err(e) => Err(self.fail(Failed::wire(&e, None))),
+        }
+    }
+
+    fn fail(&mut self, failed: Failed) -> Failed {
+        self.incoming = None;
+        self.failed = Some(failed.clone());
+        failed
+    }
+
+    /// The next piece; none at the end.
+    fn poll_delta(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Delta, Failed>>> {
+        loop {
+            if let Some(delta) = self.waiting.pop_front() {
+                return Poll::Ready(Some(Ok(delta)));
+            }
+            if self.reply.is_some() || self.incoming.is_none() {
+                return Poll::Ready(None);
+            }
+            if let Err(failed) = ready!(self.poll_more(cx)) {
+                return Poll::Ready(Some(Err(failed)));
+            }
+        }
+    }
+
+    fn partial(&self) -> Option<Reply> {
+        self.reply.clone().or_else(|| self.decoder.partial())
+    }
+}
+
+/// The pieces of a whole answer.
+fn deltas(reply: &Reply) -> VecDeque<Delta> {
+    let mut deltas = VecDeque::new();
+    for (part, of) in (0..).zip(reply.message.parts()) {
+        match of {
+            PartRef::Text(text) => {
+                deltas.push_back(Delta::Text { part, text: text.text.to_string() })
+            }
+            PartRef::Thinking(thinking) => {
+                deltas.push_back(Delta::Thinking { part, text: thinking.text.to_string() });
+            }
+            PartRef::Call(call) => {
+                let (id, name) = (call.id.to_string(), call.name.to_string());
+                deltas.push_back(Delta::Call { part, id, name });
+                deltas
+                    .push_back(Delta::Arguments { part, text: call.arguments.as_str().to_owned() });
+            }
+            _ => {}
+        }
+    }
+    deltas.extend(reply.usage.map(Delta::Usage));
+    deltas.push_back(Delta::Finish(reply.finish.clone()));
+    deltas
+}
+
+/// A streamed answer: a [`Stream`] of pieces. After the last one, [`finish`](Self::finish)
+/// gives the whole answer. Dropping it closes the connection at once.
+pub struct Streaming {
+    pump: Pump,
+    pub(crate) transport: Transport,
+    pub(crate) vendor: interleaf::wire::Vendor,
+    pub(crate) model: smol_str::SmolStr,
+    pub(crate) attempts: Attempts,
+}
+
+impl Streaming {
+    pub(crate) fn new(
+        pump: Pump,
+        transport: Transport,
+        target: &interleaf::Target,
+        attempts: Attempts,
+    ) -> Self {
+        let (vendor, model) = (target.vendor.clone(), target.options.model.clone());
+        Self { pump, transport, vendor, model, attempts }
+    }
+
+    /// The next piece; none at the end. After an error there is nothing more.
+    pub async fn next(&mut self) -> Option<Result<Delta, Error>> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// What was tried until the first piece came.
+    pub fn attempts(&self) -> &Attempts {
+        &self.attempts
+    }
+
+    /// What has come so far: text and thinking, and only whole calls.
+    pub fn partial(&self) -> Option<Reply> {
+        self.pump.partial()
+    }
+
+    /// Closes the connection and gives what has come.
+    pub fn cancel(mut self) -> Option<Reply> {
+        self.stop()
+    }
+
+    pub(crate) fn stop(&mut self) -> Option<Reply> {
+        self.pump.incoming = None;
+        self.partial()
+    }
+
+    /// Reads what is left and gives the whole answer.
+    ///
+    /// # Errors
+    /// If it is not whole. What came of it is [`Error::partial`].
+    pub async fn finish(mut self) -> Result<Answer, Error> {
+        self.drain().await
+    }
+
+    pub(crate) async fn drain(&mut self) -> Result<Answer, Error> {
+        while let Some(piece) = self.next().await {
+            piece?;
+        }
+        match (self.pump.reply.take(), self.pump.failed.clone()) {
+            (Some(reply), _) => {
+                let attempts = std::mem::take(&mut self.attempts);
+                Ok(self.transport.answer(reply, &self.vendor.name, &self.model, attempts))
+            }
+            (None, failed) => {
+                Err(self.error(failed.unwrap_or_else(|| Failed::broken("it was closed"))))
+            }
+        }
+    }
+
+    fn error(&self, failed: Failed) -> Error {
+        let name = (self.vendor.name.as_str(), self.model.as_str());
+        let mut attempts = self.attempts.clone();
+        if let Some(last) = attempts.last_mut() {
+            last.failed_with(&failed);
+        }
+        Error::of(failed, name, attempts).with_partial(self.pump.partial())
+    }
+}
+
+impl Stream for Streaming {
+    type Item = Result<Delta, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.pump.poll_delta(cx));
+        Poll::Ready(next.map(|piece| piece.map_err(|failed| self.error(failed))))
+    }
+}

@@ -1,0 +1,254 @@
+//! The transport: one pool of connections, and what all its calls keep to.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interleaf::model::{Reply, Spent};
+use smol_str::SmolStr;
+
+use crate::answer::Answer;
+use crate::exchange::Begun;
+use crate::failed::Failed;
+use crate::key::Keys;
+use crate::price::Prices;
+use crate::stream::Pump;
+use crate::tries::Course;
+use crate::{Attempts, Call, Error, ErrorKind, KeySource, Rates, Retries, Streaming, Timeouts};
+
+/// How long a connection that nobody uses is kept.
+const POOL_TIME: Duration = Duration::from_secs(90);
+
+/// Sends calls to model APIs. Clones share one pool of connections and the same keys.
+///
+/// ```no_run
+/// use interleaf::assemble::Recipe;
+/// use interleaf::model::Message;
+/// use interleaf::{Session, Target, store};
+/// use interleaf_transport::Transport;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut session = Session::create(store::open("sqlite:agent.db").await?, "a title").await?;
+/// session.append(Message::user("Which files are here?")).await?;
+///
+/// // The key is in ANTHROPIC_API_KEY.
+/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+/// let answer = Transport::new()?.ask(&mut session, &Recipe::new(), &target).await?;
+/// println!("{}", answer.reply.message.text());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Transport(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) client: reqwest::Client,
+    pub(crate) keys: Keys,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) retries: Retries,
+    pub(crate) most_bytes: u64,
+    prices: Prices,
+}
+
+/// What a transport keeps to.
+#[derive(Default)]
+#[must_use]
+pub struct Builder {
+    keys: Keys,
+    timeouts: Timeouts,
+    retries: Retries,
+    most_bytes: Option<u64>,
+    proxy: Proxies,
+    prices: Prices,
+}
+
+/// Which proxies are used.
+#[derive(Default)]
+enum Proxies {
+    #[default]
+    Environment,
+    None,
+    At(String),
+}
+
+/// The most bytes that an answer may have, unless another bound is set.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+impl Transport {
+    /// A transport with the usual time-outs and retries. Keys are in the variables of the
+    /// vendors' rows, proxies in `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+    ///
+    /// # Errors
+    /// If the system's certificates cannot be used.
+    pub fn new() -> Result<Self, Error> {
+        Self::builder().build()
+    }
+
+    /// A transport with other settings.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Sends a call and waits for the whole answer. If the call asks for a stream, it is read
+    /// to its end.
+    ///
+    /// # Errors
+    /// If there is no answer after all tries.
+    pub async fn send(&self, call: &Call) -> Result<Answer, Error> {
+        self.send_any(std::slice::from_ref(call)).await
+    }
+
+    /// Sends a call and hands on what comes, piece by piece. It waits for the first piece of
+    /// content: until then the call may be tried again.
+    ///
+    /// # Errors
+    /// If no answer begins after all tries.
+    pub async fn stream(&self, call: &Call) -> Result<Streaming, Error> {
+        self.stream_any(std::slice::from_ref(call)).await
+    }
+
+    /// As [`send`](Self::send), of the first of these calls that gives an answer. The next
+    /// one is made if what is wrong is the vendor and not the request.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); with the last call's failure.
+    pub async fn send_any(&self, calls: &[Call]) -> Result<Answer, Error> {
+        let (begun, call, attempts) = Course::new(self, false).run_any(calls).await?;
+        self.streaming(begun, call, attempts).finish().await
+    }
+
+    /// As [`stream`](Self::stream), of the first of these calls that gives an answer. There is
+    /// no change once a piece was handed on.
+    ///
+    /// # Errors
+    /// As [`stream`](Self::stream); with the last call's failure.
+    pub async fn stream_any(&self, calls: &[Call]) -> Result<Streaming, Error> {
+        let (begun, call, attempts) = Course::new(self, true).run_any(calls).await?;
+        Ok(self.streaming(begun, call, attempts))
+    }
+
+    pub(crate) fn streaming(&self, begun: Begun, call: &Call, attempts: Attempts) -> Streaming {
+        let pump = match begun {
+            Begun::Whole(reply) => Pump::of_whole(*reply, &call.decoder),
+            Begun::Stream(pump) => *pump,
+        };
+        Streaming::new(pump, self.clone(), &call.target, attempts)
+    }
+
+    pub(crate) fn answer(
+        &self,
+        reply: Reply,
+        vendor: &SmolStr,
+        model: &SmolStr,
+        attempts: Attempts,
+    ) -> Answer {
+        let spent = reply.usage.map(Spent::from);
+        let rates = self.0.prices.of(vendor, model);
+        let price = rates.zip(spent).map(|(rates, spent)| rates.price(&spent));
+        let (vendor, model) = (vendor.clone(), model.clone());
+        Answer { reply, vendor, model, spent, price, attempts, message: None, impact: None }
+    }
+}
+
+impl Builder {
+    /// Where the key of a vendor comes from, in place of its variable.
+    pub fn key(mut self, vendor: impl Into<SmolStr>, source: KeySource) -> Self {
+        self.keys.put(Some(vendor.into()), source);
+        self
+    }
+
+    /// Where the keys of all vendors come from that have no source of their own.
+    pub fn any_key(mut self, source: KeySource) -> Self {
+        self.keys.put(None, source);
+        self
+    }
+
+    /// How long calls may take.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// How often calls are tried again.
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// The most bytes that an answer may have; 256 MiB unless it is set.
+    pub fn most_bytes(mut self, most: u64) -> Self {
+        self.most_bytes = Some(most);
+        self
+    }
+
+    /// What a million tokens of a model cost, in place of its list price. An empty name
+    /// stands for all models of the vendor.
+    pub fn rates(
+        mut self,
+        vendor: impl Into<SmolStr>,
+        model: impl Into<SmolStr>,
+        rates: Rates,
+    ) -> Self {
+        self.prices.put(vendor.into(), model.into(), rates);
+        self
+    }
+
+    /// No proxy, whatever the environment says.
+    pub fn no_proxy(mut self) -> Self {
+        self.proxy = Proxies::None;
+        self
+    }
+
+    /// This proxy, whatever the environment says.
+    pub fn proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Proxies::At(url.into());
+        self
+    }
+
+    /// Makes the transport.
+    ///
+    /// # Errors
+    /// If the proxy's address is none, or the system's certificates cannot be used.
+    pub fn build(self) -> Result<Transport, Error> {
+        // Whoever uses this library may have chosen another; that one is used then.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut client = reqwest::Client::builder()
+            // A redirect would take the key elsewhere.
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_idle_timeout(POOL_TIME)
+            .tcp_nodelay(true)
+            .user_agent(concat!("interleaf/", env!("CARGO_PKG_VERSION")));
+        if let Some(limit) = self.timeouts.connect {
+            client = client.connect_timeout(limit);
+        }
+        let refuse = |text: String| {
+            Error::of(Failed::new(ErrorKind::Request, text), ("", ""), Attempts::default())
+        };
+        client = match self.proxy {
+            Proxies::Environment => client,
+            Proxies::None => client.no_proxy(),
+            // The address may hold a password, so it is not shown.
+            Proxies::At(url) => client.proxy(
+                reqwest::Proxy::all(url)
+                    .map_err(|_| refuse("the proxy's address is none".into()))?,
+            ),
+        };
+        let client = client.build().map_err(|e| {
+            refuse(format!("no HTTP client can be made: {}", Failed::http(e, None).text))
+        })?;
+        let Self { keys, timeouts, retries, most_bytes, prices, .. } = self;
+        let most_bytes = most_bytes.unwrap_or(MOST_BYTES);
+        Ok(Transport(Arc::new(Inner { client, keys, timeouts, retries, most_bytes, prices })))
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { timeouts, retries, most_bytes, .. } = &*self.0;
+        f.debug_struct("Transport")
+            .field("timeouts", timeouts)
+            .field("retries", retries)
+            .field("most_bytes", most_bytes)
+            .finish_non_exhaustive()
+    }
+}

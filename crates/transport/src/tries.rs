@@ -1,0 +1,138 @@
+//! From try to try: what is tried again, when, and how often.
+//!
+//! | what failed | what is done |
+//! |---|---|
+//! | no connection, it broke, no byte in time | again, after a wait |
+//! | the API is busy, broken, or asks to slow down | again, after the wait that it asks for |
+//! | it asks for a longer wait than is allowed | an error with that figure |
+//! | the key is refused, and its source may give another | again, at once, one time |
+//! | anything else | an error |
+//!
+//! Nothing is tried again once a piece of an answer was handed on.
+
+use std::time::Duration;
+
+use interleaf::Impact;
+use interleaf::wire::ApiErrorKind;
+use tokio::time::Instant;
+
+use crate::attempt::{Attempt, Because};
+use crate::exchange::{Begun, Missed};
+use crate::failed::{Failed, seconds};
+use crate::incoming::Deadline;
+use crate::{Attempts, Call, Error, ErrorKind, Limit, Transport};
+
+/// A call on its way through its tries.
+pub(crate) struct Course {
+    transport: Transport,
+    began: Instant,
+    total: Option<Deadline>,
+    /// Whether pieces are handed on while they come.
+    streams: bool,
+    pub(crate) attempts: Attempts,
+}
+
+impl Course {
+    pub(crate) fn new(transport: &Transport, streams: bool) -> Self {
+        let total = Deadline::from_now(Limit::Total, transport.0.timeouts.total);
+        let (began, attempts) = (Instant::now(), Attempts::default());
+        Self { transport: transport.clone(), began, total, streams, attempts }
+    }
+
+    /// Tries calls, one after the other, until an answer begins.
+    pub(crate) async fn run_any(
+        mut self,
+        calls: &[Call],
+    ) -> Result<(Begun, &Call, Attempts), Error> {
+        let mut last = None;
+        for call in calls {
+            let because = if last.is_none() { Because::First } else { Because::FallBack };
+            match self.run(call, because).await {
+                Ok(begun) => return Ok((begun, call, self.attempts)),
+                Err(error) if error.failed().is_vendors() => last = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last.unwrap_or_else(Error::of_nobody))
+    }
+
+    /// Tries a call until an answer begins.
+    pub(crate) async fn run(&mut self, call: &Call, because: Because) -> Result<Begun, Error> {
+        let inner = &*self.transport.0;
+        let (mut because, mut waited, mut n_retries, mut is_new_key) =
+            (because, Duration::ZERO, 0, false);
+        loop {
+            let (clock, began) = (interleaf::now().ok(), Instant::now());
+            let begun = inner.once(call, self.streams, self.total).await;
+            let (vendor, model) = call.name();
+            let mut attempt = Attempt {
+                vendor: vendor.into(),
+                model: model.into(),
+                began: clock,
+                took: began.elapsed(),
+                waited,
+                because,
+                failure: None,
+                impact: None,
+            };
+            let Missed { failed, key } = match begun {
+                Ok(begun) => {
+                    self.attempts.push(attempt);
+                    return Ok(begun);
+                }
+                Err(missed) => missed,
+            };
+            attempt.failed_with(&failed);
+            self.attempts.push(attempt);
+            let is_refused = failed.kind == ErrorKind::Api(ApiErrorKind::Authentication);
+            if let (true, false, Some(key), None) = (is_refused, is_new_key, &key, &call.target.key)
+                && inner.keys.forget(&call.target.vendor, key).await
+            {
+                (because, waited, is_new_key) = (Because::NewKey, Duration::ZERO, true);
+                continue;
+            }
+            n_retries += 1;
+            waited = match self.wait(&failed, n_retries) {
+                Ok(wait) => wait,
+                Err(failed) => return Err(self.failed(failed, call)),
+            };
+            tokio::time::sleep(waited).await;
+            because = Because::Retry;
+        }
+    }
+
+    /// How long to wait before the next try; the failure, if there is none.
+    fn wait(&self, failed: &Failed, number: u32) -> Result<Duration, Failed> {
+        let retries = &self.transport.0.retries;
+        if !failed.is_retryable() || number > retries.most {
+            return Err(failed.clone());
+        }
+        let own = retries.wait(number);
+        let wait = match failed.asked_wait() {
+            Some(asked) if asked > retries.longest_asked => {
+                let mut failed = failed.clone();
+                let (asked, most) = (seconds(asked), seconds(retries.longest_asked));
+                failed.text +=
+                    &format!(" (it asks to wait {asked}, and at most {most} is allowed)");
+                return Err(failed);
+            }
+            // A little more than asked, so that not all come back at the same instant.
+            Some(asked) => asked + own.min(retries.first_wait),
+            None => own,
+        };
+        let is_late = self.began.elapsed() + wait > retries.total;
+        let is_over = self.total.is_some_and(|total| Instant::now() + wait >= total.at);
+        if is_late || is_over { Err(failed.clone()) } else { Ok(wait) }
+    }
+
+    /// What the last try costs on the cache.
+    pub(crate) fn note_impact(&mut self, impact: &Impact) {
+        if let Some(last) = self.attempts.last_mut() {
+            last.impact = Some(Box::new(impact.clone()));
+        }
+    }
+
+    fn failed(&self, failed: Failed, call: &Call) -> Error {
+        Error::of(failed, call.name(), self.attempts.clone())
+    }
+}

@@ -1,0 +1,155 @@
+//! Where keys come from, and that nobody sees them.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use interleaf::wire::{ApiErrorKind, Auth, Family, Options, Vendor};
+use interleaf_transport::{Because, Call, ErrorKind, KeySource, Retries, Timeouts};
+
+use crate::families::{FAMILIES, KEY, builder, saying, target, transport, vendor};
+use crate::server::{Act, Piece, Server};
+
+fn good() -> Act {
+    Act::stream(&saying(Family::OpenaiChat, "yes"), 64)
+}
+
+/// A call whose key the transport has to find.
+fn keyless(server: &Server) -> Call {
+    let vendor = vendor(Family::OpenaiChat, server);
+    Call::new(interleaf::Target::with_options(vendor, Options::model("gpt-5")), "{}")
+}
+
+fn sent_key(server: &Server, n: usize) -> String {
+    let seen = server.seen();
+    seen[n].headers["authorization"].to_str().unwrap().replace("Bearer ", "")
+}
+
+#[tokio::test]
+async fn a_key_comes_from_a_file_and_is_read_again_when_it_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, "old-key\n").unwrap();
+    let refused = |key| Act::json(401, format!(r#"{{"error":{{"message":"wrong key {key}"}}}}"#));
+    let server = Server::start([good(), refused("old-key"), good(), refused("new-key")]).await;
+    let transport = builder().key("openai", KeySource::File(path.clone())).build().unwrap();
+    transport.send(&keyless(&server)).await.unwrap();
+    std::fs::write(&path, "new-key").unwrap();
+    let answer = transport.send(&keyless(&server)).await.unwrap();
+    let becauses: Vec<_> = answer.attempts.iter().map(|attempt| attempt.because).collect();
+    assert_eq!(becauses, [Because::First, Because::NewKey]);
+    let keys: Vec<_> = (0..3).map(|n| sent_key(&server, n)).collect();
+    assert_eq!(keys, ["old-key", "old-key", "new-key"]);
+    // Only once: a key that is refused twice is an error.
+    let error = transport.send(&keyless(&server)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Api(ApiErrorKind::Authentication));
+    assert_eq!(error.attempts().len(), 2);
+    assert!(!format!("{error:?} {error}").contains("new-key"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_command_is_run_once_for_as_long_as_its_key_is_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let line = format!("echo x >> {0}; echo key-$(wc -l < {0} | tr -d ' ')", count.display());
+    let refused = Act::json(401, r#"{"error":{"message":"expired"}}"#);
+    let server = Server::start([good(), good(), refused, good()]).await;
+    let transport = builder().any_key(KeySource::Command(line)).build().unwrap();
+    for _ in 0..3 {
+        transport.send(&keyless(&server)).await.unwrap();
+    }
+    let keys: Vec<_> = (0..4).map(|n| sent_key(&server, n)).collect();
+    assert_eq!(keys, ["key-1", "key-1", "key-1", "key-2"]);
+}
+
+#[tokio::test]
+async fn a_source_without_a_key_is_an_error_that_names_it_and_nothing_is_sent() {
+    let server = Server::start([good()]).await;
+    let cases = [
+        (KeySource::Variable("INTERLEAF_NO_SUCH_KEY".into()), "INTERLEAF_NO_SUCH_KEY"),
+        (KeySource::File("/no/such/file".into()), "/no/such/file"),
+        (KeySource::Command("echo a secret on the way >&2; exit 3".into()), "3"),
+        (KeySource::Command("true".into()), "printed no key"),
+    ];
+    for (source, named) in cases {
+        let transport = builder().any_key(source).build().unwrap();
+        let error = transport.send(&keyless(&server)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Key, "{error}");
+        assert!(error.to_string().contains(named), "{error}");
+        assert!(!format!("{error:?}").contains("secret on the way"), "{error:?}");
+    }
+    let mut unset = keyless(&server);
+    unset.target.vendor = unset.target.vendor.key_variable("INTERLEAF_NO_SUCH_KEY");
+    let error = transport().send(&unset).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Key);
+    assert!(error.to_string().contains("INTERLEAF_NO_SUCH_KEY"), "{error}");
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_bedrock_key_goes_as_a_bearer() {
+    let bytes = saying(Family::Bedrock, "yes");
+    let server = Server::start([Act::stream(&bytes, 64)]).await;
+    let bedrock = Vendor::named("bedrock").unwrap().clone().base_url(server.url.as_str());
+    assert_eq!(bedrock.auth, Auth::AwsV4);
+    let target = interleaf::Target::with_options(bedrock, Options::model("m")).with_key(KEY);
+    transport().send(&Call::new(target, "{}")).await.unwrap();
+    assert_eq!(sent_key(&server, 0), KEY);
+}
+
+/// The law: whatever fails, and whatever the server repeats, the key is in no error.
+#[tokio::test]
+async fn no_error_of_any_kind_holds_the_key() {
+    let echo = |status| {
+        let body = format!(r#"{{"error":{{"type":"t","code":"c","message":"bad key {KEY}"}}}}"#);
+        Act::json(status, body).header("x-request-id", KEY)
+    };
+    let acts = || {
+        let mut acts: Vec<Act> =
+            [400, 401, 403, 404, 408, 413, 429, 500, 503, 529].map(echo).into();
+        acts.push(
+            Act::json(302, KEY).header("location", &format!("https://x.example/{KEY}?k={KEY}")),
+        );
+        acts.push(Act::json(200, format!("{{\"{KEY}\"")));
+        acts.push(Act::json(200, format!("<html>{KEY}</html>")));
+        acts.push(Act::stream(
+            format!("data: {{\"error\":{{\"message\":\"{KEY}\"}}}}\n\n").as_bytes(),
+            9,
+        ));
+        acts.push(Act::stream(format!("data: {{{KEY}\n\n").as_bytes(), 1000));
+        acts.push(Act::stream(format!("event: {KEY}\ndata: {KEY}\n\n").as_bytes(), 1000));
+        acts.push(Act::stream(b"data: ", 9).then(Piece::Cut));
+        acts.push(Act::stream(b"data: ", 9).then(Piece::Stall));
+        acts.push(Act::Silence);
+        acts
+    };
+    let limit = Duration::from_millis(100);
+    let limits = Timeouts::default().first_byte(limit).idle(limit);
+    let transport = builder().timeouts(limits).retries(Retries::at_most(1)).build().unwrap();
+    for family in FAMILIES {
+        for act in acts() {
+            let server = Server::start([act.clone()]).await;
+            let mut target = target(family, &server);
+            for streams in [true, false] {
+                target.options.stream = streams;
+                let call = Call::new(target.clone(), "{}");
+                let outcome = match transport.stream(&call).await {
+                    Ok(streaming) => streaming.finish().await,
+                    Err(error) => Err(error),
+                };
+                let shown = match outcome {
+                    Err(error) => format!(
+                        "{error} {error:?} {:#?} {:?} {:?} {:?} {:?}",
+                        error.attempts(),
+                        error.source(),
+                        error.advice(),
+                        error.api_error(),
+                        error.message(),
+                    ),
+                    Ok(answer) => format!("{:?}", answer.attempts),
+                };
+                assert!(!shown.contains(KEY), "{family} {act:?}: {shown}");
+                assert!(!format!("{call:?} {transport:?}").contains(KEY));
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Real exchanges over loopback.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of a test fail like a test"
+)]
+
+mod cancel;
+mod connections;
+mod cut;
+mod fall_back;
+mod families;
+mod keys;
+mod retries;
+mod send;
+mod server;
+mod sessions;
+mod timeouts;
+mod usage;

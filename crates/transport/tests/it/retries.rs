@@ -1,0 +1,138 @@
+//! What is tried again, and what is not.
+
+use std::time::Duration;
+
+use interleaf::wire::{ApiErrorKind, Family};
+use interleaf_transport::{Because, Call, ErrorKind, Retries};
+
+use crate::families::{FAMILIES, builder, recorded, saying, target, transport};
+use crate::server::{Act, Piece, Server};
+
+fn call(family: Family, server: &Server) -> Call {
+    let mut target = target(family, server);
+    target.options.stream = true;
+    Call::new(target, "{}")
+}
+
+fn good() -> Act {
+    Act::stream(&saying(Family::Anthropic, "All is well."), 40)
+}
+
+/// Failures that may pass, each once.
+fn passing() -> Vec<(&'static str, Act)> {
+    let error =
+        |kind: &str| format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"no"}}}}"#);
+    let overloaded = format!("event: error\ndata: {}\n\n", error("overloaded_error"));
+    let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\
+                 \"type\":\"message\",\"role\":\"assistant\",\"model\":\"c\",\"content\":[],\
+                 \"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n";
+    vec![
+        ("429 with a wait", Act::json(429, error("rate_limit_error")).header("retry-after", "0")),
+        ("429 without", Act::json(429, error("rate_limit_error"))),
+        ("500", Act::json(500, error("api_error"))),
+        ("502 of a proxy", Act::json(502, "<html>bad gateway</html>")),
+        ("529", Act::json(529, error("overloaded_error"))),
+        ("an error in the stream", Act::stream(overloaded.as_bytes(), 1000)),
+        ("an error after the head", Act::stream(format!("{start}{overloaded}").as_bytes(), 1000)),
+        ("a cut at once", Act::stream(b"", 1).then(Piece::Cut)),
+        ("a cut after the head", Act::stream(start.as_bytes(), 1000).then(Piece::Cut)),
+        ("an end after the head", Act::stream(start.as_bytes(), 1000)),
+        ("an end at once", Act::stream(b"", 1)),
+    ]
+}
+
+#[tokio::test]
+async fn each_failure_that_may_pass_is_tried_again_before_anything_was_handed_on() {
+    for (name, act) in passing() {
+        let server = Server::start([act.clone(), act, good()]).await;
+        let streaming = transport().stream(&call(Family::Anthropic, &server)).await;
+        let answer = streaming.unwrap_or_else(|e| panic!("{name}: {e}")).finish().await.unwrap();
+        assert_eq!(answer.reply.message.text(), "All is well.", "{name}");
+        assert_eq!(server.seen().len(), 3, "{name}");
+        let tries: Vec<_> =
+            answer.attempts.iter().map(|a| (a.because, a.failure.is_some())).collect();
+        let expected = [(Because::First, true), (Because::Retry, true), (Because::Retry, false)];
+        assert_eq!(tries, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_pass_is_not_tried_again() {
+    let error =
+        |kind: &str| format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"no"}}}}"#);
+    let cases = [
+        (Act::json(400, error("invalid_request_error")), ErrorKind::Api(ApiErrorKind::Refused)),
+        (
+            Act::json(401, error("authentication_error")),
+            ErrorKind::Api(ApiErrorKind::Authentication),
+        ),
+        (Act::json(403, error("permission_error")), ErrorKind::Api(ApiErrorKind::PermissionDenied)),
+        (Act::json(404, error("not_found_error")), ErrorKind::Api(ApiErrorKind::NotFound)),
+        (Act::json(200, "<html>hello</html>"), ErrorKind::Unreadable),
+        (Act::json(200, "{}"), ErrorKind::Unreadable),
+        (Act::stream(b"event: message_start\ndata: {no json\n\n", 99), ErrorKind::Unreadable),
+        (
+            Act::json(307, "").header("location", "https://other.example/v1?key=k"),
+            ErrorKind::Redirect,
+        ),
+    ];
+    for (act, kind) in cases {
+        let server = Server::start([act.clone(), good()]).await;
+        let error = transport().send(&call(Family::Anthropic, &server)).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{act:?}: {error}");
+        assert_eq!(server.seen().len(), 1, "{act:?}");
+        assert!(error.to_string().starts_with("anthropic (claude-sonnet-4-5): "), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_the_api_asks_for_is_kept_and_one_that_is_too_long_is_an_error_with_the_figure()
+{
+    let busy =
+        |wait: &str| Act::json(429, r#"{"error":{"message":"slow"}}"#).header("retry-after", wait);
+    let server = Server::start([busy("1"), good()]).await;
+    let answer = transport().send(&call(Family::Anthropic, &server)).await.unwrap();
+    let waited = answer.attempts.iter().last().unwrap().waited;
+    assert!(waited >= Duration::from_secs(1), "{waited:?}");
+
+    let server = Server::start([busy("3600"), good()]).await;
+    let error = transport().send(&call(Family::Anthropic, &server)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Api(ApiErrorKind::RateLimited));
+    assert!(error.to_string().contains("3600 s"), "{error}");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn the_number_of_tries_is_bounded_and_all_of_them_are_told() {
+    let server = Server::start([Act::json(503, "down")]).await;
+    let error = transport().send(&call(Family::OpenaiChat, &server)).await.unwrap_err();
+    assert_eq!(server.seen().len(), 4);
+    assert_eq!(error.attempts().len(), 4);
+    assert_eq!(error.status(), Some(503));
+    assert!(error.to_string().contains("HTTP 503: "), "{error}");
+    assert!(error.to_string().contains("4 tries in "), "{error}");
+    assert!(error.advice().is_some());
+    let none = builder().retries(Retries::none()).build().unwrap();
+    assert_eq!(
+        none.send(&call(Family::OpenaiChat, &server)).await.unwrap_err().attempts().len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_tried_again_after_a_piece_was_handed_on() {
+    for family in FAMILIES {
+        let (_, stream) = recorded(family);
+        let act = Act::stream(&stream[..stream.len() * 2 / 3], 64).then(Piece::Cut);
+        let server = Server::start([act]).await;
+        let mut streaming = transport().stream(&call(family, &server)).await.unwrap();
+        let mut last = None;
+        while let Some(piece) = streaming.next().await {
+            last = Some(piece);
+        }
+        let error = last.unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cut, "{family}: {error}");
+        assert!(error.partial().is_some(), "{family}");
+        assert_eq!(server.seen().len(), 1, "{family}");
+    }
+}

@@ -1,0 +1,208 @@
+//! A session's requests and answers over real connections.
+
+use interleaf::assemble::Recipe;
+use interleaf::model::{Finish, Message, PartRef, ToolCall};
+use interleaf::store::Page;
+use interleaf::wire::{Family, lint};
+use interleaf::{Next, Session, Target, store};
+use interleaf_transport::{Because, ErrorKind};
+
+use crate::families::{FAMILIES, recorded, saying, target, transport};
+use crate::server::{Act, Server};
+
+pub(crate) async fn session() -> Session {
+    let store = store::open("memory:").await.unwrap();
+    let mut session = Session::create(store, "").await.unwrap();
+    session.append(Message::user("Which files are here?")).await.unwrap();
+    session
+}
+
+/// The next request, which must be one that the API takes.
+pub(crate) async fn assert_goes_on(session: &mut Session, target: &Target) {
+    session.append(Message::user("Go on.")).await.unwrap();
+    let Next::Send(request) = session.preview(&Recipe::new(), target).await.unwrap() else {
+        panic!("it waits");
+    };
+    let body = String::from_utf8(request.body.to_bytes()).unwrap();
+    let faults = lint::lint(&target.vendor, &body).unwrap();
+    assert!(faults.is_empty(), "{faults:?} in {body}");
+}
+
+#[tokio::test]
+async fn a_session_asks_and_keeps_the_answer_its_usage_and_its_calls_on_every_api() {
+    for family in FAMILIES {
+        let (whole, stream) = recorded(family);
+        for streams in [false, true] {
+            let act =
+                if streams { Act::stream(&stream, 11) } else { Act::json(200, whole.clone()) };
+            let server = Server::start([act]).await;
+            let target = target(family, &server);
+            let mut session = session().await;
+            let recipe = Recipe::new();
+            let answer = match streams {
+                false => transport().ask(&mut session, &recipe, &target).await.unwrap(),
+                true => {
+                    let targets = std::slice::from_ref(&target);
+                    let mut asking =
+                        transport().ask_streaming(&mut session, &recipe, targets).await.unwrap();
+                    while let Some(delta) = asking.next().await {
+                        delta.unwrap();
+                    }
+                    asking.finish().await.unwrap()
+                }
+            };
+            let kept = answer.message.unwrap();
+            assert_eq!(kept.text(), answer.reply.message.text(), "{family}");
+            assert_eq!(session.open_calls().len(), kept.calls().count(), "{family}");
+            let sent = &session.requests(Page::from(0, 1)).await.unwrap()[0];
+            assert_eq!(sent.usage, answer.reply.usage, "{family}");
+            assert!(
+                sent.body.is(&server.seen()[0].body),
+                "{family}: what was sent is what is kept"
+            );
+            let results: Vec<Message> =
+                session.open_calls().iter().map(|call: &ToolCall| call.result("done")).collect();
+            session.results(results).await.unwrap();
+            assert_goes_on(&mut session, &target).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_and_streams_may_move_between_threads() {
+    fn moves<T: Send>(thing: T) -> T {
+        thing
+    }
+    let server = Server::start([Act::stream(&saying(Family::Anthropic, "Yes."), 64)]).await;
+    let target = target(Family::Anthropic, &server);
+    let answer = tokio::spawn(moves(async move {
+        let (mut session, recipe) = (session().await, Recipe::new());
+        transport().ask(&mut session, &recipe, &target).await.unwrap();
+        let targets = [target];
+        let asking = transport().ask_streaming(&mut session, &recipe, &targets).await.unwrap();
+        moves(asking).finish().await.unwrap()
+    }));
+    assert_eq!(answer.await.unwrap().reply.message.text(), "Yes.");
+}
+
+#[tokio::test]
+async fn a_session_that_waits_for_results_sends_nothing() {
+    let (whole, _) = recorded(Family::Anthropic);
+    let server = Server::start([Act::json(200, whole)]).await;
+    let target = target(Family::Anthropic, &server);
+    let mut session = session().await;
+    let mut recipe = Recipe::new();
+    recipe.open_block = interleaf::assemble::OpenBlock::Wait;
+    transport().ask(&mut session, &recipe, &target).await.unwrap();
+    let error = transport().ask(&mut session, &recipe, &target).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Waiting);
+    assert!(error.to_string().contains("toolu_01, toolu_02"), "{error}");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn live_row_1_arguments_arrive_whole_however_the_bytes_are_cut() {
+    for family in FAMILIES {
+        let (whole, stream) = recorded(family);
+        let mut expected: Option<Vec<String>> = None;
+        let mut acts: Vec<Act> = [1, 2, 3, 13, 100_000].map(|n| Act::stream(&stream, n)).into();
+        acts.push(Act::json(200, whole));
+        for act in acts {
+            let server = Server::start([act]).await;
+            let mut session = session().await;
+            let target = target(family, &server);
+            let targets = std::slice::from_ref(&target);
+            let recipe = Recipe::new();
+            let asking = transport().ask_streaming(&mut session, &recipe, targets).await.unwrap();
+            let answer = asking.finish().await.unwrap();
+            let calls = answer.reply.message.calls();
+            let calls: Vec<String> =
+                calls.map(|call| format!("{} {}", call.name, call.arguments.as_str())).collect();
+            assert!(!calls.is_empty(), "{family}");
+            let first = expected.get_or_insert_with(|| calls.clone());
+            assert_eq!(&calls, first, "{family}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn live_row_2_parallel_calls_stay_apart_and_in_order() {
+    for family in FAMILIES {
+        let (_, stream) = recorded(family);
+        let server = Server::start([Act::stream(&stream, 5)]).await;
+        let mut session = session().await;
+        let target = target(family, &server);
+        let answer = transport().ask(&mut session, &Recipe::new(), &target).await.unwrap();
+        let ids: Vec<_> = answer.reply.message.calls().map(|call| call.id.clone()).collect();
+        let mut distinct = ids.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), ids.len(), "{family}: {ids:?}");
+        let open: Vec<_> = session.open_calls().iter().map(|call| call.id.clone()).collect();
+        assert_eq!(open, ids, "{family}");
+    }
+}
+
+#[tokio::test]
+async fn live_row_3_text_beside_an_empty_list_of_calls_is_kept() {
+    let stream = b"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"Hello\",\"tool_calls\":[]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"content\":\" there\",\"tool_calls\":[]},\"finish_reason\":\"stop\"}]}\n\n\
+        data: [DONE]\n\n";
+    let server = Server::start([Act::stream(stream, 9)]).await;
+    let mut session = session().await;
+    let target = target(Family::OpenaiChat, &server);
+    let answer = transport().ask(&mut session, &Recipe::new(), &target).await.unwrap();
+    assert_eq!(answer.message.unwrap().text(), "Hello there");
+}
+
+#[tokio::test]
+async fn live_row_4_a_call_that_was_cut_off_by_the_length_is_not_waited_for_as_a_whole_one() {
+    let stream = b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\"function\":{\"name\":\"rm\",\"arguments\":\"{\\\"path\\\": \\\"/tm\"}}]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
+    let server = Server::start([Act::stream(stream, 9)]).await;
+    let mut session = session().await;
+    let target = target(Family::OpenaiChat, &server);
+    let answer = transport().ask(&mut session, &Recipe::new(), &target).await.unwrap();
+    assert_eq!(answer.reply.finish, Finish::Length);
+    let is_whole =
+        |call: &ToolCall| matches!(call.arguments, interleaf::model::Arguments::Object(_));
+    assert!(!answer.reply.message.calls().any(is_whole), "{:?}", answer.reply);
+    let mut session = self::session().await;
+    let incomplete = crate::families::fixture("openai-responses/cut-short.sse");
+    let server = Server::start([Act::stream(&incomplete, 9)]).await;
+    let target = self::target(Family::OpenaiResponses, &server);
+    let answer = transport().ask(&mut session, &Recipe::new(), &target).await.unwrap();
+    assert_eq!(answer.reply.finish, Finish::Length);
+}
+
+#[tokio::test]
+async fn live_row_7_thinking_whose_signature_is_refused_is_left_out_and_the_request_sent_once_more()
+{
+    let thinking = crate::families::fixture("anthropic/thinking.sse");
+    let refusal = r#"{"type":"error","error":{"type":"invalid_request_error",
+        "message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
+    let good = Act::stream(&saying(Family::Anthropic, "Here."), 64);
+    let acts = [Act::stream(&thinking, 64), Act::json(400, refusal), good, Act::json(400, refusal)];
+    let server = Server::start(acts).await;
+    let mut session = session().await;
+    let mut target = target(Family::Anthropic, &server);
+    target.options.model = "claude-sonnet-4-5-20250929".into();
+    let recipe = Recipe::new();
+    let first = transport().ask(&mut session, &recipe, &target).await.unwrap();
+    let has_thinking = first.reply.message.parts().any(|part| matches!(part, PartRef::Thinking(_)));
+    assert!(has_thinking, "{:?}", first.reply);
+    let results: Vec<_> = session.open_calls().iter().map(|call| call.result("done")).collect();
+    session.results(results).await.unwrap();
+    session.append(Message::user("Where?")).await.unwrap();
+    let answer = transport().ask(&mut session, &recipe, &target).await.unwrap();
+    assert_eq!(answer.reply.message.text(), "Here.");
+    let because: Vec<_> = answer.attempts.iter().map(|attempt| attempt.because).collect();
+    assert_eq!(because, [Because::First, Because::WithoutThinking]);
+    let body = |n: usize| String::from_utf8(server.seen()[n].body.to_vec()).unwrap();
+    assert!(body(1).contains("signature"), "{}", body(1));
+    assert!(!body(2).contains("signature"), "{}", body(2));
+    // Once: the second refusal is the answer.
+    let error = transport().ask(&mut session, &recipe, &target).await.unwrap_err();
+    assert_eq!(error.attempts().len(), 2, "{error}");
+    assert_goes_on(&mut session, &target).await;
+}

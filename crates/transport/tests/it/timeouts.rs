@@ -1,0 +1,95 @@
+//! Each limit on time, by its own name.
+
+use std::time::Duration;
+
+use interleaf::wire::Family;
+use interleaf_transport::{Call, ErrorKind, Limit, Retries, Timeouts, Transport};
+use tokio::net::TcpListener;
+
+use crate::families::{KEY, builder, saying, target};
+use crate::server::{Act, Piece, Server};
+
+const SHORT: Duration = Duration::from_millis(150);
+
+fn transport(timeouts: Timeouts) -> Transport {
+    builder().timeouts(timeouts).retries(Retries::none()).build().unwrap()
+}
+
+async fn limit_of(transport: &Transport, server: &Server) -> (ErrorKind, String) {
+    let mut target = target(Family::OpenaiChat, server);
+    target.options.stream = true;
+    let streaming = transport.stream(&Call::new(target, "{}")).await;
+    let error = match streaming {
+        Ok(streaming) => streaming.finish().await.unwrap_err(),
+        Err(error) => error,
+    };
+    (error.kind(), error.to_string())
+}
+
+fn stalls(bytes: usize) -> Act {
+    let stream = saying(Family::OpenaiChat, "one two three four five");
+    Act::stream(&stream[..bytes.min(stream.len())], 64).then(Piece::Stall)
+}
+
+#[tokio::test]
+async fn no_byte_of_an_answer_is_the_first_byte_limit() {
+    let transport = transport(Timeouts::default().first_byte(SHORT));
+    let headers_only = Act::Pieces { kind: "text/event-stream", pieces: vec![Piece::Stall] };
+    for act in [Act::Silence, headers_only] {
+        let server = Server::start([act]).await;
+        let (kind, text) = limit_of(&transport, &server).await;
+        assert_eq!(kind, ErrorKind::Timeout(Limit::FirstByte), "{text}");
+        assert!(text.contains("the first-byte time-out"), "{text}");
+        server.left().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_falls_silent_is_the_idle_limit() {
+    let transport = transport(Timeouts::default().idle(SHORT));
+    for bytes in [20, 1000] {
+        let server = Server::start([stalls(bytes)]).await;
+        let (kind, text) = limit_of(&transport, &server).await;
+        assert_eq!(kind, ErrorKind::Timeout(Limit::Idle), "{text}");
+        assert!(text.contains("the idle time-out"), "{text}");
+        server.left().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_in_all_is_the_total_limit_whatever_it_waits_for() {
+    let transport = transport(Timeouts::default().total(SHORT));
+    for act in [Act::Silence, stalls(0), stalls(20), stalls(1000)] {
+        let server = Server::start([act]).await;
+        let (kind, text) = limit_of(&transport, &server).await;
+        assert_eq!(kind, ErrorKind::Timeout(Limit::Total), "{text}");
+        server.left().await;
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_answer_is_the_connect_limit() {
+    // The handshake of TLS never ends: nobody reads what arrives here.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let mut target = interleaf::Target::new("openai", "gpt-5").unwrap().with_key(KEY);
+    target.vendor = target.vendor.base_url(url);
+    let transport = transport(Timeouts::default().connect(SHORT));
+    let error = transport.send(&Call::new(target, "{}")).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout(Limit::Connect), "{error}");
+    assert!(error.to_string().contains("the connect time-out"), "{error}");
+}
+
+#[tokio::test]
+async fn a_silent_vendor_is_tried_again_and_one_that_fell_silent_is_not() {
+    let limits = Timeouts::default().first_byte(SHORT).idle(SHORT);
+    let transport = builder().timeouts(limits).build().unwrap();
+    let good = Act::stream(&saying(Family::OpenaiChat, "here"), 64);
+    let server = Server::start([Act::Silence, good.clone()]).await;
+    let call = Call::new(target(Family::OpenaiChat, &server), "{}");
+    assert_eq!(transport.send(&call).await.unwrap().attempts.len(), 2);
+    let server = Server::start([stalls(1000), good]).await;
+    let (kind, _) = limit_of(&transport, &server).await;
+    assert_eq!(kind, ErrorKind::Timeout(Limit::Idle));
+    assert_eq!(server.seen().len(), 1);
+}
