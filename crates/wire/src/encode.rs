@@ -262,12 +262,13 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of(turns: &'a Turns<'a>, Context { prompt, vendor, options, .. }: &Context<'_>) -> Self {
+    fn of(turns: &'a Turns<'a>, cx: &Context<'_>) -> Self {
+        let Context { prompt, vendor, options, sets_marks, .. } = cx;
         Self {
             turns,
             asked: prompt.settled().is_some_and(|settled| settled::ends_with_user(settled.link())),
             newest_question: turns.turns.iter().rposition(Turn::is_spoken).unwrap_or(0),
-            breakpoint: Marks::of(prompt, vendor, options).message,
+            breakpoint: sets_marks.then(|| Marks::of(prompt, vendor, &options.model).message).flatten(),
         }
     }
 

@@ -106,10 +106,26 @@ fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
         upto -= 1;
     }
     let begins = json_text(&text[..upto]).ok()?;
-    let begins = begins.strip_suffix('"')?;
-    let end = find_text(begins.as_bytes(), bytes, at)? + 1 + escaped_len(text.as_bytes());
+    let begins = begins.strip_suffix('"')?.as_bytes();
+    let joined = || joined_at(&begins[1..], bytes, at);
+    let start = joined().or_else(|| find_text(begins, bytes, at).map(|quote| quote + 1))?;
+    let end = start + escaped_len(text.as_bytes());
     let closed = bytes.get(end) == Some(&b'"');
     Some((end + usize::from(closed)).min(bytes.len()))
+}
+
+/// Where a text begins that goes on from the one before: some APIs take what one side says as
+/// one text, with line breaks between.
+fn joined_at(begins: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
+    const BREAK: &[u8] = br"\n";
+    let mut start = at;
+    while bytes.get(start..)?.starts_with(BREAK) {
+        start += BREAK.len();
+        if bytes[start..].starts_with(begins) {
+            return Some(start);
+        }
+    }
+    None
 }
 
 /// Finds what begins with a quote. Between two texts of a turn there are few others, so that

@@ -61,6 +61,16 @@ struct Now {
     is_scout: bool,
 }
 
+/// A target, of OpenAI's a model that heeds marks.
+fn marked(family: Family, cache: CacheMarks) -> Target {
+    let mut target = target(family);
+    target.options.cache = cache;
+    if matches!(family, Family::OpenaiChat | Family::OpenaiResponses) && cache == CacheMarks::On {
+        target.options.model = "gpt-5.6".into();
+    }
+    target
+}
+
 fn now() -> impl Strategy<Value = Now> {
     let rule = select(vec![
         PlacementRule::AfterToolResult(3),
@@ -101,8 +111,7 @@ proptest! {
         block_on(async {
             let store = memory().await;
             let mut session = Session::create(store.clone(), "").await.unwrap();
-            let mut target = target(family);
-            target.options.cache = cache;
+            let target = marked(family, cache);
             let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
             let mut last: [Option<(u64, Vec<u8>)>; 2] = [None, None];
             for (n, mut message) in messages.into_iter().enumerate() {
@@ -277,8 +286,7 @@ fn h2_every_single_change_is_told_by_name() {
         for family in Family::ALL {
             for cache in [CacheMarks::Off, CacheMarks::On] {
                 for Change { name, made, told } in CHANGES {
-                    let mut target = target(family);
-                    target.options.cache = cache;
+                    let mut target = marked(family, cache);
                     let mut session = begun(&target).await;
                     let mut recipe = recipe();
                     made(&mut recipe, &mut target);
@@ -299,8 +307,10 @@ fn called(id: &str) -> (Message, Message) {
 #[test]
 fn h2_a_request_that_goes_on_from_the_last_breaks_nothing() {
     block_on(async {
-        for family in Family::ALL {
-            let target = target(family);
+        for (family, cache) in Family::ALL.into_iter().flat_map(|family| {
+            [CacheMarks::Off, CacheMarks::On].map(|cache| (family, cache))
+        }) {
+            let target = marked(family, cache);
             let mut recipe = recipe().with_rule(PlacementRule::AfterSystem);
             recipe.open_block = OpenBlock::Mend;
             let mut session = Session::create(memory().await, "").await.unwrap();

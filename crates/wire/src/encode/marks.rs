@@ -8,17 +8,15 @@ use crate::{CacheMarks, Options, Vendor};
 ///
 /// ```
 /// # use interleaf_model::{Entry, Message, Prompt, Provenance};
-/// use interleaf_wire::{CacheMarks, Marks, Options, Vendor};
+/// use interleaf_wire::{Marks, Vendor};
 ///
 /// # let entry = |message: Message| Entry { message: message.into(), provenance: Provenance::Original };
 /// # let said = vec![entry(Message::user("Is it done?")), entry(Message::assistant("It is."))];
 /// # let asked = interleaf_model::Requirements::NONE;
 /// # let prompt = Prompt::check_for(asked, said, [].into()).unwrap();
-/// let mut options = Options::model("gpt-5.6");
-/// options.cache = CacheMarks::On;
 /// let vendor = Vendor::named("openai").unwrap();
 /// // The last message is the assistant's, and OpenAI takes no mark there.
-/// assert_eq!(Marks::of(&prompt, vendor, &options).message, Some(0));
+/// assert_eq!(Marks::of(&prompt, vendor, "gpt-5.6").message, Some(0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -57,12 +55,12 @@ impl Marking {
 }
 
 impl Marks {
-    /// Those that [`encode`](crate::encode()) sets.
-    pub fn of(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Self {
+    /// Those that are set for a vendor's model with [`CacheMarks::On`].
+    pub fn of(prompt: &Prompt, vendor: &Vendor, model: &str) -> Self {
         let entries = prompt.entries();
-        match Marking::of(vendor, options) {
+        match (vendor.family.codec().marking)(vendor, model) {
             Marking::Nothing => Self::default(),
-            Marking::All => Self { head: true, message: prompt.breakpoint() },
+            Marking::All => Self::anywhere(prompt),
             Marking::Inputs { first_is_apart } => {
                 let n_head = entries.iter().take_while(|entry| is_system(entry)).count();
                 let n_apart = usize::from(entries[..n_head].first().is_some_and(first_is_apart));
@@ -72,6 +70,16 @@ impl Marks {
                 Self { head, message }
             }
         }
+    }
+
+    /// Those for a model whose API takes marks on any message.
+    pub fn anywhere(prompt: &Prompt) -> Self {
+        Self { head: true, message: prompt.breakpoint() }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -113,7 +113,7 @@ proptest! {
             if !lints_clean(vendor, &text(&marked)) {
                 continue;
             }
-            let marks = Marks::of(&prompt, vendor, &on);
+            let marks = Marks::of(&prompt, vendor, model);
             let n_head = prompt.entries().iter().take_while(|e| e.message.role() == Role::System);
             let n_head = n_head.count();
             let in_turns = marks.message.is_some_and(|at| at >= n_head);
@@ -248,7 +248,7 @@ fn h1_instructions_take_no_mark_and_a_mark_of_the_messages_own_gives_way() {
     let vendor = Vendor::named("openai-responses").unwrap();
     let on = options("gpt-5.6", CacheMarks::On);
     let body = encode(&prompt, vendor, &on).unwrap();
-    assert!(!Marks::of(&prompt, vendor, &on).head);
+    assert!(!Marks::of(&prompt, vendor, "gpt-5.6").head);
     let told: Vec<&str> = body.adjustments.iter().map(|told| told.detail.as_str()).collect();
     assert_eq!(
         told,
