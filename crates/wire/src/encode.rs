@@ -17,7 +17,7 @@ pub use session::SessionEncoder;
 
 pub(crate) use elements::Elements;
 pub(crate) use foreign::{GIVES_WAY, gives_way};
-pub(crate) use marks::Marking;
+pub(crate) use marks::{Marking, is_markable};
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::names::WireNames;
 use crate::turns::{Turn, Turns, answered};
 use crate::{
-    Adjustment, Error, ErrorKind, Family, NameMap, Number, Options, ResponseFormat,
-    Vendor, openai_responses,
+    Adjustment, Error, ErrorKind, Family, NameMap, Number, Options, ResponseFormat, Vendor,
+    openai_responses,
 };
 
 /// A request body, in pieces that go to a socket one after the other.
@@ -268,7 +268,9 @@ impl<'a> Places<'a> {
             turns,
             asked: prompt.settled().is_some_and(|settled| settled::ends_with_user(settled.link())),
             newest_question: turns.turns.iter().rposition(Turn::is_spoken).unwrap_or(0),
-            breakpoint: sets_marks.then(|| Marks::of(prompt, vendor, &options.model).message).flatten(),
+            breakpoint: sets_marks
+                .then(|| Marks::of(prompt, vendor, &options.model).message)
+                .flatten(),
         }
     }
 

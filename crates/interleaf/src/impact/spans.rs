@@ -156,8 +156,29 @@ fn escaped_len(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped_len;
-    use interleaf_model::json_text;
+    use super::{escaped_len, of};
+    use interleaf_model::{Entry, Message, Provenance, json_text};
+
+    #[test]
+    fn texts_that_are_joined_into_one_are_found_in_it() {
+        let texts = ["a role\nof \"two\" parts", "todo", "\nquestion", "todo"];
+        let entry = |text: &&str| {
+            let message = Message::user(text).into();
+            Entry { message, provenance: Provenance::Original }
+        };
+        let entries: Vec<Entry> = texts.iter().map(entry).collect();
+        for joiner in ["\n", "\n\n"] {
+            let joined = json_text(&texts.join(joiner)).unwrap();
+            let bytes = format!(r#"{{"role":"user","content":{joined}}}"#);
+            let found = of(&entries, bytes.as_bytes());
+            for (piece, text) in found.iter().zip(texts) {
+                let written = json_text(text).unwrap();
+                let piece = bytes[piece.bytes.clone()].trim_end_matches('"');
+                assert!(piece.ends_with(written.trim_matches('"')), "{piece} is not {written}");
+            }
+            assert_eq!(found.last().unwrap().bytes.end, bytes.len() - 1);
+        }
+    }
 
     #[test]
     fn the_length_of_a_text_in_json_is_that_of_what_is_written() {

@@ -212,10 +212,12 @@ struct Source<'a> {
 
 impl Found {
     fn of(fenced: &FencedContext<'_>, run: usize) -> Self {
-        let said = |text: ContextText| Form::Whole(match fenced.authority {
-            Some(authority) => text.said_by(authority),
-            None => text,
-        });
+        let said = |text: ContextText| {
+            Form::Whole(match fenced.authority {
+                Some(authority) => text.said_by(authority),
+                None => text,
+            })
+        };
         let kind = fenced.kind.clone();
         let form = match fenced.text {
             FencedText::Whole(text) => said(ContextText::new(kind, text)),

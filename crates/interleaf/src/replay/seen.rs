@@ -59,8 +59,7 @@ impl Marking {
         if self == Self::Unmarked {
             return Marks::default();
         }
-        let marks =
-            target.map(|target| Marks::of(prompt, &target.vendor, &target.options.model));
+        let marks = target.map(|target| Marks::of(prompt, &target.vendor, &target.options.model));
         marks.filter(|marks| !marks.is_empty()).unwrap_or_else(|| Marks::anywhere(prompt))
     }
 }

@@ -216,8 +216,9 @@ const CHANGES: &[Change] = &[
         name: "another model",
         made: |_, target| target.options.model = "b-model".into(),
         told: |cause| {
-            let (from, to) = ("a-model".into(), "b-model".into());
-            *cause == BreakCause::Model { from, to }
+            let froms = ["a-model", "gpt-5.6"];
+            matches!(cause, BreakCause::Model { from, to }
+                if froms.contains(&from.as_str()) && to == "b-model")
         },
     },
     Change {
@@ -298,6 +299,28 @@ fn h2_every_single_change_is_told_by_name() {
     });
 }
 
+#[test]
+fn h2_where_turns_are_merged_into_one_text_a_change_is_told_at_its_place() {
+    block_on(async {
+        let target = target_of(Vendor::named("llama-cpp").unwrap(), "a-model");
+        let recipe = recipe().with_rule(PlacementRule::AfterSystem);
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("Which spring is it?")).await.unwrap();
+        sent(&mut session, &recipe, &target).await;
+        let mut changed = recipe.clone();
+        changed.context[1].text = "1. look at the wheel".into();
+        let now = sent(&mut session, &changed, &target).await;
+        let body = String::from_utf8(now.body.to_bytes()).unwrap();
+        assert_eq!(body.matches(r#""role":"user""#).count(), 1, "{body}");
+        let told = now.impact.cause.to_string();
+        assert!(is_context(&now.impact.cause, "todo", ContextChange::Changed), "{told}");
+        // After the system text and the role, and within the TODO list.
+        let place = now.impact.place.unwrap();
+        assert_eq!(place.message, 2, "{told}");
+        assert_eq!(&body.as_bytes()[place.byte as usize..][..5], b"wheel");
+    });
+}
+
 fn called(id: &str) -> (Message, Message) {
     let said = format!("a [call {id} one]\nt {id}= a long list of things");
     let [call, result] = notation::parse(&said).unwrap().try_into().unwrap();
@@ -307,9 +330,10 @@ fn called(id: &str) -> (Message, Message) {
 #[test]
 fn h2_a_request_that_goes_on_from_the_last_breaks_nothing() {
     block_on(async {
-        for (family, cache) in Family::ALL.into_iter().flat_map(|family| {
-            [CacheMarks::Off, CacheMarks::On].map(|cache| (family, cache))
-        }) {
+        for (family, cache) in Family::ALL
+            .into_iter()
+            .flat_map(|family| [CacheMarks::Off, CacheMarks::On].map(|cache| (family, cache)))
+        {
             let target = marked(family, cache);
             let mut recipe = recipe().with_rule(PlacementRule::AfterSystem);
             recipe.open_block = OpenBlock::Mend;

@@ -134,7 +134,7 @@ fn told_and_cut(rule: &str, step: &Step, number: usize) -> Recipe {
         let authority = Authority::ALL[(at + number / 12) % Authority::ALL.len()];
         *text = text.clone().said_by(authority);
     }
-    let most = Amount::Tokens(if number < 6 { 250 } else { 150 });
+    let most = Amount::Tokens(if number < 6 { 500 } else { 400 });
     recipe.shares = Shares::new().with(Part::Context, Share::new(None, Some(most)));
     recipe
 }

@@ -2,10 +2,10 @@
 //! vendor attached, which go back to their owner only, and cache marks that give way to ours.
 
 use super::Context;
+use crate::Family;
 use crate::adjustment::AdjustmentKind;
 use crate::raw::{Fields, nearest};
 use crate::tree::Value;
-use crate::Family;
 use interleaf_model::{ENGINE, Entry, Extra, Json, Message, PartRef};
 
 /// What is said of a mark that is not sent.

@@ -107,9 +107,15 @@ fn is_system(entry: &Entry) -> bool {
 
 /// Whether something of it is written that can be marked.
 fn says_something(message: &Message) -> bool {
-    message.parts().any(|part| match part {
+    message.parts().any(is_markable)
+}
+
+/// Whether a part that is put in is written with a mark, if one is due. Of a picture or a file
+/// that cannot be sent a text tells.
+pub(crate) fn is_markable(part: PartRef<'_>) -> bool {
+    match part {
         PartRef::Text(text) => !text.is_blank(),
         PartRef::Image(_) | PartRef::File(_) => true,
         PartRef::Thinking(_) | PartRef::Call(_) | PartRef::Opaque(_) => false,
-    })
+    }
 }

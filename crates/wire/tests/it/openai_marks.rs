@@ -250,10 +250,7 @@ fn h1_instructions_take_no_mark_and_a_mark_of_the_messages_own_gives_way() {
     let body = encode(&prompt, vendor, &on).unwrap();
     assert!(!Marks::of(&prompt, vendor, "gpt-5.6").head);
     let told: Vec<&str> = body.adjustments.iter().map(|told| told.detail.as_str()).collect();
-    assert_eq!(
-        told,
-        ["prompt_cache_breakpoint gives way to the cache marks that are set anew"]
-    );
+    assert_eq!(told, ["prompt_cache_breakpoint gives way to the cache marks that are set anew"]);
     let off = encode(&prompt, vendor, &options("gpt-5.6", CacheMarks::Off)).unwrap();
     assert!(text(&off).contains(r#""ttl":"12h""#));
 }

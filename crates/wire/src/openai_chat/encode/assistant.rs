@@ -11,10 +11,10 @@ use crate::adjustment::AdjustmentKind;
 use crate::arguments;
 use crate::encode::{Context, TurnPlace};
 use crate::names::call_id;
-use crate::openai_chat::{MARK, OPENAI};
 use crate::openai_chat::wire::{
     self, Call, CallForm, Content, CustomCall, FunctionCall, Part, Rest,
 };
+use crate::openai_chat::{MARK, OPENAI};
 use crate::raw::nearest;
 use crate::thinking::goes_back;
 use crate::vendor::Reasoning;

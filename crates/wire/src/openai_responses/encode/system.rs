@@ -2,10 +2,10 @@
 
 use interleaf_model::{Entry, SystemPart};
 
-use super::own::Own;
-use super::parts::{self, Note, text_part};
 use super::marks::input_content;
 use super::message;
+use super::own::Own;
+use super::parts::{self, Note, text_part};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_responses::wire::Message;

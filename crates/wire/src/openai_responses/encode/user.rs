@@ -12,7 +12,7 @@ use super::system::system_item;
 use super::{PLACEHOLDER, message, settings};
 use crate::Error;
 use crate::adjustment::AdjustmentKind;
-use crate::encode::{Context, Elements, TurnPlace};
+use crate::encode::{Context, Elements, TurnPlace, is_markable};
 use crate::openai_responses::lint::takes_item;
 use crate::openai_responses::wire::{self, Content, Part, Rest};
 use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
@@ -59,7 +59,7 @@ fn write_user(
     items: &mut Elements<'_>,
 ) -> Result<(), Error> {
     let mut written: Vec<Part<'_>> = Vec::new();
-    let mut marked = parts.iter().rposition(can_be_marked).filter(|_| is_marked);
+    let mut marked = parts.iter().rposition(|part| is_markable(part.into())).filter(|_| is_marked);
     for (i, part) in parts.iter().enumerate() {
         match part {
             ContentPart::Opaque(opaque) if is_item(opaque) => {
@@ -85,15 +85,6 @@ fn write_user(
         }
     }
     say(cx, message, written, marked.is_some(), items)
-}
-
-/// Whether a part of the message is written that can be marked.
-fn can_be_marked(part: &ContentPart) -> bool {
-    match part {
-        ContentPart::Text(text) => !text.is_blank(),
-        ContentPart::Image(_) | ContentPart::File(_) => true,
-        ContentPart::Opaque(_) => false,
-    }
 }
 
 fn say(
