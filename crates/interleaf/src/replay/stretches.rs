@@ -6,8 +6,9 @@ use interleaf_assemble::{FencedContext, FencedText};
 /// What every text of the context begins with.
 const BEGINS: &str = "## Agent ";
 
-/// The lines of a text of the context that has no tag at its end.
-const UNTAGGED_LINES: usize = 4;
+/// The most lines of a text of the context that has no tag at its end: the heading, who says
+/// it, what is left out of it, and blank ones between.
+const UNTAGGED_LINES: usize = 6;
 
 /// A stretch of a text.
 pub(super) struct Stretch<'a> {
