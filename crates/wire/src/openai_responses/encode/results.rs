@@ -50,7 +50,7 @@ fn payload<'a>(
     let failed = result.status == Status::Error;
     // A text alone goes as it is: an empty output is an answer too, which takes no mark.
     if let [ContentPart::Text(text)] = &*result.parts
-        && !(cx.sets_marks && !text.is_blank())
+        && (!cx.sets_marks || text.is_blank())
         && Own::of(&text.extra, OWNER).rest(&[]).is_empty()
     {
         let said = if failed { stated(&text.text) } else { Cow::Borrowed(&*text.text) };
