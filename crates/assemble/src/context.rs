@@ -115,6 +115,21 @@ impl ContextText {
         Self { is_unread: true, ..Self::new(kind, "") }
     }
 
+    /// What is left of a text: its beginning and its end, either of which may be empty, and how
+    /// many characters are left out between them.
+    ///
+    /// ```
+    /// use interleaf_assemble::ContextText;
+    /// use interleaf_model::ContextKind;
+    ///
+    /// let notes = ContextText::shortened(ContextKind::Notes, "Build it with just.", 900, "Bye.");
+    /// assert_eq!(&*notes.text, "Build it with just.Bye.");
+    /// ```
+    pub fn shortened(kind: ContextKind, head: &str, left_out: usize, tail: &str) -> Self {
+        let gap = Some(Gap { at: head.len(), left_out });
+        Self { gap, ..Self::new(kind, format!("{head}{tail}")) }
+    }
+
     /// The text, which holds until then.
     #[must_use]
     pub fn until(mut self, until: Timestamp) -> Self {

@@ -119,6 +119,13 @@ impl ShownContext {
         self.states.get(&(kind.clone(), nth))?.says.as_ref()
     }
 
+    /// The same as a text, with who says it and what is left out of it.
+    pub fn text(&self, kind: &ContextKind, nth: u32) -> Option<ContextText> {
+        let Whole { text, gap, authority } = self.whole(&(kind.clone(), nth))?;
+        let text = ContextText::new(kind.clone(), text);
+        Some(ContextText { gap, told_authority: authority, ..text })
+    }
+
     /// What a reader of all elements takes a source to say.
     pub(crate) fn whole(&self, key: &SourceKey) -> Option<Whole<'_>> {
         self.states.get(key)?.whole()

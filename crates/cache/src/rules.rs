@@ -163,6 +163,7 @@ const KIN: &[(&str, &str)] = &[
 /// the least tokens that are kept.
 #[rustfmt::skip]
 const MODELS: &[(&str, &str, &str, u64)] = &[
+    ("openai", "gpt-6", "openai-5.6", 1_024),
     ("openai", "gpt-5.6", "openai-5.6", 1_024),
     ("openai", "gpt-5.5", "openai-5.5", 1_024),
     ("openai", "", "openai", 1_024),
@@ -212,6 +213,7 @@ impl Rules {
     ///
     /// assert_eq!(Rules::of_model("anthropic", "claude-opus-4-6").unwrap().minimum, 4_096);
     /// assert_eq!(Rules::of_model("openai", "gpt-5.6-mini").unwrap().name, "openai-5.6");
+    /// assert_eq!(Rules::of_model("azure", "gpt-6.1-sol").unwrap().name, "openai-5.6");
     /// assert_eq!(Rules::of_model("google", "gemini-2.5-pro").unwrap().name, "gemini");
     /// assert!(Rules::of_model("someone", "a-model").is_none());
     /// ```

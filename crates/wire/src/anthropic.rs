@@ -58,6 +58,7 @@ mod wire;
 pub(crate) use models::{Model, binds_thinking, refuses_prefill};
 
 use crate::codec::Codec;
+use crate::encode::Marking;
 use crate::setting_type::SettingType::{self, Count, Flag, Number, Texts};
 use crate::stream::Framing;
 use crate::tree::Value;
@@ -69,6 +70,7 @@ pub(crate) static CODEC: Codec = Codec {
     kin_fields: &[],
     hosted_makers: &[],
     cache_mark: Some(MARK),
+    marking: |_, _| Marking::All,
     declares_tools: false,
     keeps_result_names: false,
     writer: encode::WRITER,

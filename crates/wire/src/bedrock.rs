@@ -42,6 +42,7 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::encode::Marking;
 use crate::setting_type::SettingType::{self, Count, Object, Text, Texts};
 use crate::stream::Framing;
 use crate::{Alphabet, Quirks};
@@ -65,6 +66,7 @@ pub(crate) static CODEC: Codec = Codec {
     kin_fields: &[],
     hosted_makers: &["anthropic"],
     cache_mark: Some("cachePoint"),
+    marking: |_, _| Marking::All,
     declares_tools: true,
     keeps_result_names: false,
     writer: encode::WRITER,

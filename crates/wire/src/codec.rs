@@ -5,7 +5,7 @@
 
 use crate::api_error::ErrorForm;
 use crate::detect::Signs;
-use crate::encode::Writer;
+use crate::encode::{Marking, Writer};
 use crate::http::Route;
 use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
@@ -30,6 +30,8 @@ pub(crate) struct Codec {
     pub(crate) hosted_makers: &'static [&'static str],
     /// The field that marks where a cached prefix ends.
     pub(crate) cache_mark: Option<&'static str>,
+    /// What of a request to a vendor's model can be marked.
+    pub(crate) marking: fn(&Vendor, &str) -> Marking,
     /// Whether a request without tools declares those that its history names.
     pub(crate) declares_tools: bool,
     /// Whether a result says the name of its tool as it was recorded, not as it was called.

@@ -6,15 +6,18 @@
 
 mod elements;
 mod foreign;
+mod marks;
 mod outline;
 mod session;
 mod settled;
 
+pub use marks::Marks;
 pub use outline::{Outline, SettledSpan};
 pub use session::SessionEncoder;
 
 pub(crate) use elements::Elements;
 pub(crate) use foreign::{GIVES_WAY, gives_way};
+pub(crate) use marks::{Marking, is_markable};
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,8 +30,8 @@ use crate::adjustment::{AdjustmentKind, Adjustments};
 use crate::names::WireNames;
 use crate::turns::{Turn, Turns, answered};
 use crate::{
-    Adjustment, CacheMarks, Error, ErrorKind, Family, NameMap, Number, Options, ResponseFormat,
-    Vendor, openai_responses,
+    Adjustment, Error, ErrorKind, Family, NameMap, Number, Options, ResponseFormat, Vendor,
+    openai_responses,
 };
 
 /// A request body, in pieces that go to a socket one after the other.
@@ -93,7 +96,7 @@ pub fn encode(prompt: &Prompt, vendor: &Vendor, options: &Options) -> Result<Enc
     let mut text = (writer.head)(&mut context, &turns)?.into_bytes();
     foreign::report(turns.system.iter(), &mut context);
     let n_in_head = context.adjustments.0.len();
-    let places = Places::of(&turns, prompt, options);
+    let places = Places::of(&turns, &context);
     let start = text.len();
     let mut outline = Outline::new(start, start);
     for (number, &turn) in turns.turns.iter().enumerate() {
@@ -146,6 +149,8 @@ pub(crate) struct Context<'a> {
     pub(crate) options: &'a Options,
     /// What the tools of the request are called, also where the prompt is a part of it.
     wire_names: Arc<WireNames<'a>>,
+    /// Whether marks for the cache are set.
+    pub(crate) sets_marks: bool,
     pub(crate) adjustments: Adjustments,
     pub(crate) names: NameMap,
 }
@@ -154,7 +159,8 @@ impl<'a> Context<'a> {
     fn new(prompt: &'a Prompt, vendor: &'a Vendor, options: &'a Options) -> Self {
         let (adjustments, names) = (Adjustments::default(), NameMap::default());
         let wire_names = WireNames::new(prompt.tools(), &vendor.quirks.tool_names);
-        Self { prompt, vendor, options, wire_names: wire_names.into(), adjustments, names }
+        let (wire_names, sets_marks) = (wire_names.into(), Marking::of(vendor, options).is_any());
+        Self { prompt, vendor, options, wire_names, sets_marks, adjustments, names }
     }
 
     /// What the tools of the request are called on the wire.
@@ -256,12 +262,15 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn of(turns: &'a Turns<'a>, prompt: &'a Prompt, options: &Options) -> Self {
+    fn of(turns: &'a Turns<'a>, cx: &Context<'_>) -> Self {
+        let Context { prompt, vendor, options, sets_marks, .. } = cx;
         Self {
             turns,
             asked: prompt.settled().is_some_and(|settled| settled::ends_with_user(settled.link())),
             newest_question: turns.turns.iter().rposition(Turn::is_spoken).unwrap_or(0),
-            breakpoint: prompt.breakpoint().filter(|_| options.cache == CacheMarks::On),
+            breakpoint: sets_marks
+                .then(|| Marks::of(prompt, vendor, &options.model).message)
+                .flatten(),
         }
     }
 

@@ -52,6 +52,7 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::encode::Marking;
 use crate::setting_type::SettingType::{self, CountOrDigits, Object, Text, Texts};
 use crate::stream::Framing;
 use crate::{Alphabet, Effort, Quirks};
@@ -80,6 +81,7 @@ pub(crate) static CODEC: Codec = Codec {
     kin_fields: &[],
     hosted_makers: &[],
     cache_mark: None,
+    marking: |_, _| Marking::Nothing,
     declares_tools: false,
     keeps_result_names: false,
     writer: encode::WRITER,

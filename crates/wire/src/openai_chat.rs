@@ -31,7 +31,7 @@
 //! | each system message, a summary | a `system` message; one for all by quirk; `developer` if it was one and the vendor has it |
 //! | each message | a message; neighbours of one role are one by quirk |
 //! | a message that says nothing | nothing; `.` where a turn would be missing |
-//! | one text | a string |
+//! | one text | a string; a list of one part where cache marks are set |
 //! | several texts | a list of parts; a string, joined with newlines, by quirk |
 //! | an image, a file, a sound | `image_url`, `file`, `input_audio`; a note in words where that cannot be |
 //! | an image or file of a result | a note there, itself in a user message after all results of the block |
@@ -41,6 +41,7 @@
 //! | arguments that are no object | an object with the one key `raw_arguments` |
 //! | an answer at the end | the same, marked as a prefix by quirk |
 //! | a strict schema outside of the subset | the schema, not strict |
+//! | cache marks | `prompt_cache_breakpoint`, for GPT-5.6 and later of OpenAI itself and of Azure: at the end of the system messages, and at the breakpoint or the last message before it that is not the model's |
 //! | extras and opaque parts of owner `openai` | the fields and parts that they came from |
 
 mod answer;
@@ -69,7 +70,8 @@ pub(crate) static CODEC: Codec = Codec {
     kin: &[],
     kin_fields: &[],
     hosted_makers: &[],
-    cache_mark: None,
+    cache_mark: Some(MARK),
+    marking: models::marking,
     declares_tools: false,
     keeps_result_names: true,
     writer: encode::WRITER,
@@ -112,6 +114,12 @@ const SETTINGS: [(&str, SettingType); 6] = [
     ("parallel_tool_calls", Flag),
     ("prompt_cache_key", Text),
 ];
+
+/// The field of a part that marks where a cached prefix ends.
+pub(crate) const MARK: &str = "prompt_cache_breakpoint";
+
+/// The mark that we set.
+pub(crate) const EXPLICIT: &str = r#"{"mode":"explicit"}"#;
 
 /// The owner of what only this family understands.
 const OPENAI: &str = "openai";

@@ -31,7 +31,7 @@
 //! | a failed result | `Error: ` before its text |
 //! | a strict tool outside of the strict subset | not strict |
 //! | `stop`, `top_k` | left out: there are no such fields |
-//! | cache marks | none: prefixes are cached without being asked for |
+//! | cache marks | for GPT-5.6 and later, as in chat; `instructions` take none. Models before cache prefixes without being asked |
 
 mod answer;
 mod answer_writer;
@@ -48,6 +48,7 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::openai_chat::MARK;
 use crate::setting_type::SettingType::{self, Count, Flag, Text};
 use crate::stream::Framing;
 use crate::{Alphabet, Quirks};
@@ -57,7 +58,8 @@ pub(crate) static CODEC: Codec = Codec {
     kin: &[CHAT_OWNER],
     kin_fields: &["id", "role", "detail"],
     hosted_makers: &[],
-    cache_mark: None,
+    cache_mark: Some(MARK),
+    marking: models::marking,
     declares_tools: false,
     keeps_result_names: false,
     writer: encode::WRITER,

@@ -61,7 +61,7 @@ pub struct Options {
     pub rest: OwnFields,
     /// A name under which vendors may look for a cached prefix.
     pub cache_key: Option<SmolStr>,
-    /// Whether cache breakpoints are written where the family has them.
+    /// Whether cache breakpoints are written where the vendor's model has them.
     pub cache: CacheMarks,
     /// Messages whose thinking was made after another prefix than the one that they have
     /// now. Models that bind thinking to what comes before it refuse it, so it stays out.
@@ -117,7 +117,8 @@ pub enum CacheMarks {
     /// None, beside those that the messages carry themselves.
     #[default]
     Off,
-    /// At the end of the tools and the system text, and at the prompt's breakpoint.
+    /// At the end of the tools and the system text, and at the prompt's breakpoint; see
+    /// [`Marks`](crate::Marks).
     On,
 }
 

@@ -66,6 +66,14 @@ impl<'a> Rest<'a> {
         self.0.push((name, value));
     }
 
+    /// Adds a field that is always the same.
+    pub(crate) fn push_static(&mut self, name: &'static str, json: &'static str) {
+        // What is no JSON is nobody's field.
+        if let Ok(value) = serde_json::from_str(json) {
+            self.push(name.into(), value);
+        }
+    }
+
     /// Adds a field, unless there is one of the same name.
     pub(crate) fn add(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
         if self.get(&name).is_none() {

@@ -17,9 +17,13 @@ const MOST_MARKS: usize = 16;
 
 /// How marks for the cache begin, and the end of their value. Quotes inside of a text have a
 /// backslash, so that no text looks like one.
-static MARKS: LazyLock<[(FinderRev<'_>, &[u8]); 2]> = LazyLock::new(|| {
+static MARKS: LazyLock<[(FinderRev<'_>, &[u8]); 3]> = LazyLock::new(|| {
     let begins = FinderRev::new::<[u8]>;
-    [(begins(br#","cache_control":{"#), b"}"), (begins(br#",{"cachePoint":{"#), b"}}")]
+    [
+        (begins(br#","cache_control":{"#), b"}"),
+        (begins(br#",{"cachePoint":{"#), b"}}"),
+        (begins(br#","prompt_cache_breakpoint":{"#), b"}"),
+    ]
 });
 
 /// Where two bodies differ.

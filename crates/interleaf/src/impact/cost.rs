@@ -3,7 +3,7 @@
 use interleaf_cache::{Step, last_used};
 use interleaf_model::{Entry, Provenance, Role};
 use interleaf_store::Pieces;
-use interleaf_wire::CacheMarks;
+use interleaf_wire::{CacheMarks, Marks};
 use serde::{Deserialize, Serialize};
 
 use super::bodies::mark_in;
@@ -49,6 +49,8 @@ pub(super) struct Measure {
     head: (i64, u64),
     /// The bytes of the list of turns, without the mark.
     list: i64,
+    /// Whether the head ends with a mark.
+    marks_head: bool,
     /// The mark in the list: where it begins, and its length.
     mark: Option<(u64, u64)>,
     /// Where the mark is, and the tokens before it, if they are counted.
@@ -58,7 +60,8 @@ pub(super) struct Measure {
 impl Measure {
     pub(super) fn of(now: &Now<'_>, body: &Pieces, before: Option<&Before>) -> Self {
         let list = &now.body.outline.list;
-        let mark = mark(now, body);
+        let marks = marks(now);
+        let mark = marks.message.and_then(|at| mark(now, body, at));
         let list_len = (list.len() as u64 - mark.map_or(0, |(_, len)| len)) as i64;
         let head_len = list.start as i64;
         let counted = now.report.tokens.as_ref().filter(|_| now.ledger.is_some());
@@ -87,10 +90,11 @@ impl Measure {
             per_thousand,
             head: (head_len, head),
             list: list_len,
+            marks_head: marks.head,
             mark,
             counted: None,
         };
-        if let (Some((at, _)), Some(last), None) = (mark, now.prompt.breakpoint(), per_thousand) {
+        if let (Some((at, _)), Some(last), None) = (mark, marks.message, per_thousand) {
             let settled = now.prompt.settled().map_or(0, |settled| settled.len());
             let before = measure.before(now, settled + last + 1, 0.0, at as i64);
             measure.counted = Some((at as i64, before));
@@ -184,12 +188,18 @@ fn after<'a>(now: &Now<'a>, message: usize) -> impl Iterator<Item = &'a Entry> {
     head[skipped_head..].iter().chain(settled.skip(skipped_settled)).chain(&rest[skipped_rest..])
 }
 
-/// The mark for the cache among the turns.
-fn mark(now: &Now<'_>, body: &Pieces) -> Option<(u64, u64)> {
-    if now.target.options.cache != CacheMarks::On {
-        return None;
+/// Where the marks for the cache are.
+fn marks(now: &Now<'_>) -> Marks {
+    let target = now.target;
+    match target.options.cache {
+        CacheMarks::Off => Marks::default(),
+        CacheMarks::On => Marks::of(now.prompt, &target.vendor, &target.options.model),
     }
-    let (at, outline) = (now.prompt.breakpoint()?, &now.body.outline);
+}
+
+/// The mark among the turns, which stands after this message.
+fn mark(now: &Now<'_>, body: &Pieces, at: usize) -> Option<(u64, u64)> {
+    let outline = &now.body.outline;
     let turn = outline.turns.iter().position(|(_, messages)| messages.contains(&at))?;
     let start = turn.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
     let mark = mark_in(&body.copy(start as u64..outline.turns[turn].0 as u64))?;
@@ -226,7 +236,7 @@ pub(super) fn of(
     }
     stages.drain(..stages.len().saturating_sub(STAGES - 1));
     let marks = measure.mark.map(|(start, _)| start as i64);
-    let head = (now.target.options.cache == CacheMarks::On).then_some(0);
+    let head = measure.marks_head.then_some(0);
     let marks = head.into_iter().chain(marks).collect();
     let token = placed.map_or(measure.total, |placed| placed.place.token);
     let parts = (placed.map_or(end, |placed| placed.shared), token);

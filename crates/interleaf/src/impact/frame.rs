@@ -84,7 +84,9 @@ fn frame(body: &Pieces, list: &Range<u64>) -> Option<Value> {
 fn unmark(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.shift_remove("cache_control");
+            for mark in ["cache_control", "prompt_cache_breakpoint"] {
+                fields.shift_remove(mark);
+            }
             fields.values_mut().for_each(unmark);
         }
         Value::Array(items) => {

@@ -106,10 +106,26 @@ fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
         upto -= 1;
     }
     let begins = json_text(&text[..upto]).ok()?;
-    let begins = begins.strip_suffix('"')?;
-    let end = find_text(begins.as_bytes(), bytes, at)? + 1 + escaped_len(text.as_bytes());
+    let begins = begins.strip_suffix('"')?.as_bytes();
+    let joined = || joined_at(&begins[1..], bytes, at);
+    let start = joined().or_else(|| find_text(begins, bytes, at).map(|quote| quote + 1))?;
+    let end = start + escaped_len(text.as_bytes());
     let closed = bytes.get(end) == Some(&b'"');
     Some((end + usize::from(closed)).min(bytes.len()))
+}
+
+/// Where a text begins that goes on from the one before: some APIs take what one side says as
+/// one text, with line breaks between.
+fn joined_at(begins: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
+    const BREAK: &[u8] = br"\n";
+    let mut start = at;
+    while bytes.get(start..)?.starts_with(BREAK) {
+        start += BREAK.len();
+        if bytes[start..].starts_with(begins) {
+            return Some(start);
+        }
+    }
+    None
 }
 
 /// Finds what begins with a quote. Between two texts of a turn there are few others, so that
@@ -140,8 +156,29 @@ fn escaped_len(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped_len;
-    use interleaf_model::json_text;
+    use super::{escaped_len, of};
+    use interleaf_model::{Entry, Message, Provenance, json_text};
+
+    #[test]
+    fn texts_that_are_joined_into_one_are_found_in_it() {
+        let texts = ["a role\nof \"two\" parts", "todo", "\nquestion", "todo"];
+        let entry = |text: &&str| {
+            let message = Message::user(text).into();
+            Entry { message, provenance: Provenance::Original }
+        };
+        let entries: Vec<Entry> = texts.iter().map(entry).collect();
+        for joiner in ["\n", "\n\n"] {
+            let joined = json_text(&texts.join(joiner)).unwrap();
+            let bytes = format!(r#"{{"role":"user","content":{joined}}}"#);
+            let found = of(&entries, bytes.as_bytes());
+            for (piece, text) in found.iter().zip(texts) {
+                let written = json_text(text).unwrap();
+                let piece = bytes[piece.bytes.clone()].trim_end_matches('"');
+                assert!(piece.ends_with(written.trim_matches('"')), "{piece} is not {written}");
+            }
+            assert_eq!(found.last().unwrap().bytes.end, bytes.len() - 1);
+        }
+    }
 
     #[test]
     fn the_length_of_a_text_in_json_is_that_of_what_is_written() {

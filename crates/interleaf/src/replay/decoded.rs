@@ -48,7 +48,8 @@ pub(crate) struct Found {
 /// What a text of the context says.
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
-    Whole(Arc<str>),
+    /// All that was shown of it, and who was said to say it.
+    Whole(ContextText),
     Changes(Arc<str>),
     Withdrawn,
     Unread,
@@ -177,7 +178,7 @@ impl Decoded {
                     && !(source.run == found.run && matches!(found.form, Form::Whole(_)))
             });
             let before = known.as_ref().and_then(|known| known.says.clone());
-            let says = found.after(before.as_deref());
+            let says = found.after(before);
             let is_unread = matches!(found.form, Form::Unread);
             let source =
                 Source { kind: &found.kind, nth: found.nth, run: found.run, says, is_unread };
@@ -188,8 +189,7 @@ impl Decoded {
         }
         let text = |source: Source<'_>| match source.says {
             _ if source.is_unread => Some(ContextText::unread(source.kind.clone())),
-            Some(says) => Some(ContextText::new(source.kind.clone(), says)),
-            None => None,
+            says => says,
         };
         sources.into_iter().filter_map(text).collect()
     }
@@ -206,14 +206,24 @@ struct Source<'a> {
     kind: &'a ContextKind,
     nth: u32,
     run: usize,
-    says: Option<Arc<str>>,
+    says: Option<ContextText>,
     is_unread: bool,
 }
 
 impl Found {
     fn of(fenced: &FencedContext<'_>, run: usize) -> Self {
+        let said = |text: ContextText| {
+            Form::Whole(match fenced.authority {
+                Some(authority) => text.said_by(authority),
+                None => text,
+            })
+        };
+        let kind = fenced.kind.clone();
         let form = match fenced.text {
-            FencedText::Whole(text) => Form::Whole(text.into()),
+            FencedText::Whole(text) => said(ContextText::new(kind, text)),
+            FencedText::Shortened { head, left_out, tail } => {
+                said(ContextText::shortened(kind, head, left_out, tail))
+            }
             FencedText::Changes(lines) => Form::Changes(lines.into()),
             FencedText::Withdrawn => Form::Withdrawn,
             _ => Form::Unread,
@@ -221,10 +231,14 @@ impl Found {
         Self { kind: fenced.kind.clone(), nth: fenced.nth, form, run }
     }
 
-    fn after(&self, before: Option<&str>) -> Option<Arc<str>> {
+    fn after(&self, before: Option<ContextText>) -> Option<ContextText> {
         match &self.form {
             Form::Whole(text) => Some(text.clone()),
-            Form::Changes(lines) => FencedText::Changes(lines).after(before),
+            Form::Changes(lines) => {
+                let mut said = before?;
+                said.text = FencedText::Changes(lines).after(Some(&said.text))?;
+                Some(said)
+            }
             Form::Withdrawn | Form::Unread => None,
         }
     }

@@ -45,13 +45,15 @@ pub struct Shares {
 }
 
 /// How one request is made.
-pub(super) struct Making {
+pub(super) struct Making<'a> {
     /// Without the prompts, tools and context, which the script has.
     pub(super) recipe: Recipe,
     pub(super) requires: Requirements,
     /// Which of the caches sees it; without one, each of them does.
     pub(super) cache: Option<usize>,
     pub(super) marking: Marking,
+    /// Whom it is for, if that is known: not every API takes a mark everywhere.
+    pub(super) target: Option<&'a Target>,
 }
 
 /// A body that is taken as it was sent.
@@ -82,7 +84,7 @@ impl Script {
         player.ledger = Some(ledger.clone());
         for index in 0..self.turns.len() {
             let (recipe, marking) = (recipe.clone(), Marking::Ours);
-            let making = Making { recipe, requires, cache: None, marking };
+            let making = Making { recipe, requires, cache: None, marking, target: None };
             let (_, made) = player.request(index, Ok(making))?;
             figures.iter_mut().zip(made).for_each(|(figures, made)| figures.push(made));
         }
@@ -148,11 +150,11 @@ impl<'a> Player<'a> {
     pub(super) fn request(
         &mut self,
         index: usize,
-        making: Result<Making, Error>,
+        making: Result<Making<'_>, Error>,
     ) -> Result<(Assembly, Vec<Figures>), Error> {
         let turn = &self.script.turns[index];
         self.take_in(turn);
-        let Making { mut recipe, requires, cache, marking } = making?;
+        let Making { mut recipe, requires, cache, marking, target } = making?;
         let ledger = self.ledger(turn);
         recipe.agent.clone_from(&self.script.agent);
         recipe.system.clone_from(&self.head.system);
@@ -172,7 +174,7 @@ impl<'a> Player<'a> {
             return Err(Error::rule("calls without a result were left open"));
         };
         let stable = assembly.report.stable_prefix.map_or(0, |stable| stable.messages);
-        self.seen.place(prompt, stable, marking, &ledger);
+        self.seen.place(prompt, stable, marking.of(prompt, target), &ledger);
         let tokens = assembly.report.tokens.clone().unwrap_or_default();
         let figures = self.figures(index, cache, tokens, &ledger);
         Ok((assembly, figures))

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use interleaf_assemble::{Ledger, Tokens};
 use interleaf_cache::{Cache, Prompt, Rules, Stop, Used};
 use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance, Role, Tool};
+use interleaf_wire::Marks;
 
 use super::Shares;
 use super::as_sent::AsSent;
-use crate::neutral;
+use crate::{Target, neutral};
 
 /// The session as caches see it. A request costs what is new in it: what stands before is
 /// neither counted nor hashed again.
@@ -51,6 +52,18 @@ pub(super) enum Marking {
     Unmarked,
 }
 
+impl Marking {
+    /// The marks of a request that is made for this target. A cache may be played that heeds
+    /// marks where the target does not.
+    pub(super) fn of(self, prompt: &interleaf_model::Prompt, target: Option<&Target>) -> Marks {
+        if self == Self::Unmarked {
+            return Marks::default();
+        }
+        let marks = target.map(|target| Marks::of(prompt, &target.vendor, &target.options.model));
+        marks.filter(|marks| !marks.is_empty()).unwrap_or_else(|| Marks::anywhere(prompt))
+    }
+}
+
 impl Class {
     /// What a message is that is no text of the context.
     pub(super) fn of(message: &Message) -> Self {
@@ -82,7 +95,7 @@ impl Seen {
         &mut self,
         prompt: &interleaf_model::Prompt,
         stable: usize,
-        marking: Marking,
+        marks: Marks,
         ledger: &Ledger,
     ) {
         self.take_tools(prompt.tools(), ledger);
@@ -101,10 +114,11 @@ impl Seen {
         let rest = prompt.entries().iter().skip(skipped);
         rest.for_each(|entry| self.push_entry(entry, ledger));
         self.prompt.clear_marks();
-        if marking != Marking::Unmarked {
+        if marks.head {
             self.prompt.mark(self.n_before + head);
-            let breakpoint = prompt.breakpoint().map_or(0, |at| settled + at + 1);
-            self.prompt.mark(self.n_before + breakpoint);
+        }
+        if let Some(at) = marks.message {
+            self.prompt.mark(self.n_before + settled + at + 1);
         }
     }
 

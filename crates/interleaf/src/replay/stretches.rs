@@ -1,13 +1,14 @@
 //! What of a text is context. An API whose messages take turns has the context and what was
 //! said beside it in one text.
 
-use interleaf_assemble::FencedContext;
+use interleaf_assemble::{FencedContext, FencedText};
 
 /// What every text of the context begins with.
 const BEGINS: &str = "## Agent ";
 
-/// The lines of a text of the context that has no tag at its end.
-const UNTAGGED_LINES: usize = 4;
+/// The most lines of a text of the context that has no tag at its end: the heading, who says
+/// it, what is left out of it, and blank ones between.
+const UNTAGGED_LINES: usize = 6;
 
 /// A stretch of a text.
 pub(super) struct Stretch<'a> {
@@ -64,21 +65,27 @@ fn scanned(text: &str) -> Vec<Stretch<'_>> {
 /// The text of the context that a text begins with, up to the next heading, with what is said
 /// below it of how to read it.
 fn fenced_at(text: &str) -> Option<(&str, FencedContext<'_>)> {
-    let mut found = None;
+    let mut found: Option<(&str, FencedContext<'_>)> = None;
     let (mut end, mut look_until) = (0, UNTAGGED_LINES);
+    // After a gap, the end of a text has a tag of its own.
+    let mut is_open = false;
     for (n, line) in text.split('\n').enumerate() {
         if n > 0 && line.starts_with(BEGINS) {
             break;
         }
         end += line.len();
-        if found.is_some() && n >= look_until {
+        if found.is_some() && n >= look_until && !is_open {
             break;
         }
-        if (n < look_until || line.starts_with("</"))
+        let closes = line.starts_with("</");
+        if let Some((_, FencedContext { text: FencedText::Shortened { .. }, .. })) = &found {
+            is_open |= line.starts_with('<') && !closes;
+        }
+        if (n < look_until || closes)
             && let Some(fenced) = FencedContext::read(&text[..end])
         {
             found = Some((&text[..end], fenced));
-            look_until = n + 1 + UNTAGGED_LINES;
+            (look_until, is_open) = (n + 1 + UNTAGGED_LINES, false);
         }
         end += 1;
     }

@@ -211,7 +211,11 @@ impl Way {
     }
 
     /// How the request of a turn is made.
-    pub(super) fn making(&self, turn: &Turn, asked: &[&Target]) -> Result<Making, Error> {
+    pub(super) fn making<'a>(
+        &'a self,
+        turn: &'a Turn,
+        asked: &[&Target],
+    ) -> Result<Making<'a>, Error> {
         let mut recipe = turn.terms.as_ref().map_or_else(Recipe::new, |terms| terms.recipe());
         recipe.rule = match &self.rule {
             PlayRule::Placed(rule) => rule.clone(),
@@ -239,7 +243,7 @@ impl Way {
             true => Marking::Unmarked,
             false => Marking::Ours,
         };
-        Ok(Making { recipe, requires, cache: self.cache(turn, asked), marking })
+        Ok(Making { recipe, requires, cache: self.cache(turn, asked), marking, target })
     }
 }
 

@@ -307,10 +307,7 @@ impl Lane {
         for key in keys {
             let text = match is_tail(&key) {
                 true => tail.next(),
-                false => self
-                    .shown
-                    .says(&key.0, key.1)
-                    .map(|says| ContextText::new(key.0.clone(), says.clone())),
+                false => self.shown.text(&key.0, key.1),
             };
             let Some(text) = text else { continue };
             // Those of a kind that say nothing keep their numbers.
@@ -356,7 +353,7 @@ impl Lane {
 fn at_tail(decoded: &Decoded, elements: &Elements) -> Vec<ContextText> {
     let ways = elements.ways.iter().filter(|way| way.way == Way::Tail);
     let text = |kind: &ContextKind, nth| match decoded.last_of(kind, nth) {
-        Some(Form::Whole(text)) => ContextText::new(kind.clone(), text.clone()),
+        Some(Form::Whole(text)) => text.clone(),
         Some(Form::Unread) => ContextText::unread(kind.clone()),
         Some(Form::Changes(_) | Form::Withdrawn) | None => ContextText::new(kind.clone(), ""),
     };

@@ -61,6 +61,16 @@ struct Now {
     is_scout: bool,
 }
 
+/// A target, of OpenAI's a model that heeds marks.
+fn marked(family: Family, cache: CacheMarks) -> Target {
+    let mut target = target(family);
+    target.options.cache = cache;
+    if matches!(family, Family::OpenaiChat | Family::OpenaiResponses) && cache == CacheMarks::On {
+        target.options.model = "gpt-5.6".into();
+    }
+    target
+}
+
 fn now() -> impl Strategy<Value = Now> {
     let rule = select(vec![
         PlacementRule::AfterToolResult(3),
@@ -101,8 +111,7 @@ proptest! {
         block_on(async {
             let store = memory().await;
             let mut session = Session::create(store.clone(), "").await.unwrap();
-            let mut target = target(family);
-            target.options.cache = cache;
+            let target = marked(family, cache);
             let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
             let mut last: [Option<(u64, Vec<u8>)>; 2] = [None, None];
             for (n, mut message) in messages.into_iter().enumerate() {
@@ -207,8 +216,9 @@ const CHANGES: &[Change] = &[
         name: "another model",
         made: |_, target| target.options.model = "b-model".into(),
         told: |cause| {
-            let (from, to) = ("a-model".into(), "b-model".into());
-            *cause == BreakCause::Model { from, to }
+            let froms = ["a-model", "gpt-5.6"];
+            matches!(cause, BreakCause::Model { from, to }
+                if froms.contains(&from.as_str()) && to == "b-model")
         },
     },
     Change {
@@ -277,8 +287,7 @@ fn h2_every_single_change_is_told_by_name() {
         for family in Family::ALL {
             for cache in [CacheMarks::Off, CacheMarks::On] {
                 for Change { name, made, told } in CHANGES {
-                    let mut target = target(family);
-                    target.options.cache = cache;
+                    let mut target = marked(family, cache);
                     let mut session = begun(&target).await;
                     let mut recipe = recipe();
                     made(&mut recipe, &mut target);
@@ -287,6 +296,28 @@ fn h2_every_single_change_is_told_by_name() {
                 }
             }
         }
+    });
+}
+
+#[test]
+fn h2_where_turns_are_merged_into_one_text_a_change_is_told_at_its_place() {
+    block_on(async {
+        let target = target_of(Vendor::named("llama-cpp").unwrap(), "a-model");
+        let recipe = recipe().with_rule(PlacementRule::AfterSystem);
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("Which spring is it?")).await.unwrap();
+        sent(&mut session, &recipe, &target).await;
+        let mut changed = recipe.clone();
+        changed.context[1].text = "1. look at the wheel".into();
+        let now = sent(&mut session, &changed, &target).await;
+        let body = String::from_utf8(now.body.to_bytes()).unwrap();
+        assert_eq!(body.matches(r#""role":"user""#).count(), 1, "{body}");
+        let told = now.impact.cause.to_string();
+        assert!(is_context(&now.impact.cause, "todo", ContextChange::Changed), "{told}");
+        // After the system text and the role, and within the TODO list.
+        let place = now.impact.place.unwrap();
+        assert_eq!(place.message, 2, "{told}");
+        assert_eq!(&body.as_bytes()[place.byte as usize..][..5], b"wheel");
     });
 }
 
@@ -299,8 +330,11 @@ fn called(id: &str) -> (Message, Message) {
 #[test]
 fn h2_a_request_that_goes_on_from_the_last_breaks_nothing() {
     block_on(async {
-        for family in Family::ALL {
-            let target = target(family);
+        for (family, cache) in Family::ALL
+            .into_iter()
+            .flat_map(|family| [CacheMarks::Off, CacheMarks::On].map(|cache| (family, cache)))
+        {
+            let target = marked(family, cache);
             let mut recipe = recipe().with_rule(PlacementRule::AfterSystem);
             recipe.open_block = OpenBlock::Mend;
             let mut session = Session::create(memory().await, "").await.unwrap();

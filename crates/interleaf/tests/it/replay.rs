@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Budget, Carrier, ContextText, Outcome, Recipe, SystemMessages};
+use interleaf::assemble::{
+    Amount, Authority, Budget, Carrier, ContextText, Outcome, Part, Recipe, Share, Shares,
+    SystemMessages,
+};
 use interleaf::conversation::{Operation, Truncate};
 use interleaf::model::{ContextKind, Json, Message, Role, Tool, Usage};
 use interleaf::replay::{PlayedRequest, Reading, Script, Way, Ways, plan, plot, read_bodies, run};
 use interleaf::store::Store;
-use interleaf::wire::{Family, Vendor, encode};
+use interleaf::wire::{CacheMarks, Family, Vendor, encode};
 use interleaf::{Next, Session, Target};
 use interleaf_samples::working_session::{Course, Step, working_session};
 
@@ -118,6 +121,59 @@ fn h3_played_as_it_was_recorded_a_session_makes_the_same_bytes_on_every_api_by_e
                 let session = record(&store, |step, n| recipe(rule, step, n), &to).await;
                 let mut again = Session::open(store, session.id()).await.unwrap();
                 plays_the_same(&mut again, &to).await;
+            }
+        }
+    });
+}
+
+/// The same, of which the model is told who says each text, with room for only a part of it.
+/// Halfway someone else is said to say the notes.
+fn told_and_cut(rule: &str, step: &Step, number: usize) -> Recipe {
+    let mut recipe = recipe(rule, step, number).with_budget(Budget::of_window(100_000));
+    for (at, text) in recipe.context.iter_mut().enumerate() {
+        let authority = Authority::ALL[(at + number / 12) % Authority::ALL.len()];
+        *text = text.clone().said_by(authority);
+    }
+    let most = Amount::Tokens(if number < 6 { 500 } else { 400 });
+    recipe.shares = Shares::new().with(Part::Context, Share::new(None, Some(most)));
+    recipe
+}
+
+#[test]
+fn h3_who_says_a_text_and_what_is_left_out_of_it_are_played_as_they_were_recorded() {
+    block_on(async {
+        let mut n_told = [0, 0];
+        for (vendor, rules) in apis() {
+            let to = target_of(vendor, "a-model");
+            for rule in rules {
+                let store = memory().await;
+                let recipe = |step: &Step, n| told_and_cut(rule, step, n);
+                let mut session = record(&store, recipe, &to).await;
+                plays_the_same(&mut session, &to).await;
+                for (n, says) in n_told.iter_mut().zip(["Said by the user", "are left out here"]) {
+                    let last = session.head().next_request - 1;
+                    let body = String::from_utf8(session.rebuild(last).await.unwrap()).unwrap();
+                    *n += usize::from(body.contains(says));
+                }
+            }
+        }
+        assert!(n_told.iter().all(|&n| n > 10), "{n_told:?}");
+    });
+}
+
+#[test]
+fn h3_marks_are_played_as_they_were_recorded() {
+    block_on(async {
+        for vendor in ["openai", "openai-responses"] {
+            let mut to = target_of(Vendor::named(vendor).unwrap(), "gpt-5.6");
+            to.options.cache = CacheMarks::On;
+            for rule in RULES {
+                let store = memory().await;
+                let mut session = record(&store, |step, n| recipe(rule, step, n), &to).await;
+                plays_the_same(&mut session, &to).await;
+                let scripts = session.scripts(|| {}).await.unwrap();
+                let notes = scripts[0].notes.join("; ");
+                assert!(!notes.contains("without marks"), "{notes}");
             }
         }
     });

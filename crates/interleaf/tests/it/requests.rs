@@ -183,8 +183,12 @@ async fn compare(
 fn check(messages: Vec<Message>, family: Family, cache: CacheMarks, plan: &[Settings]) {
     block_on(async {
         let mut session = Session::create(memory().await, "").await.unwrap();
-        // Of each family one that takes the most, and of Anthropic's one that takes little.
+        // Of each family one that takes the most, of Anthropic's one that takes little, and of
+        // OpenAI's one that takes marks.
         let model = match family {
+            Family::OpenaiChat | Family::OpenaiResponses if !messages.len().is_multiple_of(3) => {
+                "gpt-5.6"
+            }
             Family::Anthropic if !messages.len().is_multiple_of(4) => "claude-opus-5",
             _ => "gemini-3-pro",
         };

@@ -2,10 +2,10 @@
 //! vendor attached, which go back to their owner only, and cache marks that give way to ours.
 
 use super::Context;
+use crate::Family;
 use crate::adjustment::AdjustmentKind;
 use crate::raw::{Fields, nearest};
 use crate::tree::Value;
-use crate::{CacheMarks, Family};
 use interleaf_model::{ENGINE, Entry, Extra, Json, Message, PartRef};
 
 /// What is said of a mark that is not sent.
@@ -66,7 +66,7 @@ fn report_mark(cx: &mut Context<'_>, message: &Message) {
 /// Whether an object of the API's own has a cache mark where we set ours.
 pub(crate) fn gives_way(cx: &Context<'_>, own: &Json) -> bool {
     let Some(mark) = cx.vendor.family.codec().cache_mark else { return false };
-    cx.options.cache == CacheMarks::On
+    cx.sets_marks
         && own.as_str().contains(mark)
         && Fields::read(own.as_raw()).is_ok_and(|fields| fields.peek(mark).is_some())
 }

@@ -100,7 +100,7 @@ impl SessionEncoder {
         // All that is new is written side by side: one piece, and one place in memory.
         let (mut text, mut new) = (Vec::new(), Vec::new());
         let mut pieces: Vec<Piece> = Vec::new();
-        let places = Places::of(&turns, prompt, options);
+        let places = Places::of(&turns, &context);
         for (number, &turn) in turns.turns.iter().enumerate() {
             let place = places.place(number);
             let address = address(turn);

@@ -34,7 +34,9 @@ fn turn(
     elements: &mut Elements<'_>,
 ) -> Result<(), Error> {
     let messages = match turn {
-        Turn::User { results, said, .. } => user::turn(cx, results, said),
+        Turn::User { results, said, start } => {
+            user::turn(cx, results, said, place.breakpoint.map(|at| at - start))
+        }
         Turn::Assistant { said, .. } => assistant::turn(cx, said, place),
     };
     messages.iter().try_for_each(|message| elements.push(message))

@@ -2,7 +2,8 @@
 
 use interleaf_model::{Requirements, SystemInPlace};
 
-use crate::Vendor;
+use crate::encode::Marking;
+use crate::{Quirks, Vendor};
 
 /// What is said of a sampling setting that a model does not take.
 pub(crate) const ONLY_DEFAULT: &str = "a model that thinks takes only the default";
@@ -88,6 +89,11 @@ impl Model {
         self.gpt >= Some((5, 6))
     }
 
+    /// It caches where it is told to, and takes marks for that.
+    pub(crate) fn takes_marks(self) -> bool {
+        self.gpt >= Some((5, 6))
+    }
+
     /// Function tools are refused whatever the effort.
     pub(super) fn refuses_tools(self) -> bool {
         self.gpt >= Some((6, 0))
@@ -112,4 +118,15 @@ pub(super) fn requirements(vendor: &Vendor, _model: &str) -> Requirements {
         asked.system_in_place = SystemInPlace::Anywhere;
     }
     asked
+}
+
+/// Those who imitate OpenAI have caches of their own. A mark is a field of a part, so that
+/// there must be parts, with fields of any name.
+pub(super) fn marking(vendor: &Vendor, model: &str) -> Marking {
+    let Quirks { native, plain_content, known_fields, .. } = vendor.quirks;
+    let takes_fields = native && !plain_content && !known_fields;
+    match takes_fields && Model::named(model).takes_marks() {
+        true => Marking::Inputs { first_is_apart: |_| false },
+        false => Marking::Nothing,
+    }
 }

@@ -221,9 +221,23 @@ pub(super) enum Part<'a> {
     /// The vendor's own, as it came.
     #[serde(untagged)]
     Raw(&'a Json),
+    /// The same, but for a field.
+    #[serde(untagged)]
+    Changed(Rest<'a>),
 }
 
 impl<'a> Part<'a> {
+    /// The fields that we have no word for, if it is a part that takes some.
+    pub(super) fn rest_mut(&mut self) -> Option<&mut Rest<'a>> {
+        match self {
+            Self::Text { rest, .. }
+            | Self::ImageUrl { rest, .. }
+            | Self::InputAudio { rest, .. }
+            | Self::File { rest, .. } => Some(rest),
+            Self::Refusal { .. } | Self::Thinking { .. } | Self::Raw(_) | Self::Changed(_) => None,
+        }
+    }
+
     /// A text with nothing attached.
     pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text { text: text.into(), rest: Rest::default() }

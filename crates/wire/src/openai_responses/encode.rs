@@ -1,6 +1,7 @@
 //! From a prompt to a body.
 
 mod assistant;
+mod marks;
 mod media;
 mod own;
 mod parts;
@@ -10,8 +11,10 @@ mod system;
 mod tools;
 mod user;
 
-use self::parts::Note;
-use self::system::{ASK_FOR_JSON, instructions, system_item};
+use self::marks::{input_content, set_mark};
+use self::parts::{Note, note_part};
+pub(super) use self::system::instructions;
+use self::system::{ASK_FOR_JSON, system_item};
 use super::wire::{Content, Head, Message, Part, Rest};
 use crate::Error;
 use crate::adjustment::AdjustmentKind;
@@ -32,12 +35,14 @@ fn head(cx: &mut Context<'_>, turns: &Turns<'_>) -> Result<String, Error> {
     text.push_str(if text.len() > 1 { ",\"input\":[" } else { "\"input\":[" });
     let mut items = Vec::new();
     for entry in rest {
-        items.extend(system_item(cx, entry));
+        items.extend(system_item(cx, entry, false));
     }
     if settings::must_ask_for_json(cx, rest) {
         cx.adjustments.add_general(AdjustmentKind::TurnInserted, "a message that asks for JSON");
-        items.push(message("system", Content::Text(ASK_FOR_JSON.into()), Rest::NONE));
+        let asked = vec![note_part(Note(ASK_FOR_JSON.to_owned()), "input_text")];
+        items.push(message("system", input_content(cx, asked, false), Rest::NONE));
     }
+    let _ = cx.sets_marks && items.iter_mut().rev().any(|item| set_mark(&mut item.content));
     text.push_str(&cx.before_turns(&items, turns)?);
     Ok(text)
 }

@@ -139,6 +139,20 @@ pub(super) enum Part<'a> {
     File(File<'a>),
     /// A part of the vendor's own, as it came.
     Raw(Cow<'a, RawValue>),
+    /// The same, but for a field.
+    Changed(Rest<'a>),
+}
+
+impl<'a> Part<'a> {
+    /// The fields that we have no word for, if it is a part that takes some.
+    pub(super) fn extra_mut(&mut self) -> Option<&mut Rest<'a>> {
+        match self {
+            Self::Text(text) => Some(&mut text.extra),
+            Self::Image(image) => Some(&mut image.extra),
+            Self::File(file) => Some(&mut file.extra),
+            Self::Raw(_) | Self::Changed(_) => None,
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -15,6 +15,7 @@ mod http;
 mod large;
 mod laws;
 mod model_rows;
+mod openai_marks;
 mod refusals;
 mod requirements;
 mod returned;

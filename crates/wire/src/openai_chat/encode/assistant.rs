@@ -11,16 +11,16 @@ use crate::adjustment::AdjustmentKind;
 use crate::arguments;
 use crate::encode::{Context, TurnPlace};
 use crate::names::call_id;
-use crate::openai_chat::OPENAI;
 use crate::openai_chat::wire::{
     self, Call, CallForm, Content, CustomCall, FunctionCall, Part, Rest,
 };
+use crate::openai_chat::{MARK, OPENAI};
 use crate::raw::nearest;
 use crate::thinking::goes_back;
 use crate::vendor::Reasoning;
 
 /// The fields of a text of the assistant's that have a place of their own, or none.
-const ASSISTANT_TEXT_FIELDS: &[&str] = &["type", "text", "prompt_cache_breakpoint"];
+const ASSISTANT_TEXT_FIELDS: &[&str] = &["type", "text", MARK];
 
 /// A message before it is written.
 #[derive(Default)]

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 
 use super::media;
 use crate::adjustment::AdjustmentKind;
-use crate::encode::Context;
-use crate::openai_chat::OPENAI;
+use crate::encode::{Context, gives_way};
 use crate::openai_chat::wire::{Content, Part, Rest};
+use crate::openai_chat::{EXPLICIT, MARK, OPENAI};
 use crate::raw::{Fields, is_text, text};
 use crate::vendor::Reasoning;
 use crate::{Family, Quirks, misplaced};
@@ -69,8 +69,10 @@ pub(super) fn part_rest<'a>(
     taken: &[&str],
 ) -> Rest<'a> {
     let mut rest = Rest::of(extra, OPENAI, taken);
-    if rest.get("prompt_cache_breakpoint").is_some_and(|mark| !is_cache_mark(mark)) {
-        rest.take("prompt_cache_breakpoint");
+    if cx.sets_marks {
+        rest.take(MARK);
+    } else if rest.get(MARK).is_some_and(|mark| !is_cache_mark(mark)) {
+        rest.take(MARK);
         let detail = "a cache breakpoint that this API does not know";
         cx.adjustments.add(AdjustmentKind::OptionDropped, &message.id, detail);
     }
@@ -147,7 +149,10 @@ pub(super) fn opaque_part<'a>(
         cx.adjustments.add(AdjustmentKind::OpaqueDropped, &message.id, reason);
         return None;
     }
-    Some(Part::Raw(&opaque.value))
+    Some(match gives_way(cx, &opaque.value) {
+        true => Part::Changed(Rest::of_json(&opaque.value, &[MARK])),
+        false => Part::Raw(&opaque.value),
+    })
 }
 
 /// The type of a part that is this API's.
@@ -159,6 +164,18 @@ pub(super) fn own_type(opaque: &Opaque) -> Result<String, &'static str> {
     let kind = raw.and_then(|raw| Fields::read(raw).ok()?.take("type"));
     let kind = kind.filter(|kind| is_text(kind)).and_then(|kind| text(kind).ok());
     kind.map(String::from).ok_or("this API has no such part")
+}
+
+/// Sets the mark on the last of these parts that can have one, if any can.
+pub(super) fn set_mark(parts: &mut [Part<'_>]) -> bool {
+    let rest = parts.iter_mut().rev().find_map(Part::rest_mut);
+    rest.map(|rest| rest.push_static(MARK, EXPLICIT)).is_some()
+}
+
+/// The content of what is put in. Where marks are set it is a list in any case: a mark that
+/// moves on would make another form of the same text.
+pub(super) fn input_content<'a>(cx: &Context<'_>, parts: Vec<Part<'a>>) -> Content<'a> {
+    if cx.sets_marks { Content::Parts(parts) } else { content(parts, &cx.vendor.quirks) }
 }
 
 /// One string where that says it all, a list of parts where it does not.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use interleaf_model::{Body, ContentPart, Entry, Message, Status};
 
 use super::media;
-use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, text_part};
+use super::parts::{TEXT_FIELDS, input_content, message_rest, opaque_part, set_mark, text_part};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::failed::stated;
@@ -13,15 +13,16 @@ use crate::names::call_id;
 use crate::openai_chat::wire::{self, Content, Part};
 
 /// A message for each result; and the pictures and files of all of them, which can
-/// not stand in a result and follow the last one.
+/// not stand in a result and follow the last one. The one of this number is marked.
 pub(super) fn messages<'a>(
     cx: &mut Context<'_>,
     results: &'a [Entry],
+    marked: Option<usize>,
 ) -> (Vec<wire::Message<'a>>, Vec<Part<'a>>) {
     let quirks = cx.vendor.quirks;
     let mut media = Vec::new();
     let mut messages = Vec::new();
-    for entry in results {
+    for (number, entry) in results.iter().enumerate() {
         let message = &*entry.message;
         let Body::Tool(result) = &message.body else { continue };
         let id = call_id(&result.call, &quirks.call_ids);
@@ -29,11 +30,14 @@ pub(super) fn messages<'a>(
         if result.status == Status::Error {
             mark_failed(cx, message, &mut parts);
         }
+        if marked == Some(number) {
+            set_mark(&mut parts);
+        }
         let name = result.name.as_ref().map(|name| cx.tool_name(name));
         let mut rest = message_rest(cx, message);
         rest.take("name");
         let content =
-            if parts.is_empty() { Content::Text("".into()) } else { content(parts, &quirks) };
+            if parts.is_empty() { Content::Text("".into()) } else { input_content(cx, parts) };
         messages.push(wire::Message {
             tool_call_id: Some(id),
             name,

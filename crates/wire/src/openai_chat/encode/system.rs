@@ -3,7 +3,9 @@
 use interleaf_model::{Body, Entry, SystemPart};
 
 use super::media;
-use super::parts::{TEXT_FIELDS, content, message_rest, opaque_part, own_type, text_part};
+use super::parts::{
+    TEXT_FIELDS, input_content, message_rest, opaque_part, own_type, set_mark, text_part,
+};
 use crate::ResponseFormat;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
@@ -34,12 +36,21 @@ pub(super) fn messages<'a>(cx: &mut Context<'_>, system: &'a [Entry]) -> Vec<Mes
             .add_general(AdjustmentKind::TurnInserted, "a system message that asks for JSON");
         said.push(("system", vec![Part::text(ASK_FOR_JSON)], Rest::default()));
     }
+    let _ = cx.sets_marks && said.iter_mut().rev().any(|(_, parts, _)| set_mark(parts));
     said.into_iter().map(|said| written(cx, said)).collect()
 }
 
 /// A system message between the others.
-pub(super) fn in_place<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Message<'a>> {
-    said_by(cx, entry).map(|said| written(cx, said))
+pub(super) fn in_place<'a>(
+    cx: &mut Context<'_>,
+    entry: &'a Entry,
+    is_marked: bool,
+) -> Option<Message<'a>> {
+    let mut said = said_by(cx, entry)?;
+    if is_marked {
+        set_mark(&mut said.1);
+    }
+    Some(written(cx, said))
 }
 
 /// The role of a message, what it says, and what else belongs to it.
@@ -60,7 +71,7 @@ fn said_by<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Said<'a>> {
 }
 
 fn written<'a>(cx: &Context<'_>, (role, parts, rest): Said<'a>) -> Message<'a> {
-    Message { rest, ..Message::new(role, content(parts, &cx.vendor.quirks)) }
+    Message { rest, ..Message::new(role, input_content(cx, parts)) }
 }
 
 fn system_part<'a>(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use interleaf_model::{ContentPart, Message, Status, ToolCall, ToolResult};
 
-use super::content;
+use super::marks::input_content;
 use super::own::Own;
 use super::parts::content_part;
 use crate::adjustment::AdjustmentKind;
@@ -19,6 +19,7 @@ pub(super) fn output<'a>(
     message: &'a Message,
     result: &'a ToolResult,
     call: Option<&ToolCall>,
+    is_marked: bool,
 ) -> Output<'a> {
     let id = call_id(&result.call, &cx.vendor.quirks.call_ids);
     if matches!(id, Cow::Owned(_)) {
@@ -31,7 +32,7 @@ pub(super) fn output<'a>(
         cx.adjustments.add(AdjustmentKind::ItemIdDropped, &message.id, id);
     }
     let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
-    let output = payload(cx, message, result);
+    let output = payload(cx, message, result, is_marked);
     let extra = own.rest(&["call_id", "output"]);
     Output { r#type: kind, call_id: id, output, extra }
 }
@@ -40,10 +41,16 @@ pub(super) fn is_custom_call(extra: &interleaf_model::Extra) -> bool {
     Own::of(extra, OWNER).peek_text("type").as_deref() == Some("custom_tool_call")
 }
 
-fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) -> Content<'a> {
+fn payload<'a>(
+    cx: &mut Context<'_>,
+    message: &Message,
+    result: &'a ToolResult,
+    is_marked: bool,
+) -> Content<'a> {
     let failed = result.status == Status::Error;
-    // A text alone goes as it is: an empty output is an answer too.
+    // A text alone goes as it is: an empty output is an answer too, which takes no mark.
     if let [ContentPart::Text(text)] = &*result.parts
+        && (!cx.sets_marks || text.is_blank())
         && Own::of(&text.extra, OWNER).rest(&[]).is_empty()
     {
         let said = if failed { stated(&text.text) } else { Cow::Borrowed(&*text.text) };
@@ -60,7 +67,10 @@ fn payload<'a>(cx: &mut Context<'_>, message: &Message, result: &'a ToolResult) 
     if failed && mark_error(&mut parts) {
         cx.adjustments.add(AdjustmentKind::ErrorInText, &message.id, "");
     }
-    if parts.is_empty() { Content::Text(Cow::Borrowed("")) } else { content(parts) }
+    match parts.is_empty() {
+        true => Content::Text(Cow::Borrowed("")),
+        false => input_content(cx, parts, is_marked),
+    }
 }
 
 /// Puts the word before the first text, or in front of everything, and says whether that was

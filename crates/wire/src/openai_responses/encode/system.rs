@@ -2,9 +2,10 @@
 
 use interleaf_model::{Entry, SystemPart};
 
+use super::marks::input_content;
+use super::message;
 use super::own::Own;
 use super::parts::{self, Note, text_part};
-use super::{content, message};
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::openai_responses::wire::Message;
@@ -16,7 +17,7 @@ pub(super) const ASK_FOR_JSON: &str = "Answer in JSON.";
 
 /// The text of a system message that was read from `instructions`, and still is one
 /// text.
-pub(super) fn instructions(entry: &Entry) -> Option<&str> {
+pub(in crate::openai_responses) fn instructions(entry: &Entry) -> Option<&str> {
     let own = Own::of(&entry.message.extra, OWNER);
     if own.peek_text("role").as_deref() != Some("instructions") {
         return None;
@@ -30,7 +31,11 @@ pub(super) fn instructions(entry: &Entry) -> Option<&str> {
     }
 }
 
-pub(super) fn system_item<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<Message<'a>> {
+pub(super) fn system_item<'a>(
+    cx: &mut Context<'_>,
+    entry: &'a Entry,
+    is_marked: bool,
+) -> Option<Message<'a>> {
     let message_id = &entry.message.id;
     let interleaf_model::Body::System(system) = &entry.message.body else { return None };
     let mut parts = Vec::new();
@@ -58,5 +63,6 @@ pub(super) fn system_item<'a>(cx: &mut Context<'_>, entry: &'a Entry) -> Option<
     let is_developer = own.take_text("role").as_deref() == Some("developer")
         || chat.peek_text("role").as_deref() == Some("developer");
     let role = if is_developer { "developer" } else { "system" };
-    Some(message(role, content(parts), own.rest(&["id", "type", "content"])))
+    let content = input_content(cx, parts, is_marked);
+    Some(message(role, content, own.rest(&["id", "type", "content"])))
 }

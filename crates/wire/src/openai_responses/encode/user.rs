@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use interleaf_model::{Body, ContentPart, Entry, Message, Opaque};
 
+use super::marks::input_content;
 use super::own::Own;
 use super::parts::content_part;
 use super::results::output;
 use super::system::system_item;
-use super::{PLACEHOLDER, content, message, settings};
+use super::{PLACEHOLDER, message, settings};
 use crate::Error;
 use crate::adjustment::AdjustmentKind;
-use crate::encode::{Context, Elements, TurnPlace};
+use crate::encode::{Context, Elements, TurnPlace, is_markable};
 use crate::openai_responses::lint::takes_item;
 use crate::openai_responses::wire::{self, Content, Part, Rest};
 use crate::openai_responses::{LONGEST_ITEM_ID, OWNER, WRAPPED_PART, is_part_type};
@@ -28,16 +29,18 @@ pub(super) fn write(
     if let Some(blank) = only_blank(results, said) {
         return items.push(&message("user", Content::Text(blank.into()), Rest::NONE));
     }
-    for (entry, call) in answered(cx.prompt, results, start) {
+    for (at, (entry, call)) in (start..).zip(answered(cx.prompt, results, start)) {
         if let Some(result) = entry.message.as_result() {
-            items.push(&output(cx, &entry.message, result, call))?;
+            let is_marked = place.breakpoint == Some(at);
+            items.push(&output(cx, &entry.message, result, call, is_marked))?;
         }
     }
     for (i, entry) in said.iter().enumerate() {
+        let is_marked = place.breakpoint == Some(start + results.len() + i);
         if let Body::User(parts) = &entry.message.body {
             let is_last = place.last && i + 1 == said.len();
-            write_user(cx, &entry.message, parts, is_last, items)?;
-        } else if let Some(item) = system_item(cx, entry) {
+            write_user(cx, &entry.message, parts, (is_last, is_marked), items)?;
+        } else if let Some(item) = system_item(cx, entry, is_marked) {
             items.push(&item)?;
         }
     }
@@ -52,14 +55,16 @@ fn write_user(
     cx: &mut Context<'_>,
     message: &Message,
     parts: &[ContentPart],
-    is_last: bool,
+    (is_last, is_marked): (bool, bool),
     items: &mut Elements<'_>,
 ) -> Result<(), Error> {
     let mut written: Vec<Part<'_>> = Vec::new();
+    let mut marked = parts.iter().rposition(|part| is_markable(part.into())).filter(|_| is_marked);
     for (i, part) in parts.iter().enumerate() {
         match part {
             ContentPart::Opaque(opaque) if is_item(opaque) => {
-                say(cx, message, std::mem::take(&mut written), items)?;
+                let holds_mark = marked.take_if(|at| *at < i).is_some();
+                say(cx, message, std::mem::take(&mut written), holds_mark, items)?;
                 match raw_item(cx, opaque, is_last && i + 1 == parts.len()) {
                     Ok(()) if is_output(&kind_of(opaque.value.as_str())) => {
                         write_continued(cx, message, opaque, items)?;
@@ -79,13 +84,14 @@ fn write_user(
             _ => written.extend(content_part(part, &message.id, &mut cx.adjustments)),
         }
     }
-    say(cx, message, written, items)
+    say(cx, message, written, marked.is_some(), items)
 }
 
 fn say(
     cx: &mut Context<'_>,
     message: &Message,
     parts: Vec<Part<'_>>,
+    is_marked: bool,
     items: &mut Elements<'_>,
 ) -> Result<(), Error> {
     if parts.is_empty() {
@@ -100,7 +106,8 @@ fn say(
         is_legal
     });
     let extra = own.rest(&["type", "role", "content"]);
-    items.push(&wire::Message { id, ..super::message("user", content(parts), extra) })
+    let content = input_content(cx, parts, is_marked);
+    items.push(&wire::Message { id, ..super::message("user", content, extra) })
 }
 
 fn is_output(kind: &str) -> bool {
