@@ -286,6 +286,14 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
     Traced { impact, trace, body }
 }
 
+impl Impact {
+    /// That of a request which no other came before, of this many tokens.
+    pub(crate) fn first(tokens: u64) -> Self {
+        let (cause, by_bytes) = (BreakCause::First, false);
+        Self { against: None, cause, byte: None, place: None, tokens, by_bytes, cost: None }
+    }
+}
+
 impl BreakCause {
     /// Whether something that was sent before does not stand at the beginning any more.
     pub fn breaks(&self) -> bool {
