@@ -289,8 +289,9 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
 impl Impact {
     /// That of a request which no other came before, of this many tokens.
     pub(crate) fn first(tokens: u64) -> Self {
-        let (cause, by_bytes) = (BreakCause::First, false);
-        Self { against: None, cause, byte: None, place: None, tokens, by_bytes, cost: None }
+        let (against, of_session, cause, by_bytes) = (None, None, BreakCause::First, false);
+        let (byte, place, cost) = (None, None, None);
+        Self { against, of_session, cause, byte, place, tokens, by_bytes, cost }
     }
 }
 

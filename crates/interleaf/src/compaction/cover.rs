@@ -77,7 +77,7 @@ pub enum SparedCause {
 /// may go. The oldest go first: whole turns, and of the running turn its oldest steps.
 pub(crate) fn cover(ground: &Ground<'_>, count: impl Fn(&Arc<Message>) -> u64, room: u64) -> Cover {
     let messages = &ground.messages;
-    let blocks = Blocks::find(messages.iter().copied());
+    let blocks = Blocks::find(messages.iter().copied()).positions();
     let (mut spared, mut cut_off) = (spared(ground, &blocks), Vec::new());
     let is_shown = |at: usize| {
         let is_covered = ground.already.is_some_and(|ids| ids.contains(&messages[at].id));
@@ -101,7 +101,7 @@ pub(crate) fn cover(ground: &Ground<'_>, count: impl Fn(&Arc<Message>) -> u64, r
     }
     let goes = |at: usize| at < cut && spared[at].is_none();
     // A block whose results came late may lie on both sides of the cut.
-    for block in blocks.positions().iter().filter(|block| block.iter().any(|&at| !goes(at))) {
+    for block in blocks.iter().filter(|block| block.iter().any(|&at| !goes(at))) {
         for &at in block.iter().filter(|&&at| goes(at)) {
             stays += tokens(at);
             cut_off.push(at);
@@ -118,7 +118,7 @@ pub(crate) fn cover(ground: &Ground<'_>, count: impl Fn(&Arc<Message>) -> u64, r
 }
 
 /// For each position, why it stays, if so.
-fn spared(ground: &Ground<'_>, blocks: &Blocks) -> Vec<Option<SparedCause>> {
+fn spared(ground: &Ground<'_>, blocks: &[Vec<usize>]) -> Vec<Option<SparedCause>> {
     let (messages, policy) = (&ground.messages, ground.policy);
     let mut spared: Vec<Option<SparedCause>> =
         messages.iter().map(|m| own_cause(ground, m)).collect();
@@ -126,7 +126,7 @@ fn spared(ground: &Ground<'_>, blocks: &Blocks) -> Vec<Option<SparedCause>> {
     if let Some(latest) = messages.iter().rposition(speaks) {
         spared[latest].get_or_insert(SparedCause::LatestUser);
     }
-    for block in blocks.positions() {
+    for block in blocks {
         let has_pin = block.iter().any(|&at| spared[at] == Some(SparedCause::Pinned));
         let heard = block.iter().map(|&at| &**messages[at]);
         let heard = heard.filter(|message| ground.agent.hears(message));
@@ -139,7 +139,7 @@ fn spared(ground: &Ground<'_>, blocks: &Blocks) -> Vec<Option<SparedCause>> {
         } else {
             continue;
         };
-        block.into_iter().for_each(|at| spared[at] = spared[at].or(Some(cause)));
+        block.iter().for_each(|&at| spared[at] = spared[at].or(Some(cause)));
     }
     if policy.keep_relevant > 0 && !ground.relevant.is_empty() {
         spare_relevant(ground, &mut spared);
