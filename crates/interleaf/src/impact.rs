@@ -286,6 +286,15 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
     Traced { impact, trace, body }
 }
 
+impl Impact {
+    /// That of a request which no other came before, of this many tokens.
+    pub(crate) fn first(tokens: u64) -> Self {
+        let (against, of_session, cause, by_bytes) = (None, None, BreakCause::First, false);
+        let (byte, place, cost) = (None, None, None);
+        Self { against, of_session, cause, byte, place, tokens, by_bytes, cost }
+    }
+}
+
 impl BreakCause {
     /// Whether something that was sent before does not stand at the beginning any more.
     pub fn breaks(&self) -> bool {

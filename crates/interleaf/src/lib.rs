@@ -68,6 +68,7 @@ mod target;
 
 pub mod ask;
 pub mod chat_form;
+pub mod compaction;
 pub mod copy;
 pub mod neutral;
 pub mod read;

@@ -133,6 +133,11 @@ pub(super) fn expired_only(
 }
 
 impl Records {
+    /// The summary that is sent.
+    pub(super) fn active_summary(&self) -> Option<Arc<Summary>> {
+        self.active.clone()
+    }
+
     /// The recipe with what the session knows at a time and it does not say.
     pub(super) async fn complete<'r>(
         &mut self,

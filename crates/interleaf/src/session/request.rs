@@ -181,7 +181,7 @@ impl Session {
     }
 }
 
-fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
+pub(super) fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
     let Ready { assembly, body, traced, .. } = made;
     let decoder = Decoder::new(target.vendor.family, body.names.clone());
     let decoder = match &target.key {

@@ -6,6 +6,7 @@
 //! - `agents`: sub-agents, records, rollback, and what is left after a conflict
 //! - `auto`: the rule `auto` against every other rule and cache
 //! - `bound`: thinking goes back only after what it was made after
+//! - `compaction`: what gives way to a summary, and what it must keep
 //! - `copies`: sessions on their way between stores
 //! - `fence`: no text that was said passes for the engine's own
 //! - `forks`: a fork begins as its session does, and finds what that has in the cache
@@ -28,6 +29,7 @@ mod answers;
 mod auto;
 mod bound;
 mod carrier;
+mod compaction;
 mod copies;
 mod expiry;
 mod fence;

@@ -1,0 +1,121 @@
+//! The contract of a summary: what must be so before it is taken in (F4, H7).
+
+use std::fmt;
+use std::sync::Arc;
+
+use interleaf_model::{Message, MessageId, PartRef};
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use super::facts::Fact;
+use super::language;
+
+/// How many of the missing facts a sentence names.
+const NAMED: usize = 5;
+
+/// Why a text is not taken in as a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It says nothing.
+    Empty,
+    /// It is longer than it may be.
+    TooLong {
+        /// Its tokens.
+        tokens: u64,
+        /// The most that it may have.
+        most: u64,
+    },
+    /// It is in another language.
+    Language {
+        /// The one that was asked for.
+        asked: SmolStr,
+        /// The one that it is in.
+        found: SmolStr,
+    },
+    /// What must survive is neither in it nor in what stays.
+    Missing(Vec<Missing>),
+}
+
+/// A fact that would be lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Missing {
+    /// The name of the rule that keeps it.
+    pub rule: SmolStr,
+    /// The fact, as it was said.
+    pub text: SmolStr,
+    /// The newest message that says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+}
+
+/// What a text is held against.
+pub(crate) struct Held<'a> {
+    pub(crate) facts: &'a [Fact],
+    /// The messages that stay.
+    pub(crate) stays: &'a [Arc<Message>],
+    /// The most tokens that it may have.
+    pub(crate) most: u64,
+    pub(crate) language: Option<&'a str>,
+}
+
+/// Why a text of this many tokens breaks the contract; nothing, if it keeps it.
+pub(crate) fn check(text: &str, tokens: u64, held: &Held<'_>) -> Vec<Refusal> {
+    if text.trim().is_empty() {
+        return vec![Refusal::Empty];
+    }
+    let mut refused = Vec::new();
+    if tokens > held.most {
+        refused.push(Refusal::TooLong { tokens, most: held.most });
+    }
+    if let Some(asked) = held.language
+        && let Some(found) = language::other(text, asked)
+    {
+        let (asked, found) = (SmolStr::new(language::name(asked)), SmolStr::new(found));
+        refused.push(Refusal::Language { asked, found });
+    }
+    let missing = missing(text, held);
+    if !missing.is_empty() {
+        refused.push(Refusal::Missing(missing));
+    }
+    refused
+}
+
+fn missing(text: &str, held: &Held<'_>) -> Vec<Missing> {
+    let stays = |fact: &str| held.stays.iter().any(|message| says(message, fact));
+    let lost = held.facts.iter().filter(|fact| !text.contains(&*fact.text) && !stays(&fact.text));
+    let missing = lost.cloned().map(|Fact { rule, text, message }| Missing { rule, text, message });
+    missing.collect()
+}
+
+fn says(message: &Message, fact: &str) -> bool {
+    message.parts().any(|part| match part {
+        PartRef::Text(text) => text.text.contains(fact),
+        PartRef::Call(call) => call.arguments.as_str().contains(fact),
+        PartRef::Thinking(_) | PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => false,
+    })
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("it says nothing"),
+            Self::TooLong { tokens, most } => {
+                write!(f, "it has {tokens} tokens, and may have {most}")
+            }
+            Self::Language { asked, found } => write!(f, "it is in {found}, not in {asked}"),
+            Self::Missing(missing) => {
+                let named = missing.iter().take(NAMED);
+                let named: Vec<String> =
+                    named.map(|fact| format!("{} {:?}", fact.rule, fact.text)).collect();
+                write!(f, "it leaves out {}", named.join(", "))?;
+                match missing.len().checked_sub(NAMED) {
+                    Some(more) if more > 0 => write!(f, " and {more} more"),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}

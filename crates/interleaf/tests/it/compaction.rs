@@ -1,0 +1,417 @@
+//! Compaction: what gives way, what stays, and what a summary must keep (F1 to F5, H7).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use interleaf::assemble::{Budget, OpenBlock, Recipe};
+use interleaf::compaction::{
+    Compacted, Compaction, CompactionPolicy, FactRule, FactSource, Refusal, SparedCause,
+    SummaryForm, Trigger,
+};
+use interleaf::conversation::{Operation, PINNED, Truncate};
+use interleaf::model::{Blocks, Message, MessageId, Role};
+use interleaf::wire::{CacheMarks, Family, Vendor};
+use interleaf::{Session, Target};
+use interleaf_samples::generate::agent_session;
+use interleaf_samples::strategy::broken_conversation;
+use proptest::prelude::*;
+
+use crate::{block_on, memory, pinned, target_of};
+
+fn target() -> Target {
+    target_of(Vendor::of(Family::Anthropic), "a-model")
+}
+
+fn recipe(window: u64) -> Recipe {
+    let mut recipe = Recipe::new()
+        .with_system("You are a careful agent.")
+        .with_budget(Budget::of_window(window));
+    recipe.open_block = OpenBlock::Mend;
+    recipe
+}
+
+/// A policy for small windows, without facts.
+fn small() -> CompactionPolicy {
+    let mut policy = CompactionPolicy::default();
+    (policy.summary_tokens, policy.facts) = (60, Vec::new());
+    policy
+}
+
+async fn of(messages: impl IntoIterator<Item = Message>) -> Session {
+    let mut session = Session::create(memory().await, "").await.unwrap();
+    for (n, message) in messages.into_iter().enumerate() {
+        let message = message.with_id(MessageId::new(format!("m{n}")));
+        // What says nothing is refused.
+        _ = session.append(message).await;
+    }
+    session
+}
+
+/// A talk in which every answer names a file and a decision.
+fn talk(n: usize) -> Vec<Message> {
+    let turn = |i: usize| {
+        let asked = format!("Please look at src/part{i}.rs, it is slow. {}", "Why? ".repeat(30));
+        let said = format!("Decision: part {i} gets a cache.\n{}", "It is done. ".repeat(30));
+        [Message::user(&asked), Message::assistant(&said)]
+    };
+    let mut talk: Vec<Message> = (0..n).flat_map(turn).collect();
+    talk.push(Message::user("And now?"));
+    talk
+}
+
+async fn plan(session: &mut Session, policy: &CompactionPolicy, window: u64) -> Compaction {
+    session.compaction_now(policy, &recipe(window), &target()).await.unwrap()
+}
+
+#[test]
+fn f1_a_compaction_is_due_by_fill_tokens_or_messages_joined_by_and_and_or() {
+    block_on(async {
+        let mut session = of(talk(40)).await;
+        let mut policy = small();
+        let due = |json: &str| serde_json::from_str::<Trigger>(json).unwrap();
+        for (when, is_due) in [
+            (r#"{"fill": 0.5}"#, true),
+            (r#"{"fill": 0.99}"#, false),
+            (r#"{"messages": 81}"#, true),
+            (r#"{"messages": 82}"#, false),
+            (r#"{"tokens": 1000}"#, true),
+            (r#"{"all": [{"fill": 0.5}, {"messages": 82}]}"#, false),
+            (r#"{"any": [{"fill": 0.99}, {"messages": 81}]}"#, true),
+        ] {
+            policy.when = Some(due(when));
+            let found = session.compaction(&policy, &recipe(12_000), &target()).await.unwrap();
+            assert_eq!(found.is_some(), is_due, "{when}");
+        }
+        policy.when = None;
+        assert_eq!(session.compaction(&policy, &recipe(100), &target()).await.unwrap(), None);
+    });
+}
+
+#[test]
+fn a_policy_that_cannot_be_is_refused_with_its_rule() {
+    let broken = |change: fn(&mut CompactionPolicy)| {
+        let mut policy = CompactionPolicy::default();
+        change(&mut policy);
+        policy.check().unwrap_err().to_string()
+    };
+    let part = broken(|policy| policy.down_to = 1.5);
+    assert_eq!(part, "`down_to` is 1.5: it must be from 0 to 1");
+    let pattern = broken(|policy| policy.facts = vec![FactRule::new("id", "(")]);
+    assert!(pattern.starts_with("the pattern of the facts \"id\" is none: "), "{pattern}");
+    let language = broken(|policy| policy.language = Some("xx".into()));
+    assert!(language.starts_with("`language` is \"xx\": "), "{language}");
+    let fill = broken(|policy| policy.when = Some(Trigger::Fill(80.0)));
+    assert_eq!(fill, "the trigger `fill` is 80: it must be above 0, up to 1");
+}
+
+#[test]
+fn f2_the_oldest_turns_give_way_whole_and_what_may_not_stays() {
+    block_on(async {
+        let mut session = of(talk(40)).await;
+        session.mark(4, PINNED).await.unwrap();
+        let plan = plan(&mut session, &small(), 9_000).await;
+        assert!(plan.n_messages > 10, "{plan:?}");
+        assert_eq!(plan.spared.len(), 1);
+        assert_eq!(plan.spared[0].message, MessageId::new("m4"));
+        assert_eq!(plan.spared[0].cause, SparedCause::Pinned);
+        // Turns are not cut: what stays begins with a user's words.
+        let heard: Vec<_> = session.conversation().visible().cloned().collect();
+        let last = heard.iter().rposition(|m| plan.covers.contains(&m.id)).unwrap();
+        assert_eq!(heard[last + 1].role(), Role::User);
+        assert!(!plan.covers.contains(&heard.last().unwrap().id));
+        assert!(plan.after < plan.figures.tokens / 2, "{plan:?}");
+    });
+}
+
+#[test]
+fn f2_of_a_long_running_turn_the_oldest_finished_steps_give_way() {
+    block_on(async {
+        let mut session = of(agent_session(120).into_iter().filter(|m| {
+            // One question, then work without end.
+            m.role() != Role::User
+        }))
+        .await;
+        let question = Message::user("Mend the clock.").with_id(MessageId::new("q"));
+        session.append(question).await.unwrap();
+        for (n, message) in agent_session(60).into_iter().enumerate() {
+            if matches!(message.role(), Role::Assistant | Role::Tool) {
+                let message = message.with_id(MessageId::new(format!("w{n}")));
+                session.append(message).await.unwrap();
+            }
+        }
+        let plan = plan(&mut session, &small(), 4_000).await;
+        assert!(plan.covers.iter().any(|id| id.as_str().starts_with('w')), "{plan:?}");
+        assert!(!plan.covers.contains(&MessageId::new("q")));
+        let heard: Vec<_> = session.conversation().visible().cloned().collect();
+        assert_whole_blocks(&heard, &plan.covers);
+    });
+}
+
+/// No tool block is covered in part.
+#[track_caller]
+fn assert_whole_blocks(messages: &[Arc<Message>], covers: &BTreeSet<MessageId>) {
+    for block in Blocks::find(messages.iter()).positions() {
+        let n = block.iter().filter(|&&at| covers.contains(&messages[at].id)).count();
+        assert!(n == 0 || n == block.len(), "{block:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn f2_whatever_was_said_nothing_goes_that_must_stay_and_the_request_after_it_is_valid(
+        said in broken_conversation(0..40), pin in 0..40_usize, window in 300..6_000_u64,
+        steps in 0..3_usize, turns in 0..2_usize, users in any::<bool>(),
+    ) {
+        block_on(async {
+            let mut session = of(said).await;
+            let n = session.conversation().log_len();
+            if n == 0 {
+                return;
+            }
+            session.mark((pin % n) as u32, PINNED).await.unwrap();
+            let mut policy = small();
+            (policy.keep_steps, policy.keep_turns, policy.keep_user_texts) = (steps, turns, users);
+            let (recipe, target) = (recipe(window), target());
+            let Ok(mut plan) = session.compaction_now(&policy, &recipe, &target).await else { return };
+            let heard: Vec<Arc<Message>> = session.conversation().visible()
+                .filter(|m| m.origin == interleaf::model::Origin::Main).cloned().collect();
+            let covers = plan.covers.clone();
+            assert_whole_blocks(&heard, &covers);
+            let is_covered = |message: &Arc<Message>| covers.contains(&message.id);
+            let spoken = heard.iter().rev().find(|m| m.role() == Role::User && !m.is_blank());
+            assert!(!spoken.is_some_and(is_covered));
+            assert!(!heard.iter().any(|m| m.role() == Role::System && is_covered(m)));
+            assert!(pinned(session.conversation()).is_disjoint(&covers));
+            assert!(!users || !heard.iter().any(|m| m.role() == Role::User && is_covered(m)));
+            let answered: BTreeSet<_> =
+                heard.iter().filter_map(|m| m.as_result()).map(|r| r.call.clone()).collect();
+            let open = heard.iter().filter(|m| m.calls().any(|c| !answered.contains(&c.id)));
+            assert!(!open.clone().any(is_covered));
+            let done = session.take_summary(&mut plan, &policy, &target, "All went well.").await;
+            let Compacted::Taken(report) = done.unwrap() else { panic!() };
+            assert!(report.after < report.before);
+            // What the plan takes is what assembly takes: all of it is gone, and nothing else.
+            let mut free = recipe;
+            free.budget = None;
+            let next = session.preview(&free, &target).await.unwrap().request().unwrap();
+            let body = String::from_utf8(next.body.to_bytes()).unwrap();
+            assert!(body.contains("All went well."), "{body}");
+            let dropped = next.report.findings().filter(|(_, finding)| {
+                finding.cause == interleaf::assemble::Cause::Summarised
+            });
+            let n_dropped: usize = dropped.map(|(_, finding)| finding.count).sum();
+            let spared: Vec<_> = next.report.findings().map(|(_, f)| format!("{:?} {:?} {}", f.kind, f.cause, f.message)).collect();
+            assert_eq!(n_dropped, plan.n_messages, "{spared:#?} {covers:?}");
+        });
+    }
+
+    #[test]
+    fn h7_a_summary_that_forgets_one_fact_is_refused_with_that_fact(
+        n in 8..30_usize, forgotten in 0..1_000_usize, window in 1_500..4_000_u64,
+    ) {
+        block_on(async {
+            let mut session = of(talk(n)).await;
+            let mut policy = CompactionPolicy::default();
+            policy.summary_tokens = 600;
+            policy.facts.push(FactRule::new("part", r"part \d+").from(FactSource::Assistant));
+            let mut plan = plan(&mut session, &policy, window).await;
+            let covered = plan.messages().iter().filter(|m| m.role() == Role::User);
+            let numbers: Vec<String> = covered.map(|m| {
+                m.text().split("part").nth(1).unwrap().split('.').next().unwrap().to_owned()
+            }).collect();
+            let mut facts: Vec<String> = numbers.iter().flat_map(|i| [
+                format!("src/part{i}.rs"), format!("part {i} gets a cache."),
+            ]).collect();
+            let lost = facts.remove(forgotten % facts.len());
+            let text = facts.join("\n");
+            let got = session.take_summary(&mut plan, &policy, &target(), &text).await.unwrap();
+            let Compacted::Again(refused) = got else { panic!("{got:?}") };
+            let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
+            assert!(missing.iter().all(|fact| lost.contains(&*fact.text)), "{missing:?}");
+            assert!(missing.iter().any(|fact| fact.text == lost), "{missing:?}");
+            assert_eq!(session.active_summary().await.unwrap(), None);
+            // The next request names it, and the whole text is taken in.
+            let (recipe, target) = (recipe(window), target());
+            let ask = session
+                .compaction_request(&plan, &policy, (&recipe, &target), &target)
+                .await
+                .unwrap();
+            let body = String::from_utf8(ask.request.body.to_bytes()).unwrap();
+            assert!(body.contains("it leaves out these"), "{body}");
+            let whole = format!("{text}\n{lost}");
+            let got = session.take_summary(&mut plan, &policy, &target, &whole).await.unwrap();
+            assert!(matches!(got, Compacted::Taken(_)), "{got:?}");
+            assert_eq!(&*session.active_summary().await.unwrap().unwrap().text, whole);
+        });
+    }
+}
+
+#[test]
+fn f5_after_two_texts_that_lose_something_a_digest_that_loses_nothing_takes_their_place() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        let mut policy = CompactionPolicy::default();
+        policy.summary_tokens = 900;
+        let mut plan = plan(&mut session, &policy, 4_000).await;
+        let first = session.take_summary(&mut plan, &policy, &target(), "Nothing.").await.unwrap();
+        assert!(matches!(first, Compacted::Again(_)));
+        let second = session.take_summary(&mut plan, &policy, &target(), " ").await.unwrap();
+        let Compacted::Digest(report, why) = second else { panic!("{second:?}") };
+        assert_eq!(why, [Refusal::Empty]);
+        assert!(report.after < report.before);
+        let text = session.active_summary().await.unwrap().unwrap().text;
+        assert!(text.contains("put together without a model"), "{text}");
+        for n in 0..plan.n_messages / 2 {
+            assert!(text.contains(&format!("src/part{n}.rs")), "{text}");
+            assert!(text.contains(&format!("part {n} gets a cache.")), "{text}");
+        }
+    });
+}
+
+#[test]
+fn f4_a_text_that_is_blank_too_long_or_in_another_language_is_refused() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        let mut policy = small();
+        policy.language = Some("de".into());
+        let english = "The user wants a faster program, and the parts get a cache each. \
+                       Nothing has been measured yet, but the first tests have passed.";
+        for (text, why) in [
+            ("  \n", "it says nothing".to_owned()),
+            (english, "it is in English, not in German".to_owned()),
+            (&"Der Nutzer möchte ein schnelleres Programm haben. ".repeat(20), String::new()),
+        ] {
+            let mut plan = plan(&mut session, &policy, 4_000).await;
+            let got = session.take_summary(&mut plan, &policy, &target(), text).await.unwrap();
+            let Compacted::Again(refused) = got else { panic!("{got:?}") };
+            match why.as_str() {
+                "" => assert!(matches!(refused[0], Refusal::TooLong { most: 60, .. })),
+                why => assert_eq!(refused[0].to_string(), why),
+            }
+        }
+        assert_eq!(session.active_summary().await.unwrap(), None);
+    });
+}
+
+#[test]
+fn f4_of_two_that_were_planned_at_once_one_is_taken_and_the_other_refused() {
+    block_on(async {
+        let store = memory().await;
+        let mut session = Session::create(store.clone(), "").await.unwrap();
+        session.append_all(talk(30).into_iter().map(Arc::new)).await.unwrap();
+        let mut other = Session::open(store, session.id()).await.unwrap();
+        let policy = small();
+        let mut ours = plan(&mut session, &policy, 4_000).await;
+        let mut theirs = plan(&mut other, &policy, 4_000).await;
+        let text = "All parts get a cache.";
+        session.take_summary(&mut ours, &policy, &target(), text).await.unwrap();
+        other.take_summary(&mut theirs, &policy, &target(), "Another.").await.unwrap_err();
+        other.refresh().await.unwrap();
+        let late = other.take_summary(&mut theirs, &policy, &target(), "Another.").await;
+        assert!(late.unwrap_err().to_string().contains("another summary was taken in"));
+        assert_eq!(&*other.active_summary().await.unwrap().unwrap().text, text);
+        assert_eq!(session.summaries().await.unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn f4_what_was_hidden_since_the_plan_is_not_summarised() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        let policy = small();
+        let mut plan = plan(&mut session, &policy, 4_000).await;
+        let cut = Truncate { keep_last: Some(30), ..Truncate::default() };
+        session.operate(Operation::Truncate(cut)).await.unwrap();
+        let late = session.take_summary(&mut plan, &policy, &target(), "All went well.").await;
+        assert!(late.unwrap_err().to_string().contains("no longer visible"));
+    });
+}
+
+#[test]
+fn f3_a_second_compaction_covers_what_the_first_did_and_reads_its_summary() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        let policy = small();
+        let mut first = plan(&mut session, &policy, 4_000).await;
+        let text = "The first parts get a cache.";
+        session.take_summary(&mut first, &policy, &target(), text).await.unwrap();
+        for message in talk(30) {
+            session.append(message).await.unwrap();
+        }
+        let second = plan(&mut session, &policy, 4_000).await;
+        assert!(second.covers.is_superset(&first.covers));
+        assert!(second.n_messages < second.covers.len());
+        let (recipe, target) = (recipe(4_000), target());
+        let ask = session.compaction_request(&second, &policy, (&recipe, &target), &target).await;
+        let body = String::from_utf8(ask.unwrap().request.body.to_bytes()).unwrap();
+        assert!(body.contains("<earlier_summary>\\nThe first parts get a cache."), "{body}");
+    });
+}
+
+#[test]
+fn f3_the_request_goes_on_from_the_last_one_where_its_cache_is_cheaper() {
+    block_on(async {
+        let mut target = target_of(Vendor::of(Family::Anthropic), "claude-sonnet-4-5");
+        target.options.cache = CacheMarks::On;
+        let mut session = of(talk(60)).await;
+        let (policy, recipe) = (small(), recipe(24_000));
+        let plan = session.compaction_now(&policy, &recipe, &target).await.unwrap();
+        let own = (&recipe, &target);
+        let cold = session.compaction_request(&plan, &policy, own, &target).await.unwrap();
+        assert_eq!(cold.form, SummaryForm::Transcript);
+        session.record(&recipe, &target).await.unwrap();
+        session.append(Message::assistant("Now it is fast.")).await.unwrap();
+        session.append(Message::user("Thank you. What is left?")).await.unwrap();
+        let sent = session.record(&recipe, &target).await.unwrap().request().unwrap();
+        let plan = session.compaction_now(&policy, &recipe, &target).await.unwrap();
+        let warm = session.compaction_request(&plan, &policy, own, &target).await.unwrap();
+        assert_eq!(warm.form, SummaryForm::Extended);
+        let cost = warm.request.impact.cost.as_ref().unwrap();
+        assert!(
+            cost.read * 10 > sent.impact.tokens * 9,
+            "{:?} {:?}",
+            sent.impact,
+            warm.request.impact
+        );
+        assert!(cost.price < cold.request.impact.tokens as f64, "{cost:?}");
+        // Another model has nothing in its cache.
+        let other = target_of(Vendor::of(Family::OpenaiChat), "gpt-5");
+        let ask = session.compaction_request(&plan, &policy, own, &other).await.unwrap();
+        assert_eq!(ask.form, SummaryForm::Transcript);
+        // It was only looked at: the session's next request is as if nobody had asked.
+        let next = session.preview(&recipe, &target).await.unwrap().request().unwrap();
+        assert_eq!(next.body.to_bytes(), sent.body.to_bytes());
+    });
+}
+
+#[test]
+fn what_cannot_fit_is_an_error_with_the_figures_and_no_request() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        for index in 0..40 {
+            session.mark(index, PINNED).await.unwrap();
+        }
+        let error = session.compaction(&small(), &recipe(1_000), &target()).await.unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("no summary makes the request fit: tools, "), "{error}");
+        assert!(error.ends_with("and the limit is 875"), "{error}");
+    });
+}
+
+#[test]
+fn f2_turns_with_the_words_of_the_current_request_stay_if_asked() {
+    block_on(async {
+        let mut said = talk(30);
+        said[6] = Message::user("The grandfather clock has a pendulum of brass.");
+        said.push(Message::user("What was the pendulum made of?"));
+        let mut session = of(said).await;
+        let mut policy = small();
+        policy.keep_relevant = 1;
+        let plan = plan(&mut session, &policy, 4_000).await;
+        let spared: Vec<&str> = plan.spared.iter().map(|spared| spared.message.as_str()).collect();
+        assert_eq!(spared, ["m6", "m7"]);
+        assert_eq!(plan.spared[0].cause, SparedCause::Relevant);
+    });
+}
