@@ -123,10 +123,12 @@ impl Session {
         let mut at = Earlier { event, no: request.no };
         let mut told = Told::by(&request);
         let mut steps: Vec<Elements> = Vec::new();
-        let mut last = None;
+        let (mut last, mut ways) = (None, None);
         let all = loop {
             if let Some(all) = told.all_elements {
                 last = last.or(Some(at));
+                // All of its elements are known; how its sources went is told besides.
+                ways = told.elements.filter(|_| steps.is_empty());
                 break all;
             }
             let Some(elements) = told.elements else {
@@ -157,6 +159,10 @@ impl Session {
         };
         let mut shown = ShownContext::of(all);
         let len = steps.len().max(1);
+        if let Some(mut ways) = ways {
+            (ways.kept, ways.new) = (shown.elements().len(), Vec::new());
+            shown.take(&ways);
+        }
         for elements in steps.iter().rev() {
             if elements.kept > shown.elements().len() {
                 return Ok(None);
