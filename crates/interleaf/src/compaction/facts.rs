@@ -15,7 +15,7 @@ const LONGEST: usize = 300;
 
 /// Which facts must survive: those that a pattern finds, in what some say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct FactRule {
     /// What such a fact is called, such as `path`.
     pub name: SmolStr,
@@ -28,6 +28,8 @@ pub struct FactRule {
     #[serde(default = "most")]
     pub most: usize,
 }
+
+interleaf_model::only_objects!(FactRule);
 
 fn most() -> usize {
     100

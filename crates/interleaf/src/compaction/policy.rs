@@ -22,7 +22,7 @@ use crate::Error;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CompactionPolicy {
     /// When it is due by itself. Nothing: only on request.
@@ -52,6 +52,8 @@ pub struct CompactionPolicy {
     /// What the model is told instead of the usual instructions.
     pub instructions: Option<Arc<str>>,
 }
+
+interleaf_model::only_objects!(CompactionPolicy);
 
 /// When a compaction is due.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
