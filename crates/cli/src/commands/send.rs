@@ -263,6 +263,8 @@ impl Printer<'_> {
     fn close(&mut self) -> Result<(), Stop> {
         if std::mem::take(&mut self.is_open) {
             self.output.line("")?;
+            // What is said of the answer on standard error comes after it.
+            self.output.flush()?;
         }
         self.failed.take().map_or(Ok(()), |failed| Err(failed.into()))
     }
