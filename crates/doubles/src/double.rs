@@ -55,7 +55,7 @@ impl Double {
         self.inner.exchanges()
     }
 
-    /// Waits until so many exchanges have ended, and gives back all that came.
+    /// Waits until this many exchanges have ended, and gives back all that came.
     pub async fn ended(&self, n: usize) -> Vec<Exchange> {
         self.inner.ended(n).await
     }

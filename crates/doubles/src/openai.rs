@@ -62,7 +62,7 @@ pub(crate) fn unsupported(param: &str, message: String) -> Refusal {
     Refusal::new(message).at(param).code("unsupported_value")
 }
 
-/// A string of 1 to so many characters.
+/// A string of 1 to this many characters.
 pub(crate) fn string(param: &str, value: &Value, most: usize) -> Verdict {
     let text = match value {
         Value::Null => return Err(missing(param)),

@@ -37,7 +37,7 @@ pub enum Chunk {
     /// One for each event.
     #[default]
     Events,
-    /// One for so many bytes.
+    /// One for this many bytes.
     Bytes(usize),
 }
 
@@ -84,7 +84,7 @@ impl Settings {
         self
     }
 
-    /// Sends chunks of so many bytes.
+    /// Sends chunks of this many bytes.
     #[must_use]
     pub fn with_chunk(mut self, bytes: usize) -> Self {
         self.chunk = Chunk::Bytes(bytes.max(1));

@@ -13,7 +13,7 @@ pub(super) const PER_CALL: u64 = 8;
 pub(crate) struct ToolList {
     pub(crate) tools: Arc<[Tool]>,
     pub(crate) costs: Vec<u64>,
-    /// The same with descriptions of at most so many bytes, as far as that was asked for.
+    /// The same with descriptions of at most this many bytes, as far as that was asked for.
     shorter: Mutex<Vec<(usize, Arc<Self>)>>,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct DoubleArguments {
     #[arg(long, value_name = "FAULT")]
     fault: Vec<Planned>,
 
-    /// Cut answers into chunks of so many bytes [default: one for each event]
+    /// Cut answers into chunks of this many bytes [default: one for each event]
     #[arg(long, value_name = "BYTES")]
     chunk: Option<usize>,
 
