@@ -159,30 +159,35 @@ const KIN: &[(&str, &str)] = &[
     ("llama-cpp", "llama.cpp"),
 ];
 
-/// Models whose rules differ from their vendor's row: how their names begin, the row, and
-/// the least tokens that are kept.
+/// Models whose rules differ from their vendor's row: how their names begin, the row, the
+/// least tokens that are kept, and what a read costs. The first that fits counts.
 #[rustfmt::skip]
-const MODELS: &[(&str, &str, &str, u64)] = &[
-    ("openai", "gpt-6", "openai-5.6", 1_024),
-    ("openai", "gpt-5.6", "openai-5.6", 1_024),
-    ("openai", "gpt-5.5", "openai-5.5", 1_024),
-    ("openai", "", "openai", 1_024),
-    ("anthropic", "claude-opus-4-8", "anthropic", 1_024),
-    ("anthropic", "claude-opus-4-7", "anthropic", 2_048),
-    ("anthropic", "claude-opus-4-6", "anthropic", 4_096),
-    ("anthropic", "claude-opus-4-5", "anthropic", 4_096),
-    ("anthropic", "claude-haiku-4-5", "anthropic", 4_096),
-    ("anthropic", "claude-3-5-haiku", "anthropic", 2_048),
-    ("anthropic", "claude-opus-5", "anthropic", 512),
-    ("anthropic", "claude-fable-5", "anthropic", 512),
-    ("anthropic", "claude-mythos-5", "anthropic", 512),
-    ("anthropic", "claude-sonnet-5-5", "anthropic", 512),
-    ("anthropic", "", "anthropic", 1_024),
-    ("bedrock", "", "bedrock", 1_024),
-    ("gemini", "gemini-2.5", "gemini", 2_048),
-    ("gemini", "", "gemini", 4_096),
-    ("deepseek", "deepseek-v4", "deepseek-v4", 0),
-    ("deepseek", "", "deepseek", 64),
+const MODELS: &[(&str, &str, &str, u64, f64)] = &[
+    ("openai", "gpt-6.1", "openai-5.6", 1_024, 0.05),
+    ("openai", "gpt-6", "openai-5.6", 1_024, 0.1),
+    ("openai", "gpt-5.6", "openai-5.6", 1_024, 0.1),
+    ("openai", "gpt-5.5", "openai-5.5", 1_024, 0.1),
+    ("openai", "gpt-4.1", "openai", 1_024, 0.25),
+    ("openai", "gpt-4o", "openai", 1_024, 0.5),
+    ("openai", "", "openai", 1_024, 0.1),
+    ("anthropic", "claude-opus-5-5", "anthropic", 512, 0.05),
+    ("anthropic", "claude-sonnet-5-5", "anthropic", 512, 0.05),
+    ("anthropic", "claude-fable-5-1", "anthropic", 512, 0.025),
+    ("anthropic", "claude-mythos-5-1", "anthropic", 512, 0.025),
+    ("anthropic", "claude-opus-5", "anthropic", 512, 0.1),
+    ("anthropic", "claude-fable-5", "anthropic", 512, 0.1),
+    ("anthropic", "claude-mythos-5", "anthropic", 512, 0.1),
+    ("anthropic", "claude-opus-4-7", "anthropic", 2_048, 0.1),
+    ("anthropic", "claude-opus-4-6", "anthropic", 4_096, 0.1),
+    ("anthropic", "claude-opus-4-5", "anthropic", 4_096, 0.1),
+    ("anthropic", "claude-haiku-4-5", "anthropic", 4_096, 0.1),
+    ("anthropic", "claude-3-5-haiku", "anthropic", 2_048, 0.1),
+    ("anthropic", "", "anthropic", 1_024, 0.1),
+    ("bedrock", "", "bedrock", 1_024, 0.1),
+    ("gemini", "gemini-2.5", "gemini", 2_048, 0.1),
+    ("gemini", "", "gemini", 4_096, 0.1),
+    ("deepseek", "deepseek-v4", "deepseek-v4", 0, 0.1),
+    ("deepseek", "", "deepseek", 64, 0.1),
 ];
 
 impl Match {
@@ -214,6 +219,7 @@ impl Rules {
     /// assert_eq!(Rules::of_model("anthropic", "claude-opus-4-6").unwrap().minimum, 4_096);
     /// assert_eq!(Rules::of_model("openai", "gpt-5.6-mini").unwrap().name, "openai-5.6");
     /// assert_eq!(Rules::of_model("azure", "gpt-6.1-sol").unwrap().name, "openai-5.6");
+    /// assert_eq!(Rules::of_model("anthropic", "claude-opus-5-5").unwrap().prices.read, 0.05);
     /// assert_eq!(Rules::of_model("google", "gemini-2.5-pro").unwrap().name, "gemini");
     /// assert!(Rules::of_model("someone", "a-model").is_none());
     /// ```
@@ -222,9 +228,10 @@ impl Rules {
         let model = model.rsplit('/').next().unwrap_or(model);
         let row = MODELS.iter().find(|(of, begins, ..)| *of == vendor && model.starts_with(begins));
         match row {
-            Some((.., name, minimum)) => {
-                Self::named(name).map(|rules| Self { minimum: *minimum, ..rules })
-            }
+            Some((.., name, minimum, read)) => Self::named(name).map(|rules| {
+                let prices = Prices { read: *read, ..rules.prices };
+                Self { minimum: *minimum, prices, ..rules }
+            }),
             None => Self::named(vendor),
         }
     }

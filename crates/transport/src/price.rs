@@ -61,10 +61,23 @@ pub struct Rates {
 type Row = (&'static str, &'static str, [&'static str; 5]);
 
 /// List prices in US dollars for a million tokens: input, read, write, write for an hour,
-/// output. Vendors change them; what is set for a transport counts more. A model whose price
+/// output, as Anthropic's and OpenAI's pages of prices had them in November 2026. Vendors
+/// change them; what is set for a transport counts more. A model whose price
 /// depends on the length of the request is left out: no single figure is right.
 const ROWS: &[Row] = &[
+    ("anthropic", "claude-fable-5-1", ["10", "0.25", "12.5", "20", "50"]),
+    ("anthropic", "claude-mythos-5-1", ["10", "0.25", "12.5", "20", "50"]),
+    ("anthropic", "claude-fable-5", ["10", "1", "12.5", "20", "50"]),
+    ("anthropic", "claude-mythos-5", ["10", "1", "12.5", "20", "50"]),
+    ("anthropic", "claude-opus-5-5", ["4", "0.2", "5", "8", "20"]),
+    ("anthropic", "claude-opus-5", ["5", "0.5", "6.25", "10", "25"]),
+    ("anthropic", "claude-opus-4-8", ["5", "0.5", "6.25", "10", "25"]),
+    ("anthropic", "claude-opus-4-7", ["5", "0.5", "6.25", "10", "25"]),
+    ("anthropic", "claude-opus-4-6", ["5", "0.5", "6.25", "10", "25"]),
     ("anthropic", "claude-opus-4-5", ["5", "0.5", "6.25", "10", "25"]),
+    ("anthropic", "claude-sonnet-5-5", ["2", "0.1", "2.5", "4", "10"]),
+    ("anthropic", "claude-sonnet-5", ["2", "0.2", "2.5", "4", "10"]),
+    ("anthropic", "claude-sonnet-4-6", ["3", "0.3", "3.75", "6", "15"]),
     ("anthropic", "claude-sonnet-4-5", ["3", "0.3", "3.75", "6", "15"]),
     ("anthropic", "claude-haiku-4-5", ["1", "0.1", "1.25", "2", "5"]),
     ("openai", "gpt-5-mini", ["0.25", "0.025", "0.25", "0.25", "2"]),
@@ -73,6 +86,7 @@ const ROWS: &[Row] = &[
     ("openai", "gpt-4.1-mini", ["0.4", "0.1", "0.4", "0.4", "1.6"]),
     ("openai", "gpt-4o", ["2.5", "1.25", "2.5", "2.5", "10"]),
     ("openai", "gpt-4o-mini", ["0.15", "0.075", "0.15", "0.15", "0.6"]),
+    ("openai", "gpt-5.2", ["1.75", "0.175", "1.75", "1.75", "14"]),
     ("openai", "gpt-5", ["1.25", "0.125", "1.25", "1.25", "10"]),
 ];
 

@@ -59,6 +59,7 @@ pub struct Builder {
     retries: Retries,
     most_bytes: Option<u64>,
     proxy: Proxies,
+    certificates: Vec<u8>,
     prices: Prices,
 }
 
@@ -205,10 +206,17 @@ impl Builder {
         self
     }
 
+    /// Trusts these certificates too, beside the system's: those of a proxy that looks into
+    /// connections, or of a server of one's own. They are in the PEM form.
+    pub fn certificates(mut self, pem: impl AsRef<[u8]>) -> Self {
+        self.certificates.extend_from_slice(pem.as_ref());
+        self
+    }
+
     /// Makes the transport.
     ///
     /// # Errors
-    /// If the proxy's address is none, or the system's certificates cannot be used.
+    /// If the proxy's address is none, what is given as certificates has none, or the system's certificates cannot be used.
     pub fn build(self) -> Result<Transport, Error> {
         // Whoever uses this library may have chosen another; that one is used then.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -233,6 +241,16 @@ impl Builder {
                     .map_err(|_| refuse("the proxy's address is none".into()))?,
             ),
         };
+        if !self.certificates.is_empty() {
+            let read = reqwest::Certificate::from_pem_bundle(&self.certificates);
+            let given = read.unwrap_or_default();
+            if given.is_empty() {
+                return Err(refuse(
+                    "what is given as certificates has none in the PEM form".into(),
+                ));
+            }
+            client = client.tls_certs_merge(given);
+        }
         let client = client.build().map_err(|e| {
             refuse(format!("no HTTP client can be made: {}", Failed::http(e, None).text))
         })?;
