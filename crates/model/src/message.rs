@@ -8,8 +8,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentName, AssistantPart, CallId, ContentPart, Error, ErrorKind, Extra, MessageId, PartRef,
-    SystemPart, Text, Timestamp, ToolCall, ToolName,
+    AgentName, Arguments, AssistantPart, CallId, ContentPart, Error, ErrorKind, Extra, MessageId,
+    PartRef, SystemPart, Text, Timestamp, ToolCall, ToolName,
 };
 
 /// One message of a conversation.
@@ -176,6 +176,24 @@ impl FromStr for Role {
 }
 
 impl ToolCall {
+    /// A call of a tool, with arguments as a model writes them.
+    ///
+    /// ```
+    /// use interleaf_model::{Message, ToolCall};
+    ///
+    /// let call = ToolCall::new("c1", "read_file", r#"{"path":"a.rs"}"#)?;
+    /// let said = Message::assistant_parts([call.clone().into()])?;
+    /// assert_eq!(said.calls().next(), Some(&call));
+    /// # Ok::<(), interleaf_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the id is empty.
+    pub fn new(id: &str, name: &str, arguments: &str) -> Result<Self, Error> {
+        let (id, name) = (CallId::new(id)?, ToolName::new(name));
+        Ok(Self { id, name, arguments: Arguments::from_text(arguments), extra: Extra::NONE })
+    }
+
     /// What the tool answered to this call.
     pub fn result(&self, text: &str) -> Message {
         self.answered(Status::Ok, text)
@@ -190,6 +208,12 @@ impl ToolCall {
         let parts = Parts::one(ContentPart::Text(Text::new(text)));
         let (call, name) = (self.id.clone(), Some(self.name.clone()));
         Body::Tool(ToolResult { call, name, status, parts }).into()
+    }
+}
+
+impl From<ToolCall> for AssistantPart {
+    fn from(call: ToolCall) -> Self {
+        Self::Call(call)
     }
 }
 
@@ -221,6 +245,14 @@ impl Message {
     /// An assistant message of one text.
     pub fn assistant(text: &str) -> Self {
         Body::Assistant(Parts::one(AssistantPart::Text(Text::new(text)))).into()
+    }
+
+    /// An assistant message of several parts: text, thinking, calls.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn assistant_parts(parts: impl IntoIterator<Item = AssistantPart>) -> Result<Self, Error> {
+        Ok(Body::Assistant(Parts::new(parts.into_iter().collect())?).into())
     }
 
     /// A tool result of one text.
