@@ -1,6 +1,6 @@
 //! Laws, for sessions whose requests go on from, part from and repeat earlier ones.
 
-use interleaf_cache::{Cache, Checkpoints, Match, Prompt, Rules, Stop, Used};
+use interleaf_cache::{Cache, Checkpoints, Match, Prompt, Rules, Stop, Used, last_used};
 use proptest::prelude::*;
 
 use crate::oracle::{self, Asked};
@@ -159,6 +159,44 @@ proptest! {
             made.clear_marks();
             asked.marks.iter().for_each(|&mark| made.mark(mark));
             prop_assert_eq!(made, new);
+        }
+    }
+}
+
+/// The requests in figures: each goes on from the one that it has most in common with.
+fn told(session: &[Asked]) -> Vec<interleaf_cache::Step> {
+    let shared = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let step = |(n, asked): (usize, &Asked)| {
+        let with = |other: &Asked| shared(&asked.whole(), &other.whole()) as u64;
+        let after = (0..n).max_by_key(|&other| with(&session[other]));
+        interleaf_cache::Step {
+            at: 0,
+            after,
+            shared: after.map_or(0, |other| with(&session[other])),
+            tokens: asked.tokens.len() as u64,
+            answer: asked.answer.len() as u64,
+            marks: asked.marks.iter().map(|&mark| mark as u64).collect(),
+        }
+    };
+    session.iter().enumerate().map(step).collect()
+}
+
+proptest! {
+    #[test]
+    fn requests_told_in_figures_take_what_they_take_token_by_token(
+        mut session in session(),
+        rules in prop_oneof![small(), window()],
+    ) {
+        let mut rules = rules;
+        // How many blocks stand between two marks is not told in figures.
+        if let Match::Marks { lookback, .. } = &mut rules.matches {
+            *lookback = usize::MAX;
+        }
+        session.iter_mut().for_each(|asked| asked.block = 1);
+        let steps = told(&session);
+        for (n, used) in run(&rules, &session, false).into_iter().enumerate() {
+            let [told] = last_used(&rules, &steps[..n], [&steps[n]]);
+            prop_assert_eq!(told, used, "request {}", n);
         }
     }
 }
