@@ -211,6 +211,11 @@ impl AssemblyArguments {
         self.session.at.map(|_| "--at")
     }
 
+    /// Messages to treat as pinned.
+    pub(crate) fn pins(&self) -> Vec<MessageId> {
+        self.pin.iter().map(MessageId::new).collect()
+    }
+
     /// The file of the conversation.
     pub(crate) fn path(&self) -> &Path {
         // It is there unless there is a session.
@@ -225,7 +230,7 @@ impl AssemblyArguments {
             request: self.request(limit)?,
             summary: summary.transpose()?,
             before: before.transpose()?.unwrap_or_default(),
-            pins: self.pin.iter().map(MessageId::new).collect(),
+            pins: self.pins(),
             model: self.model.clone(),
             ledger: None,
             bound_thinking: self.bound_thinking,

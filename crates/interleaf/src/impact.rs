@@ -16,8 +16,10 @@ mod bodies;
 mod cause;
 mod cost;
 mod frame;
+mod join;
 mod place;
 mod spans;
+mod stages;
 mod trace;
 mod verdict;
 mod words;
@@ -34,7 +36,10 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::Target;
+pub(crate) use join::Bodies;
+use join::Made;
 use spans::Turns;
+pub(crate) use stages::SentAs;
 pub(crate) use trace::Trace;
 pub use verdict::Verdict;
 
@@ -216,6 +221,8 @@ pub(crate) struct Now<'a> {
     pub(crate) encoder: &'a SessionEncoder,
     pub(crate) conversation: &'a Conversation,
     pub(crate) target: &'a Target,
+    /// The bytes of earlier requests, as far as they are at hand.
+    pub(crate) bodies: &'a Bodies,
     /// The time, in seconds.
     pub(crate) at: u64,
 }
@@ -239,13 +246,16 @@ pub(crate) struct Traced {
     pub(crate) impact: Impact,
     pub(crate) trace: Trace,
     pub(crate) body: Pieces,
+    /// Earlier requests that the cache may hold and whose bytes are not at hand.
+    pub(crate) wanted: Vec<SentAs>,
 }
 
 /// Holds a request against the one before. If the cache gives more for what it holds of a
 /// request beside, that is what it costs.
 pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>, beside: Option<&Before>) -> Traced {
     let mut traced = against(now, before);
-    let Some(other) = beside.map(|beside| against(now, Some(beside))) else { return traced };
+    let Some(mut other) = beside.map(|beside| against(now, Some(beside))) else { return traced };
+    traced.wanted.append(&mut other.wanted);
     if let (Some(cost), Some(less)) = (&mut traced.impact.cost, other.impact.cost)
         && less.price < cost.price
     {
@@ -258,32 +268,47 @@ pub(crate) fn trace(now: &Now<'_>, before: Option<&Before>, beside: Option<&Befo
 
 fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
     let body: Pieces = now.body.fragments().cloned().collect();
-    let measure = cost::Measure::of(now, &body, before);
-    let found = before.map(|before| bodies::compare(now, &body, before));
-    let both = before.zip(found.as_ref());
-    let turns = Turns::of(now, &body);
-    let placed =
-        both.and_then(|(before, found)| place::of(now, (&body, &turns), before, found, &measure));
-    let entry = placed.as_ref().and_then(|placed| placed.entry.as_ref());
-    let cause =
-        both.map_or(BreakCause::First, |(before, found)| cause::of(now, before, found, entry));
-    let mut trace = Trace::of(now, &body, &turns, &measure);
-    if let (Some(before), Some(placed)) = (before, &placed) {
+    let (impact, trace, wanted) = held_against(now, &body, before);
+    Traced { impact, trace, body, wanted }
+}
+
+fn held_against(
+    now: &Now<'_>,
+    body: &Pieces,
+    before: Option<&Before>,
+) -> (Impact, Trace, Vec<SentAs>) {
+    let measure = cost::Measure::of(now, body, before);
+    let turns = Turns::of(now, body);
+    let made = Made { now, body, turns: &turns, measure: &measure };
+    let parted =
+        before.map(|before| join::compare(made, (&before.body, before.trace.list.clone())));
+    let placed = parted.as_ref().and_then(|(_, placed)| placed.as_ref());
+    let entry = placed.and_then(|placed| placed.entry.as_ref());
+    let cause = match before.zip(parted.as_ref()) {
+        Some((before, (found, _))) => cause::of(now, before, found, entry),
+        None => BreakCause::First,
+    };
+    let mut trace = Trace::of(now, body, &turns, &measure);
+    if let (Some(before), Some(placed)) = (before, placed) {
         trace.keep(&before.trace, placed.shared);
     }
-    let cost = cost::of(now, before, &mut trace, (&cause, placed.as_ref()), &measure);
+    let mut wanted = Vec::new();
+    let how = parted.as_ref().map(|(found, placed)| (found, placed.as_ref()));
+    let joined = join::of(made, before, (&cause, how), &mut wanted);
+    let cost = cost::of(now, &mut trace, joined, &measure);
+    let (tokens, by_bytes) = (measure.total, measure.per_thousand.is_some());
+    let (found, placed) = parted.unzip();
     let impact = Impact {
         against: before.map(|before| before.number),
         of_session: before.and_then(|before| before.session),
         byte: found.and_then(|found| found.first),
-        place: placed.map(|placed| placed.place),
-        tokens: measure.total,
-        by_bytes: measure.per_thousand.is_some(),
+        place: placed.flatten().map(|placed| placed.place),
+        tokens,
+        by_bytes,
         cause,
         cost,
     };
-    drop(turns);
-    Traced { impact, trace, body }
+    (impact, trace, wanted)
 }
 
 impl Impact {

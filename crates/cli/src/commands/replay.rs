@@ -266,10 +266,20 @@ fn table(session: &PlayedSession, price: Option<f64>) -> String {
     let vendor = longest(&|play| play.vendor.len()).max(5);
     let rule = longest(&|play| play.rule.len()).max(4);
     let money = if price.is_some() { "money" } else { "cost" };
+    // Few caches charge for what is written to them.
+    let writes = session.plays.iter().any(|play| play.totals.written > 0);
+    let if_writes = |text: &str| if writes { format!("  {text:>9}") } else { String::new() };
     let _ = writeln!(
         out,
-        "  {:vendor$}  {:>8}  {:rule$}  {:>9}  {:>7}  {:>9}  {:>9}  refused",
-        "cache", "window", "rule", "prompt", "read", "computed", money
+        "  {:vendor$}  {:>8}  {:rule$}  {:>9}  {:>7}{}  {:>9}  {:>9}  refused",
+        "cache",
+        "window",
+        "rule",
+        "prompt",
+        "read",
+        if_writes("written"),
+        "computed",
+        money
     );
     for play in &session.plays {
         let totals = &play.totals;
@@ -281,11 +291,12 @@ fn table(session: &PlayedSession, price: Option<f64>) -> String {
         };
         let _ = writeln!(
             out,
-            "  {:vendor$}  {window:>8}  {:rule$}  {:>9}  {:>5.1} %  {:>9}  {cost:>9}  {}",
+            "  {:vendor$}  {window:>8}  {:rule$}  {:>9}  {:>5.1} %{}  {:>9}  {cost:>9}  {}",
             play.vendor,
             play.rule,
             tokens(totals.tokens),
             100.0 * totals.reuse(),
+            if_writes(&tokens(totals.written)),
             tokens(totals.computed),
             totals.refused,
         );

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use interleaf_store::Pieces;
 use memchr::memmem::{FinderRev, find};
 
+use super::Now;
 use super::frame::{self, FrameChange};
-use super::{Before, Now};
 
 /// The longest mark for the cache that a body has.
 const MARK: u64 = 96;
@@ -48,16 +48,19 @@ pub(super) enum Seen {
     },
 }
 
-/// Compares a body with the one before.
-pub(super) fn compare(now: &Now<'_>, body: &Pieces, before: &Before) -> Found {
-    let old = &before.body;
+/// Compares a body with an earlier one, of which the list of turns is given.
+pub(super) fn compare(
+    now: &Now<'_>,
+    body: &Pieces,
+    (old, old_list): (&Pieces, Range<u64>),
+) -> Found {
     let first = body.shared_start(0..body.len(), old, 0..old.len());
     let first = (first < body.len() || first < old.len()).then_some(first);
-    let frames = [(old, before.trace.list.clone()), (body, list_of(now))];
+    let frames = [(old, old_list.clone()), (body, list_of(now))];
     if let Some(change) = first.and_then(|first| frame::change(first, frames)) {
         return Found { first, seen: Seen::Frame(change) };
     }
-    let old = List { body: old, range: before.trace.list.clone() };
+    let old = List { body: old, range: old_list };
     let new = List { body, range: list_of(now) };
     // Where the heads are the same, the lists are so up to the first byte that differs.
     let is_same = |list: &List<'_>, byte: u64| list.range.start <= byte && byte <= list.range.end;

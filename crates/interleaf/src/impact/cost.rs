@@ -4,42 +4,15 @@ use interleaf_cache::{Step, last_used};
 use interleaf_model::{Entry, Provenance, Role};
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
-use serde::{Deserialize, Serialize};
 
 use super::bodies::mark_in;
-use super::place::{Placed, n_head};
-use super::{Before, BreakCause, Cost, Now, Trace};
-
-/// This many requests are remembered as what the cache may hold.
-const STAGES: usize = 4;
+use super::join::Joined;
+use super::place::n_head;
+use super::stages::{Stage, Stages};
+use super::{Before, Cost, Now, Trace};
 
 /// The tokens of a thousand bytes, before an API has told.
 const PER_THOUSAND: u64 = 250;
-
-/// A request as the cache may hold it. Places are bytes from the beginning of the list of
-/// turns, marks for the cache not counted; the head has negative ones.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stage {
-    /// When it was sent, in seconds.
-    at: u64,
-    /// Up to here it is the request before.
-    shared: i64,
-    /// Here it ends.
-    end: i64,
-    /// The answer that followed it, as far as the next request repeats it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    answer: i64,
-    /// The marks after which it is written to the cache.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    marks: Vec<i64>,
-    /// Places of it before which the tokens were counted, ascending, with their number.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    counted: Vec<(i64, u64)>,
-}
-
-fn is_zero(n: &i64) -> bool {
-    *n == 0
-}
 
 /// How many tokens stand where in a request.
 pub(super) struct Measure {
@@ -102,6 +75,11 @@ impl Measure {
         measure
     }
 
+    /// Where the list of turns ends, without the mark.
+    pub(super) fn end(&self) -> i64 {
+        self.list
+    }
+
     /// A place of the list of turns without the mark.
     pub(super) fn unmarked(&self, at: u64) -> i64 {
         let before = self.mark.map_or(0, |(start, len)| at.saturating_sub(start).min(len));
@@ -156,9 +134,8 @@ impl Measure {
 
     /// Places of this request, and of those before it up to what they share, before which the
     /// tokens are known.
-    fn known(&self, earlier: &[Stage], (shared, token): (i64, u64)) -> Vec<(i64, u64)> {
-        let earlier = earlier.iter().rev().flat_map(|stage| &stage.counted);
-        let earlier = earlier.copied().filter(|(place, _)| *place < shared);
+    fn known(&self, stages: &Stages, (shared, token): (i64, u64)) -> Vec<(i64, u64)> {
+        let earlier = stages.counted().filter(|(place, _)| *place < shared);
         let ends = [(0, self.head.1), (shared, token), (self.list, self.total)];
         // Of two figures for one place this request's is the truer one.
         let own = self.counted.iter().copied().chain(ends).filter(|(place, _)| *place >= 0);
@@ -211,74 +188,32 @@ fn mark(now: &Now<'_>, body: &Pieces, at: usize) -> Option<(u64, u64)> {
 /// hold after it.
 pub(super) fn of(
     now: &Now<'_>,
-    before: Option<&Before>,
     trace: &mut Trace,
-    (cause, placed): (&BreakCause, Option<&Placed>),
+    (mut stages, joined): (Stages, Joined),
     measure: &Measure,
 ) -> Option<Cost> {
-    let end = measure.list;
-    let mut shared = placed.map_or(end, |placed| placed.shared);
-    let mut stages = before.map_or_else(Vec::new, |before| before.trace.stages.clone());
-    match cause {
-        BreakCause::First | BreakCause::Vendor { .. } | BreakCause::Model { .. } => {
-            stages.clear();
-            shared = -measure.head.0;
-        }
-        BreakCause::Setting { .. } => shared = -measure.head.0,
-        BreakCause::Appended => {
-            let answer = before.zip(placed).map_or(0, |(before, placed)| answer(before, placed));
-            shared += answer;
-            if let Some(last) = stages.last_mut() {
-                last.answer = answer;
-            }
-        }
-        _ => {}
-    }
-    stages.drain(..stages.len().saturating_sub(STAGES - 1));
     let marks = measure.mark.map(|(start, _)| start as i64);
     let head = measure.marks_head.then_some(0);
-    let marks = head.into_iter().chain(marks).collect();
-    let token = placed.map_or(measure.total, |placed| placed.place.token);
-    let parts = (placed.map_or(end, |placed| placed.shared), token);
+    let ends = (measure.per_thousand.is_none()).then_some((measure.list, measure.total));
+    stages.push(
+        joined.after,
+        Stage {
+            at: now.at,
+            shared: joined.with_answer.unwrap_or(-measure.head.0),
+            end: measure.list,
+            marks: head.into_iter().chain(marks).collect(),
+            counted: measure.counted.into_iter().chain(ends).collect(),
+            ..Stage::default()
+        },
+    );
+    let parts = (joined.shared.unwrap_or(measure.list), joined.token.unwrap_or(measure.total));
     let known = measure.known(&stages, parts);
-    let ends = (measure.per_thousand.is_none()).then_some((end, measure.total));
-    let counted = measure.counted.into_iter().chain(ends).collect();
-    stages.push(Stage { at: now.at, shared, end, answer: 0, marks, counted });
+    let steps = stages.steps(|at| measure.tokens(at, &known));
     trace.stages = stages;
     let rules = now.target.rules()?;
-    let steps: Vec<Step> = trace.stages.iter().map(|stage| stage.step(measure, &known)).collect();
     let [before @ .., this] = steps.as_slice() else { return None };
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
-    let unbroken = Step { shared: whole.min(this.tokens), ..this.clone() };
+    let unbroken = Step { after: None, shared: whole.min(this.tokens), ..this.clone() };
     let [used, unbroken] = last_used(&rules, before, [this, &unbroken]);
     Some(Cost::new(&rules, used, unbroken))
-}
-
-/// How much of this request is the answer to the one before, as the model made it.
-fn answer(before: &Before, placed: &Placed) -> i64 {
-    let entry = placed.entry.as_ref();
-    let entry = entry.filter(|entry| entry.provenance == Provenance::Original);
-    let answered = entry.and_then(|entry| entry.message.answered());
-    let is_answer = answered.is_some_and(|answered| answered.request == Some(before.number));
-    // What it thought is seldom sent back.
-    let has_thought = before.usage.is_some_and(|usage| usage.reasoning > 0);
-    if is_answer && !has_thought { placed.rest } else { 0 }
-}
-
-impl Stage {
-    pub(super) fn is_marked(&self) -> bool {
-        !self.marks.is_empty()
-    }
-
-    fn step(&self, measure: &Measure, known: &[(i64, u64)]) -> Step {
-        let tokens = |at: i64| measure.tokens(at, known);
-        let end = tokens(self.end);
-        Step {
-            at: self.at,
-            shared: tokens(self.shared),
-            tokens: end,
-            answer: tokens(self.end + self.answer).saturating_sub(end),
-            marks: self.marks.iter().map(|&mark| tokens(mark)).collect(),
-        }
-    }
 }

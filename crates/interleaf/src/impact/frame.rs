@@ -40,6 +40,8 @@ pub(super) struct FrameChange {
     pub(super) cause: BreakCause,
     /// The first byte that differs in the head of both bodies, if the change is there.
     pub(super) byte: u64,
+    /// Whether a setting differs, if only among others: then no cache finds anything.
+    pub(super) has_setting: bool,
 }
 
 /// What the model sees otherwise in two bodies beside the list of turns, which is given as a
@@ -56,16 +58,17 @@ pub(super) fn change(first: u64, bodies: [(&Pieces, Range<u64>); 2]) -> Option<F
     let at = |frame: &Value, places: &[&str]| -> Vec<Value> {
         places.iter().filter_map(|place| frame.pointer(place).cloned()).collect()
     };
-    let (old, new) = (tools(&at(&before, &TOOLS)), tools(&at(&now, &TOOLS)));
-    if old != new {
-        return Some(FrameChange { cause: tools_changed(&old, &new), byte });
-    }
-    if at(&before, &SYSTEM) != at(&now, &SYSTEM) {
-        return Some(FrameChange { cause: BreakCause::System, byte });
-    }
     let differs = |place: &&&str| before.pointer(place) != now.pointer(place);
-    let name = SETTINGS.iter().find(differs)?;
-    Some(FrameChange { cause: BreakCause::Setting { name: SmolStr::new(name) }, byte: 0 })
+    let setting = SETTINGS.iter().find(differs);
+    let (old, new) = (tools(&at(&before, &TOOLS)), tools(&at(&now, &TOOLS)));
+    let cause = match setting {
+        _ if old != new => tools_changed(&old, &new),
+        _ if at(&before, &SYSTEM) != at(&now, &SYSTEM) => BreakCause::System,
+        Some(name) => BreakCause::Setting { name: SmolStr::new(name) },
+        None => return None,
+    };
+    let byte = if matches!(cause, BreakCause::Setting { .. }) { 0 } else { byte };
+    Some(FrameChange { cause, byte, has_setting: setting.is_some() })
 }
 
 /// A body without its turns and marks.

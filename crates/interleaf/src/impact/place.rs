@@ -8,7 +8,7 @@ use interleaf_store::Pieces;
 use super::bodies::{Found, Seen};
 use super::cost::Measure;
 use super::spans::{self, Piece, Turns};
-use super::{Before, Now, Place};
+use super::{Now, Place};
 
 /// Where a request differs for the model from the one before.
 pub(super) struct Placed {
@@ -30,11 +30,12 @@ struct There {
     bytes: Range<usize>,
 }
 
-/// Where a request differs for the model from the one before, if it does.
+/// Where a request differs for the model from one before, if it does, whose list of turns
+/// begins at this byte.
 pub(super) fn of(
     now: &Now<'_>,
     (body, turns): (&Pieces, &Turns<'_>),
-    before: &Before,
+    list_before: u64,
     found: &Found,
     measure: &Measure,
 ) -> Option<Placed> {
@@ -56,7 +57,7 @@ pub(super) fn of(
             let within = byte.saturating_sub(bytes.start) as f64 / len;
             let place = Place {
                 byte: byte as u64,
-                byte_before: before.trace.list.start + old,
+                byte_before: list_before + old,
                 token: measure.before(now, message, within.min(1.0), shared),
                 message,
                 id: entry.as_ref().map(|entry| entry.message.id.clone()),

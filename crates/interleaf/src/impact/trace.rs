@@ -9,9 +9,10 @@ use smol_str::SmolStr;
 
 use super::Now;
 use super::cause::n_left_out;
-use super::cost::{Measure, Stage};
+use super::cost::Measure;
 use super::place::n_head;
 use super::spans::{self, Piece, Turns};
+use super::stages::{SentAs, Stage, Stages};
 
 /// As many parts of settled turns are remembered, the newest.
 const MOST_KEPT: usize = 64;
@@ -33,8 +34,8 @@ pub(crate) struct Trace {
     /// The tokens of a thousand bytes, if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) per_thousand: Option<u64>,
-    /// What the cache may hold: this request and the last ones before it, the oldest first.
-    pub(super) stages: Vec<Stage>,
+    /// What the cache may hold: this request and some before it, the oldest first.
+    pub(super) stages: Stages,
 }
 
 fn is_zero(n: &usize) -> bool {
@@ -94,7 +95,7 @@ impl Trace {
             left_out: n_left_out(now),
             made: made(now, body, turns),
             per_thousand: measure.per_thousand,
-            stages: Vec::new(),
+            stages: Stages::default(),
             list,
         }
     }
@@ -113,7 +114,12 @@ impl Trace {
 
     /// Whether it had marks for the cache.
     pub(crate) fn is_marked(&self) -> bool {
-        self.stages.last().is_some_and(Stage::is_marked)
+        self.stages.last().is_some_and(|stage: &Stage| !stage.marks.is_empty())
+    }
+
+    /// The earlier requests that the next one may have more in common with than with this one.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = SentAs> {
+        self.stages.requests()
     }
 
     /// What stood at a byte of the list of turns and was not as it was said.

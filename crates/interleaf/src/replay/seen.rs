@@ -1,6 +1,7 @@
 //! A session's requests as caches see them.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use interleaf_assemble::{Ledger, Tokens};
@@ -17,8 +18,10 @@ use crate::{Target, neutral};
 pub(super) struct Seen {
     caches: Vec<Cache>,
     prompt: Prompt,
-    /// What each piece of the prompt is, and its tokens.
-    pieces: Vec<(Class, u64)>,
+    /// What the messages consist of: each is one part, unless it carries texts of the context.
+    parts: Vec<Part>,
+    /// How many parts there are up to the end of each message. The tools count as one.
+    ends: Vec<usize>,
     shares: Shares,
     /// The tools, which stand before the messages.
     tools: Arc<[Tool]>,
@@ -27,8 +30,20 @@ pub(super) struct Seen {
     sent: Option<Arc<AsSent>>,
     /// The keys of messages as they were said, by address. Holding the message keeps the
     /// address from being used again.
-    keys: HashMap<usize, (Arc<Message>, u64)>,
+    keys: HashMap<usize, (Arc<Message>, Box<[u64]>)>,
 }
+
+/// A message, or one of those that a message carries with it.
+struct Part {
+    class: Class,
+    tokens: u64,
+    /// How many pieces of the prompt there are up to its end.
+    end: usize,
+}
+
+/// A message is seen by the cache in pieces of this many bytes: two requests that part within
+/// one have in common what stands before that.
+const PIECE: usize = 32;
 
 /// What a message of a request is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +96,8 @@ impl Seen {
         Self {
             caches: rules.iter().cloned().map(Cache::new).collect(),
             prompt: Prompt::new(),
-            pieces: Vec::new(),
+            parts: Vec::new(),
+            ends: Vec::new(),
             shares: Shares::default(),
             tools: [].into(),
             n_before: 0,
@@ -99,7 +115,7 @@ impl Seen {
         ledger: &Ledger,
     ) {
         self.take_tools(prompt.tools(), ledger);
-        let stable = stable.min(self.prompt.len() - self.n_before);
+        let stable = stable.min(self.ends.len() - self.n_before);
         self.truncate(self.n_before + stable);
         let head = prompt.entries().iter().take_while(|e| e.message.role() == Role::System).count();
         let settled = prompt.settled().map_or(0, |settled| settled.len());
@@ -115,10 +131,10 @@ impl Seen {
         rest.for_each(|entry| self.push_entry(entry, ledger));
         self.prompt.clear_marks();
         if marks.head {
-            self.prompt.mark(self.n_before + head);
+            self.mark(self.n_before + head);
         }
         if let Some(at) = marks.message {
-            self.prompt.mark(self.n_before + settled + at + 1);
+            self.mark(self.n_before + settled + at + 1);
         }
     }
 
@@ -128,11 +144,11 @@ impl Seen {
         let before = self.sent.as_ref().map_or(&[][..], |before| &before.pieces);
         let same = before.iter().zip(&sent.pieces);
         let same = same.take_while(|((_, old), (_, new))| Arc::ptr_eq(old, new)).count();
-        let same = same.min(self.prompt.len() - self.n_before);
+        let same = same.min(self.ends.len() - self.n_before);
         self.truncate(self.n_before + same);
         for (class, message) in &sent.pieces[same..] {
-            let key = self.key_of(message);
-            self.push(key, ledger.message(message), class.clone());
+            self.push_said(message, ledger.message(message), class.clone());
+            self.ends.push(self.parts.len());
         }
         self.prompt.clear_marks();
         let head = sent.pieces.iter().take_while(|(class, _)| *class == Class::Head).count();
@@ -143,7 +159,7 @@ impl Seen {
             Marking::Unmarked => &[],
         };
         for mark in marks {
-            self.prompt.mark(self.n_before + mark);
+            self.mark(self.n_before + mark);
         }
         self.sent = Some(sent.clone());
     }
@@ -156,11 +172,11 @@ impl Seen {
     /// The tokens of the prompt, by part; those of the conversation and the context are in
     /// the shares.
     pub(super) fn tokens(&self) -> Tokens {
-        let at_head = |pieces: &[(Class, u64)]| -> u64 {
-            let head = pieces.iter().filter(|(class, _)| *class == Class::Head);
-            head.map(|(_, tokens)| tokens).sum()
+        let at_head = |parts: &[Part]| -> u64 {
+            let head = parts.iter().filter(|part| part.class == Class::Head);
+            head.map(|part| part.tokens).sum()
         };
-        let (tools, rest) = self.pieces.split_at(self.n_before);
+        let (tools, rest) = self.parts.split_at(self.n_before);
         let mut tokens = Tokens::default();
         (tokens.tools, tokens.system) = (at_head(tools), at_head(rest));
         tokens
@@ -176,7 +192,8 @@ impl Seen {
         self.n_before = 0;
         if !tools.is_empty() {
             let text: String = tools.iter().map(neutral::write_tool).collect();
-            self.push(key(&text), ledger.tools(tools), Class::Head);
+            self.push(&keys(&text), ledger.tools(tools), Class::Head);
+            self.ends.push(self.parts.len());
             self.n_before = 1;
         }
     }
@@ -193,10 +210,9 @@ impl Seen {
 
     /// Takes in the answer to the last prompt.
     pub(super) fn answer(&mut self, answer: &Arc<Message>, cache: Option<usize>, ledger: &Ledger) {
-        let n = self.prompt.len();
-        let tokens = ledger.message(answer);
-        let key = self.key_of(answer);
-        self.push(key, tokens, Class::Head);
+        let n = self.ends.len();
+        self.push_said(answer, ledger.message(answer), Class::Head);
+        self.ends.push(self.parts.len());
         for (_, seen) in
             self.caches.iter_mut().enumerate().filter(|(i, _)| cache.is_none_or(|c| c == *i))
         {
@@ -210,37 +226,71 @@ impl Seen {
         self.truncate(self.n_before);
     }
 
+    /// Marks the end of the nth message, counted from 1, the tools among them.
+    fn mark(&mut self, n: usize) {
+        let last = self.parts_of(n).checked_sub(1).and_then(|last| self.parts.get(last));
+        self.prompt.mark(last.map_or(0, |last| last.end));
+    }
+
+    /// How many parts the first messages have.
+    fn parts_of(&self, n: usize) -> usize {
+        n.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
+    }
+
     fn push_entry(&mut self, entry: &Entry, ledger: &Ledger) {
+        match entry.apart() {
+            Some(apart) => apart.iter().for_each(|entry| self.push_part(entry, ledger)),
+            None => self.push_part(entry, ledger),
+        }
+        self.ends.push(self.parts.len());
+    }
+
+    fn push_part(&mut self, entry: &Entry, ledger: &Ledger) {
         let message = &entry.message;
         let class = match &entry.provenance {
             Provenance::Context(kind) | Provenance::Element(kind) => Class::Context(kind.clone()),
             Provenance::Summary | Provenance::System => Class::Head,
             _ => Class::of(message),
         };
-        let key = match entry.provenance {
-            Provenance::Original => self.key_of(message),
-            _ => key(&said(message)),
-        };
-        self.push(key, ledger.message(message), class);
-    }
-
-    fn key_of(&mut self, message: &Arc<Message>) -> u64 {
-        let address = Arc::as_ptr(message).addr();
-        let made = || (message.clone(), key(&said(message)));
-        self.keys.entry(address).or_insert_with(made).1
-    }
-
-    fn push(&mut self, key: u64, tokens: u64, class: Class) {
-        self.prompt.push(key, u32::try_from(tokens).unwrap_or(u32::MAX), Stop::Block);
-        self.shares.change(&class, |share| *share += tokens);
-        self.pieces.push((class, tokens));
-    }
-
-    fn truncate(&mut self, n: usize) {
-        self.prompt.truncate(n);
-        for (class, tokens) in self.pieces.drain(n.min(self.pieces.len())..) {
-            self.shares.change(&class, |share| *share -= tokens);
+        let tokens = ledger.message(message);
+        // What a message carries is taken apart anew each time: its address says nothing.
+        match entry.provenance == Provenance::Original && Arc::strong_count(message) > 1 {
+            true => self.push_said(message, tokens, class),
+            false => self.push(&keys(&said(message)), tokens, class),
         }
+    }
+
+    /// Adds a message as it was said, which is seen again and again.
+    fn push_said(&mut self, message: &Arc<Message>, tokens: u64, class: Class) {
+        let address = Arc::as_ptr(message).addr();
+        let made = || (message.clone(), keys(&said(message)));
+        let mut known = std::mem::take(&mut self.keys);
+        let (_, keys) = known.entry(address).or_insert_with(made);
+        self.push(keys, tokens, class);
+        self.keys = known;
+    }
+
+    /// Adds a part, whose tokens are taken to be spread evenly.
+    fn push(&mut self, keys: &[u64], tokens: u64, class: Class) {
+        let n = keys.len() as u64;
+        let upto = |i: u64| tokens * i / n.max(1);
+        for (i, &key) in (1..).zip(keys) {
+            let stop = if i == n { Stop::Block } else { Stop::Inside };
+            let tokens = u32::try_from(upto(i) - upto(i - 1)).unwrap_or(u32::MAX);
+            self.prompt.push(key, tokens, stop);
+        }
+        self.shares.change(&class, |share| *share += tokens);
+        self.parts.push(Part { class, tokens, end: self.prompt.len() });
+    }
+
+    /// Takes messages off the end until there are `n`.
+    fn truncate(&mut self, n: usize) {
+        let n_parts = self.parts_of(n);
+        self.ends.truncate(n);
+        for part in self.parts.drain(n_parts.min(self.parts.len())..) {
+            self.shares.change(&part.class, |share| *share -= part.tokens);
+        }
+        self.prompt.truncate(self.parts.last().map_or(0, |last| last.end));
     }
 }
 
@@ -263,9 +313,12 @@ fn said(message: &Message) -> String {
     neutral::to_json(&said)
 }
 
-fn key(text: &str) -> u64 {
-    let hash = blake3::hash(text.as_bytes());
-    let mut key = [0; 8];
-    key.copy_from_slice(&hash.as_bytes()[..8]);
-    u64::from_le_bytes(key)
+/// A key for each piece of a text. A cut before the end of the last piece is another piece.
+fn keys(text: &str) -> Box<[u64]> {
+    let key = |piece: &[u8]| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(piece);
+        hasher.finish()
+    };
+    text.as_bytes().chunks(PIECE).map(key).collect()
 }

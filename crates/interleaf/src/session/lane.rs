@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 use interleaf_assemble::{Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running};
 use interleaf_conversation::Conversation;
 use interleaf_model::{Tool, Usage};
+use interleaf_store::Pieces;
 use interleaf_wire::{Encoded, NameMap, SessionEncoder};
 use smol_str::SmolStr;
 
@@ -16,7 +17,7 @@ use super::told::Earlier;
 use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
 use crate::hearing::Following;
-use crate::impact::{self, Before, Now, Traced};
+use crate::impact::{self, Before, Bodies, Now, SentAs, Traced};
 use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own.
@@ -36,6 +37,8 @@ pub(super) struct Lane {
     /// The request that the next one goes on from, if a rollback took later ones back. The
     /// vendor's cache may hold it as well.
     goes_on: Option<Before>,
+    /// The bytes of requests before the last one that the cache may hold as well.
+    bodies: Bodies,
     /// The last request, for its answer.
     pub(super) asked: Option<Asked>,
 }
@@ -94,6 +97,7 @@ impl Default for Lane {
             tools_at: None,
             before: None,
             goes_on: None,
+            bodies: Bodies::default(),
             following: Default::default(),
             bound: Default::default(),
             asked: None,
@@ -138,6 +142,7 @@ impl Lane {
             encoder: &self.encoder,
             conversation,
             target,
+            bodies: &self.bodies,
             at,
         };
         let traced = impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
@@ -169,6 +174,10 @@ impl Lane {
             self.trail.follow(self.running.shown(), elements, (&step, request));
         }
         self.running.remember(assembly);
+        if let Some(Before { session, number, body, .. }) = self.before.take() {
+            self.bodies.insert(SentAs { session, number }, Some(body));
+        }
+        self.bodies.retain(|sent, _| traced.trace.requests().any(|kept| kept == *sent));
         self.before = Some(Before {
             number: asked.number,
             session: None,
@@ -181,6 +190,11 @@ impl Lane {
         self.goes_on = None;
         self.last = Went { last: asked.event, newest: asked.event };
         self.asked = Some(asked);
+    }
+
+    /// Takes in the bytes of an earlier request; nothing, if they are lost.
+    pub(super) fn know(&mut self, sent: SentAs, body: Option<Pieces>) {
+        self.bodies.insert(sent, body);
     }
 
     /// Whether these are the requests that are known here.

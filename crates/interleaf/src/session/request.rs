@@ -1,8 +1,9 @@
 //! The first verb: a request from the session as it is.
 
 use interleaf_assemble::Recipe;
-use interleaf_model::{AgentName, Json};
-use interleaf_store::{LastBody, NewRequest};
+use interleaf_conversation::{Conversation, PINNED};
+use interleaf_model::{AgentName, Json, MessageId};
+use interleaf_store::{ErrorKind as StoreErrorKind, LastBody, NewRequest};
 use interleaf_wire::Decoder;
 
 use super::counters::Counted;
@@ -60,7 +61,7 @@ impl Session {
     }
 
     async fn record_once(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
-        let made = match self.made(recipe, target).await? {
+        let made = match self.made(recipe, target, &[]).await? {
             Made::Ready(made) => made,
             Made::Waiting(calls) => return Ok(Next::Wait(calls)),
         };
@@ -104,13 +105,31 @@ impl Session {
     /// # Errors
     /// As [`request`](Self::request).
     pub async fn preview(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
-        Ok(match self.made(recipe, target).await? {
+        self.preview_pinned(recipe, target, &[]).await
+    }
+
+    /// As [`preview`](Self::preview), with these messages pinned beside those that are marked so.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request), and if there is no such message.
+    pub async fn preview_pinned(
+        &mut self,
+        recipe: &Recipe,
+        target: &Target,
+        pins: &[MessageId],
+    ) -> Result<Next, Error> {
+        Ok(match self.made(recipe, target, pins).await? {
             Made::Ready(made) => next(*made, None, target),
             Made::Waiting(calls) => Next::Wait(calls),
         })
     }
 
-    async fn made(&mut self, recipe: &Recipe, target: &Target) -> Result<Made, Error> {
+    async fn made(
+        &mut self,
+        recipe: &Recipe,
+        target: &Target,
+        pins: &[MessageId],
+    ) -> Result<Made, Error> {
         recipe.check_agent().map_err(Error::assemble)?;
         let time = now()?;
         let mut recipe = self.kept().await?.complete(recipe, time).await?;
@@ -122,10 +141,27 @@ impl Session {
         let target = &*self.keyed(target, agent).await?;
         self.catch_up(agent).await?;
         let beside = self.beside(agent).await?;
-        let conversation = self.conversation.clone();
+        let mut conversation = self.conversation.clone();
+        pin(&mut conversation, pins)?;
         let at = time.as_microseconds() / 1_000_000;
         let when = (at.max(0) as u64, beside.as_ref());
-        self.lane(agent).make(&conversation, &recipe, target, when)
+        loop {
+            let made = self.lane(agent).make(&conversation, &recipe, target, when)?;
+            let Made::Ready(ready) = &made else { return Ok(made) };
+            if ready.traced.wanted.is_empty() {
+                return Ok(made);
+            }
+            // The cache may hold requests that this process has not seen: it is made again, to
+            // be held against them. Each is asked for once.
+            for sent in ready.traced.wanted.clone() {
+                let session = sent.session.unwrap_or(self.id());
+                let body = match LastBody::read(&*self.store, session, sent.number).await {
+                    Err(error) if is_lost(error.kind()) => None,
+                    read => Some(read.map_err(Error::store)?.pieces().clone()),
+                };
+                self.lane(agent).know(sent, body);
+            }
+        }
     }
 
     /// Takes in the last request of an agent, if it is not the one that is known here: another
@@ -179,6 +215,22 @@ impl Session {
         self.last_body = Some(kept);
         Ok(number)
     }
+}
+
+/// Marks messages as pinned, in a conversation that is only looked at.
+fn pin(conversation: &mut Conversation, pins: &[MessageId]) -> Result<(), Error> {
+    for id in pins {
+        let Some(index) = conversation.find(id) else {
+            return Err(Error::rule(format!("there is no message {:?} to pin", id.as_str())));
+        };
+        conversation.mark(index, PINNED).map_err(Error::conversation)?;
+    }
+    Ok(())
+}
+
+/// Whether a body is gone for good.
+fn is_lost(kind: StoreErrorKind) -> bool {
+    matches!(kind, StoreErrorKind::Corrupt | StoreErrorKind::NotFound)
 }
 
 pub(super) fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {

@@ -50,6 +50,7 @@ mod requests;
 mod session;
 mod switch;
 mod tool_order;
+mod warm;
 
 use std::collections::BTreeSet;
 use std::future::Future;

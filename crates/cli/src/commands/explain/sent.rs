@@ -101,7 +101,8 @@ pub(super) fn compare(
         let had = printable(&had);
         say(format_args!("note: request {number} had {had}, and this one does not ({GIVE})"));
     }
-    let next = opened.wait(session.preview(recipe, target));
+    let pins = arguments.assembly.pins();
+    let next = opened.wait(session.preview_pinned(recipe, target, &pins));
     let request = next.map_err(|e| Failure::session(&name, &e))?.request();
     made.preview.impact = request.map(|request| request.impact);
     let warmth = async { session.warmth(recipe.agent.name(), target, interleaf::now()?).await };

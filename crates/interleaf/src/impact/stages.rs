@@ -1,0 +1,227 @@
+//! What a vendor's cache may hold of an agent's requests.
+//!
+//! Each request goes on from the earlier one that it has most in common with, which is not
+//! always the one right before: a model may be asked again after another, and a text may come
+//! back. So they form a tree, from which it follows what any two of them share.
+
+use interleaf_cache::Step;
+use interleaf_store::SessionId;
+use serde::{Deserialize, Serialize};
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{Before, Now};
+
+/// This many requests are remembered, the one that they are kept with among them.
+const MOST: usize = 8;
+
+/// As many of the newest are remembered in any case: marks and units are looked for where they
+/// end.
+const NEWEST: usize = 4;
+
+/// A request as the cache may hold it. Places are bytes from the beginning of the list of
+/// turns, marks for the cache not counted; the head has negative ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Stage {
+    /// When it was sent, in seconds.
+    pub(super) at: u64,
+    /// Which of the others it goes on from; nothing: the one right before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<usize>,
+    /// Up to here it is that request.
+    pub(super) shared: i64,
+    /// Here it ends.
+    pub(super) end: i64,
+    /// The answer that followed it, as far as a later request repeats it.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub(super) answer: i64,
+    /// The marks after which it is written to the cache.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) marks: Vec<i64>,
+    /// Places of it before which the tokens were counted, ascending, with their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) counted: Vec<(i64, u64)>,
+    /// Which request it is, unless it is the one that it is kept with, or all of it stands in a
+    /// later one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) request: Option<Kept>,
+    /// Whose cache saw it, if that is not the one that saw the request that it is kept with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) cache: Option<SmolStr>,
+}
+
+/// A request whose bytes are stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    #[serde(flatten)]
+    pub(super) sent: SentAs,
+    /// The bytes of its list of turns.
+    pub(super) list: (u64, u64),
+    /// Whether the model thought before it answered: what it thought is seldom sent back.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub(super) thought: bool,
+}
+
+/// Which request it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct SentAs {
+    /// The session that it is of, if that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<SessionId>,
+    pub(crate) number: u64,
+}
+
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// The requests that a cache may hold, the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Stages(Vec<Stage>);
+
+impl Stages {
+    /// Those that a request finds, which comes after another.
+    pub(super) fn found_by(now: &Now<'_>, before: &Before) -> Self {
+        let of = |vendor: &str, model: &str| format_smolstr!("{vendor}\n{model}");
+        let its = of(&before.vendor, &before.model);
+        let ours = of(&now.target.vendor.name, &now.target.options.model);
+        let mut stages = before.trace.stages.clone();
+        if let Some(last) = stages.0.last_mut() {
+            let sent = SentAs { session: None, number: before.number };
+            let list = (before.trace.list.start, before.trace.list.end);
+            let thought = before.usage.is_some_and(|usage| usage.reasoning > 0);
+            last.request = Some(Kept { sent, list, thought });
+        }
+        for stage in &mut stages.0 {
+            if let Some(kept) = &mut stage.request {
+                kept.sent.session = kept.sent.session.or(before.session);
+            }
+            let cache = stage.cache.take().unwrap_or_else(|| its.clone());
+            stage.cache = Some(cache).filter(|cache| *cache != ours);
+        }
+        while stages.0.len() >= MOST {
+            stages.remove(stages.least_needed());
+        }
+        stages
+    }
+
+    /// Adds the request that they are kept with.
+    pub(super) fn push(&mut self, after: Option<usize>, stage: Stage) {
+        let n = self.0.len();
+        self.0.push(stage);
+        self.set_parent(n, after);
+        if let Some(parent) = after.filter(|&parent| self.0[n].shared >= self.0[parent].end) {
+            self.0[parent].request = None;
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> &Stage {
+        &self.0[index]
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> &mut Stage {
+        &mut self.0[index]
+    }
+
+    /// Those that the cache of this request saw, the newest first.
+    pub(super) fn seen(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len()).rev().filter(|&n| self.0[n].cache.is_none())
+    }
+
+    /// The last one.
+    pub(super) fn last(&self) -> Option<&Stage> {
+        self.0.last()
+    }
+
+    /// The requests whose bytes may be asked for.
+    pub(super) fn requests(&self) -> impl Iterator<Item = SentAs> {
+        self.0.iter().filter_map(|stage| stage.request.as_ref()).map(|kept| kept.sent)
+    }
+
+    /// Up to where two of them are the same; where they part in the head, a negative place.
+    pub(super) fn common(&self, mut a: usize, mut b: usize) -> i64 {
+        let mut least = i64::MAX;
+        while a != b {
+            let younger = if a > b { &mut a } else { &mut b };
+            least = least.min(self.0[*younger].shared);
+            let Some(parent) = self.parent(*younger) else { return i64::MIN };
+            *younger = parent;
+        }
+        least
+    }
+
+    /// Places before which the tokens were counted and that the last request shares.
+    pub(super) fn counted(&self) -> impl Iterator<Item = (i64, u64)> {
+        let this = self.0.len() - 1;
+        let earlier = self.seen().filter(move |&n| n != this);
+        earlier.flat_map(move |n| {
+            let common = self.common(n, this);
+            self.0[n].counted.iter().copied().filter(move |(place, _)| *place < common)
+        })
+    }
+
+    /// Those that the cache of the last one saw, in tokens.
+    pub(super) fn steps(&self, tokens: impl Fn(i64) -> u64) -> Vec<Step> {
+        let mut steps = Vec::with_capacity(self.0.len());
+        let mut places = vec![None; self.0.len()];
+        for (n, stage) in self.0.iter().enumerate().filter(|(_, stage)| stage.cache.is_none()) {
+            let after = self.parent(n).and_then(|parent| places[parent]);
+            let end = tokens(stage.end);
+            places[n] = Some(steps.len());
+            steps.push(Step {
+                at: stage.at,
+                after,
+                // What goes on from nothing shares nothing.
+                shared: after.map_or(0, |_| tokens(stage.shared)),
+                tokens: end,
+                answer: tokens(stage.end + stage.answer).saturating_sub(end),
+                marks: stage.marks.iter().map(|&mark| tokens(mark)).collect(),
+            });
+        }
+        steps
+    }
+
+    fn parent(&self, n: usize) -> Option<usize> {
+        self.0[n].after.or(n.checked_sub(1))
+    }
+
+    fn set_parent(&mut self, n: usize, parent: Option<usize>) {
+        self.0[n].after = parent.filter(|parent| parent + 1 != n);
+    }
+
+    /// The one that a later request will hardly miss: all of it stands in another, its cache
+    /// saw others, or it is the oldest.
+    fn least_needed(&self) -> usize {
+        let n_old = self.0.len().saturating_sub(NEWEST);
+        let stands_in_another = |&n: &usize| self.0[n].request.is_none();
+        let has_others =
+            |&n: &usize| self.0[n + 1..].iter().any(|later| later.cache == self.0[n].cache);
+        let old = || 0..n_old;
+        old().find(stands_in_another).or_else(|| old().find(has_others)).unwrap_or(0)
+    }
+
+    /// Takes one out. Those that went on from it go on from each other, or from what it went on
+    /// from: what any two share stays the same.
+    fn remove(&mut self, gone: usize) {
+        let mut parents: Vec<Option<usize>> = (0..self.0.len()).map(|n| self.parent(n)).collect();
+        let mut heirs: Vec<(usize, i64)> = Vec::new();
+        for n in gone + 1..parents.len() {
+            if parents[n] != Some(gone) {
+                continue;
+            }
+            let shared = self.0[n].shared;
+            let upto = |(_, theirs): &(usize, i64)| shared.min(*theirs);
+            let parent = heirs.iter().max_by_key(|heir| upto(heir)).copied();
+            (parents[n], self.0[n].shared) = match parent {
+                Some(heir) => (Some(heir.0), upto(&heir)),
+                None => (parents[gone], shared.min(self.0[gone].shared)),
+            };
+            heirs.push((n, shared));
+        }
+        self.0.remove(gone);
+        parents.remove(gone);
+        for (n, parent) in parents.into_iter().enumerate() {
+            self.set_parent(n, parent.map(|parent| parent - usize::from(parent > gone)));
+        }
+    }
+}
