@@ -54,7 +54,7 @@ pub(crate) struct Allotted<'a> {
     pub(crate) tools_cost: (u64, u64),
     /// What gave way.
     pub(crate) findings: Findings,
-    /// The sources that hold no more, by their place in the recipe.
+    /// The sources that hold no more, by their place in the recipe, ascending.
     pub(crate) expired: Vec<usize>,
 }
 

@@ -245,7 +245,7 @@ fn sources(brief: &Brief<'_>, draft: &Draft) -> Vec<SourceReport> {
     let told = |(at, (key, text)): (usize, (SourceKey, &ContextText))| {
         let now = &brief.allotted.context[at];
         let state = match () {
-            () if brief.allotted.expired.contains(&at) => SourceState::Expired,
+            () if brief.allotted.expired.binary_search(&at).is_ok() => SourceState::Expired,
             () if text.is_unread => SourceState::Unread,
             () if !now.says_something() && !text.expired.is_empty() => SourceState::Expired,
             () if !now.says_something() => return None,

@@ -36,21 +36,25 @@ pub struct Step {
 /// ```
 pub fn last_used<const N: usize>(rules: &Rules, before: &[Step], last: [&Step; N]) -> [Used; N] {
     let cuts = cuts(before.iter().chain(last));
-    let mut trail = Trail { steps: before, came: Vec::with_capacity(before.len()), cuts: &cuts };
-    for (n, step) in before.iter().enumerate() {
-        let came = trail.came(n, step);
-        trail.came.push(came);
-    }
+    let mut trail = Trail {
+        cuts: &cuts,
+        came: Vec::with_capacity(before.len() + N),
+        ends: vec![0; cuts.len()],
+        prompt: Prompt::with_capacity(cuts.len()),
+    };
     let mut cache = Cache::new(rules.clone());
-    for (step, came) in before.iter().zip(&trail.came) {
-        cache.request(&trail.prompt(step, came, step.tokens), step.at);
+    for (n, step) in before.iter().enumerate() {
+        trail.add(n, step);
+        cache.request(trail.prompt(n, step, step.tokens), step.at);
         if step.answer > 0 {
-            cache.answered(&trail.prompt(step, came, step.tokens + step.answer));
+            cache.answered(trail.prompt(n, step, step.tokens + step.answer));
         }
     }
     last.map(|step| {
-        let came = trail.came(before.len(), step);
-        cache.preview(&trail.prompt(step, &came, step.tokens), step.at)
+        trail.add(before.len(), step);
+        let used = cache.preview(trail.prompt(before.len(), step, step.tokens), step.at);
+        trail.came.truncate(before.len());
+        used
     })
 }
 
@@ -71,17 +75,19 @@ fn cuts<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<u64> {
 
 /// Requests, and with which of them each stretch of each of them came.
 struct Trail<'a> {
-    steps: &'a [Step],
-    came: Vec<Vec<u8>>,
     cuts: &'a [u64],
+    came: Vec<Vec<u8>>,
+    /// Which of the requests have a mark or end at each cut, as bits.
+    ends: Vec<u64>,
+    /// The last request that was looked at.
+    prompt: Prompt,
 }
 
 impl Trail<'_> {
-    /// With which request each stretch of the nth came, up to its end. What it shares came with
-    /// the one that it shares it with, or before that.
-    fn came(&self, n: usize, step: &Step) -> Vec<u8> {
-        let end = step.tokens + step.answer;
-        let n_cuts = self.cuts.partition_point(|&cut| cut <= end);
+    /// Adds the nth request. What it shares came with the one that it shares it with, or before
+    /// that.
+    fn add(&mut self, n: usize, step: &Step) {
+        let n_cuts = self.cuts.partition_point(|&cut| cut <= step.tokens + step.answer);
         let own = u8::try_from(n).unwrap_or(u8::MAX);
         let after = step.after.or(n.checked_sub(1)).and_then(|after| self.came.get(after));
         let shared = after.map_or(&[][..], |after| {
@@ -91,36 +97,36 @@ impl Trail<'_> {
         let mut came = Vec::with_capacity(n_cuts);
         came.extend_from_slice(shared);
         came.resize(n_cuts, own);
-        came
+        self.came.push(came);
+        for end in step.marks.iter().chain([&step.tokens]) {
+            if let Ok(at) = self.cuts.binary_search(end) {
+                self.ends[at] |= 1 << n.min(63);
+            }
+        }
     }
 
-    /// A request up to a place. Of the places where its blocks end, only those are known where a
-    /// mark stands or a request ends.
-    fn prompt(&self, step: &Step, came: &[u8], end: u64) -> Prompt {
-        let mut prompt = Prompt::with_capacity(came.len());
+    /// The nth request up to a place. Of the places where its blocks end, only those are known
+    /// where a mark stands or a request ends.
+    fn prompt(&mut self, n: usize, step: &Step, end: u64) -> &Prompt {
+        self.prompt.truncate(0);
         let mut start = 0;
-        for (i, (&cut, &from)) in self.cuts.iter().zip(came).enumerate() {
+        for (i, (&cut, &from)) in self.cuts.iter().zip(&self.came[n]).enumerate() {
             if cut > end {
                 break;
             }
-            let is_marked = step.marks.contains(&cut);
-            let was_marked = || {
-                let mut others = self.steps.iter().zip(&self.came);
-                others.any(|(other, came)| {
-                    let is_it = other.tokens == cut || other.marks.contains(&cut);
-                    is_it && came.get(i) == Some(&from)
-                })
+            let is_end = |(n, came): (usize, &Vec<u8>)| {
+                self.ends[i] & (1 << n.min(63)) != 0 && came.get(i) == Some(&from)
             };
-            let ends = cut == end || is_marked || was_marked();
+            let ends = cut == end || self.ends[i] != 0 && self.came.iter().enumerate().any(is_end);
             let stop = if ends { Stop::Block } else { Stop::Inside };
             let tokens = u32::try_from(cut - start).unwrap_or(u32::MAX);
             // Equal cuts have equal lengths, so that the start and the request tell them apart.
-            prompt.push((start << 8) | u64::from(from), tokens, stop);
-            if is_marked {
-                prompt.mark(prompt.len());
+            self.prompt.push((start << 8) | u64::from(from), tokens, stop);
+            if step.marks.contains(&cut) {
+                self.prompt.mark(self.prompt.len());
             }
             start = cut;
         }
-        prompt
+        &self.prompt
     }
 }

@@ -1,5 +1,6 @@
 //! From flags to what a request is made of.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -254,6 +255,7 @@ impl AssemblyArguments {
         let texts = self.context.iter().map(|(name, text)| Ok((name, Arc::from(text.as_str()))));
         let files = self.context_file.iter();
         let files = files.map(|(name, path)| Ok((name, read_text(Path::new(path), limit)?)));
+        let mut places = BTreeMap::new();
         for source in texts.chain(files) {
             let (name, text) = source?;
             let kind = neutral::context_kind(name);
@@ -261,14 +263,16 @@ impl AssemblyArguments {
                 let rule = format!("`{name}` has a flag of its own, --{name}");
                 return Err(Failure::new("--context", rule));
             }
-            if contexts.iter().any(|context| context.kind == kind) {
+            if places.insert(kind.clone(), contexts.len()).is_some() {
                 return Err(Failure::new("--context", format!("`{name}` appears twice")));
             }
             contexts.push(ContextText::new(kind, text));
         }
         for (name, who) in &self.said_by {
             let kind = neutral::context_kind(name);
-            let Some(said) = contexts.iter_mut().find(|context| context.kind == kind) else {
+            let place = places.get(&kind).copied();
+            let place = place.or_else(|| contexts.iter().take(4).position(|it| it.kind == kind));
+            let Some(said) = place.map(|place| &mut contexts[place]) else {
                 let rule = format!("`{name}` is not among the texts that the flags give");
                 return Err(Failure::new("--said-by", rule));
             };
@@ -343,6 +347,11 @@ impl Recipe {
         single.bound_thinking = self.bound_thinking;
         let preview = single.preview(target).map_err(|e| Failure::session(&loaded.name, &e))?;
         Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
+    }
+
+    /// The agent whose request it is.
+    pub(crate) fn agent(&self) -> Option<&AgentName> {
+        self.request.agent.name()
     }
 
     /// The target, by the session's own name for its cache. Tokens are then counted as the

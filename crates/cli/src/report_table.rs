@@ -120,8 +120,8 @@ impl ReportTable<'_> {
         if let Some(stable) = &report.stable_prefix {
             let total = self.made.preview.entries().len();
             let all = report.tokens.as_ref().map(Tokens::total);
-            let is_for_api = self.made.preview.body.is_some();
-            self.remark(&mut out, &stable_text(stable, total, all, is_for_api));
+            let api = self.made.preview.body.is_some();
+            self.remark(&mut out, &stable_text(stable, total, all, api));
         }
         if let Some(index) = report.breakpoint {
             let id = self.made.preview.entries().get(index).map(|entry| entry.message.id.as_str());
@@ -324,18 +324,11 @@ fn group_lines(findings: &[&Finding]) -> Vec<String> {
     lines
 }
 
-/// What two requests begin with. Bytes are those of the neutral form, which no API gets.
-fn stable_text(
-    stable: &StablePrefix,
-    messages: usize,
-    tokens: Option<u64>,
-    is_for_api: bool,
-) -> String {
+/// What two requests begin with. An API gets other bytes than the neutral form has.
+fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>, api: bool) -> String {
     let StablePrefix { messages: same, bytes, tokens: same_tokens } = stable;
-    let mut text = format!("stable prefix: {same} of {messages} messages");
-    if !is_for_api {
-        let _ = write!(text, ", {bytes} bytes");
-    }
+    let bytes = if api { String::new() } else { format!(", {bytes} bytes") };
+    let mut text = format!("stable prefix: {same} of {messages} messages{bytes}");
     if let (Some(same), Some(all)) = (same_tokens, tokens) {
         let _ = write!(text, ", {same} of {all} tokens ({})", percent(*same, all));
     }

@@ -49,6 +49,8 @@ pub struct Side {
     pub model: SmolStr,
     /// The tokens of the request, as this model's are counted.
     pub tokens: u64,
+    /// What counted them.
+    pub counter: SmolStr,
     /// What its cache should make of the request. None, if nothing is known of that cache: then
     /// every token is taken to cost its full price.
     #[serde(skip_serializing_if = "Option::is_none")]

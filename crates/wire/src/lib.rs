@@ -91,6 +91,7 @@ pub mod detect;
 mod stream_writer;
 mod write_answer;
 
+mod known_names;
 pub mod lint;
 mod rewritten;
 

@@ -7,16 +7,21 @@ use interleaf_model::{Extra, Json};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::known_names::KnownNames;
 use crate::raw::Fields;
 
 /// Fields that we have no word for, in order, each value as the bytes that it came in.
 /// They are written after the fields that we know. Each name is there once.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rest<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Rest<'a> {
+    list: Vec<(Cow<'a, str>, &'a RawValue)>,
+    /// Their names, once there are many.
+    names: Option<Box<KnownNames>>,
+}
 
 impl<'a> Rest<'a> {
     /// Nothing.
-    pub(crate) const NONE: Self = Self(Vec::new());
+    pub(crate) const NONE: Self = Self { list: Vec::new(), names: None };
 
     /// What an owner attached, but for fields that are written anyway.
     pub(crate) fn of(extra: &'a Extra, owner: &str, written: &[&str]) -> Self {
@@ -50,20 +55,28 @@ impl<'a> Rest<'a> {
     fn of_list(mut list: Vec<(Cow<'a, str>, &'a RawValue)>, written: &[&str]) -> Self {
         list.retain(|(name, _)| !written.contains(&&**name));
         if list.len() < 2 {
-            return Self(list);
+            return Self { list, names: None };
         }
         let mut later = HashSet::new();
         let mut is_last: Vec<bool> =
             list.iter().rev().map(|(name, _)| later.insert(name)).collect();
         drop(later);
         list.retain(|_| is_last.pop().unwrap_or_default());
-        Self(list)
+        Self { list, names: None }
     }
 
     /// Adds a field; it takes the place of one of the same name.
     pub(crate) fn push(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
-        self.0.retain(|(before, _)| *before != name);
-        self.0.push((name, value));
+        if self.knows(&name) {
+            self.list.retain(|(before, _)| *before != name);
+        }
+        self.list.push((name, value));
+    }
+
+    /// Whether it has a field, which is there from now on.
+    fn knows(&mut self, name: &str) -> bool {
+        let names = self.names.get_or_insert_default();
+        names.add(name, self.list.iter().map(|(name, _)| &**name))
     }
 
     /// Adds a field that is always the same.
@@ -76,27 +89,27 @@ impl<'a> Rest<'a> {
 
     /// Adds a field, unless there is one of the same name.
     pub(crate) fn add(&mut self, name: Cow<'a, str>, value: &'a RawValue) {
-        if self.get(&name).is_none() {
-            self.0.push((name, value));
+        if !self.knows(&name) {
+            self.list.push((name, value));
         }
     }
 
     /// Adds what another has and this has not.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (name, value) in other.0 {
+        for (name, value) in other.list {
             self.add(name, value);
         }
     }
 
     /// The value of a field.
     pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
+        self.list.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
     /// The value of a field, which then is no longer here.
     pub(crate) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
-        let at = self.0.iter().position(|(key, _)| key == name)?;
-        Some(self.0.remove(at).1)
+        let at = self.list.iter().position(|(key, _)| key == name)?;
+        Some(self.list.remove(at).1)
     }
 
     /// The fields of an object that stands under `name`, which then is no longer here, but
@@ -107,13 +120,13 @@ impl<'a> Rest<'a> {
 
     /// Keeps the fields of which this is so, and tells whether all are kept.
     pub(crate) fn retain(&mut self, is_kept: impl Fn(&str, &RawValue) -> bool) -> bool {
-        let n_before = self.0.len();
-        self.0.retain(|(name, value)| is_kept(name, value));
-        self.0.len() == n_before
+        let n_before = self.list.len();
+        self.list.retain(|(name, value)| is_kept(name, value));
+        self.list.len() == n_before
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 }
 
@@ -122,13 +135,13 @@ impl<'a> IntoIterator for Rest<'a> {
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.list.into_iter()
     }
 }
 
 impl Serialize for Rest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+        serializer.collect_map(self.list.iter().map(|(name, value)| (name, value)))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use interleaf_model::{Message, PartRef};
 
+use super::way::at_tail;
 use super::{ShownContext, SourceKey, SourceWay};
 use crate::CachePrices;
 
@@ -25,7 +26,7 @@ pub(crate) fn cheapest(
     view: &[Arc<Message>],
 ) -> Option<usize> {
     // What goes to the tail is not shown anew where it stood.
-    let is_tail = |key: &SourceKey| ways.iter().any(|way| way.is_tail(key));
+    let at_tail = at_tail(ways);
     let n_requests = shown.requests_to_come();
     let (n_since, since) = since(shown, view);
     // From the last element to the first: what comes after a cut there.
@@ -42,7 +43,7 @@ pub(crate) fn cheapest(
         let key = (element.kind.clone(), element.nth);
         if sources.insert(key.clone()) {
             let says = shown.states.get(&key).and_then(|state| state.says.as_ref());
-            let says = says.filter(|_| !is_tail(&key));
+            let says = says.filter(|_| !at_tail.contains(&key));
             whole += says.map_or(0, |says| says.len()) as f64;
         }
         // Where only marks are found, one must stand right before the cut.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use interleaf_model::{ContextKind, Entry, Message, MessageId, Provenance};
 
 use super::{
-    Element, ElementForm, Kept, ShownContext, SourceKey, SourceWay, State, keyed, lines, since,
+    Element, ElementForm, Kept, ShownContext, SourceKey, SourceWay, State, keyed, lines, since, way,
 };
 use crate::draft::entry;
 use crate::fence::{self, Said, Whole};
@@ -49,7 +49,8 @@ pub(crate) fn news(
     };
     let mut sources: Vec<(SourceKey, &ContextText)> = keyed(context).collect();
     sources.sort_by_key(|(key, _)| key.0.rank());
-    let is_tail = |(key, _): &(SourceKey, &ContextText)| ways.iter().any(|way| way.is_tail(key));
+    let tail_keys = way::at_tail(ways);
+    let is_tail = |(key, _): &(SourceKey, &ContextText)| tail_keys.contains(key);
     let (tail, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_tail);
     let mut there: BTreeSet<SourceKey> = tail.iter().map(|(key, _)| key.clone()).collect();
     let mut new = Vec::new();

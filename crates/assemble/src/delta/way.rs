@@ -5,6 +5,7 @@
 //!   tail:     the whole of it, in every request, and the question after it anew
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -79,11 +80,10 @@ impl fmt::Display for SourceWay {
     }
 }
 
-impl SourceWay {
-    /// Whether this source goes to the tail.
-    pub(super) fn is_tail(&self, (kind, nth): &SourceKey) -> bool {
-        self.way == Way::Tail && &self.kind == kind && self.nth == *nth
-    }
+/// The sources that go to the tail.
+pub(super) fn at_tail(ways: &[SourceWay]) -> BTreeSet<SourceKey> {
+    let at_tail = ways.iter().filter(|way| way.way == Way::Tail);
+    at_tail.map(|way| (way.kind.clone(), way.nth)).collect()
 }
 
 /// How each source is shown next.
@@ -96,8 +96,10 @@ pub(crate) fn ways(
     let n_requests = shown.requests_to_come();
     let asked = asked(view);
     let mut ways = Vec::with_capacity(context.len());
+    let known: BTreeMap<(&ContextKind, u32), &SourceWay> =
+        shown.ways.iter().map(|way| ((&way.kind, way.nth), way)).collect();
     for ((kind, nth), text) in keyed(context) {
-        let before = shown.ways.iter().find(|way| (&way.kind, way.nth) == (&kind, nth));
+        let before = known.get(&(&kind, nth)).copied();
         if text.is_unread {
             ways.extend(before.cloned());
             continue;

@@ -10,7 +10,7 @@ use crate::assembly::{AssemblyArguments, Source};
 use crate::destination::DestinationArguments;
 use crate::failure::{Stop, Verdict, printable};
 use crate::lines::counts_text;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::report_table::ReportTable;
 
 /// Show the request that `build` would print, and what was done to make it
@@ -54,7 +54,12 @@ pub(crate) fn run(
     let destination = arguments.destination.read(&arguments.assembly, limit)?;
     let Source { mut loaded, mut session } = arguments.assembly.load(&mut recipe, limit)?;
     loaded.equip(destination.tools.as_ref());
-    let target = recipe.keyed(destination.of(&loaded), session.as_mut())?;
+    let mut target = destination.of(&loaded);
+    if let (Some(target), Some(open)) = (target.as_mut(), session.as_ref()) {
+        let named = open.session.name_model(recipe.agent(), target);
+        open.ask(named)?.iter().for_each(|note| say(format_args!("note: {}", printable(note))));
+    }
+    let target = recipe.keyed(target, session.as_mut())?;
     let mut made = recipe.make(&loaded, target.as_ref(), true)?;
     sent::compare(&mut made, session, (&recipe.of(&loaded, true)?, target.as_ref()), arguments)?;
     if arguments.form.json {

@@ -11,7 +11,7 @@ use interleaf::replay::{
     Outcome, Play, PlayRule, PlayVendor, PlayedRequest, PlayedSession, Script, Ways, plan, plot,
     read_bodies, run as play,
 };
-use interleaf::{Session, copy};
+use interleaf::{Price, Session, copy};
 
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::{Failure, Stop, printable};
@@ -63,8 +63,9 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "TOKENS", value_delimiter = ',', value_parser = parse_tokens)]
     windows: Vec<u64>,
 
-    /// What a million tokens cost that are not cached; the cost is then in money
-    #[arg(long, value_name = "AMOUNT", value_parser = parse_price)]
+    /// What a million tokens cost: INPUT/OUTPUT, or INPUT alone, as no answers are counted; the
+    /// cost is then in money
+    #[arg(long, value_name = "INPUT/OUTPUT", value_parser = Price::of_input)]
     price: Option<f64>,
 
     /// The directory for figures and plots
@@ -269,17 +270,11 @@ fn table(session: &PlayedSession, price: Option<f64>) -> String {
     // Few caches charge for what is written to them.
     let writes = session.plays.iter().any(|play| play.totals.written > 0);
     let if_writes = |text: &str| if writes { format!("  {text:>9}") } else { String::new() };
+    let written = if_writes("written");
     let _ = writeln!(
         out,
-        "  {:vendor$}  {:>8}  {:rule$}  {:>9}  {:>7}{}  {:>9}  {:>9}  refused",
-        "cache",
-        "window",
-        "rule",
-        "prompt",
-        "read",
-        if_writes("written"),
-        "computed",
-        money
+        "  {:vendor$}  {:>8}  {:rule$}  {:>9}  {:>7}{written}  {:>9}  {:>9}  refused",
+        "cache", "window", "rule", "prompt", "read", "computed", money
     );
     for play in &session.plays {
         let totals = &play.totals;
@@ -313,9 +308,4 @@ fn table(session: &PlayedSession, price: Option<f64>) -> String {
         }
     }
     out
-}
-
-fn parse_price(text: &str) -> Result<f64, String> {
-    let price = text.parse::<f64>().ok().filter(|price| *price > 0.0 && *price <= 1e9);
-    price.ok_or_else(|| "an amount above zero is expected, and at most a thousand million".into())
 }

@@ -15,6 +15,8 @@ const PRICES: &str = "Prices";
 
 /// Tell what changes if a session's next request goes to another vendor or model
 #[derive(Debug, Args)]
+// What is compared is a session; a file is refused with a reason.
+#[command(mut_arg("file", |file| file.hide(true)))]
 #[command(after_help = "\
 EXAMPLES
   id=$(interleaf sessions new)
@@ -44,10 +46,10 @@ pub(crate) struct SwitchArguments {
     #[command(flatten)]
     api: ApiArguments,
 
-    /// The prices of the new model, in money for a million tokens
+    /// What a million tokens cost at the new model: INPUT/OUTPUT
     #[arg(long, value_name = "INPUT/OUTPUT", requires = "price_now", help_heading = PRICES)]
     price: Option<Price>,
-    /// The prices of the current model
+    /// What a million tokens cost at the current model: INPUT/OUTPUT
     #[arg(long, value_name = "INPUT/OUTPUT", requires = "price", help_heading = PRICES)]
     price_now: Option<Price>,
 

@@ -82,9 +82,6 @@ pub(super) struct Stages(Vec<Stage>);
 impl Stages {
     /// Those that a request finds, which comes after another.
     pub(super) fn found_by(now: &Now<'_>, before: &Before) -> Self {
-        let of = |vendor: &str, model: &str| format_smolstr!("{vendor}\n{model}");
-        let its = of(&before.vendor, &before.model);
-        let ours = of(&now.target.vendor.name, &now.target.options.model);
         let mut stages = before.trace.stages.clone();
         if let Some(last) = stages.0.last_mut() {
             let sent = SentAs { session: None, number: before.number };
@@ -92,12 +89,17 @@ impl Stages {
             let thought = before.usage.is_some_and(|usage| usage.reasoning > 0);
             last.request = Some(Kept { sent, list, thought });
         }
-        for stage in &mut stages.0 {
-            if let Some(kept) = &mut stage.request {
-                kept.sent.session = kept.sent.session.or(before.session);
+        for kept in stages.0.iter_mut().filter_map(|stage| stage.request.as_mut()) {
+            kept.sent.session = kept.sent.session.or(before.session);
+        }
+        let (vendor, model) = (&now.target.vendor.name, &now.target.options.model);
+        if before.vendor != vendor.as_str() || before.model != model.as_str() {
+            let its = format_smolstr!("{}\n{}", before.vendor, before.model);
+            let ours = format_smolstr!("{vendor}\n{model}");
+            for stage in &mut stages.0 {
+                let cache = stage.cache.take().unwrap_or_else(|| its.clone());
+                stage.cache = Some(cache).filter(|cache| *cache != ours);
             }
-            let cache = stage.cache.take().unwrap_or_else(|| its.clone());
-            stage.cache = Some(cache).filter(|cache| *cache != ours);
         }
         while stages.0.len() >= MOST {
             stages.remove(stages.least_needed());

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use interleaf_assemble::{Agent, Budget, OpenBlock, Recipe, Step, Tokens};
 use interleaf_model::AgentName;
 use interleaf_wire::{CacheMarks, Vendor};
+use smol_str::SmolStr;
 
 use super::Session;
 use super::told::Told;
@@ -70,7 +71,7 @@ impl Session {
         let losses = Losses::of(adjustments, &self.conversation, &ledger);
         let (_, stays) = self.fit(&recipe, &from, from.budget(), now).await?;
         let (fit, goes) = self.fit(&recipe, to, budget, new).await?;
-        let (from_side, to_side) = (side(&from, &stays.impact), side(to, &goes.impact));
+        let (from_side, to_side) = (side(&from, &stays), side(to, &goes));
         let samples = self.samples(agent, &stays.impact).await?;
         let caching = |target: &Target, scale: f64| Caching {
             rules: target.rules(),
@@ -81,6 +82,31 @@ impl Session {
         let (at_now, at_new) = (caching(&from, 1.0), caching(to, scale));
         let pay_back = PayBack::of(&samples, &at_now, &at_new, to_side.price());
         Ok(Switch { from: from_side, to: to_side, losses, fit, pay_back })
+    }
+
+    /// Names the target's model, if it has none: the one that the agent's last request asked of
+    /// this vendor, for each model has a cache of its own. Says what became of it.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn name_model(
+        &self,
+        agent: Option<&AgentName>,
+        target: &mut Target,
+    ) -> Result<Option<String>, Error> {
+        if !target.options.model.is_empty() {
+            return Ok(None);
+        }
+        let request = match self.conversation.newest_request(agent) {
+            Some(event) => self.request_begun(event, None).await?,
+            None => None,
+        };
+        let vendor = target.vendor.name.as_str();
+        let Some(request) = request.filter(|request| request.vendor == vendor) else {
+            return Ok(Some("no model is named, so that nothing is known to be cached".to_owned()));
+        };
+        target.options.model = request.model.as_str().into();
+        Ok(Some(format!("no model is named, so that of the last request: {}", request.model)))
     }
 
     /// The target of an agent's last request, with the settings of another.
@@ -184,12 +210,14 @@ impl Session {
     }
 }
 
-fn side(target: &Target, impact: &Impact) -> Side {
+fn side(target: &Target, request: &Request) -> Side {
+    let counter = request.report.tokens.as_ref().map(|tokens| SmolStr::new(&tokens.counter));
     Side {
         vendor: target.vendor.name.clone(),
         model: target.options.model.clone(),
-        tokens: impact.tokens,
-        cost: impact.cost.clone(),
+        tokens: request.impact.tokens,
+        counter: counter.unwrap_or_default(),
+        cost: request.impact.cost.clone(),
     }
 }
 

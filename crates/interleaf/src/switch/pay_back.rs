@@ -136,6 +136,19 @@ fn requests(each_now: f64, each_new: f64, first_new: f64) -> Option<u64> {
     (saved > 0.0 && n.is_finite()).then_some(n as u64)
 }
 
+impl Price {
+    /// The price of input, written `INPUT/OUTPUT`, or `INPUT` alone where no answers count.
+    ///
+    /// # Errors
+    /// If it is no price, or not above zero.
+    pub fn of_input(text: &str) -> Result<f64, String> {
+        let both = if text.contains('/') { text.to_owned() } else { format!("{text}/0") };
+        let Self { input, .. } = both.parse()?;
+        let is_price = input > 0.0;
+        is_price.then_some(input).ok_or_else(|| "the price of input must be above zero".to_owned())
+    }
+}
+
 impl FromStr for Price {
     type Err = String;
 

@@ -21,6 +21,13 @@ impl fmt::Display for Switch {
         writeln!(f, "# prompt cache")?;
         side(f, "stay", from)?;
         side(f, "change", to)?;
+        if from.counter != to.counter {
+            let [now, new] = [&from.counter, &to.counter].map(|counter| shown(counter));
+            writeln!(
+                f,
+                "  counted by {now} and by {new}: part of the difference may be the counting"
+            )?;
+        }
         write!(f, "{pay_back}")
     }
 }

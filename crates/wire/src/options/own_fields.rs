@@ -3,6 +3,7 @@
 use interleaf_model::Json;
 
 use crate::Family;
+use crate::known_names::KnownNames;
 
 /// Fields of a body that have no neutral word, in order. They go back to the family that
 /// they came from, and to no other.
@@ -21,12 +22,13 @@ use crate::Family;
 pub struct OwnFields {
     family: Option<Family>,
     fields: Vec<(String, Json)>,
+    names: KnownNames,
 }
 
 impl OwnFields {
     /// None yet, from a body of this family.
     pub fn of(family: Family) -> Self {
-        Self { family: Some(family), fields: Vec::new() }
+        Self { family: Some(family), ..Self::default() }
     }
 
     /// The same fields and one more. Of two of one name the last counts.
@@ -39,7 +41,9 @@ impl OwnFields {
     /// Adds a field. Of two of one name the last counts.
     pub fn set(&mut self, name: impl Into<String>, value: Json) {
         let name = name.into();
-        self.fields.retain(|(before, _)| *before != name);
+        if self.names.add(&name, self.fields.iter().map(|(name, _)| name.as_str())) {
+            self.fields.retain(|(before, _)| *before != name);
+        }
         self.fields.push((name, value));
     }
 
