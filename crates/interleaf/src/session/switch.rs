@@ -103,10 +103,10 @@ impl Session {
         };
         let vendor = target.vendor.name.as_str();
         let Some(request) = request.filter(|request| request.vendor == vendor) else {
-            return Ok(Some("no model is named, so that nothing is known to be cached".to_owned()));
+            return Ok(Some("no model is named, so nothing is known to be cached".to_owned()));
         };
         target.options.model = request.model.as_str().into();
-        Ok(Some(format!("no model is named, so that of the last request: {}", request.model)))
+        Ok(Some(format!("no model is named; the last request asked {}", request.model)))
     }
 
     /// The target of an agent's last request, with the settings of another.
