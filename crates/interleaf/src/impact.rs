@@ -68,9 +68,22 @@ pub struct Impact {
     /// Whether the tokens are told by the bytes, as nothing counted them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_bytes: bool,
+    /// How many of them the API has counted itself, with the request before and its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Reported>,
     /// What the cache should make of it, if the rules of the vendor's cache are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+}
+
+/// Tokens at the beginning of a request, by two counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Reported {
+    /// By ours.
+    pub counted: u64,
+    /// By the API's.
+    pub tokens: u64,
 }
 
 /// Where two requests begin to differ.
@@ -295,7 +308,15 @@ fn held_against(
     let mut wanted = Vec::new();
     let how = parted.as_ref().map(|(found, placed)| (found, placed.as_ref()));
     let joined = join::of(made, before, (&cause, how), &mut wanted);
-    let cost = cost::of(now, &mut trace, joined, &measure);
+    let has_answer = joined.1.with_answer > joined.1.shared;
+    let (shared, cost) = cost::of(now, &mut trace, joined, &measure).unzip();
+    let usage = before.and_then(|before| before.usage).filter(|usage| usage.prompt > 0);
+    let usage = usage.filter(|_| cause == BreakCause::Appended);
+    let reported = usage.zip(shared).map(|(usage, counted)| {
+        // Nothing was computed with the last token that the model made.
+        let answer = if has_answer { usage.completion.saturating_sub(1) } else { 0 };
+        Reported { counted, tokens: usage.prompt + answer }
+    });
     let (tokens, by_bytes) = (measure.total, measure.per_thousand.is_some());
     let (found, placed) = parted.unzip();
     let impact = Impact {
@@ -305,6 +326,7 @@ fn held_against(
         place: placed.flatten().map(|placed| placed.place),
         tokens,
         by_bytes,
+        reported,
         cause,
         cost,
     };
@@ -315,8 +337,8 @@ impl Impact {
     /// That of a request which no other came before, of this many tokens.
     pub(crate) fn first(tokens: u64) -> Self {
         let (against, of_session, cause, by_bytes) = (None, None, BreakCause::First, false);
-        let (byte, place, cost) = (None, None, None);
-        Self { against, of_session, cause, byte, place, tokens, by_bytes, cost }
+        let (byte, place, reported, cost) = (None, None, None, None);
+        Self { against, of_session, cause, byte, place, tokens, by_bytes, reported, cost }
     }
 }
 

@@ -86,7 +86,7 @@ pub use interleaf_wire as wire;
 pub use append::{AppendedSaid, OnConflict, append_said};
 pub use edit::{Edit, Edited, edit};
 pub use error::{Error, ErrorKind};
-pub use impact::{BreakCause, ContextChange, Cost, Impact, Place, Verdict};
+pub use impact::{BreakCause, ContextChange, Cost, Impact, Place, Reported, Verdict};
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};
 pub use preview::{Change, Preview, Rewritten, Single};

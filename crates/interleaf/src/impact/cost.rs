@@ -184,14 +184,14 @@ fn mark(now: &Now<'_>, body: &Pieces, at: usize) -> Option<(u64, u64)> {
     Some((begin, mark.len() as u64))
 }
 
-/// What the vendor's cache should make of a request. The trace learns what the cache may
-/// hold after it.
+/// What the vendor's cache should make of a request, and the tokens that it shares with the
+/// one that it goes on from. The trace learns what the cache may hold after it.
 pub(super) fn of(
     now: &Now<'_>,
     trace: &mut Trace,
     (mut stages, joined): (Stages, Joined),
     measure: &Measure,
-) -> Option<Cost> {
+) -> Option<(u64, Cost)> {
     let marks = measure.mark.map(|(start, _)| start as i64);
     let head = measure.marks_head.then_some(0);
     let ends = (measure.per_thousand.is_none()).then_some((measure.list, measure.total));
@@ -215,5 +215,5 @@ pub(super) fn of(
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
     let unbroken = Step { after: None, shared: whole.min(this.tokens), ..this.clone() };
     let [used, unbroken] = last_used(&rules, before, [this, &unbroken]);
-    Some(Cost::new(&rules, used, unbroken))
+    Some((this.shared, Cost::new(&rules, used, unbroken)))
 }

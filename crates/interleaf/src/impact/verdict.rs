@@ -8,6 +8,12 @@ use super::Impact;
 /// Our count of tokens and the API's may be this many percent apart.
 const PERCENT: u64 = 2;
 
+/// The same, where nothing was counted: some texts have many more tokens to the byte.
+const PERCENT_BY_BYTES: u64 = 12;
+
+/// And this many tokens, as the frame of a short body is no text.
+const LEAST_BY_BYTES: u64 = 64;
+
 /// What an API reports of its cache, against what was to be expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -24,11 +30,17 @@ pub enum Verdict {
 }
 
 impl Impact {
-    /// The tokens that should have been read by the API's own count of the prompt.
+    /// The tokens that should have been read by the API's own count of the prompt. Where it
+    /// has counted the same beginning before, they are exact.
     pub fn predicted(&self, usage: Usage) -> Option<u64> {
-        let cost = self.cost.as_ref()?;
-        let (read, total) = (u128::from(cost.read), u128::from(self.tokens.max(1)));
-        u64::try_from(read * u128::from(usage.prompt) / total).ok()
+        let read = self.cost.as_ref()?.read;
+        let known = self.reported.map_or((0, 0), |known| (known.counted, known.tokens));
+        let whole = (self.tokens, usage.prompt);
+        // What lies between two places of which both counts are known is taken to be even.
+        let (from, upto) = if read <= known.0 { ((0, 0), known) } else { (known, whole) };
+        let part = u128::from(read - from.0) * u128::from(upto.1.saturating_sub(from.1));
+        let part = part / u128::from(upto.0.saturating_sub(from.0).max(1));
+        u64::try_from(part).ok().map(|part| from.1 + part)
     }
 
     /// What an API reports, against what was expected; nothing, if nothing was, or the API
@@ -37,7 +49,12 @@ impl Impact {
     pub fn verdict(&self, usage: Usage) -> Option<Verdict> {
         let predicted = self.predicted(usage)?;
         let step = self.cost.as_ref().map_or(1, |cost| cost.step);
-        let tolerance = step.max(usage.prompt * PERCENT / 100);
+        // What the API has counted itself is not told by the bytes.
+        let apart = match self.by_bytes && self.reported.is_none() {
+            true => LEAST_BY_BYTES.max(usage.prompt * PERCENT_BY_BYTES / 100),
+            false => usage.prompt * PERCENT / 100,
+        };
+        let tolerance = step.max(apart);
         if usage.prompt == 0 {
             return None;
         }

@@ -10,7 +10,7 @@ use interleaf::assemble::Recipe;
 use interleaf::cache::{Cache, Prompt, Rules, Stop};
 use interleaf::model::{Message, PartRef};
 use interleaf::wire::{Auth, Family, Vendor, decode_request};
-use interleaf::{Session, Target, store};
+use interleaf::{Session, Target, Verdict, store};
 use interleaf_transport::{Answer, Transport};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -148,7 +148,7 @@ async fn a_real_server_reads_from_its_cache_what_our_rules_say_on_three_apis() {
         let store = store::open("memory:").await.unwrap();
         let mut session = Session::create(store, "").await.unwrap();
         let mut cache = Cache::new(Rules::named("llama.cpp").unwrap());
-        let (mut read, mut prompts) = (0, 0);
+        let (mut read, mut prompts, mut n_exact) = (0, 0, 0);
         for n in 0..REQUESTS {
             session.todo().add(&format!("look at file{n}.rs")).await.unwrap();
             let text = format!("Question {n}: which file comes next, and why?");
@@ -165,6 +165,15 @@ async fn a_real_server_reads_from_its_cache_what_our_rules_say_on_three_apis() {
             if n > 0 {
                 assert_eq!(usage.cache_read, expected.read, "{name}: {prompt}");
             }
+            // Before it was sent, it was told by the bytes; what the server has counted is exact.
+            let impact = answer.impact.unwrap();
+            if let Some(reported) = impact.reported {
+                assert_eq!(impact.predicted(usage), Some(usage.cache_read), "{name}: {reported:?}");
+                n_exact += 1;
+            }
+            let verdict = impact.verdict(usage).unwrap();
+            let as_expected = [Verdict::AsPredicted, Verdict::OurMiss];
+            assert!(n == 0 || as_expected.contains(&verdict), "{name}: {verdict:?}");
             let mut held = llama.tokens(&(prompt + &answer.reply.message.text())).await;
             // Nothing was computed with the last token that was made.
             held.truncate((usage.prompt + usage.completion - 1) as usize);
@@ -172,6 +181,9 @@ async fn a_real_server_reads_from_its_cache_what_our_rules_say_on_three_apis() {
             read += usage.cache_read;
             prompts += usage.prompt;
         }
-        eprintln!("{vendor}, {rule}: {read} of {prompts} tokens were read from the cache");
+        eprintln!(
+            "{vendor}, {rule}: {read} of {prompts} tokens were read from the cache, and {n_exact} \
+             requests were predicted to the token before they were sent"
+        );
     }
 }
