@@ -65,6 +65,7 @@ mod request;
 mod session;
 mod switch;
 mod target;
+mod text_form;
 
 pub mod ask;
 pub mod chat_form;

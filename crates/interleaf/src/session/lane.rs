@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use interleaf_assemble::{Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running};
 use interleaf_conversation::Conversation;
 use interleaf_model::{Tool, Usage};
-use interleaf_wire::{Encoded, NameMap, SessionEncoder};
+use interleaf_wire::{CallReader, Encoded, NameMap, SessionEncoder};
 use smol_str::SmolStr;
 
 use super::counters::Counted;
@@ -17,6 +17,7 @@ use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
 use crate::hearing::Following;
 use crate::impact::{self, Before, Now, Traced};
+use crate::text_form::TextForm;
 use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own.
@@ -25,6 +26,8 @@ pub(super) struct Lane {
     encoder: SessionEncoder,
     following: Following,
     bound: Bound,
+    /// What is written as text, if the last target's model calls no functions.
+    text: Option<TextForm>,
     /// The events with which the requests began that the next one goes on from.
     last: Went,
     /// The requests that showed context which stays shown.
@@ -81,6 +84,8 @@ pub(super) struct Ready {
     pub(super) terms: Terms,
     /// What it has in common with the request before.
     pub(super) traced: Traced,
+    /// What reads calls out of what the model says, if it makes them in words.
+    pub(super) reader: Option<Arc<dyn CallReader>>,
 }
 
 impl Default for Lane {
@@ -96,6 +101,7 @@ impl Default for Lane {
             goes_on: None,
             following: Default::default(),
             bound: Default::default(),
+            text: None,
             asked: None,
         }
     }
@@ -113,12 +119,19 @@ impl Lane {
     ) -> Result<Made, Error> {
         self.following.follow(conversation, &recipe.agent).tell(&mut self.running);
         let requires = target.requirements();
+        let recipe = &*self.text_recipe(recipe, target);
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
-        let prompt = match &assembly.outcome {
+        let called = match &assembly.outcome {
             Outcome::Waiting(calls) => return Ok(Made::Waiting(calls.clone())),
             Outcome::Ready(prompt) => prompt,
         };
         let mut options = Cow::Borrowed(&target.options);
+        let mut said = None;
+        if let Some(text) = &mut self.text {
+            let (prompt, own) = text.prompt(called, &options)?;
+            (said, options) = (Some(prompt), Cow::Owned(own));
+        }
+        let prompt = said.as_ref().unwrap_or(called);
         let mut prefix = None;
         if target.binds_thinking() {
             let (unbound, made_after) = self.bound.check(prompt);
@@ -126,7 +139,10 @@ impl Lane {
             prefix = Some(made_after.text());
         }
         let body = self.encoder.encode(prompt, &target.vendor, &options);
-        let body = body.map_err(Error::wire)?;
+        let mut body = body.map_err(Error::wire)?;
+        if let Some(text) = &self.text {
+            text.report(called, &mut body);
+        }
         // Where an API has every call declared, the body was written from the whole prompt.
         let is_whole = prompt.settled().is_some() && !body.outline.has_settled();
         let whole = is_whole.then(|| prompt.whole());
@@ -142,7 +158,23 @@ impl Lane {
         };
         let traced = impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
         let (ledger, terms) = (recipe.ledger.clone(), Terms::of(recipe));
-        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, terms, traced })))
+        let reader = self.text.as_ref().map(TextForm::reader);
+        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, terms, traced, reader })))
+    }
+
+    /// The recipe, counted as what is sent, if that is text.
+    fn text_recipe<'r>(&mut self, recipe: &'r Recipe, target: &Target) -> Cow<'r, Recipe> {
+        if !target.has_text_tools() {
+            self.text = None;
+            return Cow::Borrowed(recipe);
+        }
+        TextForm::suited(&mut self.text, &recipe.tools);
+        match (&mut self.text, &recipe.ledger) {
+            (Some(text), Some(ledger)) => {
+                Cow::Owned(recipe.clone().with_ledger(text.ledger(ledger)))
+            }
+            _ => Cow::Borrowed(recipe),
+        }
     }
 
     /// What is stored with a request of what it shows, and of the order of its tools.

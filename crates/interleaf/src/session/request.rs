@@ -182,8 +182,12 @@ impl Session {
 }
 
 pub(super) fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
-    let Ready { assembly, body, traced, .. } = made;
+    let Ready { assembly, body, traced, reader, .. } = made;
     let decoder = Decoder::new(target.vendor.family, body.names.clone());
+    let decoder = match reader {
+        Some(reader) => decoder.reading(reader),
+        None => decoder,
+    };
     let decoder = match &target.key {
         Some(key) => decoder.hiding(key),
         None => decoder,

@@ -1,5 +1,7 @@
 //! Writing calls and results.
 
+use std::collections::HashSet;
+
 use interleaf_model::{Arguments, Json, Status, Tool, ToolCall, ToolName};
 use serde_json::Value;
 
@@ -44,8 +46,20 @@ fn write_call(out: &mut String, tool: &ToolName, arguments: &Json, tools: &Tools
             &unknown
         }
     };
-    *out += &format!("  <invoke name=\"{}\">\n", escape(tool.as_str()));
-    for (name, value) in &exact::fields(arguments).unwrap_or_default() {
+    let fields = exact::fields(arguments).unwrap_or_default();
+    *out += &format!("  <invoke name=\"{}\">", escape(tool.as_str()));
+    // Names that tags cannot tell, or not apart: the arguments stand there as JSON.
+    let mut names = HashSet::new();
+    let mut is_told =
+        |name: &str| names.insert(name.to_owned()) && !name.is_empty() && name.trim() == name;
+    if !fields.iter().all(|(name, _)| is_told(name)) {
+        let json = exact::compact(arguments).replace('&', "\\u0026");
+        *out += &json.replace('<', "\\u003c").replace('>', "\\u003e");
+        *out += "</invoke>\n";
+        return;
+    }
+    out.push('\n');
+    for (name, value) in &fields {
         let schema = shape.property_schema(name);
         *out += &parameter(name, value, schema, &shape.schema);
     }
