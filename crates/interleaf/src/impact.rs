@@ -33,7 +33,8 @@ use interleaf_wire::{Encoded, SessionEncoder};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::Target;
+use crate::stored::StoredAt;
+use crate::{GoesOn, Target};
 use spans::Turns;
 pub(crate) use trace::Trace;
 pub use verdict::Verdict;
@@ -66,6 +67,9 @@ pub struct Impact {
     /// What the cache should make of it, if the rules of the vendor's cache are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// Whether it goes on from an answer that the vendor keeps, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goes_on: Option<GoesOn>,
 }
 
 /// Where two requests begin to differ.
@@ -232,6 +236,8 @@ pub(crate) struct Before {
     pub(crate) trace: Trace,
     /// What the API said that it took.
     pub(crate) usage: Option<Usage>,
+    /// Where it was cut, if its answer was to be kept.
+    pub(crate) stored: Option<StoredAt>,
 }
 
 /// What a request was made into: what it costs, what is kept of it, and its bytes.
@@ -281,6 +287,7 @@ fn against(now: &Now<'_>, before: Option<&Before>) -> Traced {
         by_bytes: measure.per_thousand.is_some(),
         cause,
         cost,
+        goes_on: None,
     };
     drop(turns);
     Traced { impact, trace, body }
@@ -290,8 +297,8 @@ impl Impact {
     /// That of a request which no other came before, of this many tokens.
     pub(crate) fn first(tokens: u64) -> Self {
         let (against, of_session, cause, by_bytes) = (None, None, BreakCause::First, false);
-        let (byte, place, cost) = (None, None, None);
-        Self { against, of_session, cause, byte, place, tokens, by_bytes, cost }
+        let (byte, place, cost, goes_on) = (None, None, None, None);
+        Self { against, of_session, cause, byte, place, tokens, by_bytes, cost, goes_on }
     }
 }
 

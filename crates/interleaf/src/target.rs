@@ -7,8 +7,8 @@ use interleaf_cache::Rules;
 use interleaf_model::{Requirements, Secret, ToolName};
 use interleaf_wire::{Family, Options, ToolChoice, VENDORS, Vendor, detect};
 
-use crate::Error;
 use crate::replay::cache_prices;
+use crate::{Error, StoredAnswers};
 
 /// Whom a request is made for: who serves the model, what is asked of it, and the key.
 ///
@@ -44,6 +44,10 @@ pub struct Target {
     /// the model says: for a model that calls no functions. `None`: the vendor's row and the
     /// model's name decide.
     pub text_tools: Option<bool>,
+    /// Whether the vendor keeps answers for a session's requests to go on from, so that only
+    /// what is new is sent. Off, unless it is asked for here; a vendor that keeps none gets
+    /// whole requests.
+    pub stored: StoredAnswers,
 }
 
 impl Target {
@@ -72,8 +76,17 @@ impl Target {
     /// A model of any vendor, and what is asked of it.
     pub fn with_options(vendor: Vendor, options: Options) -> Self {
         let (key, bound_thinking, cache_rules) = (None, None, None);
-        let (session_cache_key, text_tools) = (true, None);
-        Self { vendor, options, key, bound_thinking, cache_rules, session_cache_key, text_tools }
+        let (session_cache_key, text_tools, stored) = (true, None, StoredAnswers::Off);
+        Self {
+            vendor,
+            options,
+            key,
+            bound_thinking,
+            cache_rules,
+            session_cache_key,
+            text_tools,
+            stored,
+        }
     }
 
     /// Who gets a body of this family: the vendor that is asked for, or who made the API.

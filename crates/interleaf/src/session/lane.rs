@@ -17,6 +17,7 @@ use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
 use crate::hearing::Following;
 use crate::impact::{self, Before, Now, Traced};
+use crate::stored::{Making, Stored, StoredAt};
 use crate::text_form::TextForm;
 use crate::{Error, Target};
 
@@ -86,6 +87,8 @@ pub(super) struct Ready {
     pub(super) traced: Traced,
     /// What reads calls out of what the model says, if it makes them in words.
     pub(super) reader: Option<Arc<dyn CallReader>>,
+    /// What is sent to a vendor that keeps answers.
+    pub(super) stored: Option<Stored>,
 }
 
 impl Default for Lane {
@@ -156,10 +159,32 @@ impl Lane {
             target,
             at,
         };
-        let traced = impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
+        let mut traced =
+            impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
+        let making = Making {
+            prompt: now.prompt,
+            body: &body,
+            pieces: &traced.body,
+            impact: &traced.impact,
+            before: self.before.as_ref(),
+            rolled_back: self.goes_on.is_some(),
+            target,
+            at,
+        };
+        let stored = making.stored();
+        traced.impact.goes_on = stored.as_ref().map(|stored| stored.goes_on.clone());
         let (ledger, terms) = (recipe.ledger.clone(), Terms::of(recipe));
         let reader = self.text.as_ref().map(TextForm::reader);
-        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, terms, traced, reader })))
+        Ok(Made::Ready(Box::new(Ready {
+            assembly,
+            body,
+            ledger,
+            prefix,
+            terms,
+            traced,
+            reader,
+            stored,
+        })))
     }
 
     /// The recipe, counted as what is sent, if that is text.
@@ -190,7 +215,12 @@ impl Lane {
     }
 
     /// Remembers a request as the previous request.
-    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked, traced: &Traced) {
+    pub(super) fn sent(
+        &mut self,
+        assembly: &Assembly,
+        asked: Asked,
+        (traced, stored): (&Traced, Option<StoredAt>),
+    ) {
         let elements = assembly.report.elements.as_ref();
         if let Some(event) = asked.event {
             let step = self.step(&assembly.report, assembly.tools());
@@ -209,6 +239,7 @@ impl Lane {
             body: traced.body.clone(),
             trace: traced.trace.clone(),
             usage: None,
+            stored,
         });
         self.goes_on = None;
         self.last = Went { last: asked.event, newest: asked.event };

@@ -89,9 +89,9 @@ fn results(text: &str) -> Vec<Said> {
     let mut rest = text;
     while let Some(at) = rest.find("<result ") {
         rest = &rest[at..];
-        let end = rest.find("</result>").expect("a result has an end");
+        let end = rest.find("</result>").unwrap();
         let own = &rest[..end];
-        let (tool, _) = between(own, "tool=\"", "\"").expect("a tool");
+        let (tool, _) = between(own, "tool=\"", "\"").unwrap();
         let is_ok =
             own.starts_with(&format!("{}success=\"true\"", &own[..own.find("success").unwrap()]));
         let (mut texts, mut inner) = (Vec::new(), own);
@@ -110,7 +110,7 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         out += &rest[..at];
-        let end = at + rest[at..].find(';').expect("a reference has an end");
+        let end = at + rest[at..].find(';').unwrap();
         let name = &rest[at + 1..end];
         out.push(match name {
             "lt" => '<',

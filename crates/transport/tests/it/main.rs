@@ -18,6 +18,7 @@ mod retries;
 mod send;
 mod server;
 mod sessions;
+mod stored;
 mod text_tools;
 mod timeouts;
 mod tls;
