@@ -35,7 +35,7 @@ pub enum StoredAnswers {
 
 /// Whether a request goes on from an answer that the vendor keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(remote = "Self", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum GoesOn {
     /// It does.
@@ -51,7 +51,7 @@ pub enum GoesOn {
 
 /// Why a request says all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(remote = "Self", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WholeCause {
     /// There is no request before it.
@@ -79,6 +79,8 @@ pub enum WholeCause {
     /// There is nothing new to send.
     NothingNew,
 }
+
+interleaf_model::only_objects!(GoesOn, WholeCause);
 
 /// Where a stored request was cut. What is kept of it with the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
