@@ -18,6 +18,8 @@ pub(crate) use tools::ToolList;
 
 use std::sync::Arc;
 
+use interleaf_model::{Message, Tool};
+
 /// What counts the tokens of a text.
 pub trait TokenCounter: Send + Sync {
     /// The tokens of a text; the same text always gives the same number.
@@ -42,6 +44,19 @@ pub trait TokenCounter: Send + Sync {
 
     /// The counter's name; an estimate says that it is one.
     fn name(&self) -> &str;
+}
+
+/// What messages and tools are sent as, where that is not as they are: their tokens are those
+/// of what is sent.
+pub trait SentAs: Send + Sync {
+    /// What a message is sent as; nothing, if as it is.
+    fn message(&self, message: &Message) -> Option<Message>;
+
+    /// What a tool is sent as.
+    fn tool(&self, tool: &Tool) -> String;
+
+    /// What is said before the tools, if there are any.
+    fn before_tools(&self) -> String;
 }
 
 /// The counter for a model: its own vocabulary where that is public, else an

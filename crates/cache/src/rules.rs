@@ -154,6 +154,7 @@ const ROWS: &[Row] = &[
 const KIN: &[(&str, &str)] = &[
     ("openai-responses", "openai"),
     ("azure", "openai"),
+    ("azure-responses", "openai"),
     ("google", "gemini"),
     ("vertex", "gemini"),
     ("llama-cpp", "llama.cpp"),

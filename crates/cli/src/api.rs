@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::FilePath;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use interleaf::Target;
 use interleaf::read::{self, Tools};
 use interleaf::wire::{Adjustment, CacheMarks, Family, Options, VENDORS, Vendor};
+use interleaf::{StoredAnswers, Target};
 
 pub(crate) use self::parser::{ApiParser, Form, FormParser};
 use crate::arguments::{ByteCount, parse_tokens};
@@ -37,6 +37,14 @@ pub(crate) struct ApiArguments {
     /// [default: the session's]
     #[arg(long, value_name = "NAME", help_heading = API)]
     cache_key: Option<String>,
+    /// Write tools, calls and results as text, and read calls out of what the model says: for a
+    /// model that calls no functions [default: as the model's row says]
+    #[arg(long, help_heading = API)]
+    text_tools: bool,
+    /// Have the vendor keep its answers, and send only what is new after the last one, where
+    /// that can be
+    #[arg(long, help_heading = API)]
+    stored: bool,
     /// The tools that the model may call: a JSON list, in any API's form or ours
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = API)]
     pub(crate) tools: Option<PathBuf>,
@@ -55,6 +63,8 @@ impl ApiArguments {
             ("--stream", self.stream),
             ("--cache", self.cache),
             ("--cache-key", self.cache_key.is_some()),
+            ("--text-tools", self.text_tools),
+            ("--stored", self.stored),
         ];
         flags.into_iter().find(|&(_, given)| given).map(|(flag, _)| flag)
     }
@@ -82,6 +92,10 @@ impl ApiArguments {
     pub(crate) fn target(&self, vendor: Vendor, options: Options) -> Target {
         let mut target = Target::with_options(vendor, options);
         target.session_cache_key = !self.is_nameless();
+        target.text_tools = self.text_tools.then_some(true);
+        if self.stored {
+            target.stored = StoredAnswers::GoOn;
+        }
         target
     }
 

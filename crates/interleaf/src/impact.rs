@@ -35,7 +35,8 @@ use interleaf_wire::{Encoded, SessionEncoder};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::Target;
+use crate::stored::StoredAt;
+use crate::{GoesOn, Target};
 pub(crate) use join::Bodies;
 use join::Made;
 use spans::Turns;
@@ -74,6 +75,9 @@ pub struct Impact {
     /// What the cache should make of it, if the rules of the vendor's cache are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// Whether it goes on from an answer that the vendor keeps, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goes_on: Option<GoesOn>,
 }
 
 /// Tokens at the beginning of a request, by two counts.
@@ -252,6 +256,8 @@ pub(crate) struct Before {
     pub(crate) trace: Trace,
     /// What the API said that it took.
     pub(crate) usage: Option<Usage>,
+    /// Where it was cut, if its answer was to be kept.
+    pub(crate) stored: Option<StoredAt>,
 }
 
 /// What a request was made into: what it costs, what is kept of it, and its bytes.
@@ -329,6 +335,7 @@ fn held_against(
         reported,
         cause,
         cost,
+        goes_on: None,
     };
     (impact, trace, wanted)
 }
@@ -337,8 +344,8 @@ impl Impact {
     /// That of a request which no other came before, of this many tokens.
     pub(crate) fn first(tokens: u64) -> Self {
         let (against, of_session, cause, by_bytes) = (None, None, BreakCause::First, false);
-        let (byte, place, reported, cost) = (None, None, None, None);
-        Self { against, of_session, cause, byte, place, tokens, by_bytes, reported, cost }
+        let (byte, place, reported, cost, goes_on) = (None, None, None, None, None);
+        Self { against, of_session, cause, byte, place, tokens, by_bytes, reported, cost, goes_on }
     }
 }
 

@@ -63,8 +63,10 @@ mod past;
 mod preview;
 mod request;
 mod session;
+mod stored;
 mod switch;
 mod target;
+mod text_form;
 
 pub mod ask;
 pub mod chat_form;
@@ -96,5 +98,6 @@ pub use session::{
     Notes, Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo,
     TodoItem, TodoStatus, now,
 };
+pub use stored::{GoesOn, StoredAnswers, WholeCause};
 pub use switch::{BreakEven, Fit, Loss, Losses, LostThinking, Money, PayBack, Price, Side, Switch};
 pub use target::Target;

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use interleaf_assemble::{Assembly, Ledger, Outcome, Previous, Recipe, View, assemble_or_draft};
 use interleaf_conversation::{Conversation, PINNED};
 use interleaf_model::{Entry, MessageId, Requirements};
-use interleaf_wire::{Encoded, Vendor, encode};
+use interleaf_wire::{Decoder, Encoded, Vendor, encode};
 
 use crate::hearing::heard;
+use crate::text_form::TextForm;
 use crate::{Error, Impact, SessionWarmth, Target, bound};
 pub use interleaf_wire::{Change, Rewritten};
 
@@ -64,6 +65,8 @@ pub struct Preview {
     pub rewritten: Vec<Rewritten>,
     /// What it has in common with the last request of a session, if it was held against one.
     pub impact: Option<Impact>,
+    /// What reads the answer, if there is a body.
+    pub decoder: Option<Decoder>,
     /// How warm the vendor's cache is for that session, if it was asked.
     pub warmth: Option<SessionWarmth>,
     /// The messages so far, if the request waits.
@@ -110,6 +113,11 @@ impl<'a> Single<'a> {
         if let Some(target) = target {
             target.suit(&mut recipe);
         }
+        let is_text = target.is_some_and(Target::has_text_tools);
+        let mut text = is_text.then(|| TextForm::new(recipe.tools.clone()));
+        if let (Some(text), Some(ledger)) = (&mut text, recipe.ledger.clone()) {
+            recipe.to_mut().ledger = Some(text.ledger(&ledger));
+        }
         let requires = target.map_or_else(of_nobody, Target::requirements);
         let made = assemble_or_draft(&view, &recipe, requires, previous);
         let (mut assembly, draft) = made.map_err(Error::assemble)?;
@@ -128,12 +136,28 @@ impl<'a> Single<'a> {
             (Outcome::Ready(prompt), Some(Target { vendor, options, .. })) => {
                 let mut options = options.clone();
                 options.unbound_thinking.extend(unbound);
-                Some(encode(prompt, vendor, &options).map_err(Error::wire)?)
+                Some(match &mut text {
+                    None => encode(prompt, vendor, &options).map_err(Error::wire)?,
+                    Some(text) => {
+                        let (said, options) = text.prompt(prompt, &options)?;
+                        let mut body = encode(&said, vendor, &options).map_err(Error::wire)?;
+                        text.report(prompt, &mut body);
+                        body
+                    }
+                })
             }
             (Outcome::Ready(_) | Outcome::Waiting(_), _) => None,
         };
+        let decoder = body.as_ref().zip(target).map(|(body, target)| {
+            let decoder = Decoder::new(target.vendor.family, body.names.clone());
+            match &text {
+                Some(text) => decoder.reading(text.reader()),
+                None => decoder,
+            }
+        });
         let (rewritten, impact, warmth) = (Vec::new(), None, None);
-        Ok(Preview { assembly, body, pinned: view.pinned, rewritten, impact, warmth, draft })
+        let pinned = view.pinned;
+        Ok(Preview { assembly, body, pinned, rewritten, impact, decoder, warmth, draft })
     }
 
     fn view(&self) -> Result<View, Error> {

@@ -7,8 +7,8 @@ use interleaf_cache::Rules;
 use interleaf_model::{Requirements, Secret, ToolName};
 use interleaf_wire::{Family, Options, ToolChoice, VENDORS, Vendor, detect};
 
-use crate::Error;
 use crate::replay::cache_prices;
+use crate::{Error, StoredAnswers};
 
 /// Whom a request is made for: who serves the model, what is asked of it, and the key.
 ///
@@ -40,6 +40,14 @@ pub struct Target {
     /// ([`Session::cache_key`](crate::Session::cache_key)), where [`Options::cache_key`] names
     /// none and the vendor takes one. It is on unless it is switched off here.
     pub session_cache_key: bool,
+    /// Whether tools, calls and results are written as text, and calls are read out of what
+    /// the model says: for a model that calls no functions. `None`: the vendor's row and the
+    /// model's name decide.
+    pub text_tools: Option<bool>,
+    /// Whether the vendor keeps answers for a session's requests to go on from, so that only
+    /// what is new is sent. Off, unless it is asked for here; a vendor that keeps none gets
+    /// whole requests.
+    pub stored: StoredAnswers,
 }
 
 impl Target {
@@ -68,7 +76,17 @@ impl Target {
     /// A model of any vendor, and what is asked of it.
     pub fn with_options(vendor: Vendor, options: Options) -> Self {
         let (key, bound_thinking, cache_rules) = (None, None, None);
-        Self { vendor, options, key, bound_thinking, cache_rules, session_cache_key: true }
+        let (session_cache_key, text_tools, stored) = (true, None, StoredAnswers::Off);
+        Self {
+            vendor,
+            options,
+            key,
+            bound_thinking,
+            cache_rules,
+            session_cache_key,
+            text_tools,
+            stored,
+        }
     }
 
     /// Who gets a body of this family: the vendor that is asked for, or who made the API.
@@ -139,6 +157,22 @@ impl Target {
     pub(crate) fn wants_cache_key(&self) -> bool {
         let is_unnamed = self.options.cache_key.is_none();
         self.session_cache_key && is_unnamed && self.vendor.takes_cache_key()
+    }
+
+    /// Whether tools, calls and results are written as text.
+    ///
+    /// ```
+    /// use interleaf::Target;
+    ///
+    /// let mut target = Target::new("llama-cpp", "an-old-model")?;
+    /// assert!(!target.has_text_tools());
+    /// target.text_tools = Some(true);
+    /// assert!(target.has_text_tools());
+    /// # Ok::<(), interleaf::Error>(())
+    /// ```
+    pub fn has_text_tools(&self) -> bool {
+        let by_row = || self.vendor.has_text_tools(&self.options.model);
+        self.text_tools.unwrap_or_else(by_row)
     }
 
     pub(crate) fn binds_thinking(&self) -> bool {

@@ -54,6 +54,7 @@ mod secret;
 mod settled;
 mod shown;
 mod spent;
+mod spoken;
 mod tool;
 
 pub mod notation;
@@ -79,6 +80,7 @@ pub use secret::Secret;
 pub use settled::{Link, Settled};
 pub use shown::{is_hidden, shown, shown_lines};
 pub use spent::Spent;
+pub use spoken::Spoken;
 pub use time::Timestamp;
 pub use tool::Tool;
 pub use transcript::{BatchRecord, TRANSCRIPT_VERSION, Transcript, UsageRecord};

@@ -14,6 +14,7 @@ pub struct Settled {
     earlier: Option<Arc<Self>>,
     link: Arc<Link>,
     len: usize,
+    has_calls: bool,
 }
 
 /// Some turns in a row: they end with the user's, and each is whole.
@@ -80,7 +81,9 @@ impl Settled {
             return Err(Violation { law, index: Some(0), message });
         }
         let len = link.entries().len() + earlier.as_ref().map_or(0, |earlier| earlier.len);
-        Ok(Arc::new(Self { earlier, link, len }))
+        let calls_before = earlier.as_ref().is_some_and(|earlier| earlier.has_calls);
+        let has_calls = calls_before || link.entries().iter().any(|e| e.message.has_calls());
+        Ok(Arc::new(Self { earlier, link, len, has_calls }))
     }
 
     /// The chain before the last link.
@@ -96,6 +99,11 @@ impl Settled {
     /// How many messages there are.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Whether any call is made in it.
+    pub fn has_calls(&self) -> bool {
+        self.has_calls
     }
 
     /// Never: a link holds at least one message.

@@ -30,20 +30,24 @@
 mod bare;
 mod given;
 mod json;
+mod listener;
 mod marked;
 mod marks;
 mod python;
 mod quotes;
 mod reading;
 mod scan;
+mod speech;
 mod tagged;
 mod tags;
 mod tools;
+mod watch;
 
 use interleaf_model::{Json, Tool, ToolName};
 use serde_json::{Map, Value};
 
 pub use self::given::read_calls;
+pub use self::listener::Listener;
 pub use self::reading::{Note, Reading, Refusal, RefusalReason};
 pub(crate) use self::tags::{CALL_TAGS, is_wrapper, opening};
 pub(crate) use self::tools::{Shape, Tools};
@@ -82,6 +86,10 @@ impl TextTools {
     /// These tools.
     pub fn new<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Self {
         Self { tools: Tools::new(tools) }
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     /// Writes calls in the XML protocol. Those of tools that are not declared are written

@@ -47,6 +47,7 @@ pub mod calls;
 mod xml;
 
 mod job;
+mod protocol;
 mod templates;
 
 pub use error::{Error, ErrorKind};
@@ -55,6 +56,7 @@ pub use job::{
     StepRequest, Way, merge_adjacent,
 };
 pub use plan::{Plan, PlanStep, PlanTool, StepId, read_tools};
+pub use protocol::{Asked, Datum};
 pub use results::{Results, StepResult};
 pub use schedule::{Schedule, StepState};
 pub use schema::{Mended, Repair, RepairKind, Schema, SchemaFault};

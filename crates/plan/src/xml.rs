@@ -13,4 +13,6 @@ mod value;
 mod write;
 
 pub(crate) use self::text::escape;
-pub(crate) use self::write::{write_calls, write_result};
+pub(crate) use self::write::{
+    write_calls, write_made, write_result, write_tool, write_tool_result,
+};

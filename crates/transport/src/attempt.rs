@@ -44,6 +44,8 @@ pub enum Because {
     NewKey,
     /// The API did not take back thinking, which is left out now.
     WithoutThinking,
+    /// The vendor did not know the answer that the request went on from; all is said now.
+    WholeHistory,
     /// The target before gave no answer.
     FallBack,
 }
@@ -114,6 +116,7 @@ impl Because {
             Self::Retry => "again",
             Self::NewKey => "with a new key",
             Self::WithoutThinking => "without thinking of earlier turns",
+            Self::WholeHistory => "with the whole history",
             Self::FallBack => "as a fall-back",
         }
     }

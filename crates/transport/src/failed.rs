@@ -129,6 +129,14 @@ impl Failed {
         })
     }
 
+    /// Whether the API does not know the answer that a request goes on from.
+    pub(crate) fn is_unknown_answer(&self) -> bool {
+        let Some(api) = &self.api else { return false };
+        let words = api.message().to_lowercase();
+        api.code() == Some("previous_response_not_found")
+            || (words.contains("previous response") && words.contains("not found"))
+    }
+
     /// Whether the API does not take back thinking that was sent to it.
     pub(crate) fn is_signature(&self) -> bool {
         if self.kind != ErrorKind::Api(ApiErrorKind::Refused) {

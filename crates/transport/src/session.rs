@@ -16,7 +16,7 @@ use futures_core::Stream;
 use interleaf::assemble::Recipe;
 use interleaf::model::{Message, MessageId, PartRef, Reply};
 use interleaf::wire::Delta;
-use interleaf::{Impact, Next, Request, Session, Target};
+use interleaf::{GoesOn, Impact, Next, Request, Session, StoredAnswers, Target};
 
 use crate::answer::Answer;
 use crate::attempt::Because;
@@ -125,6 +125,14 @@ impl Transport {
                     }
                     target.options.unbound_thinking.extend(thinking);
                     because = Because::WithoutThinking;
+                }
+                Err(error)
+                    if error.failed().is_unknown_answer()
+                        && matches!(request.impact.goes_on, Some(GoesOn::From { .. })) =>
+                {
+                    // All is said once, which goes on from nothing.
+                    target.stored = StoredAnswers::Anew;
+                    because = Because::WholeHistory;
                 }
                 Err(error) => return Err(error.with_attempts(course.attempts.clone())),
             }

@@ -57,6 +57,8 @@ pub enum AdjustmentKind {
     OptionDropped,
     /// A setting was changed to what comes nearest to it.
     OptionChanged,
+    /// Tools, calls and results are written as text: the model calls no functions.
+    ToolsAsText,
     /// Tools were declared from the history, because the API demands it.
     ToolsDeclared,
     /// A file has a name that the API refuses, or has twice, and got another.
@@ -102,6 +104,7 @@ impl AdjustmentKind {
             Self::SchemaChanged => "schema changed",
             Self::OptionDropped => "setting left out",
             Self::OptionChanged => "setting changed",
+            Self::ToolsAsText => "tools as text",
             Self::ToolsDeclared => "tools declared",
             Self::FileRenamed => "file renamed",
             Self::FileNameDropped => "file name left out",

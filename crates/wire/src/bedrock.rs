@@ -79,6 +79,7 @@ pub(crate) static CODEC: Codec = Codec {
     route: http::ROUTE,
     requirements: models::requirements,
     takes_cache_key: |_| false,
+    goes_on_by: None,
     binds_thinking: crate::anthropic::binds_thinking,
     answer_writer: answer_writer::WRITER,
     grammar: stream_writer::grammar,

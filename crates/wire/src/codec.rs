@@ -5,7 +5,7 @@
 
 use crate::api_error::ErrorForm;
 use crate::detect::Signs;
-use crate::encode::{Marking, Writer};
+use crate::encode::{GoesOnBy, Marking, Writer};
 use crate::http::Route;
 use crate::lint::{Faults, Rule};
 use crate::reply_builder::ReplyBuilder;
@@ -58,6 +58,8 @@ pub(crate) struct Codec {
     pub(crate) takes_cache_key: fn(&Vendor) -> bool,
     /// Whether a model takes thinking back only if all that stands before it is unchanged.
     pub(crate) binds_thinking: fn(&str) -> bool,
+    /// How a request goes on from an answer that the API keeps, if it keeps any.
+    pub(crate) goes_on_by: Option<GoesOnBy>,
     /// Writes answers as the API gives them.
     pub(crate) answer_writer: AnswerWriter,
     /// Writes streamed ones.

@@ -1,9 +1,11 @@
 //! From a body or an answer to the model's words, whatever the family.
 
+use std::sync::Arc;
+
 use interleaf_model::{Opaque, Reply, Secret, Tool};
 
 use crate::api_error::Mask;
-use crate::{ApiError, Error, ErrorKind, Family, NameMap, Request, StreamDecoder};
+use crate::{ApiError, CallReader, Error, ErrorKind, Family, NameMap, Request, StreamDecoder};
 
 /// Reads the body of a request, or the bare list of its messages.
 ///
@@ -50,12 +52,14 @@ pub struct Decoder {
     names: NameMap,
     request: Option<u64>,
     key: Option<Secret>,
+    /// What reads calls out of what the model says.
+    reader: Option<Arc<dyn CallReader>>,
 }
 
 impl Decoder {
     /// A decoder for the answer to a request whose tool names were rewritten so.
     pub fn new(family: Family, names: NameMap) -> Self {
-        Self { family, names, request: None, key: None }
+        Self { family, names, request: None, key: None, reader: None }
     }
 
     /// Says which request of its session the answer belongs to: the reply names it, and
@@ -81,6 +85,17 @@ impl Decoder {
     #[must_use]
     pub fn hiding(self, key: &Secret) -> Self {
         Self { key: Some(key.clone()), ..self }
+    }
+
+    /// Says that the model makes its calls in words, and what reads them: they become calls of
+    /// the reply, with ids that are made here, and its finish says so.
+    #[must_use]
+    pub fn reading(self, reader: Arc<dyn CallReader>) -> Self {
+        Self { reader: Some(reader), ..self }
+    }
+
+    pub(crate) fn reader(&self) -> Option<&Arc<dyn CallReader>> {
+        self.reader.as_ref()
     }
 
     /// What takes keys out of errors.

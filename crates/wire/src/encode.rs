@@ -6,11 +6,14 @@
 
 mod elements;
 mod foreign;
+mod going_on;
 mod marks;
 mod outline;
 mod session;
 mod settled;
 
+pub use going_on::Cut;
+pub(crate) use going_on::GoesOnBy;
 pub use marks::Marks;
 pub use outline::{Outline, SettledSpan};
 pub use session::SessionEncoder;

@@ -49,6 +49,7 @@
 //! ```
 
 mod api_error;
+mod call_reader;
 mod codec;
 mod error;
 mod event_stream;
@@ -103,8 +104,9 @@ mod openai_responses;
 
 pub use adjustment::{Adjustment, AdjustmentKind};
 pub use api_error::{ApiError, ApiErrorKind, WrittenError, decode_error, write_error};
+pub use call_reader::{CallListener, CallReader};
 pub use decode::{Decoder, decode_request, decode_tools};
-pub use encode::{Encoded, Marks, Outline, SessionEncoder, SettledSpan, encode};
+pub use encode::{Cut, Encoded, Marks, Outline, SessionEncoder, SettledSpan, encode};
 pub use error::{Error, ErrorKind};
 pub use family::Family;
 pub use http::{HeaderValue, Http};

@@ -48,6 +48,7 @@ mod stream_writer;
 mod wire;
 
 use crate::codec::Codec;
+use crate::encode::GoesOnBy;
 use crate::openai_chat::MARK;
 use crate::setting_type::SettingType::{self, Count, Flag, Text};
 use crate::stream::Framing;
@@ -72,6 +73,7 @@ pub(crate) static CODEC: Codec = Codec {
     route: http::ROUTE,
     requirements: models::requirements,
     takes_cache_key: |_| true,
+    goes_on_by: Some(GoesOnBy { list: "input", field: CONTINUED[0], kept: "store" }),
     binds_thinking: |_| false,
     answer_writer: answer_writer::WRITER,
     grammar: stream_writer::grammar,

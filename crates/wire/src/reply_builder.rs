@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interleaf_model::{
     Arguments, AssistantPart, Body, CallId, Extra, File, Finish, Image, Json, Message, Opaque,
-    Parts, Producer, Reply, Seal, Text, Thinking, ToolCall, Usage, VendorName,
+    Parts, Producer, Reply, Seal, Text, Thinking, ToolCall, ToolName, Usage, VendorName,
 };
 use smol_str::SmolStr;
 
-use crate::{Decoder, Delta, arguments, made_id};
+use crate::{Decoder, Delta, arguments, call_reader, made_id};
 
 /// Collects the pieces of an answer, whole or streamed, into a reply.
 ///
@@ -307,12 +307,41 @@ impl ReplyBuilder {
         if let Ok(id) = CallId::new(id) {
             return Some(id);
         }
-        let id = match (request, &self.id) {
-            (Some(request), _) => made_id::of_request(request, *number),
-            (None, Some(id)) => made_id::of_answer(id, *number),
-            (None, None) => made_id::of_content(*number, name, arguments),
-        };
-        CallId::new(id).ok()
+        CallId::new(self.made_id(request, *number, (name, arguments))).ok()
+    }
+
+    fn made_id(&self, request: Option<u64>, number: usize, said: (&str, &str)) -> String {
+        match (request, &self.id) {
+            (Some(request), _) => made_id::of_request(request, number),
+            (None, Some(id)) => made_id::of_answer(id, number),
+            (None, None) => made_id::of_content(number, said.0, said.1),
+        }
+    }
+
+    /// Makes the ids of calls that are made in words.
+    pub(crate) fn spoken_id<'a>(&'a self, decoder: &Decoder) -> SpokenId<'a> {
+        SpokenId { reply: self, request: decoder.request() }
+    }
+
+    /// The parts, with the calls that are made in words.
+    fn heard(&self, parts: Vec<AssistantPart>, decoder: &Decoder) -> Vec<AssistantPart> {
+        let Some(reader) = decoder.reader() else { return parts };
+        let (id, is_cut) = (self.spoken_id(decoder), self.finish == Some(Finish::Cut));
+        let mut n_calls = 0;
+        let mut heard = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                AssistantPart::Text(text) => {
+                    let spoken = reader.read(&text.text, is_cut);
+                    let new = call_reader::parts(text, spoken, n_calls, &id);
+                    let is_call = |part: &&AssistantPart| matches!(part, AssistantPart::Call(_));
+                    n_calls += new.iter().filter(is_call).count();
+                    heard.extend(new);
+                }
+                other => heard.push(other),
+            }
+        }
+        heard
     }
 
     /// The reply. An empty answer is an empty text.
@@ -321,21 +350,44 @@ impl ReplyBuilder {
         let ids: Vec<Option<CallId>> =
             self.slots.keys().map(|&key| self.call_id(key, decoder.request())).collect();
         let part = |(slot, id): (Slot, Option<CallId>)| slot.into_part(id, decoder, &producer);
-        let has_calls = self.has_calls();
-        let slots = self.slots.into_values().zip(ids);
+        let slots = self.slots.clone().into_values().zip(ids);
         let parts: Vec<AssistantPart> = slots.filter_map(part).collect();
+        let n_made = self.n_calls;
+        let parts = self.heard(parts, decoder);
+        let is_call = |part: &&AssistantPart| matches!(part, AssistantPart::Call(_));
+        let has_spoken =
+            decoder.reader().is_some() && parts.iter().filter(is_call).count() > n_made;
+        let has_calls = self.has_calls() || has_spoken;
         let parts =
             Parts::new(parts).unwrap_or_else(|_| Parts::one(AssistantPart::Text(Text::new(""))));
         let message = Message { extra: self.extra, ..Message::from(Body::Assistant(parts)) };
         // Several APIs report an ordinary stop when they want results.
         let finish = match self.finish {
-            Some(Finish::Stop) if has_calls && !self.keeps_stop => Finish::ToolCalls,
+            Some(Finish::Stop) if has_calls && (has_spoken || !self.keeps_stop) => {
+                Finish::ToolCalls
+            }
             None if has_calls => Finish::ToolCalls,
             Some(finish) => finish,
             None => Finish::Stop,
         };
         let request = decoder.request();
         Reply { message, finish, usage: self.usage, model: self.model, id: self.id, request }
+    }
+}
+
+/// Makes the ids of calls that are made in words: by the same cause as those of calls that an
+/// API gives without one.
+pub(crate) struct SpokenId<'a> {
+    reply: &'a ReplyBuilder,
+    request: Option<u64>,
+}
+
+impl SpokenId<'_> {
+    /// The id of the call of this number among those made in words.
+    pub(crate) fn of(&self, number: usize, name: &ToolName, arguments: &Arguments) -> String {
+        // Those that the API gives have the numbers before.
+        let number = self.reply.n_calls + number;
+        self.reply.made_id(self.request, number, (name.as_str(), arguments.as_str()))
     }
 }
 

@@ -18,6 +18,7 @@
 
 use interleaf_model::{AssistantPart, Extra, Finish, Reply, Usage};
 
+use crate::call_reader::Heard;
 use crate::event_stream::EventStream;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::{Event, Sse};
@@ -98,6 +99,8 @@ pub struct StreamDecoder {
     reply: ReplyBuilder,
     /// The first error. An answer with a hole must not look like a whole one.
     failed: Option<Error>,
+    /// The texts in which calls are looked for.
+    heard: Option<Heard>,
 }
 
 /// What is wrong with two answers in one stream.
@@ -157,7 +160,8 @@ impl StreamDecoder {
             Framing::EventStream => Frames::EventStream(EventStream::default()),
         };
         let (machine, reply) = ((codec.machine)(), ReplyBuilder::default());
-        Self { decoder, frames, machine, reply, failed: None }
+        let heard = decoder.reader().cloned().map(Heard::new);
+        Self { decoder, frames, machine, reply, failed: None, heard }
     }
 
     /// Makes the deltas tell also what pieces cannot say: what is attached to a part,
@@ -245,7 +249,7 @@ impl StreamDecoder {
     /// Takes bytes, or the end.
     fn take(&mut self, bytes: Option<&[u8]>) -> Result<Vec<Delta>, Error> {
         let mut deltas = Vec::new();
-        let Self { frames, machine, reply, decoder, failed: _ } = self;
+        let Self { frames, machine, reply, decoder, failed: _, heard } = self;
         let mut each = |event: Event| {
             // Servers in front of an API send it whoever the API is.
             if event.data.trim() == "[DONE]" {
@@ -266,6 +270,13 @@ impl StreamDecoder {
         if machine.is_complete() {
             reply.all_whole(&mut deltas);
             reply.message_is_whole(&mut deltas);
+        }
+        if let Some(heard) = heard {
+            let id = reply.spoken_id(decoder);
+            deltas = heard.hear(deltas, &id);
+            if machine.is_complete() {
+                heard.end_all(&id, &mut deltas);
+            }
         }
         Ok(deltas)
     }

@@ -3,6 +3,7 @@
 mod address;
 mod quirks;
 mod rows;
+mod text_models;
 
 use interleaf_model::Requirements;
 use serde::Deserialize;
@@ -165,6 +166,20 @@ impl Vendor {
     /// ```
     pub fn binds_thinking(&self, model: &str) -> bool {
         (self.family.codec().binds_thinking)(model)
+    }
+
+    /// Whether a model calls no functions here: tools, calls and results must be written as
+    /// text.
+    ///
+    /// ```
+    /// use interleaf_wire::Vendor;
+    ///
+    /// let google = Vendor::named("google").unwrap();
+    /// assert!(google.has_text_tools("gemma-3-27b-it"));
+    /// assert!(!google.has_text_tools("gemini-2.5-pro"));
+    /// ```
+    pub fn has_text_tools(&self, model: &str) -> bool {
+        self.quirks.text_tools || text_models::has_text_tools(self.family, model)
     }
 
     /// Whether it takes a name under which it looks for a cached prefix,

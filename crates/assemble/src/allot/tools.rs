@@ -52,7 +52,7 @@ pub(super) fn fitted(
         if fits(sum_of(&list)) {
             break;
         }
-        (longer, list) = (list, all.abridged(bytes, counting.counter()));
+        (longer, list) = (list, all.abridged(bytes, counting.costing()));
     }
     let mut sum = sum_of(&list);
     // The first ones keep what there is room for.

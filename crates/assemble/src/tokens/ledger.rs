@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use interleaf_model::{Message, PartRef, Tool};
 
-use super::tools::{self, PER_CALL, ToolList, ToolLists};
-use super::{Rate, TokenCounter, counter_for};
+use super::tools::{Costing, PER_CALL, ToolList, ToolLists};
+use super::{Rate, SentAs, TokenCounter, counter_for};
 
 /// What every API adds to a message for its role and borders.
 const PER_MESSAGE: u64 = 4;
@@ -24,6 +24,8 @@ pub struct Ledger {
     /// entry cannot be mistaken for another message's.
     counts: Mutex<Remembered>,
     tools: ToolLists,
+    /// What is sent, where that is not what is counted as it is.
+    sent_as: Option<Arc<dyn SentAs>>,
 }
 
 #[derive(Default)]
@@ -36,7 +38,14 @@ struct Remembered {
 impl Ledger {
     /// A ledger with nothing in it.
     pub fn new(counter: Arc<dyn TokenCounter>) -> Self {
-        Self { counter, counts: Mutex::default(), tools: ToolLists::default() }
+        let (counts, tools) = (Mutex::default(), ToolLists::default());
+        Self { counter, counts, tools, sent_as: None }
+    }
+
+    /// A ledger of the same counter that counts what messages and tools are sent as.
+    #[must_use]
+    pub fn of_sent(&self, sent_as: Arc<dyn SentAs>) -> Self {
+        Self { sent_as: Some(sent_as), ..Self::new(self.counter.clone()) }
     }
 
     /// A ledger that counts as a model does, or as closely as is known.
@@ -61,8 +70,7 @@ impl Ledger {
 
     /// The tokens of a list of tools.
     pub fn tools(&self, tools: &[Tool]) -> u64 {
-        let costs = tools.iter().map(|tool| tools::cost(tool, &*self.counter));
-        self.counter.rate().apply(costs.sum())
+        self.counter.rate().apply(self.costing().costs(tools).sum())
     }
 
     /// Takes note of what a request really took, so that an estimate corrects itself:
@@ -74,6 +82,10 @@ impl Ledger {
     /// Goes on at the rate at which an earlier request was counted.
     pub fn resume(&self, rate: Rate) {
         self.counter.resume(rate);
+    }
+
+    fn costing(&self) -> Costing<'_> {
+        Costing { counter: &*self.counter, sent_as: self.sent_as.as_deref() }
     }
 
     /// Counts at the rate of this moment.
@@ -97,6 +109,8 @@ impl Ledger {
     }
 
     fn count(&self, message: &Message) -> u64 {
+        let sent = self.sent_as.as_ref().and_then(|form| form.message(message));
+        let message = sent.as_ref().unwrap_or(message);
         let part = |part: PartRef<'_>| match part {
             PartRef::Text(text) => self.counter.count(&text.text),
             PartRef::Thinking(thinking) => self.counter.count(&thinking.text),
@@ -136,7 +150,7 @@ impl Counting<'_> {
 
     /// A list of tools with what each costs.
     pub(crate) fn tools(&self, tools: &Arc<[Tool]>) -> Arc<ToolList> {
-        self.ledger.tools.get(tools, self.counter())
+        self.ledger.tools.get(tools, self.ledger.costing())
     }
 
     /// What these tools take.
@@ -157,6 +171,11 @@ impl Counting<'_> {
     /// At which rate.
     pub(crate) fn rate(&self) -> Rate {
         self.rate
+    }
+
+    /// What counts tools.
+    pub(crate) fn costing(&self) -> Costing<'_> {
+        self.ledger.costing()
     }
 
     /// What counts.

@@ -42,6 +42,10 @@ pub(crate) struct DecodeArguments {
     #[arg(long, value_name = "PATH", value_hint = FilePath)]
     tools: Option<PathBuf>,
 
+    /// The model makes its calls in words: read them out of its text
+    #[arg(long, requires = "tools")]
+    text_tools: bool,
+
     /// The form of the message [default: chat for a recording, transcript for an answer]
     #[arg(long, value_name = "FORM")]
     form: Option<MessageForm>,
@@ -86,7 +90,8 @@ fn decode(
     bytes: Vec<u8>,
 ) -> Result<(String, Option<Failure>), Failure> {
     let fault = |e: interleaf::Error| Failure::session(name, &e);
-    let answer = Answer::of(bytes).map_err(fault)?;
+    let mut answer = Answer::of(bytes).map_err(fault)?;
+    answer.text_tools = arguments.text_tools;
     let family = match arguments.api {
         Some(family) => family,
         None => answer.family().ok_or_else(|| {

@@ -115,7 +115,9 @@ impl SendArguments {
             {
                 say(format_args!("changed: {line} (`interleaf explain` says why)"));
             }
-            calls.push(Call::encoded(body, target));
+            let mut call = Call::encoded(body, target);
+            call.decoder = made.preview.decoder.clone().unwrap_or(call.decoder);
+            calls.push(call);
         }
         let mut printer = Printer { output, json: self.json, is_open: false, failed: None };
         let ended = runtime(&loaded.name)?.block_on(async {

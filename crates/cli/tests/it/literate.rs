@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use super::{PROGRAM, root, text};
 
 /// The pages of `docs` whose commands are run.
-const DOCS: [&str; 3] = ["sessions.md", "plans.md", "api-answers-400.md"];
+const DOCS: [&str; 4] = ["sessions.md", "plans.md", "api-answers-400.md", "text-tools.md"];
 
 #[test]
 fn pages_print_what_they_say() {

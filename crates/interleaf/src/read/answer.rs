@@ -13,6 +13,7 @@ use interleaf_wire::{Decoder, ErrorKind, Family, NameMap, Vendor, detect};
 use serde_json::value::RawValue;
 
 use super::{Fields, unmarked};
+use crate::text_form::TextForm;
 use crate::{Error, InputFault};
 
 /// An answer, whole or streamed.
@@ -28,6 +29,8 @@ use crate::{Error, InputFault};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
+    /// Whether the model makes its calls in words: they are read out of its text.
+    pub text_tools: bool,
     recorded: Recorded,
     is_recording: bool,
 }
@@ -50,7 +53,7 @@ impl Answer {
     pub fn of(bytes: Vec<u8>) -> Result<Self, Error> {
         let mut is_recording = false;
         let recorded = Recorded::of(bytes, &mut is_recording)?;
-        Ok(Self { recorded, is_recording })
+        Ok(Self { text_tools: false, recorded, is_recording })
     }
 
     /// Whether it came in an envelope, with a note of how it was sent.
@@ -81,7 +84,7 @@ impl Answer {
     /// # Errors
     /// As [`decode`](Self::decode).
     pub fn decode_for(&self, family: Family, tools: &[Tool]) -> Result<Reply, Error> {
-        let decoder = decoder(family, tools);
+        let decoder = self.decoder(family, tools);
         let reply = match &self.recorded {
             Recorded::Whole(text) => decoder.whole(200, [], text.as_bytes()),
             Recorded::Events(text) => decoder.recorded(text.as_bytes()),
@@ -114,17 +117,21 @@ impl Answer {
             Recorded::Events(text) => text.as_bytes(),
             Recorded::Frames(bytes) => bytes,
         };
-        let mut stream = decoder(family, tools).stream();
+        let mut stream = self.decoder(family, tools).stream();
         let is_cut = stream.push(bytes).and_then(|_| stream.finish()).is_err();
         match stream.partial().filter(|_| is_cut) {
             Some(reply) => Ok((reply, Some(fault))),
             None => Err(fault),
         }
     }
-}
 
-fn decoder(family: Family, tools: &[Tool]) -> Decoder {
-    Decoder::new(family, NameMap::of(tools, Vendor::of(family)))
+    fn decoder(&self, family: Family, tools: &[Tool]) -> Decoder {
+        if self.text_tools {
+            let reader = TextForm::new(tools.into()).reader();
+            return Decoder::new(family, NameMap::default()).reading(reader);
+        }
+        Decoder::new(family, NameMap::of(tools, Vendor::of(family)))
+    }
 }
 
 impl Recorded {

@@ -8,7 +8,7 @@ use interleaf_assemble::{Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Ru
 use interleaf_conversation::Conversation;
 use interleaf_model::{Tool, Usage};
 use interleaf_store::Pieces;
-use interleaf_wire::{Encoded, NameMap, SessionEncoder};
+use interleaf_wire::{CallReader, Encoded, NameMap, SessionEncoder};
 use smol_str::SmolStr;
 
 use super::counters::Counted;
@@ -18,6 +18,8 @@ use super::trail::{Step, Stood, Trail};
 use crate::bound::Bound;
 use crate::hearing::Following;
 use crate::impact::{self, Before, Bodies, Now, SentAs, Traced};
+use crate::stored::{Making, Stored, StoredAt};
+use crate::text_form::TextForm;
 use crate::{Error, Target};
 
 /// What one agent's requests are made from. It follows the conversation on its own.
@@ -26,6 +28,8 @@ pub(super) struct Lane {
     encoder: SessionEncoder,
     following: Following,
     bound: Bound,
+    /// What is written as text, if the last target's model calls no functions.
+    text: Option<TextForm>,
     /// The events with which the requests began that the next one goes on from.
     last: Went,
     /// The requests that showed context which stays shown.
@@ -84,6 +88,10 @@ pub(super) struct Ready {
     pub(super) terms: Terms,
     /// What it has in common with the request before.
     pub(super) traced: Traced,
+    /// What reads calls out of what the model says, if it makes them in words.
+    pub(super) reader: Option<Arc<dyn CallReader>>,
+    /// What is sent to a vendor that keeps answers.
+    pub(super) stored: Option<Stored>,
 }
 
 impl Default for Lane {
@@ -100,6 +108,7 @@ impl Default for Lane {
             bodies: Bodies::default(),
             following: Default::default(),
             bound: Default::default(),
+            text: None,
             asked: None,
         }
     }
@@ -117,12 +126,19 @@ impl Lane {
     ) -> Result<Made, Error> {
         self.following.follow(conversation, &recipe.agent).tell(&mut self.running);
         let requires = target.requirements();
+        let recipe = &*self.text_recipe(recipe, target);
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
-        let prompt = match &assembly.outcome {
+        let called = match &assembly.outcome {
             Outcome::Waiting(calls) => return Ok(Made::Waiting(calls.clone())),
             Outcome::Ready(prompt) => prompt,
         };
         let mut options = Cow::Borrowed(&target.options);
+        let mut said = None;
+        if let Some(text) = &mut self.text {
+            let (prompt, own) = text.prompt(called, &options)?;
+            (said, options) = (Some(prompt), Cow::Owned(own));
+        }
+        let prompt = said.as_ref().unwrap_or(called);
         let mut prefix = None;
         if target.binds_thinking() {
             let (unbound, made_after) = self.bound.check(prompt);
@@ -130,7 +146,10 @@ impl Lane {
             prefix = Some(made_after.text());
         }
         let body = self.encoder.encode(prompt, &target.vendor, &options);
-        let body = body.map_err(Error::wire)?;
+        let mut body = body.map_err(Error::wire)?;
+        if let Some(text) = &self.text {
+            text.report(called, &mut body);
+        }
         // Where an API has every call declared, the body was written from the whole prompt.
         let is_whole = prompt.settled().is_some() && !body.outline.has_settled();
         let whole = is_whole.then(|| prompt.whole());
@@ -145,9 +164,47 @@ impl Lane {
             bodies: &self.bodies,
             at,
         };
-        let traced = impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
+        let mut traced =
+            impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
+        let making = Making {
+            prompt: now.prompt,
+            body: &body,
+            pieces: &traced.body,
+            impact: &traced.impact,
+            before: self.before.as_ref(),
+            rolled_back: self.goes_on.is_some(),
+            target,
+            at,
+        };
+        let stored = making.stored();
+        traced.impact.goes_on = stored.as_ref().map(|stored| stored.goes_on.clone());
         let (ledger, terms) = (recipe.ledger.clone(), Terms::of(recipe));
-        Ok(Made::Ready(Box::new(Ready { assembly, body, ledger, prefix, terms, traced })))
+        let reader = self.text.as_ref().map(TextForm::reader);
+        Ok(Made::Ready(Box::new(Ready {
+            assembly,
+            body,
+            ledger,
+            prefix,
+            terms,
+            traced,
+            reader,
+            stored,
+        })))
+    }
+
+    /// The recipe, counted as what is sent, if that is text.
+    fn text_recipe<'r>(&mut self, recipe: &'r Recipe, target: &Target) -> Cow<'r, Recipe> {
+        if !target.has_text_tools() {
+            self.text = None;
+            return Cow::Borrowed(recipe);
+        }
+        TextForm::suited(&mut self.text, &recipe.tools);
+        match (&mut self.text, &recipe.ledger) {
+            (Some(text), Some(ledger)) => {
+                Cow::Owned(recipe.clone().with_ledger(text.ledger(ledger)))
+            }
+            _ => Cow::Borrowed(recipe),
+        }
     }
 
     /// What is stored with a request of what it shows, and of the order of its tools.
@@ -163,7 +220,12 @@ impl Lane {
     }
 
     /// Remembers a request as the previous request.
-    pub(super) fn sent(&mut self, assembly: &Assembly, asked: Asked, traced: &Traced) {
+    pub(super) fn sent(
+        &mut self,
+        assembly: &Assembly,
+        asked: Asked,
+        (traced, stored): (&Traced, Option<StoredAt>),
+    ) {
         let elements = assembly.report.elements.as_ref();
         if let Some(event) = asked.event {
             let step = self.step(&assembly.report, assembly.tools());
@@ -186,6 +248,7 @@ impl Lane {
             body: traced.body.clone(),
             trace: traced.trace.clone(),
             usage: None,
+            stored,
         });
         self.goes_on = None;
         self.last = Went { last: asked.event, newest: asked.event };

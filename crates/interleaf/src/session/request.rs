@@ -12,7 +12,7 @@ use super::retry::RETRIES;
 use super::told::Telling;
 use super::trail::Stood;
 use super::{Session, now};
-use crate::{Error, ErrorKind, Next, Request, Target};
+use crate::{Error, ErrorKind, Next, Request, StoredAnswers, Target, stored};
 
 impl Session {
     /// Makes the next request, and notes it in the store: its exact bytes can be had
@@ -75,6 +75,7 @@ impl Session {
             terms: Some(made.terms.clone()),
             impact: Some(&made.traced.impact),
             trace: Some(&made.traced.trace),
+            stored: made.stored.as_ref().and_then(|stored| stored.at.as_ref()),
             ..Telling::after(report, step)
         };
         let number = self.note_fragments(agent, (model, vendor), body, told).await?;
@@ -95,7 +96,8 @@ impl Session {
             names: made.body.names.clone(),
             counted,
         };
-        self.lane(agent).sent(&made.assembly, asked, &made.traced);
+        let stored = made.stored.as_ref().and_then(|stored| stored.at.clone());
+        self.lane(agent).sent(&made.assembly, asked, (&made.traced, stored));
         Ok(next(*made, Some(number), target))
     }
 
@@ -138,7 +140,11 @@ impl Session {
         }
         target.suit(&mut recipe);
         let agent = recipe.agent.name();
-        let target = &*self.keyed(target, agent).await?;
+        let mut target = self.keyed(target, agent).await?;
+        if target.stored != StoredAnswers::Off {
+            stored::keep(target.to_mut());
+        }
+        let target = &*target;
         self.catch_up(agent).await?;
         let beside = self.beside(agent).await?;
         let mut conversation = self.conversation.clone();
@@ -234,8 +240,13 @@ fn is_lost(kind: StoreErrorKind) -> bool {
 }
 
 pub(super) fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
-    let Ready { assembly, body, traced, .. } = made;
+    let Ready { assembly, body, traced, reader, stored, .. } = made;
+    let body = stored.and_then(|stored| stored.sent).unwrap_or(body);
     let decoder = Decoder::new(target.vendor.family, body.names.clone());
+    let decoder = match reader {
+        Some(reader) => decoder.reading(reader),
+        None => decoder,
+    };
     let decoder = match &target.key {
         Some(key) => decoder.hiding(key),
         None => decoder,

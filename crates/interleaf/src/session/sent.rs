@@ -145,7 +145,7 @@ impl Session {
         session: SessionId,
         request: SentRequest,
     ) -> Result<Option<Before>, Error> {
-        let Some(trace) = Told::by(&request).trace else { return Ok(None) };
+        let Told { trace: Some(trace), stored, .. } = Told::by(&request) else { return Ok(None) };
         let is_last = session == self.id() && request.no + 1 == self.head.next_request;
         let known = self.last_body.as_ref().filter(|_| is_last);
         let body = match known.map(|last| last.pieces().clone()) {
@@ -164,7 +164,7 @@ impl Session {
         };
         let SentRequest { no: number, vendor, model, usage, .. } = request;
         let session = Some(session).filter(|session| *session != self.id());
-        Ok(Some(Before { number, session, vendor, model, body, trace, usage }))
+        Ok(Some(Before { number, session, vendor, model, body, trace, usage, stored }))
     }
 
     /// The request that began with this event, which may be that of a session that this one is
@@ -212,6 +212,25 @@ impl Session {
     /// # Errors
     /// If there is no such request, or what is stored does not have the hash.
     pub async fn rebuild(&self, no: u64) -> Result<Vec<u8>, Error> {
+        let whole = self.rebuild_whole(no).await?;
+        let requests = self.requests(Page::from(no, 1)).await?;
+        let request = requests.into_iter().find(|request| request.no == no);
+        let Some(stored) = request.as_ref().and_then(|request| Told::by(request).stored) else {
+            return Ok(whole);
+        };
+        match stored.sent(&whole) {
+            Some(Some(sent)) => Ok(sent),
+            Some(None) => Ok(whole),
+            None => Err(Error::rule(format!("what was sent of request {no} has another hash"))),
+        }
+    }
+
+    /// As [`rebuild`](Self::rebuild), but all that the model saw: also what the vendor kept of
+    /// the request before, which is not sent again.
+    ///
+    /// # Errors
+    /// As [`rebuild`](Self::rebuild).
+    pub async fn rebuild_whole(&self, no: u64) -> Result<Vec<u8>, Error> {
         Ok(self.read_body(no).await?.to_bytes())
     }
 

@@ -12,6 +12,7 @@ use super::terms::Terms;
 use super::trail::Step;
 use crate::Impact;
 use crate::impact::Trace;
+use crate::stored::StoredAt;
 
 /// What is written.
 #[derive(Serialize)]
@@ -45,14 +46,29 @@ pub(super) struct Telling<'a> {
     /// What the next request is held against.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trace: Option<&'a Trace>,
+    /// Where it was cut, if its answer was to be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stored: Option<&'a StoredAt>,
 }
 
 impl<'a> Telling<'a> {
     /// The report alone.
     pub(super) fn of(report: &'a Report) -> Self {
-        let (prefix, names, terms, impact, trace) = (None, None, None, None, None);
+        let (prefix, names, terms, impact, trace, stored) = (None, None, None, None, None, None);
         let (earlier, all_elements, tools, tools_at) = (None, None, None, None);
-        Self { report, prefix, names, earlier, all_elements, tools, tools_at, terms, impact, trace }
+        Self {
+            report,
+            prefix,
+            names,
+            earlier,
+            all_elements,
+            tools,
+            tools_at,
+            terms,
+            impact,
+            trace,
+            stored,
+        }
     }
 
     /// The report, and what the session remembers with it.
@@ -87,6 +103,7 @@ pub(super) struct Told {
     pub(super) terms: Option<Terms>,
     pub(super) impact: Option<Impact>,
     pub(super) trace: Option<Trace>,
+    pub(super) stored: Option<StoredAt>,
 }
 
 impl Told {

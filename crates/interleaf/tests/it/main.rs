@@ -49,6 +49,7 @@ mod replay_figures;
 mod requests;
 mod session;
 mod switch;
+mod text_tools;
 mod tool_order;
 mod warm;
 

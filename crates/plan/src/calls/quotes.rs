@@ -78,11 +78,24 @@ impl FenceEnds {
         let close = ends.get(ends.partition_point(|&end| end < inner)).copied();
         let close = close.unwrap_or(text.len());
         let end = close + text[close..].bytes().take_while(|&b| b == b'`').count();
-        let language = info.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-        let is_quote = length > 3 || !LANGUAGES.contains(&language.as_str());
-        let is_tool_code = !is_quote && language == "tool_code";
+        let is_quote = length > 3 || !may_hold_calls(info);
+        let is_tool_code = !is_quote && is_tool_code(info);
         Some(Fence { inner, close, end, is_quote, is_tool_code })
     }
+}
+
+/// Whether calls may stand in a fence that begins so.
+pub(super) fn may_hold_calls(info: &str) -> bool {
+    LANGUAGES.contains(&language(info).as_str())
+}
+
+/// Whether a fence that begins so holds calls as Python.
+pub(super) fn is_tool_code(info: &str) -> bool {
+    language(info) == "tool_code"
+}
+
+fn language(info: &str) -> String {
+    info.split_whitespace().next().unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Where a span of code that begins with the backticks at `at` ends; none if it does not

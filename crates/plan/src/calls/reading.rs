@@ -15,6 +15,38 @@ pub struct Reading {
     pub refusals: Vec<Refusal>,
     /// What was passed over with patience, in order.
     pub notes: Vec<Note>,
+    /// What stands where.
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// A piece of a text: words, or the number of a call or of a refusal.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    Prose(String),
+    Call(usize),
+    Refusal(usize),
+}
+
+impl Reading {
+    /// Takes a call.
+    pub(super) fn accept(&mut self, call: Call) {
+        self.pieces.push(Piece::Call(self.calls.len()));
+        self.calls.push(call);
+    }
+
+    /// Takes note of what is no call.
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        self.pieces.push(Piece::Refusal(self.refusals.len()));
+        self.refusals.push(refusal);
+    }
+
+    /// The words between the calls.
+    pub(super) fn prose(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Prose(prose) => Some(prose.as_str()),
+            Piece::Call(_) | Piece::Refusal(_) => None,
+        })
+    }
 }
 
 /// Something that looked like a call and was not accepted.

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::marks::{self, Begins};
 use super::quotes::{self, FenceEnds};
+use super::reading::Piece;
 use super::tags::{CALL_TAGS, is_wrapper};
 use super::tools::Tools;
 use super::{Call, Note, Reading, Refusal, RefusalReason};
@@ -76,7 +77,6 @@ fn scan(text: &str, tools: &Tools, looks: Looks) -> Reading {
             n_bare_left: (64 << 10) + 8 * text.len(),
             n_fenced: 0,
             reading: Reading::default(),
-            content: Vec::new(),
             prose: 0,
         };
         scan.run();
@@ -105,7 +105,6 @@ pub(super) struct Scan<'t> {
     pub(super) n_bare_left: usize,
     n_fenced: usize,
     pub(super) reading: Reading,
-    content: Vec<String>,
     /// Where the prose since the last call begins.
     pub(super) prose: usize,
 }
@@ -119,10 +118,11 @@ impl<'t> Scan<'t> {
             at = self.step(at + next);
         }
         self.say(self.text.len());
-        self.reading.content = std::mem::take(&mut self.content).join("\n");
+        self.reading.content = self.reading.prose().collect::<Vec<_>>().join("\n");
         // Where the search was given up, something may have been missed.
         if self.patience.is_lost() || self.n_bare_left == 0 {
             self.reading.calls.clear();
+            self.reading.pieces.clear();
             self.refuse(String::new(), RefusalReason::Unreadable, 0..self.text.len());
         }
     }
@@ -216,18 +216,17 @@ impl<'t> Scan<'t> {
     /// Everything up to here was thought: its start was in the prompt.
     fn forget(&mut self) {
         self.reading = Reading::default();
-        self.content.clear();
         (self.prose, self.n_fenced) = (0, 0);
     }
 
     /// Takes a call that begins at a place.
     pub(super) fn accept(&mut self, call: Call, at: usize) {
         self.n_fenced += usize::from(at < self.fence_end);
-        self.reading.calls.push(call);
+        self.reading.accept(call);
     }
 
     pub(super) fn refuse(&mut self, tool: String, reason: RefusalReason, span: Range<usize>) {
-        self.reading.refusals.push(Refusal { tool, reason, span });
+        self.reading.refuse(Refusal { tool, reason, span });
     }
 
     /// Keeps the prose up to `end`, without the wrappers and fences of the calls that it
@@ -244,7 +243,7 @@ impl<'t> Scan<'t> {
             prose = shorter;
         }
         if !prose.is_empty() {
-            self.content.push(prose.to_owned());
+            self.reading.pieces.push(Piece::Prose(prose.to_owned()));
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) enum Text {
     Fallback,
     HistoryUser,
     HistoryAssistant,
+    /// The protocol as an agent's model is told it.
+    Agent,
     /// Of both modes: one thing that is wrong with an answer.
     Error,
     /// The note in the place of what is left out of a result.
@@ -59,6 +61,7 @@ impl Text {
             Self::Fallback,
             Self::HistoryUser,
             Self::HistoryAssistant,
+            Self::Agent,
             Self::Error,
             Self::Cut,
         ];
@@ -78,6 +81,7 @@ impl Text {
             Self::Instruction(folder) => (folder, "instruction"),
             Self::Retry(folder) => (folder, "retry"),
             Self::Fallback => (Folder::Xml, "fallback"),
+            Self::Agent => (Folder::Xml, "agent"),
             Self::HistoryUser => (Folder::Native, "history_user"),
             Self::HistoryAssistant => (Folder::Native, "history_assistant"),
         };
@@ -115,6 +119,7 @@ impl Text {
                 json!({"attempt": 1, "tries": 3, "call": "c", "errors": ["e"], "tool": "t"})
             }
             Self::Fallback => json!({"tool": "t"}),
+            Self::Agent => json!({"tools": "t", "choice": "", "single": false}),
             Self::HistoryUser => json!({"tool": "t", "reason": "r"}),
             Self::HistoryAssistant => json!({"arguments": "{}", "result": "{}"}),
             Self::Error => crate::SchemaFault::default().to_given(),
@@ -136,7 +141,7 @@ macro_rules! files {
 files! {
     "system.jinja" "precedence.jinja" "opener.jinja" "error.jinja" "cut.jinja"
     "xml/policy.jinja" "xml/task.jinja" "xml/dependencies.jinja" "xml/instruction.jinja"
-    "xml/retry.jinja" "xml/fallback.jinja"
+    "xml/retry.jinja" "xml/fallback.jinja" "xml/agent.jinja"
     "native/policy.jinja" "native/task.jinja" "native/dependencies.jinja"
     "native/instruction.jinja" "native/retry.jinja" "native/history_user.jinja"
     "native/history_assistant.jinja"

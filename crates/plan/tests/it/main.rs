@@ -12,6 +12,7 @@ mod paths;
 mod plans;
 mod repairs;
 mod schedules;
+mod speech;
 mod texts;
 
 use std::path::{Path, PathBuf};

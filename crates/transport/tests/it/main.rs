@@ -18,6 +18,8 @@ mod retries;
 mod send;
 mod server;
 mod sessions;
+mod stored;
+mod text_tools;
 mod timeouts;
 mod tls;
 mod usage;

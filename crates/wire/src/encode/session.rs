@@ -223,7 +223,8 @@ impl Written {
 /// Whether the body cannot be written without a look at every message.
 fn needs_whole(prompt: &Prompt, vendor: &Vendor) -> bool {
     // The declarations look at every call.
-    vendor.family.codec().declares_tools && prompt.tools().is_empty()
+    let has_calls = prompt.settled().is_some_and(|settled| settled.has_calls());
+    vendor.family.codec().declares_tools && prompt.tools().is_empty() && has_calls
 }
 
 pub(super) fn entries(turn: Turn<'_>) -> impl Iterator<Item = &Entry> {

@@ -86,6 +86,8 @@ quirks! {
     optional_model: bool,
     /// How thinking is switched on and off.
     switch: Switch,
+    /// Its models call no functions: tools, calls and results are written as text.
+    text_tools: bool,
 }
 
 /// Where a chat vendor takes thinking back.
@@ -148,6 +150,7 @@ impl Quirks {
             known_fields: false,
             optional_model: false,
             switch: Switch::None,
+            text_tools: false,
         }
     }
 }

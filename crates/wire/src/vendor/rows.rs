@@ -112,6 +112,14 @@ pub static VENDORS: &[Vendor] = &[
         400_000,
         Quirks { optional_model: true, ..NATIVE },
     ),
+    own(
+        "azure-responses",
+        Family::OpenaiResponses,
+        "",
+        Auth::Header(SmolStr::new_static("api-key")),
+        "AZURE_OPENAI_API_KEY",
+        400_000,
+    ),
     chat(
         "deepseek",
         "https://api.deepseek.com/v1",

@@ -137,7 +137,7 @@ proptest! {
         model in select(vec!["gpt-5.5", "gpt-5", "gpt-4.1", "o3", "gpt-oss-120b", "gpt-5.6"]),
     ) {
         let owner = vendor.family.owner();
-        let is_openai = matches!(&*vendor.name, "openai" | "azure" | "openai-responses");
+        let is_openai = matches!(&*vendor.name, "openai" | "azure" | "openai-responses" | "azure-responses");
         if is_openai && model == "gpt-5.6" || matches!(owner, "anthropic" | "bedrock") {
             return Ok(());
         }

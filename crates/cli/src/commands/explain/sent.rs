@@ -168,6 +168,9 @@ fn impact_text(impact: &Impact) -> String {
         let (byte, token, message) = (place.byte, place.token, place.message);
         let _ = writeln!(out, "  differs    at message {message}{id}, byte {byte}, token {token}");
     }
+    if let Some(goes_on) = &impact.goes_on {
+        let _ = writeln!(out, "  stored     {goes_on}");
+    }
     if let Some(cost) = &impact.cost {
         let (read, written, computed) = (cost.read, cost.written, cost.computed);
         let (tokens, rules) = (impact.tokens, &cost.rules);

@@ -119,6 +119,8 @@ impl ReachArguments {
         if answer.attempts.len() > 1 {
             lines.extend(answer.attempts.iter().map(|attempt| format!("tried: {attempt}")));
         }
+        let goes_on = answer.impact.as_ref().and_then(|impact| impact.goes_on.as_ref());
+        lines.extend(goes_on.map(|goes_on| format!("stored: {goes_on}")));
         let Some(spent) = answer.spent else {
             lines.push("usage: the API told none".to_owned());
             return lines;
