@@ -46,6 +46,10 @@ pub enum Because {
     WithoutThinking,
     /// The target before gave no answer.
     FallBack,
+    /// The request was too long, and the session was compacted.
+    Compacted,
+    /// The request was still too long, and was shortened without a model.
+    Shortened,
 }
 
 /// All tries of a call, in order.
@@ -115,6 +119,8 @@ impl Because {
             Self::NewKey => "with a new key",
             Self::WithoutThinking => "without thinking of earlier turns",
             Self::FallBack => "as a fall-back",
+            Self::Compacted => "after a compaction",
+            Self::Shortened => "shortened",
         }
     }
 }
