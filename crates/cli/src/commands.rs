@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod build;
+mod compact;
 mod completions;
 mod convert;
 mod decode;
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Build(Box<build::BuildArguments>),
     Explain(Box<explain::ExplainArguments>),
     Send(Box<send::SendArguments>),
+    Compact(Box<compact::CompactArguments>),
     Switch(Box<switch::SwitchArguments>),
     Replay(replay::ReplayArguments),
     Sessions(Box<sessions::SessionsArguments>),
@@ -52,6 +54,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Build(arguments) => return build::run(&arguments, limit, output),
         Command::Explain(arguments) => return explain::run(&arguments, limit, output),
         Command::Send(arguments) => return send::run(&arguments, limit, output),
+        Command::Compact(arguments) => return compact::run(&arguments, limit, output),
         Command::Switch(arguments) => return switch::run(&arguments, limit, output),
         Command::Replay(arguments) => replay::run(&arguments, limit, output)?,
         Command::Sessions(arguments) => sessions::run(*arguments, limit, output)?,

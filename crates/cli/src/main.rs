@@ -22,7 +22,9 @@ mod destination;
 
 mod api;
 mod batch;
+mod compacting;
 mod plain;
+mod reach;
 
 mod lines;
 mod output;

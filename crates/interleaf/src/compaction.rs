@@ -19,11 +19,13 @@ mod digest;
 mod facts;
 mod language;
 mod policy;
+mod shown;
 mod transcript;
+mod whole_words;
 mod words;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use interleaf_assemble::Summary;
 use interleaf_model::{Message, MessageId};
@@ -33,7 +35,7 @@ use crate::Request;
 
 pub(crate) use self::contract::{Held, check};
 pub use self::contract::{Missing, Refusal};
-pub(crate) use self::cover::{Ground, cover};
+pub(crate) use self::cover::{Ground, cover, protected};
 pub use self::cover::{Spared, SparedCause};
 pub(crate) use self::digest::digest;
 pub use self::facts::{Fact, FactRule, FactSource};
@@ -56,6 +58,8 @@ pub struct Compaction {
     pub n_messages: usize,
     /// Messages that are older than others that give way, and stay.
     pub spared: Vec<Spared>,
+    /// From this message on all stay.
+    pub stays_from: Option<MessageId>,
     /// The tokens of the messages that give way, with the summary before.
     pub covered: u64,
     /// What the next request is expected to take, with a summary of the most tokens.
@@ -72,6 +76,9 @@ pub struct Compaction {
     /// The texts that were refused, and why.
     #[serde(skip)]
     pub(crate) refused: Vec<(String, Vec<Refusal>)>,
+    /// The facts in what gives way, and the rules by which they were found.
+    #[serde(skip)]
+    pub(crate) found: OnceLock<(Vec<FactRule>, Vec<Fact>)>,
 }
 
 /// A request that asks for a summary.
@@ -106,6 +113,18 @@ pub enum Compacted {
     /// It was refused as the one before: a digest that was made without a model is the summary
     /// now.
     Digest(CompactedReport, Vec<Refusal>),
+}
+
+/// What an answer is that was to be the summary.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Judged {
+    /// It keeps the contract.
+    Kept,
+    /// It breaks it: ask once more, the next request says why.
+    Again(Vec<Refusal>),
+    /// It breaks it as the one before.
+    Broken(Vec<Refusal>),
 }
 
 /// The figures of a compaction that was done.

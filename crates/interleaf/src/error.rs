@@ -19,6 +19,7 @@ enum Repr {
     Input(InputFault),
     Record { kind: interleaf_store::RecordKind, key: String, reason: String },
     Rule(String),
+    NoRoom(String),
     TooShort { session: interleaf_store::SessionId, len: u64, asked: u64 },
 }
 
@@ -82,6 +83,10 @@ impl Error {
         Self(Box::new(Repr::Rule(rule.into())))
     }
 
+    pub(crate) fn no_room(figures: impl Into<String>) -> Self {
+        Self(Box::new(Repr::NoRoom(figures.into())))
+    }
+
     pub(crate) fn too_short(session: interleaf_store::SessionId, len: u64, asked: u64) -> Self {
         Self(Box::new(Repr::TooShort { session, len, asked }))
     }
@@ -132,6 +137,7 @@ impl Error {
             Repr::Assemble(e) if e.kind() == interleaf_assemble::ErrorKind::TooLarge => {
                 ErrorKind::TooLarge
             }
+            Repr::NoRoom(_) => ErrorKind::TooLarge,
             Repr::Assemble(_) => ErrorKind::Invalid,
             Repr::Wire(_) => ErrorKind::Wire,
             Repr::Conversation(_) | Repr::Form(_) | Repr::Rule(_) | Repr::Input(_) => {
@@ -167,7 +173,7 @@ impl fmt::Display for Error {
                 let way_out = "Session::change_records can remove it";
                 write!(f, "the {kind} {key:?} of the session is damaged ({way_out}): {reason}")
             }
-            Repr::Rule(rule) => f.write_str(rule),
+            Repr::Rule(rule) | Repr::NoRoom(rule) => f.write_str(rule),
             Repr::Input(fault) => fault.fmt(f),
             Repr::TooShort { session, len, asked } => {
                 write!(f, "session {session} ends at event {len}, before {asked}")
@@ -185,7 +191,11 @@ impl std::error::Error for Error {
             Repr::Store(error) => error.source(),
             Repr::Form(error) => error.source(),
             Repr::Damaged(error) => error.source(),
-            Repr::Input(_) | Repr::Rule(_) | Repr::Record { .. } | Repr::TooShort { .. } => None,
+            Repr::Input(_)
+            | Repr::Rule(_)
+            | Repr::NoRoom(_)
+            | Repr::Record { .. }
+            | Repr::TooShort { .. } => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use interleaf::Impact;
 use interleaf::model::{Message, Reply, Spent};
 use smol_str::SmolStr;
 
-use crate::{Amount, Attempts};
+use crate::{Amount, Attempts, CompactionDone};
 
 /// An answer, and what it took to get it.
 #[derive(Debug, Clone)]
@@ -29,4 +29,8 @@ pub struct Answer {
     /// In a session: what the request had in common with the one before, and what its cache
     /// was expected to make of it.
     pub impact: Option<Impact>,
+    /// How the session was compacted for it.
+    pub compactions: Vec<CompactionDone>,
+    /// Why a compaction that was due was not done.
+    pub not_compacted: Option<String>,
 }

@@ -48,6 +48,10 @@ pub enum Because {
     WholeHistory,
     /// The target before gave no answer.
     FallBack,
+    /// The request was too long, and the session was compacted.
+    Compacted,
+    /// The request was still too long, and was shortened without a model.
+    Shortened,
 }
 
 /// All tries of a call, in order.
@@ -118,6 +122,8 @@ impl Because {
             Self::WithoutThinking => "without thinking of earlier turns",
             Self::WholeHistory => "with the whole history",
             Self::FallBack => "as a fall-back",
+            Self::Compacted => "after a compaction",
+            Self::Shortened => "shortened",
         }
     }
 }

@@ -8,7 +8,7 @@ use interleaf::wire::{ApiError, ApiErrorKind};
 use smol_str::SmolStr;
 
 use crate::failed::Failed;
-use crate::{Attempts, Limit};
+use crate::{Attempts, CompactionDone, Limit};
 
 /// Why there is no answer, or only a part of one. No key is ever in it.
 pub struct Error(Box<Repr>);
@@ -21,6 +21,7 @@ struct Repr {
     partial: Option<Reply>,
     kept: Option<Arc<Message>>,
     session: Option<interleaf::Error>,
+    compactions: Vec<CompactionDone>,
 }
 
 /// What a caller can act on.
@@ -54,8 +55,17 @@ pub enum ErrorKind {
 impl Error {
     pub(crate) fn of(failed: Failed, call: (&str, &str), attempts: Attempts) -> Self {
         let (vendor, model) = (call.0.into(), call.1.into());
-        let (partial, kept, session) = (None, None, None);
-        Self(Box::new(Repr { failed, vendor, model, attempts, partial, kept, session }))
+        let (partial, kept, session, compactions) = (None, None, None, Vec::new());
+        Self(Box::new(Repr {
+            failed,
+            vendor,
+            model,
+            attempts,
+            partial,
+            kept,
+            session,
+            compactions,
+        }))
     }
 
     pub(crate) fn of_nobody() -> Self {
@@ -82,6 +92,17 @@ impl Error {
 
     pub(crate) fn with_attempts(mut self, attempts: Attempts) -> Self {
         self.0.attempts = attempts;
+        self
+    }
+
+    pub(crate) fn with_compactions(mut self, done: Vec<CompactionDone>) -> Self {
+        self.0.compactions = done;
+        self
+    }
+
+    /// The same error with a remark.
+    pub(crate) fn saying(mut self, remark: &str) -> Self {
+        self.0.failed.text += &format!(" ({remark})");
         self
     }
 
@@ -137,6 +158,11 @@ impl Error {
     /// What the session refused, if it did.
     pub fn session(&self) -> Option<&interleaf::Error> {
         self.0.session.as_ref()
+    }
+
+    /// How the session was compacted before it failed: that stays done.
+    pub fn compactions(&self) -> &[CompactionDone] {
+        &self.0.compactions
     }
 
     /// What could be done about it.

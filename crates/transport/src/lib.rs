@@ -9,6 +9,8 @@
 //!
 //! [`Transport::ask`] makes a session's next request, sends it and takes in the answer;
 //! [`Transport::ask_streaming`] does the same and hands on the pieces while they come.
+//! [`Transport::compact`] has a model write the summary that takes the place of a session's
+//! oldest part; [`Transport::compacting`] has `ask` do that by itself.
 //! [`Transport::send`] and [`Transport::stream`] send a body that was made elsewhere.
 //!
 //! | module of the library | what it decides |
@@ -26,6 +28,7 @@ mod attempt;
 mod aws;
 mod body;
 mod call;
+mod compact;
 mod error;
 mod exchange;
 mod failed;
@@ -41,6 +44,7 @@ mod tries;
 pub use answer::Answer;
 pub use attempt::{Attempt, Attempts, Because};
 pub use call::Call;
+pub use compact::{CompactedBecause, Compacting, CompactionDone, SummaryText, WithoutModel};
 pub use error::{Error, ErrorKind};
 pub use key::KeySource;
 pub use limits::{Limit, Retries, Timeouts};

@@ -8,6 +8,7 @@
 //! | the call is dropped | the request, of unknown usage |
 //! | the target gives way to the next | a request for each, and one answer |
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,10 +21,11 @@ use interleaf::{GoesOn, Impact, Next, Request, Session, StoredAnswers, Target};
 
 use crate::answer::Answer;
 use crate::attempt::Because;
+use crate::compact::Room;
 use crate::exchange::Begun;
 use crate::failed::Failed;
 use crate::tries::Course;
-use crate::{Attempts, Call, Error, ErrorKind, Streaming, Transport};
+use crate::{Attempts, Call, CompactionDone, Error, ErrorKind, Streaming, Transport};
 
 impl Transport {
     /// Makes a session's next request, sends it and takes in the answer.
@@ -82,17 +84,47 @@ impl Transport {
     ) -> Result<Asked, Error> {
         let mut course = Course::new(self, streams);
         let mut last = None;
+        let mut room = Room::default();
+        if let Some(target) = targets.first() {
+            self.compact_before(session, (recipe, target), &mut room).await?;
+        }
         for target in targets {
             let because = if last.is_none() { Because::First } else { Because::FallBack };
             let mut target = target.clone();
             target.options.stream |= streams;
-            match self.begin_at(session, recipe, &mut target, because, &mut course).await {
-                Ok(asked) => return Ok(asked),
+            let began = (because, &mut course);
+            match self.begin_in_room(session, recipe, &mut target, began, &mut room).await {
+                Ok(asked) => return Ok(Asked { room, ..asked }),
                 Err(error) if error.failed().is_vendors() => last = Some(error),
-                Err(error) => return Err(error),
+                Err(error) => return Err(room.error(error)),
             }
         }
-        Err(last.unwrap_or_else(Error::of_nobody))
+        Err(room.error(last.unwrap_or_else(Error::of_nobody)))
+    }
+
+    /// Begins at a target, and makes room if the request is too long for it.
+    async fn begin_in_room(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        target: &mut Target,
+        (mut because, course): (Because, &mut Course),
+        room: &mut Room,
+    ) -> Result<Asked, Error> {
+        let mut recipe = Cow::Borrowed(recipe);
+        loop {
+            let error = match self.begin_at(session, &recipe, target, because, course).await {
+                Ok(asked) => return Ok(asked),
+                Err(error) => error,
+            };
+            let own = (&*recipe, &*target);
+            let attempts = course.attempts.clone();
+            let made = self.make_room(session, own, &error, room).await;
+            match made.map_err(|e| e.with_attempts(attempts))? {
+                Some((smaller, why)) => (recipe, because) = (Cow::Owned(smaller), why),
+                None => return Err(error),
+            }
+        }
     }
 
     async fn begin_at(
@@ -114,7 +146,8 @@ impl Transport {
             match begun {
                 Ok(begun) => {
                     let attempts = std::mem::take(&mut course.attempts);
-                    return Ok(Asked { begun, call, impact: request.impact, attempts });
+                    let (impact, room) = (request.impact, Room::default());
+                    return Ok(Asked { begun, call, impact, attempts, room });
                 }
                 Err(error)
                     if error.failed().is_signature() && because != Because::WithoutThinking =>
@@ -146,12 +179,14 @@ struct Asked {
     call: Call,
     impact: Impact,
     attempts: Attempts,
+    room: Room,
 }
 
 impl Asked {
     fn into_session<'s>(self, transport: &Transport, session: &'s mut Session) -> Asking<'s> {
-        let Self { begun, call, impact, attempts } = self;
-        Asking { session, streaming: transport.streaming(begun, &call, attempts), impact }
+        let Self { begun, call, impact, attempts, room } = self;
+        let streaming = transport.streaming(begun, &call, attempts);
+        Asking { session, streaming, impact, room }
     }
 }
 
@@ -210,6 +245,7 @@ pub struct Asking<'s> {
     session: &'s mut Session,
     streaming: Streaming,
     impact: Impact,
+    room: Room,
 }
 
 impl Asking<'_> {
@@ -228,6 +264,11 @@ impl Asking<'_> {
         &self.impact
     }
 
+    /// How the session was compacted before it.
+    pub fn compactions(&self) -> &[CompactionDone] {
+        &self.room.done
+    }
+
     /// Reads what is left and takes in the answer.
     ///
     /// # Errors
@@ -237,14 +278,16 @@ impl Asking<'_> {
         match self.streaming.drain().await {
             Ok(answer) => {
                 let message = self.keep(&answer.reply).await?;
-                Ok(Answer { message, impact: Some(self.impact), ..answer })
+                let Room { done: compactions, not_done: not_compacted, .. } = self.room;
+                let impact = Some(self.impact);
+                Ok(Answer { message, impact, compactions, not_compacted, ..answer })
             }
             Err(error) => {
                 let kept = match error.partial() {
                     Some(reply) => self.keep(reply).await?,
                     None => None,
                 };
-                Err(error.with_kept(kept))
+                Err(error.with_kept(kept).with_compactions(self.room.done))
             }
         }
     }
@@ -256,10 +299,12 @@ impl Asking<'_> {
     pub async fn cancel(mut self) -> Result<Option<Answer>, Error> {
         let Some(reply) = self.streaming.stop() else { return Ok(None) };
         let message = self.keep(&reply).await?;
-        let Self { streaming, impact, .. } = self;
+        let Self { streaming, impact, room, .. } = self;
+        let Room { done: compactions, not_done: not_compacted, .. } = room;
         let Streaming { transport, vendor, model, attempts, .. } = streaming;
         let answer = transport.answer(reply, &vendor.name, &model, attempts);
-        Ok(Some(Answer { message, impact: Some(impact), ..answer }))
+        let impact = Some(impact);
+        Ok(Some(Answer { message, impact, compactions, not_compacted, ..answer }))
     }
 
     async fn keep(&mut self, reply: &Reply) -> Result<Option<Arc<Message>>, Error> {

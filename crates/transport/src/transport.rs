@@ -8,6 +8,7 @@ use interleaf::model::{Reply, Spent};
 use smol_str::SmolStr;
 
 use crate::answer::Answer;
+use crate::compact::Compacts;
 use crate::exchange::Begun;
 use crate::failed::Failed;
 use crate::key::Keys;
@@ -39,7 +40,7 @@ const POOL_TIME: Duration = Duration::from_secs(90);
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Transport(pub(crate) Arc<Inner>);
+pub struct Transport(pub(crate) Arc<Inner>, pub(crate) Option<Arc<Compacts>>);
 
 pub(crate) struct Inner {
     pub(crate) client: reqwest::Client,
@@ -147,7 +148,18 @@ impl Transport {
         let rates = self.0.prices.of(vendor, model);
         let price = rates.zip(spent).map(|(rates, spent)| rates.price(&spent));
         let (vendor, model) = (vendor.clone(), model.clone());
-        Answer { reply, vendor, model, spent, price, attempts, message: None, impact: None }
+        Answer {
+            reply,
+            vendor,
+            model,
+            spent,
+            price,
+            attempts,
+            message: None,
+            impact: None,
+            compactions: Vec::new(),
+            not_compacted: None,
+        }
     }
 }
 
@@ -256,7 +268,8 @@ impl Builder {
         })?;
         let Self { keys, timeouts, retries, most_bytes, prices, .. } = self;
         let most_bytes = most_bytes.unwrap_or(MOST_BYTES);
-        Ok(Transport(Arc::new(Inner { client, keys, timeouts, retries, most_bytes, prices })))
+        let inner = Inner { client, keys, timeouts, retries, most_bytes, prices };
+        Ok(Transport(Arc::new(inner), None))
     }
 }
 

@@ -16,6 +16,9 @@ const PER_IMAGE: u64 = 1_100;
 /// Bytes of a base64 file for one token, as documents are charged by page.
 const FILE_BYTES_PER_TOKEN: u64 = 16;
 
+/// Fewer messages than this are counted sooner than a thread begins.
+const WORTH_THREADS: usize = 2_000;
+
 /// Counts messages with one counter and remembers each count for as long as the
 /// message lives.
 pub struct Ledger {
@@ -61,6 +64,52 @@ impl Ledger {
     /// The tokens of a message.
     pub fn message(&self, message: &Arc<Message>) -> u64 {
         self.counting().message(message)
+    }
+
+    /// The tokens of many messages, in their order. Those that were never counted are counted
+    /// on this many threads.
+    pub fn messages(&self, messages: &[&Arc<Message>], n_threads: usize) -> Vec<u64> {
+        let rate = self.counter.rate();
+        let known: Vec<Option<u64>> = {
+            let remembered = self.lock();
+            let count = |message: &&Arc<Message>| {
+                let found = remembered.counts.get(&Arc::as_ptr(message).addr());
+                found.map(|&(_, counted)| counted)
+            };
+            messages.iter().map(count).collect()
+        };
+        let zipped = messages.iter().zip(&known);
+        let new: Vec<&Arc<Message>> =
+            zipped.filter(|(_, known)| known.is_none()).map(|(message, _)| *message).collect();
+        let counted = self.counted_on(n_threads, &new);
+        {
+            let mut remembered = self.lock();
+            for (message, counted) in new.iter().zip(&counted) {
+                let address = Arc::as_ptr(message).addr();
+                remembered.remember(address, Arc::downgrade(message), *counted);
+            }
+        }
+        let mut counted = counted.into_iter();
+        let all = known.into_iter().map(|known| known.or_else(|| counted.next()).unwrap_or(0));
+        all.map(|counted| rate.apply(counted)).collect()
+    }
+
+    fn counted_on(&self, n_threads: usize, messages: &[&Arc<Message>]) -> Vec<u64> {
+        let count = |some: &[&Arc<Message>]| -> Vec<u64> {
+            some.iter().map(|message| self.count(message)).collect()
+        };
+        if n_threads < 2 || messages.len() < WORTH_THREADS {
+            return count(messages);
+        }
+        std::thread::scope(|scope| {
+            let chunks = messages.chunks(messages.len().div_ceil(n_threads));
+            let threads: Vec<_> = chunks.map(|some| (some, scope.spawn(|| count(some)))).collect();
+            // A thread that could not go on leaves its part to this one.
+            threads
+                .into_iter()
+                .flat_map(|(some, t)| t.join().unwrap_or_else(|_| count(some)))
+                .collect()
+        })
     }
 
     /// The tokens of a text by itself.

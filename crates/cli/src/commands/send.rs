@@ -1,21 +1,20 @@
 //! `interleaf send`.
 
-mod reach;
-
 use clap::Args;
 use interleaf::assemble::Outcome;
 use interleaf::wire::Delta;
 use interleaf::{Target, reply_form};
 use interleaf_transport::{Answer, Asking, Call, Error, ErrorKind, Streaming, Transport};
 
-use self::reach::ReachArguments;
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Recipe, Source};
+use crate::compacting::{CompactingArguments, say_done};
 use crate::destination::DestinationArguments;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Loaded;
 use crate::open::{OpenSession, runtime};
 use crate::output::{Output, say};
+use crate::reach::{REACH, ReachArguments, other};
 use crate::report_table::{say_model, waiting_text};
 
 /// Send the request to a model API and print the answer
@@ -28,6 +27,7 @@ EXAMPLES
     --key-command 'gcloud auth print-access-token'
   interleaf send --session 0199 --vendor anthropic --model claude-sonnet-4-5 \\
     --fallback bedrock:anthropic.claude-sonnet-4-5-20250929-v1:0
+  interleaf send --session 0199 --vendor openai --model gpt-5 --compact-at 0.7
 
 The flags of `build` say what the request is made of. The request of a session is recorded,
 and the answer is taken in. On standard error: what was changed, what was tried, what it
@@ -43,6 +43,16 @@ pub(crate) struct SendArguments {
 
     #[command(flatten)]
     reach: ReachArguments,
+
+    /// Ask for the answer in one piece; that of a session is streamed otherwise
+    #[arg(long, conflicts_with = "stream", help_heading = REACH)]
+    whole: bool,
+    /// Who is asked if the vendor gives no answer; may be repeated
+    #[arg(long, value_name = "VENDOR:MODEL", help_heading = REACH)]
+    fallback: Vec<String>,
+
+    #[command(flatten)]
+    compacting: CompactingArguments,
 
     /// Print the answer as one JSON line, as `decode` does
     #[arg(long)]
@@ -70,13 +80,21 @@ pub(crate) fn run(
     let Some(target) = destination.of(&loaded) else {
         return Err(Failure::new("--vendor", "name who is to be asked").into());
     };
-    let streams = arguments.reach.streams(&target, session.is_some());
-    let targets = arguments.reach.targets(target, streams)?;
+    let streams = (target.options.stream || session.is_some()) && !arguments.whole;
+    let mut target = arguments.reach.at_address(target);
+    target.options.stream = streams;
+    let fallbacks = arguments.fallback.iter().map(|named| other("--fallback", named, &target));
+    let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?;
+    let targets: Vec<Target> = std::iter::once(target).chain(fallbacks).collect();
+    let compacting = arguments.compacting.read(&targets[0], limit)?;
     if !arguments.quiet {
         let asked = arguments.assembly.model.as_deref();
         say_model(&targets[0], &loaded, asked, "--model names another");
     }
-    let transport = arguments.reach.transport(&targets[0])?;
+    let mut transport = arguments.reach.transport(&targets[0])?;
+    if let Some(compacting) = compacting {
+        transport = transport.compacting(compacting);
+    }
     match session {
         Some(session) => {
             arguments.in_session(transport, session, &recipe.of(&loaded, true)?, &targets, output)
@@ -174,6 +192,10 @@ impl SendArguments {
                 for line in self.reach.told(&answer) {
                     say(line);
                 }
+                answer.compactions.iter().for_each(say_done);
+                if let Some(why) = &answer.not_compacted {
+                    say(format_args!("note: not compacted, though it is due: {why}"));
+                }
             }
         }
         if verdict == Verdict::Interrupted && !self.quiet {
@@ -189,6 +211,9 @@ impl SendArguments {
         }
         if !self.quiet && error.attempts().len() > 1 {
             error.attempts().iter().for_each(|attempt| say(format_args!("tried: {attempt}")));
+        }
+        if !self.quiet {
+            error.compactions().iter().for_each(say_done);
         }
         if let Some(message) = error.kept().filter(|_| !self.quiet) {
             say(format_args!("kept: what came of the answer, as message {}", message.id));

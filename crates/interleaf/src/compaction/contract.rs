@@ -7,8 +7,9 @@ use interleaf_model::{Message, MessageId, PartRef};
 use serde::Serialize;
 use smol_str::SmolStr;
 
-use super::facts::Fact;
+use super::facts::{Fact, argument_texts};
 use super::language;
+use super::whole_words::has;
 
 /// How many of the missing facts a sentence names.
 const NAMED: usize = 5;
@@ -20,6 +21,8 @@ const NAMED: usize = 5;
 pub enum Refusal {
     /// It says nothing.
     Empty,
+    /// The answer ended before it did.
+    CutOff,
     /// It is longer than it may be.
     TooLong {
         /// Its tokens.
@@ -85,15 +88,15 @@ pub(crate) fn check(text: &str, tokens: u64, held: &Held<'_>) -> Vec<Refusal> {
 
 fn missing(text: &str, held: &Held<'_>) -> Vec<Missing> {
     let stays = |fact: &str| held.stays.iter().any(|message| says(message, fact));
-    let lost = held.facts.iter().filter(|fact| !text.contains(&*fact.text) && !stays(&fact.text));
+    let lost = held.facts.iter().filter(|fact| !has(text, &fact.text) && !stays(&fact.text));
     let missing = lost.cloned().map(|Fact { rule, text, message }| Missing { rule, text, message });
     missing.collect()
 }
 
 fn says(message: &Message, fact: &str) -> bool {
     message.parts().any(|part| match part {
-        PartRef::Text(text) => text.text.contains(fact),
-        PartRef::Call(call) => call.arguments.as_str().contains(fact),
+        PartRef::Text(text) => has(&text.text, fact),
+        PartRef::Call(call) => argument_texts(call).iter().any(|text| has(text, fact)),
         PartRef::Thinking(_) | PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => false,
     })
 }
@@ -102,6 +105,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("it says nothing"),
+            Self::CutOff => f.write_str("it was cut off before its end"),
             Self::TooLong { tokens, most } => {
                 write!(f, "it has {tokens} tokens, and may have {most}")
             }

@@ -16,10 +16,10 @@ pub(crate) struct Ground<'a> {
     /// Whose request it is: what it does not hear is not shown to it.
     pub(crate) agent: &'a Agent,
     pub(crate) pinned: BTreeSet<MessageId>,
+    /// The tokens of each: none, if it is not shown.
+    pub(crate) tokens: Vec<Option<u64>>,
     /// Messages that have much to do with the current request, the most first.
     pub(crate) relevant: Vec<MessageId>,
-    /// What the summary before covers: it is not shown.
-    pub(crate) already: Option<&'a BTreeSet<MessageId>>,
     /// A sub-agent's task.
     pub(crate) task: Option<MessageId>,
     pub(crate) policy: &'a CompactionPolicy,
@@ -75,15 +75,12 @@ pub enum SparedCause {
 
 /// Which messages give way, so that those that stay take no more than the room, as far as they
 /// may go. The oldest go first: whole turns, and of the running turn its oldest steps.
-pub(crate) fn cover(ground: &Ground<'_>, count: impl Fn(&Arc<Message>) -> u64, room: u64) -> Cover {
+pub(crate) fn cover(ground: &Ground<'_>, room: u64) -> Cover {
     let messages = &ground.messages;
     let blocks = Blocks::find(messages.iter().copied()).positions();
     let (mut spared, mut cut_off) = (spared(ground, &blocks), Vec::new());
-    let is_shown = |at: usize| {
-        let is_covered = ground.already.is_some_and(|ids| ids.contains(&messages[at].id));
-        !is_covered && ground.agent.hears(messages[at])
-    };
-    let tokens = |at: usize| if is_shown(at) { count(messages[at]) } else { 0 };
+    let is_shown = |at: usize| ground.tokens[at].is_some();
+    let tokens = |at: usize| ground.tokens[at].unwrap_or(0);
     let starts = starts(messages);
     let floor = floor(ground, &starts);
     let pinned: u64 = (0..floor).filter(|&at| spared[at].is_some()).map(tokens).sum();
@@ -115,6 +112,27 @@ pub(crate) fn cover(ground: &Ground<'_>, count: impl Fn(&Arc<Message>) -> u64, r
     let left =
         left.filter_map(|at| Some(Spared { message: messages[at].id.clone(), cause: spared[at]? }));
     Cover { gone, spared: left.collect(), stays, least }
+}
+
+/// The messages that no summary may take from the model, and what they are.
+pub(crate) fn protected<'a>(ground: &Ground<'a>) -> Vec<(&'a Arc<Message>, &'static str)> {
+    let blocks = Blocks::find(ground.messages.iter().copied()).positions();
+    let named = spared(ground, &blocks).into_iter().enumerate().filter_map(|(at, cause)| {
+        let name = match cause? {
+            SparedCause::Pinned => "pinned message",
+            SparedCause::Open => "open call",
+            SparedCause::LatestUser => "current request",
+            SparedCause::System
+            | SparedCause::Block
+            | SparedCause::Unheard
+            | SparedCause::Task
+            | SparedCause::Role
+            | SparedCause::UserText
+            | SparedCause::Relevant => return None,
+        };
+        Some((ground.messages[at], name))
+    });
+    named.collect()
 }
 
 /// For each position, why it stays, if so.

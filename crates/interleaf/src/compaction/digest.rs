@@ -50,11 +50,19 @@ pub(crate) fn digest(
         room -= tokens;
         lines.push(line);
     }
-    if !lines.is_empty() {
-        text += "\nThe user said:\n";
-        text.extend(lines.into_iter().rev());
+    // Texts side by side may count as more than each by itself.
+    loop {
+        let said = match lines.is_empty() {
+            true => String::new(),
+            false => {
+                format!("\nThe user said:\n{}", lines.iter().rev().cloned().collect::<String>())
+            }
+        };
+        let whole = format!("{text}{said}");
+        if count(&whole) <= most || lines.pop().is_none() {
+            return whole;
+        }
     }
-    text
 }
 
 fn first_line(text: &str) -> String {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_model::{Message, MessageId, PartRef, Role};
+use interleaf_model::{Message, MessageId, PartRef, Role, ToolCall};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use smol_str::SmolStr;
 
 use crate::Error;
@@ -186,7 +187,9 @@ pub(crate) fn find<'a>(
             for part in message.parts().filter(|part| rule.from.is_said_by(message, part)) {
                 match part {
                     PartRef::Text(text) => add(&text.text, Some(&message.id)),
-                    PartRef::Call(call) => add(call.arguments.as_str(), Some(&message.id)),
+                    PartRef::Call(call) => {
+                        argument_texts(call).iter().for_each(|text| add(text, Some(&message.id)));
+                    }
                     PartRef::Thinking(_)
                     | PartRef::Image(_)
                     | PartRef::File(_)
@@ -197,4 +200,25 @@ pub(crate) fn find<'a>(
         add(earlier.unwrap_or_default(), None);
     }
     facts
+}
+
+/// What the arguments of a call say: their texts and numbers, without the escapes of JSON.
+pub(super) fn argument_texts(call: &ToolCall) -> Vec<String> {
+    let whole = call.arguments.as_str();
+    let mut texts = Vec::new();
+    if let Ok(value) = serde_json::from_str::<Value>(whole) {
+        let mut open = vec![&value];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Number(number) => texts.push(number.to_string()),
+                Value::Array(some) => open.extend(some.iter().rev()),
+                Value::Object(fields) => open.extend(fields.values().rev()),
+                Value::Null | Value::Bool(_) => {}
+            }
+        }
+    } else {
+        texts.push(whole.to_owned());
+    }
+    texts
 }

@@ -27,6 +27,9 @@ use crate::Error;
 pub struct CompactionPolicy {
     /// When it is due by itself. Nothing: only on request.
     pub when: Option<Trigger>,
+    /// When a summary is written in the background, to be at hand when it is due. Nothing: not
+    /// before. It is for whoever sends requests: the engine itself sends none.
+    pub prepare: Option<Trigger>,
     /// How full the window may be afterwards.
     pub down_to: f64,
     /// The most tokens that the summary may take.
@@ -90,6 +93,7 @@ impl Default for CompactionPolicy {
     fn default() -> Self {
         Self {
             when: Some(Trigger::Fill(0.8)),
+            prepare: None,
             down_to: 0.4,
             summary_tokens: 2_000,
             margin: 0.2,
@@ -120,7 +124,7 @@ impl CompactionPolicy {
         if self.summary_tokens == 0 {
             return Err(Error::rule("`summary_tokens` is 0: a summary must say something"));
         }
-        self.when.as_ref().map_or(Ok(()), Trigger::check)?;
+        self.when.iter().chain(&self.prepare).try_for_each(Trigger::check)?;
         self.facts.iter().try_for_each(FactRule::check)?;
         self.language.as_deref().map_or(Ok(()), super::language::known)
     }

@@ -19,6 +19,7 @@ use crate::Error;
 const PAGE: usize = 32;
 
 /// What counts the tokens of a model's requests.
+#[derive(Clone)]
 pub(super) struct ModelCounter {
     ledger: Arc<Ledger>,
     /// The number of the request that it learned from last.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use interleaf_assemble::{Agent, Budget, OpenBlock, Recipe, Step, Tokens};
 use interleaf_model::AgentName;
-use interleaf_wire::{CacheMarks, Vendor};
+use interleaf_wire::{CacheMarks, Family, Vendor};
 use smol_str::SmolStr;
 
 use super::Session;
@@ -107,6 +107,15 @@ impl Session {
         };
         target.options.model = request.model.as_str().into();
         Ok(Some(format!("no model is named; the last request asked {}", request.model)))
+    }
+
+    /// Whom the main agent's last request was made for.
+    ///
+    /// # Errors
+    /// If none was recorded, or its vendor is not known.
+    pub async fn last_target(&self) -> Result<Target, Error> {
+        let like = Target::of(Vendor::of(Family::Anthropic).clone(), "");
+        self.current_target(None, &like).await
     }
 
     /// The target of an agent's last request, with the settings of another.

@@ -9,7 +9,10 @@ use interleaf::compaction::{
     SummaryForm, Trigger,
 };
 use interleaf::conversation::{Operation, PINNED, Truncate};
-use interleaf::model::{Blocks, Message, MessageId, Role};
+use interleaf::model::{
+    Arguments, AssistantPart, Blocks, Body, CallId, Extra, Message, MessageId, Parts, Role, Status,
+    ToolCall,
+};
 use interleaf::wire::{CacheMarks, Family, Vendor};
 use interleaf::{Session, Target};
 use interleaf_samples::generate::agent_session;
@@ -413,5 +416,122 @@ fn f2_turns_with_the_words_of_the_current_request_stay_if_asked() {
         let spared: Vec<&str> = plan.spared.iter().map(|spared| spared.message.as_str()).collect();
         assert_eq!(spared, ["m6", "m7"]);
         assert_eq!(plan.spared[0].cause, SparedCause::Relevant);
+    });
+}
+
+#[test]
+fn h7_a_fact_is_not_kept_by_a_longer_one_with_the_same_letters() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        let mut policy = CompactionPolicy::default();
+        policy.summary_tokens = 900;
+        policy.facts = vec![FactRule::paths()];
+        let mut plan = plan(&mut session, &policy, 4_000).await;
+        let n = plan.n_messages / 2;
+        let paths = |first: &str| {
+            let rest = (1..n).map(|i| format!("src/part{i}.rs"));
+            std::iter::once(first.to_owned()).chain(rest).collect::<Vec<_>>().join(", ")
+        };
+        for longer in ["src/part0.rs.bak", "lib/src/part0.rs", "src/part0.rst"] {
+            let mut plan = plan.clone();
+            let got = session.take_summary(&mut plan, &policy, &target(), &paths(longer)).await;
+            let Compacted::Again(refused) = got.unwrap() else { panic!("{longer}") };
+            let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
+            assert_eq!((missing.len(), &*missing[0].text), (1, "src/part0.rs"));
+        }
+        let whole = paths("src/part0.rs:17");
+        let got = session.take_summary(&mut plan, &policy, &target(), &whole).await.unwrap();
+        assert!(matches!(got, Compacted::Taken(_)), "{got:?}");
+    });
+}
+
+#[test]
+fn h7_what_was_pinned_since_the_plan_stays_in_the_request_and_so_do_its_facts() {
+    block_on(async {
+        let mut session = of(talk(30)).await;
+        let mut policy = CompactionPolicy::default();
+        policy.summary_tokens = 900;
+        policy.facts = vec![FactRule::paths()];
+        let mut plan = plan(&mut session, &policy, 4_000).await;
+        session.mark(0, PINNED).await.unwrap();
+        let rest: Vec<_> = (1..plan.n_messages / 2).map(|i| format!("src/part{i}.rs")).collect();
+        let got = session.take_summary(&mut plan, &policy, &target(), &rest.join(", ")).await;
+        assert!(matches!(got.unwrap(), Compacted::Taken(_)));
+        let next = session.preview(&recipe(40_000), &target()).await.unwrap().request().unwrap();
+        let body = String::from_utf8(next.body.to_bytes()).unwrap();
+        assert!(body.contains("Please look at src/part0.rs"), "{body}");
+    });
+}
+
+#[test]
+fn h7_a_pinned_message_that_no_request_shows_must_be_in_the_summary_word_for_word() {
+    block_on(async {
+        let mut said = talk(30);
+        // A result without a call is in no request.
+        said[5] = Message::tool(
+            CallId::new("no-such-call").unwrap(),
+            Status::Ok,
+            "The boiler is at 81 degrees.",
+        );
+        let mut session = of(said).await;
+        let policy = small();
+        let mut plan = plan(&mut session, &policy, 4_000).await;
+        assert!(plan.covers.contains(&MessageId::new("m5")));
+        session.mark(5, PINNED).await.unwrap();
+        let got = session.take_summary(&mut plan, &policy, &target(), "All went well.").await;
+        let Compacted::Again(refused) = got.unwrap() else { panic!() };
+        let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
+        assert_eq!(&*missing[0].rule, "pinned message");
+        let text = "All went well. The boiler is at 81 degrees.";
+        let got = session.take_summary(&mut plan, &policy, &target(), text).await.unwrap();
+        assert!(matches!(got, Compacted::Taken(_)), "{got:?}");
+    });
+}
+
+#[test]
+fn f3_a_request_that_leaves_out_what_is_to_be_summarised_is_not_gone_on_from() {
+    block_on(async {
+        let mut target = target_of(Vendor::of(Family::Anthropic), "claude-sonnet-4-5");
+        target.options.cache = CacheMarks::On;
+        let mut session = of(talk(60)).await;
+        // The oldest turns do not fit this window.
+        let (policy, recipe) = (small(), recipe(4_000));
+        session.record(&recipe, &target).await.unwrap();
+        session.append(Message::assistant("Now it is fast.")).await.unwrap();
+        session.append(Message::user("Thank you. What is left?")).await.unwrap();
+        session.record(&recipe, &target).await.unwrap();
+        let plan = session.compaction_now(&policy, &recipe, &target).await.unwrap();
+        let own = (&recipe, &target);
+        let ask = session.compaction_request(&plan, &policy, own, &target).await.unwrap();
+        assert_eq!(ask.form, SummaryForm::Transcript);
+        let body = String::from_utf8(ask.request.body.to_bytes()).unwrap();
+        assert!(body.contains("src/part0.rs"), "{body}");
+    });
+}
+
+#[test]
+fn facts_in_calls_are_read_without_the_escapes_of_json() {
+    block_on(async {
+        let mut said = talk(30);
+        let arguments = Arguments::from_text(r#"{"text": "one\nsrc/two.rs\nthree"}"#);
+        let call = ToolCall {
+            id: CallId::new("c1").unwrap(),
+            name: "write".into(),
+            arguments,
+            extra: Extra::NONE,
+        };
+        let done = call.result("done");
+        let call = Parts::new(vec![AssistantPart::Call(call)]).unwrap();
+        said[1] = Body::Assistant(call).into();
+        said.insert(2, done);
+        let mut session = of(said).await;
+        let mut policy = small();
+        policy.facts = vec![FactRule::paths().from(FactSource::Calls)];
+        let mut plan = plan(&mut session, &policy, 4_000).await;
+        let got = session.take_summary(&mut plan, &policy, &target(), "All went well.").await;
+        let Compacted::Again(refused) = got.unwrap() else { panic!() };
+        let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
+        let texts: Vec<&str> = missing.iter().map(|fact| &*fact.text).collect();
+        assert_eq!(texts, ["src/two.rs"]);
     });
 }

@@ -8,12 +8,16 @@
 )]
 
 mod cancel;
+mod compact;
 mod connections;
 mod cut;
 mod fall_back;
 mod families;
 mod keys;
+mod kill;
 mod llama;
+mod overflow;
+mod prepared;
 mod retries;
 mod send;
 mod server;

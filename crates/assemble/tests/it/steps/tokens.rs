@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interleaf_assemble::{Bpe, Budget, Estimate, Ledger, Rate, TokenCounter, Tokens, counter_for};
-use interleaf_model::{Extra, Json, Tool, ToolName};
+use interleaf_model::{Extra, Json, Message, Tool, ToolName};
 
 use crate::scene::{four_texts, input, ready, summary, view, words};
 
@@ -154,4 +154,21 @@ fn the_report_has_the_tokens_of_each_part() {
     };
     assert_eq!(tokens, expected);
     assert_eq!(tokens.total(), 7 + 13 + 33 + 49 + 14);
+}
+
+#[test]
+fn many_messages_count_as_each_by_itself_on_any_number_of_threads() {
+    let messages: Vec<Arc<Message>> = (0..2_500)
+        .map(|n| Arc::new(Message::user(&format!("message {n} {}", "word ".repeat(n % 7)))))
+        .collect();
+    let all: Vec<&Arc<Message>> = messages.iter().collect();
+    let each = Ledger::for_model("gpt-4.1");
+    let expected: Vec<u64> = all.iter().map(|message| each.message(message)).collect();
+    for n_threads in [1, 2, 7] {
+        let ledger = Ledger::for_model("gpt-4.1");
+        // Some are known already.
+        all.iter().step_by(3).for_each(|message| _ = ledger.message(message));
+        assert_eq!(ledger.messages(&all, n_threads), expected);
+        assert_eq!(ledger.messages(&all, n_threads), expected);
+    }
 }

@@ -14,14 +14,11 @@ use interleaf_transport::{
 
 use crate::failure::{Failure, Fault};
 
-const REACH: &str = "Transport";
+pub(crate) const REACH: &str = "Transport";
 
 /// How an API is reached, as the user wrote it.
 #[derive(Debug, Args)]
 pub(crate) struct ReachArguments {
-    /// Ask for the answer in one piece; that of a session is streamed otherwise
-    #[arg(long, conflicts_with = "stream", help_heading = REACH)]
-    whole: bool,
     /// The address of the vendor's API [default: the vendor's own]
     #[arg(long, value_name = "URL", help_heading = REACH)]
     base_url: Option<String>,
@@ -51,9 +48,6 @@ pub(crate) struct ReachArguments {
     /// How often to try again after a failure that may pass
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = REACH)]
     retries: u32,
-    /// Who is asked if the vendor gives no answer; may be repeated
-    #[arg(long, value_name = "VENDOR:MODEL", help_heading = REACH)]
-    fallback: Vec<String>,
     /// What a million tokens cost: INPUT/OUTPUT, or with the cache INPUT/READ/WRITE/OUTPUT
     /// [default: the list price, where it is known]
     #[arg(long, value_name = "PRICES", help_heading = REACH)]
@@ -61,38 +55,16 @@ pub(crate) struct ReachArguments {
 }
 
 impl ReachArguments {
-    /// Whether the answer comes in pieces.
-    pub(super) fn streams(&self, target: &Target, in_session: bool) -> bool {
-        (target.options.stream || in_session) && !self.whole
-    }
-
-    /// Who is asked, one after the other.
-    pub(super) fn targets(
-        &self,
-        mut target: Target,
-        streams: bool,
-    ) -> Result<Vec<Target>, Failure> {
-        target.options.stream = streams;
+    /// The target at the address that the flags name.
+    pub(crate) fn at_address(&self, mut target: Target) -> Target {
         if let Some(url) = &self.base_url {
             target.vendor = target.vendor.base_url(url);
         }
-        let mut targets = vec![target];
-        for named in &self.fallback {
-            let Some((vendor, model)) = named.split_once(':') else {
-                let rule = "a fall-back is written VENDOR:MODEL, such as openai:gpt-5";
-                return Err(Failure::new("--fallback", rule));
-            };
-            let next = Target::new(vendor, model);
-            let next = next.map_err(|e| Failure::new("--fallback", e.to_string()))?;
-            let mut like = targets[0].clone();
-            (like.vendor, like.options.model) = (next.vendor, next.options.model);
-            targets.push(like);
-        }
-        Ok(targets)
+        target
     }
 
     /// What sends the request. The flags for a key are about the first vendor.
-    pub(super) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
+    pub(crate) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
         let mut timeouts = Timeouts::default();
         timeouts.total = self.timeout.or(timeouts.total);
         timeouts.connect = self.connect_timeout.or(timeouts.connect);
@@ -114,7 +86,7 @@ impl ReachArguments {
     }
 
     /// What is worth knowing of an answer beside what it says.
-    pub(super) fn told(&self, answer: &Answer) -> Vec<String> {
+    pub(crate) fn told(&self, answer: &Answer) -> Vec<String> {
         let mut lines = Vec::new();
         if answer.attempts.len() > 1 {
             lines.extend(answer.attempts.iter().map(|attempt| format!("tried: {attempt}")));
@@ -143,6 +115,18 @@ impl ReachArguments {
         });
         lines
     }
+}
+
+/// Another model with the settings of a target, written VENDOR:MODEL.
+pub(crate) fn other(flag: &str, named: &str, like: &Target) -> Result<Target, Failure> {
+    let Some((vendor, model)) = named.split_once(':') else {
+        let rule = "a model of a vendor is written VENDOR:MODEL, such as openai:gpt-5";
+        return Err(Failure::new(flag, rule));
+    };
+    let next = Target::new(vendor, model).map_err(|e| Failure::new(flag, e.to_string()))?;
+    let mut like = like.clone();
+    (like.vendor, like.options.model) = (next.vendor, next.options.model);
+    Ok(like)
 }
 
 impl Failure {

@@ -1,0 +1,151 @@
+//! `interleaf compact`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::FilePath;
+use interleaf::Target;
+use interleaf::assemble::{Budget, Recipe};
+use interleaf::wire::Vendor;
+use interleaf_transport::CompactedBecause;
+
+use crate::api::vendor_parser;
+use crate::arguments::{ByteCount, parse_tokens};
+use crate::compacting::{policy, say_done};
+use crate::failure::{Failure, Stop, Verdict};
+use crate::open::{Missing, OpenSession, OpenStore};
+use crate::output::{Output, say};
+use crate::reach::{ReachArguments, other};
+
+/// Let a summary take the place of a session's oldest messages
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  id=$(interleaf sessions new)
+  interleaf sessions append $id fixtures/agent-session.json
+  interleaf compact $id --vendor anthropic --model claude-sonnet-4-5 --window 4000 --dry-run
+  interleaf compact $id --vendor anthropic --model claude-sonnet-4-5 --window 4000 --without-model
+
+The model writes the summary, and it is taken in only if it keeps what the policy says: by
+default every path of a file and every line that begins with `Decision:`. If it leaves
+something out it is asked once more, with the list; if that text does too, or there is no
+answer, a digest that no model writes takes its place. The log keeps every message.
+--vendor and --model are those of the session's requests; without them they are those of the
+last one that was recorded. Its system text and its tools are counted.")]
+pub(crate) struct CompactArguments {
+    /// The session; the start of its id is enough
+    id: String,
+    /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+
+    /// Show what would go and what would stay, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Ask no model: a digest takes the place of what goes
+    #[arg(long, conflicts_with = "writer")]
+    without_model: bool,
+    /// When, and what must stay: a JSON file, as docs/compaction.md says
+    #[arg(long, value_name = "PATH", value_hint = FilePath)]
+    policy: Option<PathBuf>,
+    /// Compact only if the policy says that it is due
+    #[arg(long)]
+    if_due: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Who serves the model of the session's requests [default: as in the last one]
+    #[arg(long, value_name = "NAME", value_parser = vendor_parser(), requires = "model")]
+    #[arg(help_heading = "API")]
+    vendor: Option<&'static Vendor>,
+    /// The model of the session's requests [default: as in the last one]
+    #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
+    model: Option<String>,
+    /// The model that writes the summary [default: the same]
+    #[arg(long, value_name = "VENDOR:MODEL", help_heading = "API")]
+    writer: Option<String>,
+    /// The model's context window, in tokens [default: the vendor's usual one]
+    #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = "API")]
+    window: Option<u64>,
+
+    #[command(flatten)]
+    reach: ReachArguments,
+}
+
+pub(crate) fn run(
+    arguments: &CompactArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let policy = policy("--policy", arguments.policy.as_deref(), limit)?;
+    let opened = OpenStore::open(arguments.store.as_deref(), Missing::Refuse)?;
+    let opened = opened.session(&arguments.id)?;
+    let target = arguments.target(&opened)?;
+    let writer = match &arguments.writer {
+        Some(named) => other("--writer", named, &target)?,
+        None => target.clone(),
+    };
+    let writer = arguments.reach.at_address(writer);
+    let mut recipe = Recipe::new();
+    recipe.budget = arguments.window.map(Budget::of_window);
+    if let Some(left_out) = opened.ask(opened.session.left_out(&recipe))? {
+        left_out.add_to(&mut recipe);
+    }
+    let name = opened.name();
+    let OpenSession { mut session, opened } = opened;
+    let refused = |e| Failure::session(&name, &e);
+    let plan = match arguments.if_due {
+        false => Some(opened.wait(session.compaction_now(&policy, &recipe, &target))),
+        true => opened.wait(session.compaction(&policy, &recipe, &target)).transpose(),
+    };
+    let Some(plan) = plan else {
+        let figures = opened.wait(session.figures(&recipe, &target)).map_err(refused)?;
+        say(format_args!("note: no compaction is due: {figures}"));
+        return Ok(Verdict::Fine);
+    };
+    let plan = plan.map_err(refused)?;
+    if arguments.json {
+        output.json_line(&plan)?;
+    } else {
+        output.text(&plan.to_string())?;
+    }
+    output.flush()?;
+    if arguments.dry_run {
+        return Ok(Verdict::Fine);
+    }
+    if arguments.without_model {
+        let done = opened.wait(session.compact_without_model(&plan, &policy, &target));
+        let done = done.map_err(refused)?;
+        say(format_args!("note: compacted without a model: {done}"));
+        return Ok(Verdict::Fine);
+    }
+    let transport = arguments.reach.transport(&writer)?;
+    let how = (&policy, CompactedBecause::Asked);
+    let done = opened.wait(async {
+        tokio::select! {
+            done = transport.carry_out(&mut session, plan, how, (&recipe, &target), &writer) => {
+                Some(done)
+            }
+            _ = tokio::signal::ctrl_c() => None,
+        }
+    });
+    let Some(done) = done else {
+        say("interrupted: the session is as it was");
+        return Ok(Verdict::Interrupted);
+    };
+    say_done(&done.map_err(|e| Failure::transport(&e))?);
+    Ok(Verdict::Fine)
+}
+
+impl CompactArguments {
+    /// The target of the session's requests.
+    fn target(&self, session: &OpenSession) -> Result<Target, Failure> {
+        match (self.vendor, &self.model) {
+            (Some(vendor), Some(model)) => Ok(Target::of(vendor.clone(), model)),
+            _ => session
+                .ask(session.session.last_target())
+                .map_err(|failure| failure.hint("--vendor and --model name it")),
+        }
+    }
+}

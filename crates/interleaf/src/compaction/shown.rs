@@ -1,0 +1,78 @@
+//! A compaction for people: what goes, what stays and why, and the tokens before and after.
+
+use std::fmt;
+
+use super::{CompactedReport, Compaction, Figures, SparedCause};
+
+/// As many messages that stay are named.
+const NAMED: usize = 20;
+
+impl SparedCause {
+    /// Why a message stays, in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::System => "a system message",
+            Self::Pinned => "pinned",
+            Self::Open => "a call without a result",
+            Self::Block => "of one tool block with one that stays",
+            Self::Unheard => "another agent's",
+            Self::LatestUser => "the user's latest words",
+            Self::Task => "the sub-agent's task",
+            Self::Role => "of a role that the policy keeps",
+            Self::UserText => "what a user said",
+            Self::Relevant => "has words of the current request",
+        }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tokens, limit, messages, fixed } = self;
+        let percent = self.fill() * 100.0;
+        write!(f, "{messages} messages, {tokens} tokens, {percent:.0} % of {limit}")?;
+        match fixed {
+            0 => Ok(()),
+            fixed => write!(f, " ({fixed} for tools, system texts and context)"),
+        }
+    }
+}
+
+impl fmt::Display for Compaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "before  {}", self.figures)?;
+        let (n, covered) = (self.n_messages, self.covered);
+        write!(f, "goes    {n} messages, {covered} tokens")?;
+        if let (Some(first), Some(last)) = (self.messages.first(), self.messages.last()) {
+            write!(f, ": {} to {}", first.id, last.id)?;
+        }
+        match &self.earlier {
+            Some(_) => writeln!(f, ", with the summary before")?,
+            None => writeln!(f)?,
+        }
+        let stays = self.figures.messages.saturating_sub(n);
+        write!(f, "stays   {stays} messages")?;
+        match &self.stays_from {
+            Some(from) => writeln!(f, ": all from {from} on")?,
+            None => writeln!(f)?,
+        }
+        for spared in self.spared.iter().take(NAMED) {
+            writeln!(f, "          {}, {}", spared.message, spared.cause.words())?;
+        }
+        if let Some(more) = self.spared.len().checked_sub(NAMED + 1) {
+            writeln!(f, "          and {} more", more + 1)?;
+        }
+        let percent = self.after as f64 / self.figures.limit.max(1) as f64 * 100.0;
+        writeln!(f, "after   at most {} tokens, {percent:.0} %", self.after)
+    }
+}
+
+impl fmt::Display for CompactedReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n_messages, before, after, n_facts } = self;
+        write!(
+            f,
+            "{n_messages} messages of {before} tokens gave way to {after} tokens with {n_facts} \
+             facts"
+        )
+    }
+}

@@ -1,0 +1,238 @@
+//! The request that asks a model for a summary.
+
+use std::borrow::Cow;
+
+use interleaf_assemble::{FindingKind, Recipe, Report, Step};
+use interleaf_conversation::Conversation;
+use interleaf_model::{Message, Role};
+use interleaf_wire::Decoder;
+
+use super::super::lane::{Lane, Made, Went};
+use super::super::{Session, now, request};
+use super::{facts, heard, most};
+use crate::compaction::{
+    Compaction, CompactionPolicy, Fact, SummaryForm, SummaryRequest, again, extending,
+    instructions, transcript,
+};
+use crate::{Error, ErrorKind, Impact, Next, Request, Single, Target};
+
+/// The beginning of the first message that stays, by which a model finds it.
+const FIRST_WORDS: usize = 80;
+
+impl Session {
+    /// The request that asks for the summary, for the model that is to write it. If that is
+    /// the session's own and its cache makes it cheaper, it is the session's next request with
+    /// one more message; else a transcript. After a text was refused it says why.
+    ///
+    /// # Errors
+    /// If a key is needed and none is given, or what is to be covered does not fit the model's
+    /// window however much it is shortened.
+    pub async fn compaction_request(
+        &mut self,
+        compaction: &Compaction,
+        policy: &CompactionPolicy,
+        own: (&Recipe, &Target),
+        writer: &Target,
+    ) -> Result<SummaryRequest, Error> {
+        let http = writer.vendor.http(&writer.options, writer.key.as_ref()).map_err(Error::wire)?;
+        let mut ask = self.summary_request(compaction, policy, own, writer).await?;
+        ask.request.http = Some(http);
+        Ok(ask)
+    }
+
+    /// As [`compaction_request`](Self::compaction_request), for a caller who sends the body by
+    /// other means: no key is needed.
+    ///
+    /// # Errors
+    /// If what is to be covered does not fit the model's window however much it is shortened,
+    /// or the facts to keep do not fit a summary.
+    pub async fn summary_request(
+        &mut self,
+        compaction: &Compaction,
+        policy: &CompactionPolicy,
+        (recipe, target): (&Recipe, &Target),
+        writer: &Target,
+    ) -> Result<SummaryRequest, Error> {
+        let facts = facts(compaction, policy)?;
+        self.check_facts(compaction, (policy, &facts), target).await?;
+        let plain = self.transcript_request(compaction, (policy, &facts), writer).await;
+        let is_own = writer.vendor.name == target.vendor.name
+            && writer.options.model == target.options.model;
+        if is_own && compaction.refused.is_empty() {
+            let extended = self.extended(compaction, (policy, &facts), recipe, writer).await?;
+            let whole = plain.as_ref().ok().map(|request| request.impact.tokens as f64);
+            if let Some((price, request)) = extended
+                && whole.is_none_or(|whole| price < whole)
+            {
+                return Ok(SummaryRequest { request, form: SummaryForm::Extended });
+            }
+        }
+        Ok(SummaryRequest { request: plain?, form: SummaryForm::Transcript })
+    }
+
+    /// Whether a summary can have all facts: no text keeps the contract otherwise.
+    async fn check_facts(
+        &mut self,
+        compaction: &Compaction,
+        (policy, facts): (&CompactionPolicy, &[Fact]),
+        target: &Target,
+    ) -> Result<(), Error> {
+        let ledger = self.ledger(&target.options.model).await?;
+        let most = most(policy, compaction.covered);
+        let tokens: u64 = facts.iter().map(|fact| ledger.text(&fact.text)).sum();
+        if tokens > most {
+            let n = facts.len();
+            return Err(Error::no_room(format!(
+                "{n} facts to keep take {tokens} tokens, and the summary may have {most}: let the \
+                 policy keep fewer, or more tokens for the summary"
+            )));
+        }
+        Ok(())
+    }
+
+    async fn transcript_request(
+        &mut self,
+        compaction: &Compaction,
+        (policy, facts): (&CompactionPolicy, &[Fact]),
+        writer: &Target,
+    ) -> Result<Request, Error> {
+        let writer = &plain(writer);
+        let ledger = self.ledger(&writer.options.model).await?;
+        let system = instructions(policy, facts);
+        let limit = writer.budget().limit();
+        let most = limit.saturating_sub(ledger.text(&system) + 2 * policy.summary_tokens);
+        let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
+        let counts = (|text: &str| ledger.text(text), most);
+        let text = transcript(&compaction.messages, earlier, counts).map_err(|least| {
+            Error::no_room(format!(
+                "what is to be summarised has {least} tokens at the least, and the model's window \
+                 leaves {most}: choose a model with a larger one"
+            ))
+        })?;
+        let mut conversation = Conversation::default();
+        let mut say = |message: Message| conversation.append(message).map_err(Error::conversation);
+        say(Message::user(&text))?;
+        for (refused, why) in &compaction.refused {
+            if !refused.trim().is_empty() {
+                say(Message::assistant(refused))?;
+            }
+            say(Message::user(&again(why)))?;
+        }
+        let recipe = Recipe::new().with_system(system).with_ledger(ledger);
+        let preview = Single::of(&conversation, &recipe).preview(Some(writer))?;
+        let Some(body) = preview.body else {
+            return Err(Error::rule("a request for a summary waits for nothing"));
+        };
+        let decoder = Decoder::new(writer.vendor.family, body.names.clone());
+        let decoder = match &writer.key {
+            Some(key) => decoder.hiding(key),
+            None => decoder,
+        };
+        let report = preview.assembly.report;
+        let impact = Impact::first(report.tokens.as_ref().map_or(0, |tokens| tokens.total()));
+        Ok(Request { number: None, http: None, body, decoder, report, impact })
+    }
+
+    /// The session's next request with one more message, which asks for the summary, and what
+    /// it costs. Nothing, if that is not known.
+    async fn extended(
+        &mut self,
+        compaction: &Compaction,
+        (policy, facts): (&CompactionPolicy, &[Fact]),
+        recipe: &Recipe,
+        target: &Target,
+    ) -> Result<Option<(f64, Request)>, Error> {
+        if self.conversation.newest_request(None).is_none() {
+            return Ok(None);
+        }
+        let first_kept = first_words(&self.conversation, compaction);
+        let text = extending(policy, facts, first_kept.as_deref());
+        let mut conversation = self.conversation.clone();
+        conversation.append(Message::user(&text)).map_err(Error::conversation)?;
+        // What is kept free for an answer is more than this one needs; but a history that was
+        // shortened for the window may then be shown as it was not before.
+        let mut roomy = recipe.clone();
+        if let Some(budget) = &mut roomy.budget {
+            budget.reserve = budget.reserve.min(policy.summary_tokens);
+        }
+        let mut cheapest: Option<(f64, Request)> = None;
+        for recipe in [recipe, &roomy] {
+            let made = match self.made_beside(&conversation, recipe, target).await {
+                // A transcript is shorter.
+                Err(error) if error.kind() == ErrorKind::TooLarge => continue,
+                made => made?,
+            };
+            let Some(request) = made.and_then(Next::request) else { continue };
+            if is_shortened(&request.report, compaction) {
+                continue;
+            }
+            let Some(price) = request.impact.cost.as_ref().map(|cost| cost.price) else { continue };
+            if cheapest.as_ref().is_none_or(|(least, _)| price < *least) {
+                cheapest = Some((price, request));
+            }
+        }
+        Ok(cheapest)
+    }
+
+    /// The next request of another conversation that goes on from this session's. What this
+    /// session knows does not change.
+    async fn made_beside(
+        &mut self,
+        conversation: &Conversation,
+        recipe: &Recipe,
+        target: &Target,
+    ) -> Result<Option<Next>, Error> {
+        let time = now()?;
+        let mut recipe = self.kept().await?.complete(recipe, time).await?.into_owned();
+        if recipe.ledger.is_none() {
+            recipe.ledger = Some(self.ledger(&target.options.model).await?);
+        }
+        let mut recipe = Cow::Owned(recipe);
+        target.suit(&mut recipe);
+        let target = &*self.keyed(target, None).await?;
+        let went = Went {
+            last: self.conversation.last_request(None),
+            newest: self.conversation.newest_request(None),
+        };
+        let stood = match went.last {
+            Some(event) => self.stood(event).await?,
+            None => Default::default(),
+        };
+        let mut lane = Lane::default();
+        lane.catch_up(went, stood, self.before(went.newest).await?, None);
+        let at = (time.as_microseconds() / 1_000_000).max(0) as u64;
+        Ok(match lane.make(conversation, &recipe, target, (at, None))? {
+            Made::Ready(made) => Some(request::next(*made, None, target)),
+            Made::Waiting(_) => None,
+        })
+    }
+}
+
+/// Whether a request leaves something out for its window that is to be summarised: who does not
+/// see it cannot report it.
+fn is_shortened(report: &Report, compaction: &Compaction) -> bool {
+    let mut fitted = report.findings().filter(|(step, _)| *step == Step::Fit);
+    fitted.any(|(_, found)| {
+        found.kind == FindingKind::Dropped || compaction.covers.contains(&found.message)
+    })
+}
+
+/// The target for a request that has no tools and whose answer is a plain text.
+fn plain(writer: &Target) -> Target {
+    let mut writer = writer.clone();
+    let options = &mut writer.options;
+    (options.tool_choice, options.parallel_tool_calls) = (None, None);
+    options.response_format = None;
+    options.stop.clear();
+    options.hosted_tools.clear();
+    writer
+}
+
+/// The first words of the first message that stays and says something.
+fn first_words(conversation: &Conversation, compaction: &Compaction) -> Option<String> {
+    let heard = heard(conversation);
+    let last = heard.iter().rposition(|message| compaction.covers.contains(&message.id))?;
+    let stays = heard[last + 1..].iter().filter(|message| message.role() != Role::System);
+    let text = stays.map(|message| message.text()).find(|text| !text.trim().is_empty())?;
+    Some(text.trim().chars().take(FIRST_WORDS).collect())
+}

@@ -1,0 +1,224 @@
+//! A text that is to be the summary: held against its contract, and taken in.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use interleaf_assemble::{Agent, OpenBlock, Recipe, Summary};
+use interleaf_model::{Finish, Message, MessageId, Reply};
+
+use super::super::Session;
+use super::{facts, heard, most};
+use crate::compaction::{
+    Compacted, CompactedReport, Compaction, CompactionPolicy, Fact, Ground, Held, Judged, Refusal,
+    check, digest, protected,
+};
+use crate::preview::pinned;
+use crate::{Error, Single, Target};
+
+impl Session {
+    /// Takes in a text as the summary, if it keeps the contract. If it does not, it is to be
+    /// asked for once more; if that does not either, a digest made without a model takes its
+    /// place.
+    ///
+    /// # Errors
+    /// If what it covers has changed since, another summary was taken in meanwhile, or the store
+    /// refuses; nothing has changed then.
+    pub async fn take_summary(
+        &mut self,
+        compaction: &mut Compaction,
+        policy: &CompactionPolicy,
+        target: &Target,
+        text: &str,
+    ) -> Result<Compacted, Error> {
+        let checked = self.checked(compaction, policy, target, text).await?;
+        match judged(compaction, text, checked.refused) {
+            Judged::Kept => {
+                self.put_summary(compaction, text.trim()).await?;
+                Ok(Compacted::Taken(report(compaction, checked.tokens, checked.n_facts)))
+            }
+            Judged::Again(refused) => Ok(Compacted::Again(refused)),
+            Judged::Broken(refused) => {
+                let report = self.compact_without_model(compaction, policy, target).await?;
+                Ok(Compacted::Digest(report, refused))
+            }
+        }
+    }
+
+    /// Holds an answer against the contract. Nothing is taken in: that is for
+    /// [`take_summary`](Self::take_summary), or for
+    /// [`compact_without_model`](Self::compact_without_model) if it was broken twice.
+    ///
+    /// # Errors
+    /// If what it covers has changed since.
+    pub async fn judge_summary(
+        &mut self,
+        compaction: &mut Compaction,
+        policy: &CompactionPolicy,
+        target: &Target,
+        answer: &Reply,
+    ) -> Result<Judged, Error> {
+        let text = answer.message.text();
+        let mut refused = self.checked(compaction, policy, target, &text).await?.refused;
+        if matches!(answer.finish, Finish::Length | Finish::Cut) && refused != [Refusal::Empty] {
+            refused.insert(0, Refusal::CutOff);
+        }
+        Ok(judged(compaction, &text, refused))
+    }
+
+    async fn checked(
+        &mut self,
+        compaction: &Compaction,
+        policy: &CompactionPolicy,
+        target: &Target,
+        text: &str,
+    ) -> Result<Checked, Error> {
+        let ledger = self.ledger(&target.options.model).await?;
+        let (facts, text) = (facts(compaction, policy)?, text.trim());
+        let stays = self.stays(compaction, text)?;
+        let most = most(policy, compaction.covered);
+        let language = policy.language.as_deref();
+        let tokens = ledger.text(text);
+        let n_facts = facts.len();
+        let kept = stays.lost.into_iter().chain(facts.into_owned()).collect::<Vec<Fact>>();
+        let held = Held { facts: &kept, stays: &stays.messages, most, language };
+        Ok(Checked { refused: check(text, tokens, &held), tokens, n_facts })
+    }
+
+    /// Takes in a digest as the summary: what must be kept, word for word, and a notice. No
+    /// model writes it (F5).
+    ///
+    /// # Errors
+    /// If what must be kept is no shorter than what it was found in; and as
+    /// [`take_summary`](Self::take_summary).
+    pub async fn compact_without_model(
+        &mut self,
+        compaction: &Compaction,
+        policy: &CompactionPolicy,
+        target: &Target,
+    ) -> Result<CompactedReport, Error> {
+        let ledger = self.ledger(&target.options.model).await?;
+        let facts = facts(compaction, policy)?;
+        let stays = self.stays(compaction, "")?;
+        let n_facts = facts.len();
+        let kept = stays.lost.into_iter().chain(facts.into_owned()).collect::<Vec<Fact>>();
+        let most = most(policy, compaction.covered);
+        let held = Held { facts: &kept, stays: &stays.messages, most, language: None };
+        let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
+        let counts = (|text: &str| ledger.text(text), held.most);
+        let text = digest(&compaction.messages, earlier, &kept, counts);
+        let tokens = ledger.text(&text);
+        if let Some(refusal) = check(&text, tokens, &held).first() {
+            return Err(Error::no_room(format!(
+                "{} facts to keep leave nothing to gain: of the digest, {refusal}; let the policy \
+                 keep fewer, or more tokens for the summary",
+                kept.len()
+            )));
+        }
+        self.put_summary(compaction, &text).await?;
+        Ok(report(compaction, tokens, n_facts))
+    }
+
+    async fn put_summary(&mut self, compaction: &Compaction, text: &str) -> Result<(), Error> {
+        let earlier = self.kept().await?.active_summary();
+        if earlier.as_deref() != compaction.earlier.as_ref() {
+            return Err(Error::rule(
+                "another summary was taken in since this compaction was planned: plan it again",
+            ));
+        }
+        self.summarise(summary_of(compaction, text)).await
+    }
+
+    /// What the model still sees if this text becomes the summary, if all that gives way is
+    /// still visible.
+    fn stays(&self, compaction: &Compaction, text: &str) -> Result<Stays, Error> {
+        let heard = heard(&self.conversation);
+        let gives_way = |message: &Message| compaction.covers.contains(&message.id);
+        let n = heard.iter().filter(|message| gives_way(message)).count();
+        let earlier = compaction.earlier.as_ref().map_or(0, |summary| {
+            heard.iter().filter(|message| summary.covers.contains(&message.id)).count()
+        });
+        if n != compaction.n_messages + earlier {
+            return Err(Error::rule(
+                "messages that were to be summarised are no longer visible: plan it again",
+            ));
+        }
+        let mut stays: Vec<Arc<Message>> =
+            heard.iter().filter(|message| !gives_way(message)).map(|m| Arc::clone(m)).collect();
+        // What was planned spares these. What was pinned, opened or hidden since may have made
+        // others of them: what the next request shows of those is looked at.
+        let policy = CompactionPolicy::default();
+        let ground = Ground {
+            messages: heard,
+            agent: &Agent::Main,
+            pinned: pinned(&self.conversation),
+            tokens: Vec::new(),
+            relevant: Vec::new(),
+            task: None,
+            policy: &policy,
+        };
+        let mut covered = protected(&ground);
+        covered.retain(|(message, _)| gives_way(message));
+        let mut lost = Vec::new();
+        if !covered.is_empty() {
+            let shown = self.shown_with(summary_of(compaction, text))?;
+            for (message, rule) in covered {
+                match shown.contains(&message.id) {
+                    true => stays.push(message.clone()),
+                    false => lost.push(Fact {
+                        rule: rule.into(),
+                        text: message.text().trim().into(),
+                        message: Some(message.id.clone()),
+                    }),
+                }
+            }
+        }
+        Ok(Stays { messages: stays, lost })
+    }
+
+    /// The messages of the next request, if it had this summary.
+    fn shown_with(&self, mut summary: Summary) -> Result<BTreeSet<MessageId>, Error> {
+        if summary.text.trim().is_empty() {
+            summary.text = "-".into();
+        }
+        let mut recipe = Recipe::new();
+        recipe.open_block = OpenBlock::Wait;
+        recipe.summary = Some(Arc::new(summary));
+        let preview = Single::of(&self.conversation, &recipe).preview(None)?;
+        Ok(preview.entries().iter().map(|entry| entry.message.id.clone()).collect())
+    }
+}
+
+/// What a text was found to be.
+struct Checked {
+    refused: Vec<Refusal>,
+    tokens: u64,
+    n_facts: usize,
+}
+
+/// What the model still sees beside a summary.
+struct Stays {
+    messages: Vec<Arc<Message>>,
+    /// Messages that must not go, and would.
+    lost: Vec<Fact>,
+}
+
+fn judged(compaction: &mut Compaction, text: &str, refused: Vec<Refusal>) -> Judged {
+    if refused.is_empty() {
+        return Judged::Kept;
+    }
+    compaction.refused.push((text.trim().to_owned(), refused.clone()));
+    match compaction.refused.len() {
+        1 => Judged::Again(refused),
+        _ => Judged::Broken(refused),
+    }
+}
+
+fn summary_of(compaction: &Compaction, text: &str) -> Summary {
+    let (start, covers) = (compaction.start.clone(), compaction.covers.clone());
+    Summary { text: text.into(), start, covers }
+}
+
+fn report(compaction: &Compaction, tokens: u64, n_facts: usize) -> CompactedReport {
+    let n_messages = compaction.n_messages;
+    CompactedReport { n_messages, before: compaction.covered, after: tokens, n_facts }
+}

@@ -1,0 +1,240 @@
+//! A session is compacted: a model writes the summary, the contract is held against it.
+//!
+//! ```text
+//!   plan ──▶ request ──▶ a model ──▶ contract ── kept ──▶ summary
+//!              ▲                        │ broken once: what is missing
+//!              └────────────────────────┤
+//!                                       │ broken twice, or no answer
+//!                                       └──▶ digest, made without a model
+//! ```
+//!
+//! With [`Transport::compacting`], `ask` and its kin do this by themselves: before a request,
+//! when the policy says that it is due, and once after an API found a request too long.
+
+mod before;
+mod done;
+mod overflow;
+mod prepared;
+
+use std::sync::Arc;
+
+use interleaf::assemble::Recipe;
+use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged};
+use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
+
+pub use self::done::{CompactedBecause, CompactionDone, SummaryText, WithoutModel};
+pub(crate) use self::overflow::Room;
+use self::prepared::UnderWay;
+use crate::{Call, Error, ErrorKind, Transport};
+
+/// How sessions are compacted while they are asked.
+///
+/// ```
+/// use interleaf::Target;
+/// use interleaf::compaction::CompactionPolicy;
+/// use interleaf_transport::{Compacting, Transport};
+///
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let cheap = Target::new("openai", "gpt-5-mini")?;
+/// let compacting = Compacting::new(CompactionPolicy::default()).with_writer(cheap);
+/// // From here on `ask` compacts a session when its window is 80 % full.
+/// let transport = Transport::new()?.compacting(compacting);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Compacting {
+    /// When, and what must stay.
+    pub policy: CompactionPolicy,
+    /// The model that writes summaries. Nothing: the one that is asked.
+    pub writer: Option<Target>,
+}
+
+/// What a transport knows that compacts.
+pub(crate) struct Compacts {
+    pub(crate) how: Compacting,
+    under_way: UnderWay,
+}
+
+impl Compacting {
+    /// Compacts by this policy, with summaries by the model that is asked.
+    pub fn new(policy: CompactionPolicy) -> Self {
+        Self { policy, writer: None }
+    }
+
+    /// The same, with summaries by this model.
+    #[must_use]
+    pub fn with_writer(mut self, writer: Target) -> Self {
+        self.writer = Some(writer);
+        self
+    }
+}
+
+impl Transport {
+    /// The same transport for sessions that are compacted while they are asked. It shares
+    /// connections and keys with this one.
+    ///
+    /// Before a request, a session is compacted if the policy says that it is due. If an API
+    /// finds a request too long, the session is compacted once and the request sent again; if
+    /// it is still too long, it is shortened without a model and sent one last time. What was
+    /// done is in the answer, and in the error.
+    #[must_use]
+    pub fn compacting(&self, how: Compacting) -> Self {
+        let compacts = Compacts { how, under_way: UnderWay::default() };
+        Self(self.0.clone(), Some(Arc::new(compacts)))
+    }
+
+    /// Compacts a session now, whether that is due or not. `recipe` and `target` are those of
+    /// its requests; `writer` is the model that writes the summary.
+    ///
+    /// A text that breaks the contract is asked for once more, with the list of what is
+    /// missing. If that breaks it too, or there is no answer, a digest that is made without a
+    /// model takes its place; [`CompactionDone::without_model`] says why.
+    ///
+    /// # Errors
+    /// If nothing can be summarised, the writer has no key, the session changed meanwhile, or
+    /// not even a digest keeps what must be kept.
+    pub async fn compact(
+        &self,
+        session: &mut Session,
+        policy: &CompactionPolicy,
+        (recipe, target): (&Recipe, &Target),
+        writer: &Target,
+    ) -> Result<CompactionDone, Error> {
+        let plan = session.compaction_now(policy, recipe, target).await;
+        let plan = plan.map_err(|e| Error::in_session(e, name(target)))?;
+        self.carry_out(session, plan, (policy, CompactedBecause::Asked), (recipe, target), writer)
+            .await
+    }
+
+    /// As [`compact`](Self::compact), if the policy says that it is due.
+    ///
+    /// # Errors
+    /// As [`compact`](Self::compact).
+    pub async fn compact_if_due(
+        &self,
+        session: &mut Session,
+        policy: &CompactionPolicy,
+        (recipe, target): (&Recipe, &Target),
+        writer: &Target,
+    ) -> Result<Option<CompactionDone>, Error> {
+        let plan = session.compaction(policy, recipe, target).await;
+        let Some(plan) = plan.map_err(|e| Error::in_session(e, name(target)))? else {
+            return Ok(None);
+        };
+        let because = CompactedBecause::Due;
+        self.carry_out(session, plan, (policy, because), (recipe, target), writer).await.map(Some)
+    }
+
+    /// Carries out a compaction that was planned before.
+    ///
+    /// # Errors
+    /// As [`compact`](Self::compact).
+    pub async fn carry_out(
+        &self,
+        session: &mut Session,
+        mut plan: Compaction,
+        (policy, because): (&CompactionPolicy, CompactedBecause),
+        own: (&Recipe, &Target),
+        writer: &Target,
+    ) -> Result<CompactionDone, Error> {
+        let written = self.write(session, &mut plan, policy, own, writer).await?;
+        self.take_in(session, plan, written, (policy, because), own.1).await
+    }
+
+    /// Has a summary written, and checks it. Nothing of the session changes.
+    async fn write(
+        &self,
+        session: &mut Session,
+        plan: &mut Compaction,
+        policy: &CompactionPolicy,
+        own: (&Recipe, &Target),
+        writer: &Target,
+    ) -> Result<Written, Error> {
+        let mut texts = Vec::new();
+        loop {
+            let ask = match session.summary_request(plan, policy, own, writer).await {
+                Err(e) if e.kind() == EngineErrorKind::TooLarge => {
+                    let why = WithoutModel::Failed(e.to_string());
+                    return Ok(Written { texts, outcome: Err(why) });
+                }
+                ask => ask.map_err(|e| Error::in_session(e, name(writer)))?,
+            };
+            let answer = match self.send(&Call::of(&ask.request, writer)).await {
+                // What was set up wrongly is for whoever set it up.
+                Err(e) if matches!(e.kind(), ErrorKind::Key | ErrorKind::Request) => return Err(e),
+                Err(e) => {
+                    texts.push(SummaryText::failed(ask.form, &e));
+                    let why = WithoutModel::Failed(e.to_string());
+                    return Ok(Written { texts, outcome: Err(why) });
+                }
+                Ok(answer) => answer,
+            };
+            let judged = session.judge_summary(plan, policy, own.1, &answer.reply).await;
+            let judged = judged.map_err(|e| Error::in_session(e, name(writer)))?;
+            let text = answer.reply.message.text().into_owned();
+            let (refused, outcome) = match judged {
+                Judged::Kept => (Vec::new(), Some(Ok(text))),
+                Judged::Again(refused) => (refused, None),
+                Judged::Broken(refused) => {
+                    (refused.clone(), Some(Err(WithoutModel::Refused(refused))))
+                }
+                _ => (Vec::new(), None),
+            };
+            texts.push(SummaryText::of(ask.form, answer, refused));
+            if let Some(outcome) = outcome {
+                return Ok(Written { texts, outcome });
+            }
+        }
+    }
+
+    /// Takes in what was written, or a digest.
+    async fn take_in(
+        &self,
+        session: &mut Session,
+        mut plan: Compaction,
+        written: Written,
+        (policy, because): (&CompactionPolicy, CompactedBecause),
+        target: &Target,
+    ) -> Result<CompactionDone, Error> {
+        let Written { texts, outcome } = written;
+        let refused = |e| Error::in_session(e, name(target));
+        let (report, without_model) = match outcome {
+            Ok(text) => {
+                match session
+                    .take_summary(&mut plan, policy, target, &text)
+                    .await
+                    .map_err(refused)?
+                {
+                    Compacted::Taken(report) => (report, None),
+                    Compacted::Digest(report, why) => (report, Some(WithoutModel::Refused(why))),
+                    // It was right when it was written, and what was said since made it wrong.
+                    Compacted::Again(why) => {
+                        let done = session.compact_without_model(&plan, policy, target).await;
+                        (done.map_err(refused)?, Some(WithoutModel::Refused(why)))
+                    }
+                    _ => {
+                        let done = session.compact_without_model(&plan, policy, target).await;
+                        (done.map_err(refused)?, None)
+                    }
+                }
+            }
+            Err(why) => {
+                let done = session.compact_without_model(&plan, policy, target).await;
+                (done.map_err(refused)?, Some(why))
+            }
+        };
+        Ok(CompactionDone { because, plan, report, texts, without_model })
+    }
+}
+
+/// What came of asking for a summary.
+struct Written {
+    texts: Vec<SummaryText>,
+    outcome: Result<String, WithoutModel>,
+}
+
+fn name(target: &Target) -> (&str, &str) {
+    (&target.vendor.name, &target.options.model)
+}

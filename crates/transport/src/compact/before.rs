@@ -1,0 +1,91 @@
+//! What is done before a request: a compaction that is due, or the preparation of one.
+
+use interleaf::assemble::{Agent, Recipe};
+use interleaf::compaction::CompactionPolicy;
+use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
+
+use super::{CompactedBecause, Compacts, Room, name};
+use crate::failed::Failed;
+use crate::{Attempts, Error, ErrorKind, Transport};
+
+impl Transport {
+    /// Compacts a session before its next request, if that is due.
+    pub(crate) async fn compact_before(
+        &self,
+        session: &mut Session,
+        (recipe, target): (&Recipe, &Target),
+        room: &mut Room,
+    ) -> Result<(), Error> {
+        let Some(compacts) = &self.1 else { return Ok(()) };
+        // A summary covers what the main agent heard.
+        if recipe.agent != Agent::Main {
+            return Ok(());
+        }
+        let Compacts { how, under_way } = &**compacts;
+        let policy = &how.policy;
+        let refused = |e| Error::in_session(e, name(target));
+        let figures = session.figures(recipe, target).await.map_err(refused)?;
+        if figures.fixed > figures.limit {
+            return Err(does_not_fit(figures.fixed, figures.limit, target));
+        }
+        let is_due = policy.when.as_ref().is_some_and(|when| when.is_due(&figures));
+        if !is_due {
+            let is_early = policy.prepare.as_ref().is_some_and(|when| when.is_due(&figures));
+            if is_early {
+                under_way.begin(self, session, (recipe, target), how).await?;
+            }
+            return Ok(());
+        }
+        if let Some(prepared) = under_way.taken(session.id()).await {
+            let (plan, written) = prepared?;
+            let because = (policy, CompactedBecause::Prepared);
+            match self.take_in(session, plan, written, because, target).await {
+                Ok(done) => {
+                    room.done.push(done);
+                    return Ok(());
+                }
+                // What it covers has changed: it is dropped, and one is made anew.
+                Err(e) if is_stale(&e) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let writer = how.writer.as_ref().unwrap_or(target);
+        match self.compact_if_due(session, policy, (recipe, target), writer).await {
+            Ok(Some(done)) => room.done.push(done),
+            Ok(None) => {
+                let why = format!("too little can give way for a summary ({figures})");
+                room.not_done = Some(why);
+            }
+            // What may not give way whole may still be shortened, which is for the request to
+            // find out.
+            Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+}
+
+fn is_stale(error: &Error) -> bool {
+    error.session().is_some_and(|e| e.kind() == EngineErrorKind::Invalid)
+}
+
+/// Whether what must stay leaves no room.
+pub(super) fn is_no_room(error: &Error) -> bool {
+    error.session().is_some_and(|e| e.kind() == EngineErrorKind::TooLarge)
+}
+
+/// Nothing can help: no call is made.
+fn does_not_fit(fixed: u64, limit: u64, target: &Target) -> Error {
+    let text = format!(
+        "no compaction helps: tools, system texts and context take {fixed} tokens, and a request \
+         may have {limit}"
+    );
+    Error::of(Failed::new(ErrorKind::Request, text), name(target), Attempts::default())
+}
+
+/// A policy by which a compaction is due at once.
+pub(super) fn at_once(policy: &CompactionPolicy) -> CompactionPolicy {
+    let mut policy = policy.clone();
+    policy.when = Some(interleaf::compaction::Trigger::Tokens(0));
+    policy
+}

@@ -1,0 +1,147 @@
+//! A request that an API found too long.
+//!
+//! | which time | what is done |
+//! |---|---|
+//! | first | the session is compacted, and the request made for what the API takes |
+//! | second | the request is shortened without a model: old results, then the oldest turns |
+//! | third | an error with the figures |
+//!
+//! A request that is not smaller than the one before by a margin is not sent.
+
+use interleaf::assemble::{Agent, Budget, Recipe};
+use interleaf::wire::ApiErrorKind;
+use interleaf::{Session, Target};
+
+use super::before::{at_once, is_no_room};
+use super::{CompactedBecause, CompactionDone, Compacts, name};
+use crate::attempt::Because;
+use crate::{Error, ErrorKind, Transport};
+
+/// Each request takes at most this part of the one before that was too long.
+const MOST_OF_BEFORE: f64 = 0.9;
+/// As much is tried if the API does not say what it takes.
+const PART_IF_UNTOLD: f64 = 0.75;
+/// As much of what the API takes is tried the second time: our count was too low the first.
+const HARDER: f64 = 0.6;
+
+/// What was done to make a request shorter.
+#[derive(Default)]
+pub(crate) struct Room {
+    /// By our count, the tokens of each request that was too long.
+    too_long: Vec<u64>,
+    pub(crate) done: Vec<CompactionDone>,
+    /// Why a compaction was not done.
+    pub(crate) not_done: Option<String>,
+}
+
+impl Room {
+    /// The error of the API with what was tried about it.
+    pub(crate) fn error(self, error: Error) -> Error {
+        let error = match self.too_long.as_slice() {
+            [] => error,
+            [first] => error.saying(&format!("it had {first} tokens by our count")),
+            [first, rest @ ..] => {
+                let rest: Vec<String> = rest.iter().map(u64::to_string).collect();
+                let rest = rest.join(", then ");
+                error.saying(&format!(
+                    "by our count it had {first} tokens, after a compaction {rest}"
+                ))
+            }
+        };
+        error.with_compactions(self.done)
+    }
+}
+
+impl Transport {
+    /// Makes room after a request was too long: the recipe by which the next one is made, and
+    /// why. None, if there is nothing more to do.
+    pub(crate) async fn make_room(
+        &self,
+        session: &mut Session,
+        (recipe, target): (&Recipe, &Target),
+        error: &Error,
+        room: &mut Room,
+    ) -> Result<Option<(Recipe, Because)>, Error> {
+        let ErrorKind::Api(ApiErrorKind::TooLong { tokens, limit }) = error.kind() else {
+            return Ok(None);
+        };
+        let Some(compacts) = self.1.as_ref().filter(|_| recipe.agent == Agent::Main) else {
+            return Ok(None);
+        };
+        let Compacts { how, under_way } = &**compacts;
+        let refused = |e| Error::in_session(e, name(target));
+        let sent = match room.too_long.is_empty() {
+            true => {
+                let figures = session.figures(recipe, target).await.map_err(refused)?;
+                let fitted = recipe.budget.is_some().then_some(figures.limit);
+                figures.tokens.min(fitted.unwrap_or(u64::MAX))
+            }
+            false => self.counted(session, recipe, target).await?.unwrap_or(0),
+        };
+        room.too_long.push(sent);
+        let taken = match (tokens, limit) {
+            (Some(tokens), Some(limit)) if tokens > limit => {
+                (sent as f64 * limit as f64 / tokens as f64) as u64
+            }
+            (_, Some(limit)) => limit,
+            _ => (sent as f64 * PART_IF_UNTOLD) as u64,
+        };
+        let (most, because) = match room.too_long.len() {
+            1 => (taken, Because::Compacted),
+            2 => ((taken as f64 * HARDER) as u64, Because::Shortened),
+            _ => return Ok(None),
+        };
+        let most = most.min((sent as f64 * MOST_OF_BEFORE) as u64);
+        let mut smaller = recipe.clone();
+        smaller.budget = Some(budget(recipe, most, target));
+        if because == Because::Compacted {
+            // What was prepared was planned for another window.
+            under_way.forget(session.id());
+            let policy = at_once(&how.policy);
+            let plan = session.compaction(&policy, &smaller, target).await.map_err(refused);
+            match plan {
+                Ok(Some(plan)) => {
+                    let writer = how.writer.as_ref().unwrap_or(target);
+                    let because = (&policy, CompactedBecause::Overflow);
+                    let own = (&smaller, target);
+                    match self.carry_out(session, plan, because, own, writer).await {
+                        Ok(done) => room.done.push(done),
+                        Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),
+                        Err(e) => return Err(e),
+                    }
+                }
+                Ok(None) => {}
+                Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),
+                Err(e) => return Err(e),
+            }
+        }
+        // The fill is that of the request itself; if what must be said does not fit, this is
+        // the error with the figures, and nothing is sent.
+        match self.counted(session, &smaller, target).await? {
+            Some(tokens) if tokens <= most => Ok(Some((smaller, because))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The tokens of the next request, as it would be sent.
+    async fn counted(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        target: &Target,
+    ) -> Result<Option<u64>, Error> {
+        let next = session.preview(recipe, target).await;
+        let next = next.map_err(|e| Error::in_session(e, name(target)))?;
+        let tokens = next.request().and_then(|request| request.report.tokens);
+        Ok(tokens.map(|tokens| tokens.total()))
+    }
+}
+
+/// A budget under which a request may take this many tokens.
+fn budget(recipe: &Recipe, most: u64, target: &Target) -> Budget {
+    let reserve = target.options.max_tokens.unwrap_or(0);
+    let window = most.saturating_add(reserve);
+    let usual = recipe.budget.unwrap_or_else(|| Budget::of_window(window));
+    let longest_result = usual.longest_result.min(most / 4).max(1);
+    Budget { window, reserve, longest_result, ..usual }
+}

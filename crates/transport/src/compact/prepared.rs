@@ -1,0 +1,97 @@
+//! Summaries that are written while the agent goes on, one for each session at a time.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use interleaf::assemble::Recipe;
+use interleaf::compaction::Compaction;
+use interleaf::store::SessionId;
+use interleaf::{Session, Target};
+use tokio::task::JoinHandle;
+
+use super::before::{at_once, is_no_room};
+use super::{Compacting, Written, name};
+use crate::failed::Failed;
+use crate::{Attempts, Error, ErrorKind, Transport};
+
+/// As many summaries are kept for sessions that nobody asks again; the oldest is dropped.
+const MOST: usize = 256;
+
+type Outcome = Result<(Compaction, Written), Error>;
+
+/// The summaries that are being written, or wait to be taken in.
+#[derive(Default)]
+pub(super) struct UnderWay(Mutex<HashMap<SessionId, Prepared>>);
+
+struct Prepared {
+    began: Instant,
+    task: JoinHandle<Outcome>,
+}
+
+impl Drop for Prepared {
+    /// Whoever forgets a summary wants no more of it.
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl UnderWay {
+    /// Has a summary written, unless one is.
+    pub(super) async fn begin(
+        &self,
+        transport: &Transport,
+        session: &mut Session,
+        (recipe, target): (&Recipe, &Target),
+        how: &Compacting,
+    ) -> Result<(), Error> {
+        if self.lock().contains_key(&session.id()) {
+            return Ok(());
+        }
+        let policy = at_once(&how.policy);
+        let plan = session.compaction(&policy, recipe, target).await;
+        let mut plan = match plan.map_err(|e| Error::in_session(e, name(target))) {
+            Ok(Some(plan)) => plan,
+            Ok(None) => return Ok(()),
+            Err(e) if is_no_room(&e) => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        let mut copy = session.duplicate();
+        // The task must not hold what it is kept in.
+        let transport = Transport(transport.0.clone(), None);
+        let (recipe, target) = (recipe.clone(), target.clone());
+        let writer = how.writer.clone().unwrap_or_else(|| target.clone());
+        let task = tokio::spawn(async move {
+            let own = (&recipe, &target);
+            let written = transport.write(&mut copy, &mut plan, &policy, own, &writer).await?;
+            Ok((plan, written))
+        });
+        let mut kept = self.lock();
+        if kept.len() >= MOST {
+            let oldest = kept.iter().min_by_key(|(_, prepared)| prepared.began);
+            if let Some(id) = oldest.map(|(id, _)| *id) {
+                kept.remove(&id);
+            }
+        }
+        kept.insert(session.id(), Prepared { began: Instant::now(), task });
+        Ok(())
+    }
+
+    /// The summary of a session, if one was begun; it is waited for.
+    pub(super) async fn taken(&self, id: SessionId) -> Option<Outcome> {
+        let mut prepared = self.lock().remove(&id)?;
+        Some((&mut prepared.task).await.unwrap_or_else(|e| {
+            let failed = Failed::new(ErrorKind::Request, format!("a summary was not written: {e}"));
+            Err(Error::of(failed, ("", ""), Attempts::default()))
+        }))
+    }
+
+    /// Drops the summary of a session.
+    pub(super) fn forget(&self, id: SessionId) {
+        self.lock().remove(&id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Prepared>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
