@@ -132,6 +132,28 @@ impl Script {
         Self { turns, ..Self::default() }
     }
 
+    /// Tells how often the head of the requests changed.
+    pub(crate) fn note_changes(&mut self) {
+        let n_of = |what: &str| {
+            let has = |turn: &&Turn| turn.events.iter().any(|event| event == what);
+            self.turns.iter().filter(has).count()
+        };
+        let (system, tools, n) = (n_of("system"), n_of("tools"), self.turns.len());
+        if system > 0 {
+            self.notes.push(format!(
+                "the system text changed before {system} of {n} requests, which breaks the cache \
+                 from there on; move what changes into a context source, such as the TODO list"
+            ));
+        }
+        if tools > 0 {
+            self.notes.push(format!(
+                "the tools or their order changed before {tools} of {n} requests, which breaks the \
+                 cache from the start; every rule but `recorded` keeps tools in the order in which \
+                 they first came"
+            ));
+        }
+    }
+
     /// Tells whoever reads the figures if a cache heeds marks, and no request had any.
     pub(crate) fn note_marks(&mut self) {
         let heeds = |turn: &&Turn| {

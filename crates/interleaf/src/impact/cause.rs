@@ -39,18 +39,18 @@ pub(super) fn of(
     }
 }
 
-/// Whether a summary stands in the head from this byte on, or stood there.
+/// Whether a summary stood in the head from this byte on or, if none stood there, stands there
+/// now.
 fn is_summary(now: &Now<'_>, before: &Before, byte: u64) -> bool {
-    let stood = byte as i64 - before.trace.list.start as i64;
-    let is_it = |bytes: (i64, i64), at: i64| bytes.0 < 0 && at >= bytes.0;
-    let old = before
-        .trace
-        .made
-        .iter()
-        .any(|part| part.origin == MadeBy::Summary && is_it(part.bytes, stood));
+    let at = byte as i64 - before.trace.list.start as i64;
+    let mut made = before.trace.made.iter();
+    let stood = made.find(|part| part.origin == MadeBy::Summary && part.bytes.0 < 0);
+    if let Some(stood) = stood {
+        return at >= stood.bytes.0;
+    }
     let head = now.prompt.entries().iter().take_while(|entry| entry.message.role() == Role::System);
     let mut new = head.filter(|entry| entry.provenance == Provenance::Summary);
-    old || new.next().is_some()
+    new.next().is_some()
 }
 
 fn in_list(

@@ -21,7 +21,8 @@ const LEAST_BY_BYTES: u64 = 64;
 pub enum Verdict {
     /// As much was read as expected.
     AsPredicted,
-    /// Little was read, as expected: the request itself had broken the prefix.
+    /// As much was read as expected, and no more could be: the request itself had broken the
+    /// prefix.
     OurMiss,
     /// Less was read than expected: the cache had expired, was evicted, or is another.
     TheirMiss,

@@ -158,26 +158,7 @@ impl Reading {
             1 => script.notes.push("one body does not go on from the one before".to_owned()),
             n => script.notes.push(format!("{n} bodies do not go on from the one before")),
         }
-        let n_of = |what: &str| {
-            let has = |turn: &&Turn| turn.events.iter().any(|event| event == what);
-            script.turns.iter().filter(has).count()
-        };
-        let (system, tools, n) = (n_of("system"), n_of("tools"), script.turns.len());
-        let mut told = Vec::new();
-        if system > 0 {
-            told.push(format!(
-                "the system text changed before {system} of {n} requests, which breaks the cache \
-                 from there on; move what changes into a context source, such as the TODO list"
-            ));
-        }
-        if tools > 0 {
-            told.push(format!(
-                "the tools or their order changed before {tools} of {n} requests, which breaks the \
-                 cache from the start; every rule but `recorded` keeps tools in the order in which \
-                 they first came"
-            ));
-        }
-        script.notes.extend(told);
+        script.note_changes();
         script.note_marks();
         script
     }

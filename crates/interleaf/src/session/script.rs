@@ -332,7 +332,7 @@ impl Lane {
         let mut script = Script { name, agent, turns: self.turns, ..Script::default() };
         let sources = script.sources();
         script.notes.push(match sources.is_empty() {
-            true => "no context was recorded".to_owned(),
+            true => "no context was recorded, so that every rule places the same".to_owned(),
             false => format!("the context as it was recorded: {}", sources.join(", ")),
         });
         let n_shared = script.turns.iter().filter(|turn| turn.is_shared).count();
@@ -344,6 +344,7 @@ impl Lane {
                 .push(format!("{n} requests before the fork are played, and not counted")),
         }
         script.notes.extend(self.notes);
+        script.note_changes();
         script.note_marks();
         Some(script)
     }

@@ -1,5 +1,6 @@
 //! What a request has in common with the one before, why they part, and what that costs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use interleaf::assemble::{Budget, Estimate, Ledger, OpenBlock, PlacementRule, Recipe, Summary};
@@ -295,6 +296,31 @@ fn h2_every_single_change_is_told_by_name() {
                     assert!(told(&impact.cause), "{family}: {name}: {impact:?}");
                 }
             }
+        }
+    });
+}
+
+#[test]
+fn h2_a_system_text_that_changes_before_a_summary_is_told_as_the_system_text() {
+    block_on(async {
+        for family in Family::ALL {
+            let target = marked(family, CacheMarks::Off);
+            let mut session = begun(&target).await;
+            let covers: BTreeSet<MessageId> = ["m1", "m2", "m3"].map(MessageId::new).into();
+            let with = |system: &str, text: &str| {
+                let (text, covers) = (text.into(), covers.clone());
+                let mut recipe =
+                    recipe().with_summary(Summary { text, start: "m1".into(), covers });
+                recipe.system = vec![system.into()];
+                recipe
+            };
+            sent(&mut session, &with("You mend clocks. TODO: 1", "All well."), &target).await;
+            let system = with("You mend clocks. TODO: 2", "All well.");
+            let impact = sent(&mut session, &system, &target).await.impact;
+            assert_eq!(impact.cause, BreakCause::System, "{family}: {impact:?}");
+            let summary = with("You mend clocks. TODO: 2", "All went well.");
+            let impact = sent(&mut session, &summary, &target).await.impact;
+            assert_eq!(impact.cause, BreakCause::Summary, "{family}: {impact:?}");
         }
     });
 }

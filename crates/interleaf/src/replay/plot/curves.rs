@@ -120,7 +120,10 @@ impl Curves<'_> {
                 let low = (low / 10.0).floor() * 10.0;
                 ticks(low.min(90.0), 100.0, 5)
             }
-            false => ticks(0.0, values.fold(1.0, f64::max), 5),
+            false => match values.fold(0.0, f64::max) {
+                high if high > 0.0 => ticks(0.0, high, 5),
+                _ => ticks(0.0, 1.0, 5),
+            },
         }
     }
 }
