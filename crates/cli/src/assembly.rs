@@ -120,9 +120,9 @@ pub(crate) struct AssemblyArguments {
     /// The previous request, as `build` printed it or an API got it, to tell the stable prefix
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
     previous: Option<PathBuf>,
-    /// Drop thinking whose prefix changed since --previous, for models that take it back only
-    /// after the same bytes
-    #[arg(long, requires = "previous", help_heading = "API")]
+    /// Drop thinking whose prefix changed since --previous, or since the session's last request,
+    /// for models that take it back only after the same bytes
+    #[arg(long, help_heading = "API")]
     bound_thinking: bool,
 
     /// The model's context window, in tokens: what does not fit is shortened
@@ -225,6 +225,10 @@ impl AssemblyArguments {
 
     /// Reads the files that the flags name.
     pub(crate) fn read(&self, limit: ByteCount) -> Result<Recipe, Failure> {
+        if self.bound_thinking && self.previous.is_none() && self.session.session.is_none() {
+            let rule = "thinking is held against an earlier request: give --previous or --session";
+            return Err(Failure::new("--bound-thinking", rule));
+        }
         let before = self.previous.as_ref().map(|path| read_previous(path, limit));
         let summary = self.summary.as_ref().map(|path| read_summary(path, limit));
         Ok(Recipe {
@@ -362,7 +366,11 @@ impl Recipe {
         session: Option<&mut OpenSession>,
     ) -> Result<Option<Target>, Failure> {
         match (target, session) {
-            (Some(target), Some(session)) => {
+            (Some(mut target), Some(session)) => {
+                if self.bound_thinking {
+                    // What is recorded must be what is shown.
+                    target.bound_thinking = Some(true);
+                }
                 self.ledger = Some(session.ledger(&target.options.model)?);
                 session.keyed(&target, self.request.agent.name()).map(Some)
             }

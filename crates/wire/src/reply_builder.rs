@@ -345,12 +345,12 @@ impl ReplyBuilder {
     }
 
     /// The reply. An empty answer is an empty text.
-    pub(crate) fn build(self, decoder: &Decoder) -> Reply {
+    pub(crate) fn build(mut self, decoder: &Decoder) -> Reply {
         let producer = self.producer(decoder);
         let ids: Vec<Option<CallId>> =
             self.slots.keys().map(|&key| self.call_id(key, decoder.request())).collect();
         let part = |(slot, id): (Slot, Option<CallId>)| slot.into_part(id, decoder, &producer);
-        let slots = self.slots.clone().into_values().zip(ids);
+        let slots = std::mem::take(&mut self.slots).into_values().zip(ids);
         let parts: Vec<AssistantPart> = slots.filter_map(part).collect();
         let n_made = self.n_calls;
         let parts = self.heard(parts, decoder);

@@ -97,11 +97,17 @@ pub(crate) fn run(
 
 /// Tells what the last request had that no flag gives, and what of it is used.
 fn say_left_out(left_out: &LeftOut) {
-    let used = match (left_out.system.is_empty(), left_out.tools.is_empty()) {
-        (false, false) => "; its system text and tools are used",
-        (false, true) => "; its system text is used",
-        (true, false) => "; its tools are used",
-        (true, true) => "",
+    let used = [
+        (!left_out.system.is_empty(), "system text"),
+        (!left_out.tools.is_empty(), "tools"),
+        (left_out.rule.is_some(), "rule"),
+    ];
+    let used: Vec<&str> = used.iter().filter(|(is_used, _)| *is_used).map(|used| used.1).collect();
+    let used = match used.split_last() {
+        None => String::new(),
+        Some((one, [])) if *one != "tools" => format!("; its {one} is used"),
+        Some((last, [])) => format!("; its {last} are used"),
+        Some((last, rest)) => format!("; its {} and {last} are used", rest.join(", ")),
     };
     let (number, had) = (left_out.request, left_out.to_string());
     let had = printable(&had);

@@ -300,3 +300,74 @@ fn after_an_interrupt_what_came_is_kept_and_the_exit_code_is_130() {
     let shown = shown(&id, &store);
     assert!(shown.contains("I read both.") && !shown.contains("toolu_01"), "{shown}");
 }
+
+/// An answer that came whole.
+fn whole(body: &str) -> Said {
+    let head = "200 OK\r\ncontent-type: application/json";
+    Said { head, body: body.as_bytes().to_vec(), stalls: false }
+}
+
+/// Sends to another vendor than the usual one.
+fn send_to(vendor: &str, arguments: &[&str], url: &str) -> Command {
+    let mut command = interleaf(&["send"]);
+    command.args(arguments).args(["--vendor", vendor, "--model", "gpt-4.1", "--base-url", url]);
+    command.args(["--whole"]).env("OPENAI_API_KEY", KEY).env("NO_PROXY", "127.0.0.1");
+    command.stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn with_text_tools_a_model_is_told_of_them_in_words_and_its_calls_are_read_out_of_its_answer() {
+    let scratch = tempfile::tempdir().unwrap();
+    let tools = scratch.path().join("tools.json");
+    let ls = r#"[{"name": "ls", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}]"#;
+    std::fs::write(&tools, ls).unwrap();
+    let said = r#"{"choices": [{"message": {"content": "I look.\n<tools><invoke name=\"ls\"><parameter name=\"path\">src</parameter></invoke></tools>"}, "finish_reason": "stop"}]}"#;
+    let server = Server::start(vec![whole(said)]);
+    let flags = [CHAT, "--text-tools", "--tools", tools.to_str().unwrap(), "--json"];
+    let (code, out, err) = ran(&mut send_to("openai", &flags, &server.url));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains(r#""name":"ls","arguments":{"path":"src"}"#), "{out}");
+    assert!(out.contains(r#""finish":"tool_calls""#), "{out}");
+    let seen = server.seen().pop().unwrap();
+    assert!(seen.contains(r#"<tool name=\"ls\">"#) && !seen.contains("\"tools\":"), "{seen}");
+}
+
+#[test]
+fn with_stored_answers_a_session_sends_what_is_new_and_says_so() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let id = session(&store);
+    let answer = |id: &str| {
+        let text = r#"{"type": "output_text", "text": "Three.", "annotations": []}"#;
+        let message = format!(
+            r#"{{"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [{text}]}}"#
+        );
+        whole(&format!(
+            r#"{{"id": "{id}", "object": "response", "status": "completed", "model": "gpt-4.1", "output": [{message}], "usage": {{"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}}}}"#
+        ))
+    };
+    let server = Server::start(vec![answer("resp_1"), answer("resp_2")]);
+    let ask = || {
+        let mut command = send_to("openai-responses", &["--session", &id, "--stored"], &server.url);
+        let (code, _, err) = ran(command.env("INTERLEAF_STORE", &store));
+        assert_eq!(code, Some(0), "{err}");
+        err
+    };
+    assert!(ask().contains("stored: the whole is sent: there is no request before it"));
+    let more = r#"{"role": "user", "content": "And now?"}"#;
+    let mut append = interleaf(&["sessions", "append", &id, more]);
+    assert!(append.env("INTERLEAF_STORE", &store).output().unwrap().status.success());
+    let err = ask();
+    assert!(err.contains("stored: only what is new is sent, after resp_1"), "{err}");
+    let seen = server.seen();
+    assert!(seen[1].contains(r#""previous_response_id":"resp_1""#), "{}", seen[1]);
+    assert!(seen[1].contains("And now?") && !seen[1].contains("Which files?"), "{}", seen[1]);
+    // What was sent is had again byte for byte, and explained.
+    let mut sent = interleaf(&["build", "--session", &id, "--sent"]);
+    let sent = text(&sent.env("INTERLEAF_STORE", &store).output().unwrap().stdout);
+    assert!(seen[1].ends_with(sent.trim_end()), "{sent}");
+    let mut explained = interleaf(&["explain", "--session", &id, "--sent"]);
+    let explained = text(&explained.env("INTERLEAF_STORE", &store).output().unwrap().stdout);
+    assert!(explained.contains("stored     only what is new is sent, after resp_1"), "{explained}");
+}

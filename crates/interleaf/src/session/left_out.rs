@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use interleaf_assemble::Recipe;
+use interleaf_assemble::{PlacementRule, Recipe};
 use interleaf_model::Tool;
 use interleaf_store::LastBody;
 use smol_str::SmolStr;
@@ -17,7 +17,7 @@ use crate::replay::Decoded;
 use crate::{Error, read};
 
 /// What an agent's last request had, and a recipe has not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LeftOut {
     /// The number of that request.
@@ -28,6 +28,8 @@ pub struct LeftOut {
     pub tools: Arc<[Tool]>,
     /// The context sources that it had and the recipe has not, by their names.
     pub context: Vec<SmolStr>,
+    /// The rule that placed its context, if the recipe has the usual one and that was another.
+    pub rule: Option<PlacementRule>,
 }
 
 impl Session {
@@ -48,7 +50,12 @@ impl Session {
         let Some(decoded) = family.and_then(|family| Decoded::of(family, &body).ok()) else {
             return Ok(None);
         };
-        let (names, mut tools) = (Told::by(&request).names, Vec::new());
+        let Told { names, terms, .. } = Told::by(&request);
+        let usual = PlacementRule::default().to_string();
+        let rule = terms.map(|terms| terms.rule).filter(|rule| *rule != usual);
+        let rule = rule.filter(|_| recipe.rule.to_string() == usual);
+        let rule = rule.and_then(|rule| rule.parse().ok());
+        let mut tools = Vec::new();
         if recipe.tools.is_empty() {
             tools.clone_from(&decoded.tools);
             tools.iter_mut().for_each(|tool| tool.name = names.original(tool.name.as_str()));
@@ -69,18 +76,23 @@ impl Session {
                 context.push(name);
             }
         }
-        let left_out = LeftOut { request: request.no, system, tools: tools.into(), context };
+        let (request, tools) = (request.no, tools.into());
+        let left_out = LeftOut { request, system, tools, context, rule };
         Ok((!left_out.is_empty()).then_some(left_out))
     }
 }
 
 impl LeftOut {
     fn is_empty(&self) -> bool {
-        self.system.is_empty() && self.tools.is_empty() && self.context.is_empty()
+        let has_context = !self.context.is_empty() || self.rule.is_some();
+        self.system.is_empty() && self.tools.is_empty() && !has_context
     }
 
-    /// Adds to a recipe the system text and the tools that it has not.
+    /// Adds to a recipe the system text, the tools and the rule that it has not.
     pub fn add_to(&self, recipe: &mut Recipe) {
+        if let Some(rule) = &self.rule {
+            recipe.rule = rule.clone();
+        }
         recipe.system.extend(self.system.iter().cloned());
         if recipe.tools.is_empty() {
             recipe.tools = self.tools.clone();
@@ -103,9 +115,13 @@ impl fmt::Display for LeftOut {
         if !self.context.is_empty() {
             named.push(format!("context ({})", self.context.join(", ")));
         }
-        match named.as_slice() {
-            [first, second, third] => write!(f, "{first}, {second} and {third}"),
-            named => f.write_str(&named.join(" and ")),
+        if let Some(rule) = &self.rule {
+            named.push(format!("the rule {rule}"));
+        }
+        match named.split_last() {
+            Some((last, [])) => f.write_str(last),
+            Some((last, rest)) => write!(f, "{} and {last}", rest.join(", ")),
+            None => Ok(()),
         }
     }
 }

@@ -28,13 +28,13 @@ fn h9_the_system_text_and_the_tools_of_the_last_request_are_found_on_every_api()
             let to = target_of(Vendor::of(family), "a-model");
             for own in [&[][..], &["You are in a bakery."]] {
                 let mut session = Session::create(memory().await, "").await.unwrap();
-                assert_eq!(session.left_out(&Recipe::new()).await.unwrap(), None);
+                assert!(session.left_out(&Recipe::new()).await.unwrap().is_none());
                 for text in own {
                     session.append(Message::system(text)).await.unwrap();
                 }
                 session.append(Message::user("Which files?")).await.unwrap();
                 session.request(&full(), &to).await.unwrap();
-                assert_eq!(session.left_out(&full()).await.unwrap(), None, "{family}");
+                assert!(session.left_out(&full()).await.unwrap().is_none(), "{family}");
 
                 let mut bare = Recipe::new();
                 let left_out = session.left_out(&bare).await.unwrap().unwrap();
@@ -65,5 +65,22 @@ fn h9_only_what_a_recipe_has_nothing_of_is_left_out() {
         assert_eq!(left_out.to_string(), "context (info)");
         let left_out = session.left_out(&Recipe::new()).await.unwrap().unwrap();
         assert_eq!(left_out.to_string(), "a system text, 1 tool and context (role, info)");
+    });
+}
+
+#[test]
+fn h9_the_rule_of_the_last_request_is_used_unless_another_is_given() {
+    block_on(async {
+        let to = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("Which files?")).await.unwrap();
+        session.request(&full().with_rule("delta".parse().unwrap()), &to).await.unwrap();
+        let mut recipe = full();
+        let left_out = session.left_out(&recipe).await.unwrap().unwrap();
+        assert_eq!(left_out.to_string(), "the rule delta(24)");
+        left_out.add_to(&mut recipe);
+        assert_eq!(recipe.rule.to_string(), "delta(24)");
+        let tail = full().with_rule("tail".parse().unwrap());
+        assert!(session.left_out(&tail).await.unwrap().is_none());
     });
 }

@@ -192,3 +192,41 @@ fn ask_sent(url: &str, id: &str) -> String {
     let output = run_with(&["explain", "--store", url, "--session", id, "--sent", "--json"], b"");
     text(&output.stdout)
 }
+
+#[test]
+fn c15_thinking_that_is_told_as_dropped_is_not_in_the_recorded_body() {
+    let place = Place::new();
+    let store = place.url("sessions.db");
+    let id = place.run(&["new"]).trim().to_owned();
+    place.run(&["append", &id, "--user", "q1"]);
+    let report = place.path("report.json");
+    let build = |todo: &str| {
+        let to = ["build", "--session", &id, "--store", &store, "--record", "--to", "anthropic"];
+        let how = ["--model", "claude-sonnet-4-5", "--bound-thinking", "--place", "tail"];
+        let told = ["--todo", todo, "--report", report.to_str().unwrap()];
+        let done = interleaf(&[to.as_slice(), &how, &told].concat()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        (text(&done.stdout).to_owned(), fs::read_to_string(&report).unwrap())
+    };
+    build("state 1");
+    let mut thoughts = Vec::new();
+    for n in [1, 2] {
+        let answer = format!(
+            r#"{{"type":"message","role":"assistant","stop_reason":"tool_use","content":[
+                {{"type":"thinking","thinking":"thought {n}","signature":"c2ln"}},
+                {{"type":"tool_use","id":"t{n}","name":"f","input":{{}}}}],
+                "usage":{{"input_tokens":9,"output_tokens":4}}}}"#
+        );
+        let decode = ["decode", "-", "--api", "anthropic", "--form", "transcript"];
+        let said = run_with(&decode, answer.as_bytes());
+        let file = place.path("said.json");
+        fs::write(&file, said.stdout).unwrap();
+        place.run(&["append", &id, file.to_str().unwrap()]);
+        let result = format!(r#"{{"role":"tool","tool_call_id":"t{n}","content":"r"}}"#);
+        place.run(&["append", &id, &result]);
+        let (body, report) = build(&format!("state {}", n + 1));
+        thoughts.push(format!("thought {n}"));
+        assert!(report.contains("thinking_dropped"), "{report}");
+        assert!(!thoughts.iter().any(|thought| body.contains(thought)), "{body}");
+    }
+}

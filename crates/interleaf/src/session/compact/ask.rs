@@ -14,7 +14,7 @@ use crate::compaction::{
     Compaction, CompactionPolicy, Fact, SummaryForm, SummaryRequest, again, extending,
     instructions, transcript,
 };
-use crate::{Error, ErrorKind, Impact, Next, Request, Single, Target};
+use crate::{Error, ErrorKind, Impact, Next, Request, Single, StoredAnswers, Target};
 
 /// The beginning of the first message that stays, by which a model finds it.
 const FIRST_WORDS: usize = 80;
@@ -189,7 +189,12 @@ impl Session {
         }
         let mut recipe = Cow::Owned(recipe);
         target.suit(&mut recipe);
-        let target = &*self.keyed(target, None).await?;
+        let mut target = self.keyed(target, None).await?;
+        // It is no part of the session: nobody goes on from its answer, nor it from another's.
+        if target.stored != StoredAnswers::Off {
+            target.to_mut().stored = StoredAnswers::Off;
+        }
+        let target = &*target;
         let went = Went {
             last: self.conversation.last_request(None),
             newest: self.conversation.newest_request(None),
