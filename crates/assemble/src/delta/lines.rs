@@ -5,8 +5,12 @@ use std::fmt::Write as _;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// How many characters are shown of a line that is gone: enough to recognise it.
+/// How many characters are shown of a line that is gone, after its indentation: enough to
+/// recognise it.
 const KNOWN_BY: usize = 20;
+
+/// A word is not cut in two, such as the number of an item, unless it is longer than this.
+const WORD: usize = 40;
 
 /// Texts that differ in more lines are not compared: the work would grow with their square.
 const MOST: usize = 1_000;
@@ -71,11 +75,16 @@ pub(crate) fn amended(old: &str, changes: &str) -> Option<String> {
 }
 
 fn beginning(line: &str) -> Cow<'_, str> {
-    match line.char_indices().nth(KNOWN_BY) {
-        Some((end, _)) if line.len() > end + '…'.len_utf8() => {
-            Cow::Owned(format!("{}…", line[..end].trim_end()))
-        }
-        _ => Cow::Borrowed(line),
+    let indented = line.len() - line.trim_start().len();
+    let mut rest = line[indented..].char_indices().skip(KNOWN_BY);
+    let Some((known, _)) = rest.next() else { return Cow::Borrowed(line) };
+    let is_in_word = !line[..indented + known].ends_with(char::is_whitespace);
+    let mut word = line[indented + known..].char_indices().take(WORD);
+    let end = word.find(|(_, c)| c.is_whitespace()).filter(|_| is_in_word).map_or(0, |end| end.0);
+    let end = indented + known + end;
+    match line.len() > end + '…'.len_utf8() {
+        true => Cow::Owned(format!("{}…", line[..end].trim_end())),
+        false => Cow::Borrowed(line),
     }
 }
 
@@ -89,6 +98,14 @@ mod tests {
         let (old, new) = ("1\n2\n3\nB\nA\nA", "1\n2\n3\nA\nA\nD\nA");
         let changes = changes(old, new).unwrap();
         assert_eq!(amended(old, &changes).as_deref(), Some(new), "{changes}");
+    }
+
+    #[test]
+    fn a_line_that_is_gone_keeps_the_number_of_its_item_whole() {
+        let line = "            - [ ] 1.1.1.1.1.1.1.1 look at the wheel and at the spring";
+        let changes = changes(&format!("a\n{line}"), "a").unwrap();
+        assert_eq!(changes, "@@ 2\n-             - [ ] 1.1.1.1.1.1.1.1…");
+        assert_eq!(super::beginning("short"), "short");
     }
 
     proptest! {
