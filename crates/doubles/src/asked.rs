@@ -132,12 +132,12 @@ pub enum Part {
     Other(String),
 }
 
-/// For how long a marked prefix is kept.
+/// For how long a marked prefix is kept: the shorter or the longer time that an API has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ttl {
-    /// Five minutes.
+    /// Five minutes; on OpenAI half an hour.
     Minutes,
-    /// An hour.
+    /// An hour; on OpenAI twelve.
     Hour,
 }
 

@@ -3,22 +3,27 @@
 //! | API | what is found again | least | kept |
 //! |---|---|---|---|
 //! | OpenAI | the longest common prefix, in steps of 128 tokens (GPT-5.5: 2,048) | 1,024 | 10 minutes after the last use |
+//! | OpenAI, GPT-5.6 and later | a prefix that was written at a breakpoint, as at a mark of Anthropic's; the newest input is one unless the options say otherwise | 1,024 | 30 minutes or 12 hours after the last use |
 //! | Anthropic, Bedrock | a prefix that was written at a mark, seen from a mark at most 20 blocks on | by model | 5 minutes or an hour after the last use |
 //! | Gemini | the longest common prefix | 4,096 (2.5: 2,048) | an hour after the last use |
 //!
-//! Not kept here: GPT-5.6's breakpoints, Gemini's explicit caches, and what no vendor promises
-//! (eviction, routing to other machines).
+//! Not kept here: Gemini's explicit caches, and what no vendor promises (eviction, routing to
+//! other machines).
 
 use std::collections::HashMap;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::asked::Ttl;
+use crate::openai::marks::caches_at_breakpoints;
 use crate::tokens::Rendered;
 use crate::{Api, Usage};
 
 const MINUTES: u64 = 5 * 60;
 const HOUR: u64 = 60 * 60;
+
+/// This many marks are heeded, the last ones.
+const MOST_MARKS: usize = 4;
 
 /// From a mark, this many blocks are looked at, its own included.
 const LOOKBACK: usize = 20;
@@ -49,6 +54,9 @@ impl Cache {
     ) -> Usage {
         let scope = self.scopes.entry(scope).or_default();
         match api {
+            Api::OpenAiChat | Api::OpenAiResponses if caches_at_breakpoints(model) => {
+                scope.by_marks(prompt, salt, 1_024, [6 * MINUTES, 12 * HOUR], now)
+            }
             Api::OpenAiChat | Api::OpenAiResponses => {
                 let step = if model.starts_with("gpt-5.5") { 2_048 } else { 128 };
                 scope.by_prefix(prompt, step, 1_024, 2 * MINUTES, now)
@@ -57,7 +65,9 @@ impl Cache {
                 let least = if model.starts_with("gemini-2.5") { 2_048 } else { 4_096 };
                 scope.by_prefix(prompt, 1, least, HOUR, now)
             }
-            Api::Anthropic | Api::Bedrock => scope.by_marks(prompt, salt, least(model), now),
+            Api::Anthropic | Api::Bedrock => {
+                scope.by_marks(prompt, salt, least(model), [MINUTES, HOUR], now)
+            }
         }
     }
 }
@@ -100,13 +110,23 @@ impl Scope {
         Usage { read, uncached: prompt.len() - read, ..Usage::default() }
     }
 
-    fn by_marks(&mut self, prompt: &Rendered, salt: &str, least: usize, now: u64) -> Usage {
+    /// `lives`: how long a prefix is kept after the shorter and the longer kind of mark.
+    fn by_marks(
+        &mut self,
+        prompt: &Rendered,
+        salt: &str,
+        least: usize,
+        lives: [u64; 2],
+        now: u64,
+    ) -> Usage {
         self.marked.retain(|_, (_, until)| now < *until);
         let hashes = hashes(prompt, salt);
         let marks: Vec<usize> =
             (0..prompt.blocks.len()).filter(|i| prompt.blocks[*i].mark.is_some()).collect();
+        // No more are heeded; Anthropic refuses them.
+        let marks = &marks[marks.len().saturating_sub(MOST_MARKS)..];
         let mut read = 0;
-        for &mark in &marks {
+        for &mark in marks {
             let seen = (mark.saturating_sub(LOOKBACK - 1)..=mark).rev();
             if let Some(found) = seen.into_iter().find(|i| self.marked.contains_key(&hashes[*i])) {
                 if let Some((life, until)) = self.marked.get_mut(&hashes[found]) {
@@ -117,13 +137,13 @@ impl Scope {
         }
         let mut usage = Usage { read: read as u64, ..Usage::default() };
         let mut done = read;
-        for mark in marks {
+        for &mark in marks {
             let block = prompt.blocks[mark];
             if block.end < least || block.end <= read {
                 continue;
             }
             let is_hour = block.mark == Some(Ttl::Hour);
-            let life = if is_hour { HOUR } else { MINUTES };
+            let life = lives[usize::from(is_hour)];
             self.marked.insert(hashes[mark], (life, now + life));
             let written = (block.end - done) as u64;
             match is_hour {

@@ -36,6 +36,17 @@ impl Claude {
         self.is(&["fable", "mythos"], 5.0) || self.is(&["opus"], 5.5)
     }
 
+    /// Cannot be told to think nothing.
+    pub(crate) fn refuses_disabled(&self) -> bool {
+        self.always_thinks() || self.is(&["sonnet"], 5.5)
+    }
+
+    /// Cannot be told so when it is to try hard.
+    pub(crate) fn thinks_when_it_tries_hard(&self) -> bool {
+        self.family == "opus" && self.version == 5.0
+            || self.family == "haiku" && self.version == 5.5
+    }
+
     /// Takes a budget for thinking.
     pub(crate) fn takes_a_budget(&self) -> bool {
         self.version < 4.7
@@ -59,6 +70,30 @@ impl Claude {
     /// Takes no forced choice of a tool.
     pub(crate) fn refuses_forced_tools(&self) -> bool {
         self.is(&["opus", "sonnet"], 5.5) || self.is(&["fable", "mythos"], 5.1)
+    }
+
+    /// Can be told how hard to try.
+    pub(crate) fn takes_effort(&self) -> bool {
+        self.is(&["opus"], 4.5) || self.version >= 4.6
+    }
+
+    /// Has this effort.
+    pub(crate) fn has_effort(&self, effort: &str) -> bool {
+        match effort {
+            "xhigh" => self.version >= 4.7,
+            "max" => self.version >= 4.6,
+            _ => true,
+        }
+    }
+
+    /// The most tokens that it writes; nothing is said of models to come, and of old ones.
+    pub(crate) fn most_tokens(&self) -> Option<u64> {
+        match self.version {
+            4.0 | 4.1 if self.family == "opus" => Some(32_000),
+            4.0..4.6 => Some(64_000),
+            4.6..=5.5 => Some(128_000),
+            _ => None,
+        }
     }
 
     /// Takes either a temperature or a nucleus.

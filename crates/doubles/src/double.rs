@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::server::{self, Inner};
-use crate::{Exchange, Settings};
+use crate::{Exchange, Fault, Settings};
 
 /// How long an answer may go on after the end.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -58,6 +58,12 @@ impl Double {
     /// Waits until this many exchanges have ended, and gives back all that came.
     pub async fn ended(&self, n: usize) -> Vec<Exchange> {
         self.inner.ended(n).await
+    }
+
+    /// The next request that has no fault of its own meets this one; called again, the one after
+    /// it meets the next.
+    pub fn fail_next(&self, fault: Fault) {
+        self.inner.fail_next(fault);
     }
 
     /// Forgets what it has cached and stored, and what it was sent.

@@ -1,5 +1,6 @@
 //! What OpenAI's two APIs share: the words of refusals, and schemas.
 
+pub(crate) mod marks;
 pub(crate) mod schema;
 pub(crate) mod settings;
 
@@ -123,7 +124,12 @@ pub(crate) fn no_key(is_missing: bool) -> Refusal {
     if is_missing { refusal } else { refusal.code("invalid_api_key") }
 }
 
-/// What of a usage is cached; OpenAI's older models do not tell writes.
+/// What of a usage is cached; OpenAI's older models tell no writes.
 pub(crate) fn cached(usage: &Usage) -> Value {
-    json!({"cached_tokens": usage.read, "audio_tokens": 0})
+    let mut cached = json!({"cached_tokens": usage.read, "audio_tokens": 0});
+    let written = usage.written + usage.written_hour;
+    if written > 0 {
+        cached["cache_write_tokens"] = written.into();
+    }
+    cached
 }

@@ -1,6 +1,6 @@
 //! From a request to an answer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -36,6 +36,8 @@ pub(crate) struct Inner {
     cache: Mutex<Cache>,
     /// Responses that were stored: the whole answer, and the input items that led to it.
     stored: Mutex<HashMap<String, (Value, Vec<Value>)>>,
+    /// What the next requests meet.
+    next_faults: Mutex<VecDeque<Fault>>,
     changed: Notify,
 }
 
@@ -52,6 +54,7 @@ impl Inner {
             log: Mutex::default(),
             cache: Mutex::default(),
             stored: Mutex::default(),
+            next_faults: Mutex::default(),
             changed: Notify::new(),
         }
     }
@@ -69,6 +72,10 @@ impl Inner {
             }
             changed.await;
         }
+    }
+
+    pub(crate) fn fail_next(&self, fault: Fault) {
+        lock(&self.next_faults).push_back(fault);
     }
 
     pub(crate) fn forget(&self) {
@@ -102,6 +109,9 @@ impl Inner {
             return text.parse().map(Some).map_err(|error: crate::BadFault| {
                 Refusal::new(format!("{FAULT_HEADER}: {error}")).rule("fault_header")
             });
+        }
+        if let Some(next) = lock(&self.next_faults).pop_front() {
+            return Ok(Some(next));
         }
         let mut planned = self.settings.faults.iter();
         let planned = planned.find(|planned| planned.nth.is_none_or(|nth| nth == number));

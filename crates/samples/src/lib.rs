@@ -7,6 +7,7 @@
 //! - [`generate`] makes the same conversation every time, for benches.
 //! - [`working_session`] has context that changes from request to request.
 //! - [`shape`] makes sessions that mostly consist of one thing, such as giant results.
+//! - [`tools`] and [`media`] are what goes with a conversation.
 //!
 //! ```
 //! use interleaf_samples::generate::agent_session;
@@ -16,6 +17,9 @@
 //! ```
 
 pub mod generate;
+mod offered;
 pub mod shape;
 pub mod strategy;
 pub mod working_session;
+
+pub use offered::{media, tools};

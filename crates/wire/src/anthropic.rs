@@ -56,6 +56,7 @@ pub(crate) mod thinking;
 mod wire;
 
 pub(crate) use models::{Model, binds_thinking, refuses_prefill};
+pub(crate) use thinking::{LEAST_BUDGET, thinking_fault};
 
 use crate::codec::Codec;
 use crate::encode::Marking;

@@ -50,7 +50,7 @@ mod wire;
 use crate::codec::Codec;
 use crate::encode::GoesOnBy;
 use crate::openai_chat::MARK;
-use crate::setting_type::SettingType::{self, Count, Flag, Text};
+use crate::setting_type::SettingType::{self, Count, Flag, Object, Text};
 use crate::stream::Framing;
 use crate::{Alphabet, Quirks};
 
@@ -91,13 +91,18 @@ const OWNER: &str = "openai_responses";
 const CHAT_OWNER: &str = "openai";
 
 /// The types of settings.
-const SETTINGS: [(&str, SettingType); 6] = [
+const SETTINGS: [(&str, SettingType); 11] = [
     ("max_output_tokens", Count),
     ("max_completion_tokens", Count),
     ("max_tokens", Count),
     ("stream", Flag),
     ("parallel_tool_calls", Flag),
     ("prompt_cache_key", Text),
+    ("instructions", Text),
+    ("store", Flag),
+    ("background", Flag),
+    ("reasoning", Object),
+    ("text", Object),
 ];
 
 /// The longest id of an item.

@@ -108,9 +108,15 @@ fn texts_are_not_blank(incoming: &Incoming<'_>) -> Verdict {
     }
     for place in blocks(incoming) {
         not_blank("messages", place.block)?;
-        for inner in list(&place.block["content"]) {
+        let content = &place.block["content"];
+        for inner in list(content) {
             not_blank("messages", inner)?;
         }
+        // A result may be empty, but not blank.
+        let said = text(if place.kind() == "tool_result" { content } else { &Value::Null });
+        demand(said.is_empty() || !is_blank(said), || {
+            Refusal::new("messages: text content blocks must contain non-whitespace text")
+        })?;
     }
     Ok(())
 }

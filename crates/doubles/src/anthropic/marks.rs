@@ -53,6 +53,13 @@ fn marks_have_a_form(incoming: &Incoming<'_>) -> Verdict {
 
 fn marks_are_few(incoming: &Incoming<'_>) -> Verdict {
     let n = marks(incoming).len();
+    let last = list(&incoming.body["messages"]).last().map_or(&Value::Null, |m| &m["content"]);
+    let (last, own) = (list(last).last(), &incoming.body["cache_control"]);
+    let last = last.map_or(&Value::Null, |last| &last["cache_control"]);
+    demand(
+        own.is_null() || last.is_null() || (last["ttl"] == "1h") == (own["ttl"] == "1h"),
+        || Refusal::new("cache_control: the last block has a cache_control with another ttl"),
+    )?;
     demand(n <= 4, || {
         let words = "A maximum of 4 blocks with cache_control may be provided.";
         Refusal::new(format!("{words} Found {n}."))
@@ -72,11 +79,12 @@ fn thoughts_are_not_marked(incoming: &Incoming<'_>) -> Verdict {
 
 fn long_marks_come_first(incoming: &Incoming<'_>) -> Verdict {
     let mut has_short = false;
-    for (at, _, mark) in marks(incoming).iter().filter(|(at, ..)| !at.is_empty()) {
+    for (at, _, mark) in &marks(incoming) {
         let is_long = mark["ttl"] == "1h";
         demand(!(is_long && has_short), || {
             let rule = "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.";
-            Refusal::new(format!("{at}.cache_control.ttl: {rule}"))
+            let at = if at.is_empty() { String::new() } else { format!("{at}.") };
+            Refusal::new(format!("{at}cache_control.ttl: {rule}"))
         })?;
         has_short |= !is_long;
     }

@@ -16,6 +16,7 @@ pub(super) const RULES: &[Rule] = rules![
     a_call_has_one_result,
     results_come_first,
     server_calls_and_results_are_pairs,
+    nothing_is_said_while_a_server_tool_waits,
 ];
 
 /// The blocks of a kind in a message.
@@ -140,6 +141,27 @@ fn server_calls_and_results_are_pairs(incoming: &Incoming<'_>) -> Verdict {
             Refusal::new(format!(
                 "messages.{}: `{name}` tool use with id `{id}` was found without a corresponding `{name}_tool_result` block",
                 place.message
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+/// While a tool of the API's own waits beside calls, the user gives results and nothing else.
+fn nothing_is_said_while_a_server_tool_waits(incoming: &Incoming<'_>) -> Verdict {
+    let messages = list(&incoming.body["messages"]);
+    let is_answered = |id: &str| {
+        let mut blocks = blocks(incoming).map(|place| place.block);
+        blocks.any(|block| block["type"] != "tool_result" && block["tool_use_id"] == id)
+    };
+    for (i, pair) in messages.windows(2).enumerate() {
+        let waits = ids(&pair[0], "server_tool_use", "id").iter().any(|id| !is_answered(id));
+        let blocks = list(&pair[1]["content"]);
+        let says_more = blocks.iter().any(|block| block["type"] != "tool_result");
+        demand(!(waits && says_more && of_kind(&pair[0], "tool_use").next().is_some()), || {
+            Refusal::new(format!(
+                "messages.{}: while a server tool use has no result, the next user message may hold only `tool_result` blocks",
+                i + 1
             ))
         })?;
     }

@@ -18,6 +18,7 @@ pub(super) const RULES: &[Rule] = rules![
     stops_are_not_blank,
     efforts_are_known,
     formats_are_known,
+    max_tokens_is_the_models,
 ];
 
 #[rustfmt::skip]
@@ -33,7 +34,7 @@ fn the_body_is_an_object(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn the_model_is_named(incoming: &Incoming<'_>) -> Verdict {
-    demand(!incoming.model.is_empty(), || Refusal::new("model: Field required"))
+    demand(!incoming.model.trim().is_empty(), || Refusal::new("model: Field required"))
 }
 
 fn fields_are_known(incoming: &Incoming<'_>) -> Verdict {
@@ -151,6 +152,27 @@ fn efforts_are_known(incoming: &Incoming<'_>) -> Verdict {
     demand(effort.is_null() || known.contains(&text(effort)), || {
         let words = "Input should be 'low', 'medium', 'high', 'xhigh' or 'max'";
         Refusal::new(format!("output_config.effort: {words}"))
+    })?;
+    let Some(claude) = claude(incoming.model).filter(|_| !effort.is_null()) else { return Ok(()) };
+    demand(claude.takes_effort(), || {
+        Refusal::new("This model does not support the effort parameter.")
+    })?;
+    demand(claude.has_effort(text(effort)), || {
+        let effort = text(effort);
+        Refusal::new(format!("output_config.effort: '{effort}' is not supported on this model."))
+    })
+}
+
+/// A model writes only so much.
+fn max_tokens_is_the_models(incoming: &Incoming<'_>) -> Verdict {
+    let most = claude(incoming.model).and_then(|claude| claude.most_tokens());
+    let asked = incoming.body["max_tokens"].as_u64();
+    let (Some(most), Some(asked)) = (most, asked) else { return Ok(()) };
+    demand(asked <= most, || {
+        let model = incoming.model;
+        Refusal::new(format!(
+            "max_tokens: {asked} > {most}, which is the maximum allowed number of output tokens for {model}"
+        ))
     })
 }
 

@@ -39,6 +39,14 @@ fn the_mode_is_the_models(incoming: &Incoming<'_>) -> Verdict {
         ))
     })?;
     let Some(claude) = claude(incoming.model) else { return Ok(()) };
+    demand(claude.version >= 3.7 || mode == "disabled", || {
+        Refusal::new("thinking is not supported on this model")
+    })?;
+    let effort = text(&incoming.body["output_config"]["effort"]);
+    let is_hard = ["xhigh", "max"].contains(&effort) && claude.thinks_when_it_tries_hard();
+    demand(!(mode == "disabled" && is_hard), || {
+        Refusal::new("thinking cannot be disabled at this effort on this model")
+    })?;
     match mode {
         "adaptive" => demand(claude.takes_adaptive(), || {
             Refusal::new("adaptive thinking is not supported on this model")
@@ -48,7 +56,7 @@ fn the_mode_is_the_models(incoming: &Incoming<'_>) -> Verdict {
                 "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.",
             )
         }),
-        "disabled" => demand(!claude.always_thinks(), || {
+        "disabled" => demand(!claude.refuses_disabled(), || {
             Refusal::new("\"thinking.type.disabled\" is not supported for this model.")
         }),
         _ => demand(claude.family == "sonnet" && claude.version >= 5.5, || {
@@ -130,10 +138,14 @@ fn thoughts_are_not_last(incoming: &Incoming<'_>) -> Verdict {
 
 fn thoughts_are_not_repeated(incoming: &Incoming<'_>) -> Verdict {
     for (i, message) in list(&incoming.body["messages"]).iter().enumerate() {
-        let blocks = list(&message["content"]);
-        let mut pairs = blocks.windows(2);
-        let is_twice = pairs.any(|two| two[0]["type"] == "thinking" && two[0] == two[1]);
-        demand(!is_twice, || {
+        let blocks = list(&message["content"]).iter();
+        let mut seals = blocks.filter_map(|block| match text(&block["type"]) {
+            "thinking" => block["signature"].as_str(),
+            "redacted_thinking" => block["data"].as_str(),
+            _ => None,
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        demand(seals.all(|seal| seen.insert(seal)), || {
             Refusal::new(format!(
                 "messages.{i}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."
             ))

@@ -121,7 +121,8 @@ fn strict_schemas_are_closed(incoming: &Incoming<'_>) -> Verdict {
 
 /// A schema of structured output: objects are closed, and bounds are not known.
 pub(super) fn closed(at: &str, schema: &Value) -> Verdict {
-    let is_object = schema["type"] == "object";
+    demand(schema.is_object(), || Refusal::new(format!("{at}: a schema must be an object")))?;
+    let is_object = schema["type"] == "object" || schema.get("properties").is_some();
     demand(!is_object || schema["additionalProperties"] == false, || {
         Refusal::new(format!(
             "{at}: For 'object' type, 'additionalProperties' must be explicitly set to false"
@@ -144,7 +145,7 @@ pub(super) fn closed(at: &str, schema: &Value) -> Verdict {
     }
     let properties = crate::value::fields(&schema["properties"]).map(|(_, inner)| inner);
     let choices = ["anyOf", "allOf"].into_iter().flat_map(|name| list(&schema[name]));
-    let items = schema.get("items").filter(|items| items.is_object());
+    let items = schema.get("items").into_iter();
     let mut inner = properties.chain(choices).chain(items);
     inner.try_for_each(|inner| closed(at, inner))
 }
@@ -185,8 +186,7 @@ fn a_choice_is_known(incoming: &Incoming<'_>) -> Verdict {
 fn a_choice_names_a_tool(incoming: &Incoming<'_>) -> Verdict {
     let choice = &incoming.body["tool_choice"];
     let tools = list(&incoming.body["tools"]);
-    let forced = ["any", "tool", "auto"].contains(&text(&choice["type"]));
-    demand(!forced || !tools.is_empty(), || {
+    demand(choice.is_null() || !tools.is_empty(), || {
         Refusal::new("tool_choice may only be specified while providing tools")
     })?;
     let name = &choice["name"];

@@ -57,6 +57,7 @@ fn blocks_are_in_their_place(incoming: &Incoming<'_>) -> Verdict {
         let has = |kinds: &[&str]| kinds.iter().any(|kind| place.block.get(*kind).is_some());
         let is_right = match place.role {
             "assistant" => !has(&of_user),
+            "system" => !has(&of_user) && !has(&of_assistant),
             _ => !has(&of_assistant),
         };
         demand(is_right, || {
@@ -76,7 +77,10 @@ fn texts_are_not_blank(incoming: &Incoming<'_>) -> Verdict {
         let rule = "is blank. Add text to the text field, and try again.";
         Err(Refusal::new(format!("The text field in the ContentBlock object at {at} {rule}")))
     };
-    let blank = |block: &Value| block["text"].as_str().is_some_and(is_blank);
+    let blank = |block: &Value| {
+        let text = &block["text"];
+        !text.is_null() && text.as_str().is_none_or(is_blank)
+    };
     for (i, block) in list(&incoming.body["system"]).iter().enumerate() {
         if blank(block) {
             return refuse(format!("system.{i}"));
@@ -150,7 +154,8 @@ fn results_have_a_form(incoming: &Incoming<'_>) -> Verdict {
         for (i, inner) in list(content).iter().enumerate() {
             let known = ["json", "text", "image", "document", "video", "searchResult"];
             let n = known.iter().filter(|kind| !inner[**kind].is_null()).count();
-            demand(n == 1, || {
+            let n_fields = inner.as_object().map_or(0, serde_json::Map::len);
+            demand(n == 1 && n_fields == 1, || {
                 Refusal::new(format!(
                     "The ToolResultContentBlock object at {at}.content.{i} must set one of the following keys: {}.",
                     known.join(", ")
@@ -210,8 +215,17 @@ fn media_have_a_form(incoming: &Incoming<'_>) -> Verdict {
             _ => &["bytes", "s3Location"],
         };
         let n = sources.iter().filter(|source| !medium["source"][**source].is_null()).count();
-        let is_blank = medium["source"]["bytes"] == "";
-        demand(n == 1 && !is_blank, || {
+        let bytes = &medium["source"]["bytes"];
+        let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+        let is_data =
+            bytes.is_null() || !text(bytes).is_empty() && text(bytes).chars().all(is_base64);
+        let place = &medium["source"]["s3Location"];
+        let is_place = place.is_null() || text(&place["uri"]).starts_with("s3://");
+        let said = &medium["source"]["text"];
+        let is_text = said.is_null() || said.as_str().is_some_and(|said| !is_blank(said));
+        let content = &medium["source"]["content"];
+        let is_content = content.is_null() || !list(content).is_empty();
+        demand(n == 1 && is_data && is_place && is_text && is_content, || {
             let known = sources.join(", ");
             Refusal::new(format!(
                 "The source at {at}.source must set one of the following keys: {known}."

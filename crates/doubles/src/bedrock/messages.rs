@@ -57,7 +57,7 @@ fn system_has_a_form(incoming: &Incoming<'_>) -> Verdict {
     })?;
     for (i, block) in list(system).iter().enumerate() {
         let known = ["text", "guardContent", "cachePoint"];
-        let is_known = known.iter().filter(|kind| block.get(**kind).is_some()).count() == 1;
+        let is_known = known.iter().filter(|kind| !block[**kind].is_null()).count() == 1;
         demand(is_known, || {
             Refusal::new(format!(
                 "The SystemContentBlock object at system.{i} must set one of the following keys: text, guardContent, cachePoint."
@@ -78,7 +78,8 @@ fn roles<'a>(incoming: &Incoming<'a>) -> Vec<&'a str> {
 /// Claude and Qwen take a conversation that the assistant begins.
 fn the_first_message_is_the_users(incoming: &Incoming<'_>) -> Verdict {
     let is_tolerant = ["claude", "qwen"].iter().any(|name| incoming.model.contains(name));
-    demand(roles(incoming).first() == Some(&"user") || is_tolerant, || {
+    let first = text(&incoming.body["messages"][0]["role"]);
+    demand(first == "user" || is_tolerant && first == "assistant", || {
         Refusal::new(
             "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
         )

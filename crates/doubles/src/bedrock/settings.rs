@@ -10,6 +10,7 @@ use crate::value::{fields, list, text};
 pub(super) const FIRST: &[Rule] = rules![the_body_is_an_object, fields_are_known];
 
 pub(super) const RULES: &[Rule] = rules![
+    settings_have_types,
     numbers_are_in_range,
     stops_are_few,
     sampling_is_the_models,
@@ -33,6 +34,20 @@ fn fields_are_known(incoming: &Incoming<'_>) -> Verdict {
     let unknown = fields(incoming.body).find(|(name, _)| !FIELDS.contains(name));
     unknown.map_or(Ok(()), |(name, _)| {
         Err(Refusal::new(format!("Unexpected field type: {name} is not a field of the request.")))
+    })
+}
+
+fn settings_have_types(incoming: &Incoming<'_>) -> Verdict {
+    let objects = ["inferenceConfig", "toolConfig", "outputConfig", "additionalModelRequestFields"];
+    for name in objects {
+        let value = &incoming.body[name];
+        demand(value.is_null() || value.is_object(), || {
+            Refusal::new(format!("Unable to parse the request body: {name} is not an object"))
+        })?;
+    }
+    let model = &incoming.body["modelId"];
+    demand(model.is_null() || model.is_string(), || {
+        Refusal::new("Unable to parse the request body: modelId is not a string")
     })
 }
 
@@ -111,6 +126,13 @@ fn sampling_is_the_models(incoming: &Incoming<'_>) -> Verdict {
 
 fn thinking_fits(incoming: &Incoming<'_>) -> Verdict {
     let (thinking, model) = (thinking(incoming), incoming.model);
+    #[rustfmt::skip]
+    let plain = ["nova-micro", "nova-lite-v1", "nova-pro", "nova-premier", "titan", "llama",
+        "mistral", "command-r", "jamba"];
+    let is_plain = plain.iter().any(|name| model.contains(name));
+    demand(!is_plain || thinking.is_null(), || {
+        Refusal::new(format!("{BEGINS} #: extraneous key [thinking] is not permitted"))
+    })?;
     let Some(claude) = claude(model).filter(|_| !thinking.is_null()) else { return Ok(()) };
     let mode = text(&thinking["type"]);
     demand(claude.version >= 3.7 || mode == "disabled", || {

@@ -32,6 +32,9 @@ const KINDS: [&str; 9] = [
     "toolResponse",
 ];
 
+/// What a part of a response may be.
+const RESPONSE_PARTS: [&str; 2] = ["inlineData", "fileData"];
+
 /// What may stand beside it.
 const SIBLINGS: [&str; 8] = [
     "thought",
@@ -80,8 +83,6 @@ fn roles_are_known(incoming: &Incoming<'_>) -> Verdict {
         match &content["role"] {
             Value::Null => {}
             role if role == "user" || role == "model" => {}
-            // Google's own SDKs once wrote it so.
-            role if role == "function" => {}
             role if role == "system" => {
                 return Err(Refusal::new("Content with system role is not supported."));
             }
@@ -196,6 +197,9 @@ fn responses_have_a_form(incoming: &Incoming<'_>) -> Verdict {
             ))
         })?;
         for (i, inner) in list(&response["parts"]).iter().enumerate() {
+            let unknown = fields(inner).find(|(name, _)| !RESPONSE_PARTS.contains(name));
+            unknown
+                .map_or(Ok(()), |(name, _)| Err(unknown_name(name, &format!("{at}.parts[{i}]"))))?;
             let is_medium = inner.get("inlineData").is_some() || inner.get("fileData").is_some();
             demand(is_medium, || {
                 Refusal::new(format!(
@@ -219,7 +223,14 @@ fn responses_have_a_form(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn media_have_a_source(incoming: &Incoming<'_>) -> Verdict {
+    let mut all: Vec<(String, &Value)> = Vec::new();
     for (at, _, part) in parts(incoming) {
+        for (i, inner) in list(&part["functionResponse"]["parts"]).iter().enumerate() {
+            all.push((format!("{at}.function_response.parts[{i}]"), inner));
+        }
+        all.push((at, part));
+    }
+    for (at, part) in all {
         if let Some(data) = part.get("inlineData") {
             demand(!text(&data["mimeType"]).is_empty(), || {
                 Refusal::new(format!(

@@ -1,24 +1,23 @@
 //! Google takes names as `camelCase` and as `snake_case`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 /// What holds names that are not Google's.
-const FOREIGN: [&str; 7] = [
-    "args",
-    "response",
-    "parametersJsonSchema",
-    "responseJsonSchema",
-    "responseSchema",
-    "labels",
-    "partMetadata",
-];
+const FOREIGN: [&str; 6] =
+    ["args", "response", "parametersJsonSchema", "responseJsonSchema", "labels", "partMetadata"];
 
 /// A body with all of Google's names in camel case.
 pub(super) fn camel(value: Value) -> Value {
     match value {
         Value::Array(list) => list.into_iter().map(camel).collect(),
         Value::Object(fields) => {
-            let renamed = fields.into_iter().map(|(name, value)| {
+            // Of a field in both spellings, Google's own counts.
+            let own: BTreeSet<String> = fields.keys().cloned().collect();
+            let is_double = |name: &str| renamed(name) != name && own.contains(&renamed(name));
+            let fields = fields.into_iter().filter(|(name, _)| !is_double(name));
+            let renamed = fields.map(|(name, value)| {
                 let name = renamed(&name);
                 let value = match name.as_str() {
                     // The names of properties are the user's.

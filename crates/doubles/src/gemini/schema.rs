@@ -10,7 +10,7 @@ use crate::value::{fields, list, text};
 pub(super) const RULES: &[Rule] = rules![
     functions_have_names,
     functions_are_few,
-    schemas_are_one_of_two,
+    schemas_are_objects,
     schemas_have_googles_words,
     googles_tools_are_asked_for,
     a_choice_needs_functions,
@@ -61,18 +61,11 @@ fn functions_are_few(incoming: &Incoming<'_>) -> Verdict {
     })
 }
 
-fn schemas_are_one_of_two(incoming: &Incoming<'_>) -> Verdict {
+fn schemas_are_objects(incoming: &Incoming<'_>) -> Verdict {
     for (at, function) in functions(incoming) {
-        let both =
-            function.get("parameters").is_some() && function.get("parametersJsonSchema").is_some();
-        demand(!both, || {
-            Refusal::new(format!(
-                "* GenerateContentRequest.{at}: parameters and parameters_json_schema cannot both be set.\n"
-            ))
-        })?;
         for name in ["parameters", "parametersJsonSchema"] {
-            let schema = function.get(name);
-            demand(schema.is_none_or(Value::is_object), || {
+            let schema = &function[name];
+            demand(schema.is_null() || schema.is_object(), || {
                 Refusal::new(format!("Invalid value at '{at}.{name}': a schema is an object"))
             })?;
         }

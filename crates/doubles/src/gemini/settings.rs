@@ -46,6 +46,20 @@ fn fields_are_known(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn settings_are_known(incoming: &Incoming<'_>) -> Verdict {
+    for (name, at) in [
+        ("generationConfig", "generation_config"),
+        ("toolConfig", "tool_config"),
+        ("systemInstruction", "system_instruction"),
+    ] {
+        let value = &incoming.body[name];
+        demand(value.is_null() || value.is_object(), || {
+            Refusal::new(format!("Invalid value at '{at}', {value}"))
+        })?;
+    }
+    let model = &incoming.body["model"];
+    demand(model.is_null() || model.is_string(), || {
+        Refusal::new(format!("Invalid value at 'model' (TYPE_STRING), {model}"))
+    })?;
     let unknown =
         fields(&incoming.body["generationConfig"]).find(|(name, _)| !SETTINGS.contains(name));
     unknown.map_or(Ok(()), |(name, _)| Err(unknown_name(name, "generation_config")))
@@ -107,9 +121,10 @@ fn a_schema_needs_json(incoming: &Incoming<'_>) -> Verdict {
         )
     })?;
     let mut tools = list(&incoming.body["tools"]).iter();
-    let has_functions = tools.any(|tool| tool.get("functionDeclarations").is_some());
-    let is_new = generation(incoming.model) >= 3.0;
-    demand(!(kind == "application/json" && has_functions) || is_new, || {
+    let has_functions = tools.any(|tool| !list(&tool["functionDeclarations"]).is_empty());
+    // Nothing is assumed of a model that is not known.
+    let is_old = (0.1..3.0).contains(&generation(incoming.model));
+    demand(!(kind == "application/json" && has_functions && is_old), || {
         Refusal::new(
             "Function calling with a response mime type: 'application/json' is unsupported",
         )
@@ -118,6 +133,9 @@ fn a_schema_needs_json(incoming: &Incoming<'_>) -> Verdict {
 
 fn thinking_is_the_models(incoming: &Incoming<'_>) -> Verdict {
     let config = &incoming.body["generationConfig"]["thinkingConfig"];
+    demand(config.is_null() || config.is_object(), || {
+        Refusal::new(format!("Invalid value at 'generation_config.thinking_config', {config}"))
+    })?;
     let (budget, level) = (&config["thinkingBudget"], &config["thinkingLevel"]);
     demand(budget.is_null() || level.is_null(), || {
         Refusal::new("You can only set only one of thinking budget and thinking level.")
@@ -138,7 +156,11 @@ fn thinking_is_the_models(incoming: &Incoming<'_>) -> Verdict {
     demand(level.is_null() || generation == 0.0 || generation >= 3.0, || {
         Refusal::new("Thinking level is not supported for this model.")
     })?;
-    demand(config.is_null() || generation == 0.0 || generation >= 2.5, || {
+    demand(!(generation >= 3.0 && *budget == 0), || {
+        Refusal::new("Budget 0 is invalid. This model only works in thinking mode.")
+    })?;
+    let asks = !budget.is_null() || !level.is_null() || config["includeThoughts"] == true;
+    demand(!asks || generation == 0.0 || generation >= 2.5, || {
         Refusal::new("Thinking is not enabled for this model.")
     })
 }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::contents::contents;
 use crate::family::{Incoming, Rule, rules};
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::value::{list, text};
@@ -15,90 +14,92 @@ pub(super) const RULES: &[Rule] = rules![
     response_ids_are_the_calls,
 ];
 
-/// The calls or responses in a content.
-fn of<'a>(content: Option<&'a Value>, kind: &'a str) -> Vec<&'a Value> {
-    let parts = content.map_or(&[][..], |content| list(&content["parts"]));
-    parts.iter().filter_map(|part| part.get(kind)).collect()
+/// Contents of one role in a row, which the API takes as one.
+struct Turn<'a>(&'a [Value]);
+
+fn turns<'a>(incoming: &Incoming<'a>) -> Vec<Turn<'a>> {
+    let is_model = |content: &Value| content["role"] == "model";
+    let contents = list(&incoming.body["contents"]);
+    contents.chunk_by(|a, b| is_model(a) == is_model(b)).map(Turn).collect()
 }
 
-fn calls(content: Option<&Value>) -> Vec<&Value> {
-    of(content, "functionCall")
+impl<'a> Turn<'a> {
+    fn of(&self, kind: &str) -> Vec<&'a Value> {
+        let parts = self.0.iter().flat_map(|content| list(&content["parts"]));
+        parts.filter_map(|part| part.get(kind)).collect()
+    }
+
+    fn calls(&self) -> Vec<&'a Value> {
+        self.of("functionCall")
+    }
+
+    fn responses(&self) -> Vec<&'a Value> {
+        self.of("functionResponse")
+    }
 }
 
-fn responses(content: Option<&Value>) -> Vec<&Value> {
-    of(content, "functionResponse")
+/// Each turn with calls, and the responses of the turn after it.
+fn called<'a>(incoming: &Incoming<'a>) -> Vec<(Vec<&'a Value>, Vec<&'a Value>)> {
+    let turns = turns(incoming);
+    let after = |i: usize| turns.get(i + 1).map(Turn::responses).unwrap_or_default();
+    let pairs = turns.iter().enumerate().map(|(i, turn)| (turn.calls(), after(i)));
+    pairs.filter(|(calls, _)| !calls.is_empty()).collect()
 }
 
 fn calls_follow_a_users_turn(incoming: &Incoming<'_>) -> Verdict {
-    let all = list(&incoming.body["contents"]);
-    for (i, content) in contents(incoming).filter(|(_, content)| !calls(Some(content)).is_empty()) {
-        let before = i.checked_sub(1).map(|i| &all[i]);
-        let is_right = content["role"] == "model" && before.is_some_and(|b| b["role"] != "model");
-        demand(is_right, || {
-            Refusal::new(
-                "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
-            )
-        })?;
-    }
-    Ok(())
+    let is_first = turns(incoming).first().is_some_and(|turn| !turn.calls().is_empty());
+    demand(!is_first, || {
+        Refusal::new(
+            "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        )
+    })
 }
 
 fn responses_follow_calls(incoming: &Incoming<'_>) -> Verdict {
-    let all = list(&incoming.body["contents"]);
-    let words =
-        "Please ensure that function response turn comes immediately after a function call turn.";
-    for (i, content) in contents(incoming) {
-        let before = i.checked_sub(1).and_then(|i| all.get(i));
-        let is_orphan = !responses(Some(content)).is_empty() && calls(before).is_empty();
-        demand(!is_orphan, || Refusal::new(words))?;
+    let turns = turns(incoming);
+    for (i, _) in turns.iter().enumerate().filter(|(_, turn)| !turn.responses().is_empty()) {
+        let follows = i.checked_sub(1).is_some_and(|i| !turns[i].calls().is_empty());
+        demand(follows, || {
+            Refusal::new(
+                "Please ensure that function response turn comes immediately after a function call turn.",
+            )
+        })?;
     }
     Ok(())
 }
 
 fn responses_are_as_many_as_calls(incoming: &Incoming<'_>) -> Verdict {
-    let all = list(&incoming.body["contents"]);
-    for (i, content) in contents(incoming) {
-        let n_calls = calls(Some(content)).len();
-        let n_responses = responses(all.get(i + 1)).len();
-        demand(n_calls == 0 || n_calls == n_responses, || {
+    called(incoming).iter().try_for_each(|(calls, responses)| {
+        demand(calls.len() == responses.len(), || {
             Refusal::new(
                 "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
             )
-        })?;
-    }
-    Ok(())
+        })
+    })
 }
 
 /// A response is matched by its name.
 fn responses_name_the_calls(incoming: &Incoming<'_>) -> Verdict {
-    let all = list(&incoming.body["contents"]);
-    for (i, content) in contents(incoming).filter(|(_, content)| !calls(Some(content)).is_empty()) {
-        let names = |list: Vec<&Value>| {
-            let mut names: Vec<String> = list.iter().map(|v| text(&v["name"]).to_owned()).collect();
-            names.sort_unstable();
-            names
-        };
-        let is_same = names(calls(Some(content))) == names(responses(all.get(i + 1)));
-        demand(is_same, || {
+    let names = |list: &[&Value]| {
+        let mut names: Vec<String> = list.iter().map(|v| text(&v["name"]).to_owned()).collect();
+        names.sort_unstable();
+        names
+    };
+    called(incoming).iter().try_for_each(|(calls, responses)| {
+        demand(names(calls) == names(responses), || {
             Refusal::new(
                 "Please ensure that function response turn comes immediately after a function call turn. And the function response names match the function call names.",
             )
-        })?;
-    }
-    Ok(())
+        })
+    })
 }
 
 fn response_ids_are_the_calls(incoming: &Incoming<'_>) -> Verdict {
-    let all = list(&incoming.body["contents"]);
-    for (i, content) in contents(incoming) {
-        let before = i.checked_sub(1).and_then(|i| all.get(i));
-        let known: Vec<&str> =
-            calls(before).iter().filter_map(|call| call["id"].as_str()).collect();
-        for response in responses(Some(content)) {
-            let id = response["id"].as_str().unwrap_or_default();
-            demand(id.is_empty() || known.contains(&id), || {
+    for (calls, responses) in called(incoming) {
+        for id in responses.iter().map(|response| &response["id"]).filter(|id| !id.is_null()) {
+            demand(calls.iter().any(|call| call["id"] == *id && id.is_string()), || {
                 Refusal::new(format!(
-                    "Function response id `{id}` does not match the id of any function call of the function call turn."
+                    "Function response id {id} does not match the id of any function call of the function call turn."
                 ))
             })?;
         }

@@ -32,16 +32,17 @@ impl Owner<'_> {
 
 /// Every schema of a function: an object, and lists say what they hold.
 pub(crate) fn plain(owner: &Owner<'_>, schema: &Value) -> Verdict {
-    let kind = &schema["type"];
-    demand(schema.is_object() && (kind == "object" || kind.is_null()), || {
-        let got = serde_json::to_string(kind).unwrap_or_default();
+    demand(schema["type"] == "object", || {
+        let got = schema["type"].as_str().unwrap_or("None");
         let rule =
-            format!("schema must be a JSON Schema of 'type: \"object\"', got 'type: {got}'.");
+            format!("schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{got}\"'.");
         let message = format!("Invalid schema for {} '{}': {rule}", owner.what, owner.name);
         Refusal::new(message).at(&owner.param).code("invalid_function_parameters")
     })?;
     walk(schema, &mut Vec::new(), &mut |schema, context| {
-        let is_list = schema["type"] == "array" && schema.get("prefixItems").is_none();
+        let kinds = &schema["type"];
+        let is_list = kinds == "array" || list(kinds).iter().any(|kind| kind == "array");
+        let is_list = is_list && schema.get("prefixItems").is_none();
         demand(!is_list || schema.get("items").is_some(), || {
             owner.refuse(context, "array schema missing items.")
         })
@@ -50,7 +51,7 @@ pub(crate) fn plain(owner: &Owner<'_>, schema: &Value) -> Verdict {
 
 /// A strict schema.
 pub(crate) fn strict(owner: &Owner<'_>, schema: &Value) -> Verdict {
-    demand(schema.get("anyOf").is_none(), || {
+    demand(schema["type"] == "object" && schema.get("anyOf").is_none(), || {
         owner.refuse(&[], "schema must have type 'object' and not have 'anyOf' at the top level.")
     })?;
     let mut n_properties = 0;
@@ -62,7 +63,10 @@ pub(crate) fn strict(owner: &Owner<'_>, schema: &Value) -> Verdict {
                 owner.refuse(context, &format!("'{word}' is not permitted."))
             })?;
         }
-        let is_object = schema["type"] == "object" || schema.get("properties").is_some();
+        let kinds = &schema["type"];
+        let is_object = kinds == "object"
+            || list(kinds).iter().any(|kind| kind == "object")
+            || schema.get("properties").is_some();
         if !is_object {
             return Ok(());
         }

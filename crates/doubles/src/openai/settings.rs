@@ -53,20 +53,45 @@ pub(crate) fn boolean(body: &Value, param: &str) -> Verdict {
     demand(value.is_null() || value.is_boolean(), || wrong_type(param, "a boolean", value))
 }
 
-/// How hard to think is a known word.
-pub(crate) fn effort(param: &str, value: &Value) -> Verdict {
-    match value {
-        Value::Null => Ok(()),
-        Value::String(effort) if EFFORTS.contains(&effort.as_str()) => Ok(()),
-        Value::String(effort) => Err(wrong_value(param, effort, &EFFORTS)),
-        other => Err(wrong_type(param, "a string", other)),
-    }
+/// How hard to think is a known word, and one that the model has.
+pub(crate) fn effort(incoming: &Incoming<'_>, param: &str, value: &Value) -> Verdict {
+    let effort = match value {
+        Value::Null => return Ok(()),
+        Value::String(effort) if EFFORTS.contains(&effort.as_str()) => effort,
+        Value::String(effort) => return Err(wrong_value(param, effort, &EFFORTS)),
+        other => return Err(wrong_type(param, "a string", other)),
+    };
+    let model = incoming.model;
+    let is_plain = ["gpt-3", "gpt-4"].iter().any(|name| model.starts_with(name))
+        || model.starts_with("gpt-") && model.contains("-chat");
+    demand(!is_plain, || {
+        let message = format!("Unsupported parameter: '{param}' is not supported with this model.");
+        Refusal::new(message).at(param).code("unsupported_parameter")
+    })?;
+    // Only GPT-5.1 to the last GPT-5 can be told not to think at all.
+    let always = is_reasoning(model) && !(5.05..6.0).contains(&generation(model));
+    demand(!(always && effort == "none"), || {
+        let message =
+            format!("Unsupported value: '{param}' does not support 'none' with this model.");
+        unsupported(param, message)
+    })
+}
+
+/// Settings that are texts.
+pub(crate) fn texts(body: &Value, params: &[&str]) -> Verdict {
+    params.iter().try_for_each(|param| {
+        let value = &body[*param];
+        demand(value.is_null() || value.is_string(), || wrong_type(param, "a string", value))
+    })
 }
 
 /// A model that thinks takes only the usual temperature and nucleus.
 pub(crate) fn sampling(incoming: &Incoming<'_>, effort: &Value) -> Verdict {
-    // From 5.1 on the effort is `none` unless another is asked for, and then they are free.
-    let is_free = effort == "none" || (effort.is_null() && generation(incoming.model) > 5.0);
+    // From 5.1 to 5.5 the effort is `none` unless another is asked for, and then they are free.
+    // Models for code and for hard questions always think.
+    let is_deep = ["-codex", "-pro"].iter().any(|name| incoming.model.contains(name));
+    let is_default = effort.is_null() && (5.05..5.45).contains(&generation(incoming.model));
+    let is_free = (effort == "none" || is_default) && !is_deep;
     if !is_reasoning(incoming.model) || is_free {
         return Ok(());
     }
@@ -75,6 +100,15 @@ pub(crate) fn sampling(incoming: &Incoming<'_>, effort: &Value) -> Verdict {
         demand(value.is_null() || value.as_f64() == Some(1.0), || {
             let message = format!(
                 "Unsupported value: '{param}' does not support {value} with this model. Only the default (1) value is supported."
+            );
+            unsupported(param, message)
+        })?;
+    }
+    for param in ["presence_penalty", "frequency_penalty"] {
+        let value = &incoming.body[param];
+        demand(value.is_null() || value.as_f64() == Some(0.0), || {
+            let message = format!(
+                "Unsupported value: '{param}' does not support {value} with this model. Only the default (0) value is supported."
             );
             unsupported(param, message)
         })?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::family::{Incoming, Rule, rules};
-use crate::openai::{empty_array, missing, name, string, wrong_type, wrong_value};
+use crate::openai::{empty_array, marks, missing, name, string, wrong_type, wrong_value};
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::value::{list, text};
 
@@ -19,6 +19,7 @@ pub(super) const RULES: &[Rule] = rules![
     calls_have_a_form,
     call_ids_are_short,
     results_name_a_call,
+    functions_have_names,
 ];
 
 const ROLES: [&str; 6] = ["system", "assistant", "user", "function", "tool", "developer"];
@@ -175,22 +176,24 @@ fn a_refusal_stands_alone(incoming: &Incoming<'_>) -> Verdict {
 /// A breakpoint of the cache lives half an hour, and none stands on what the assistant said.
 fn cache_breakpoints_have_a_place(incoming: &Incoming<'_>) -> Verdict {
     each_part(incoming, |at, role, part| {
-        let point = &part["prompt_cache_breakpoint"];
-        let at = format!("{at}.prompt_cache_breakpoint");
-        demand(point.is_null() || role != "assistant", || {
-            let words = format!("Unknown parameter: '{at}'.");
-            Refusal::new(words).at(&at).code("unknown_parameter")
-        })?;
-        let ttl = &point["ttl"];
-        let known = ["30m"];
-        demand(ttl.is_null() || known.contains(&text(ttl)), || {
-            wrong_value(&format!("{at}.ttl"), text(ttl), &known)
-        })
+        marks::breakpoint(&at, role, &part["prompt_cache_breakpoint"], &["30m"])
+    })?;
+    marks::options(incoming.body, &["30m"])
+}
+
+/// The results of calls in their old form name the function.
+fn functions_have_names(incoming: &Incoming<'_>) -> Verdict {
+    each(incoming, |at, message| match message["role"] == "function" {
+        true => string(&format!("{at}.name"), &message["name"], usize::MAX),
+        false => Ok(()),
     })
 }
 
 fn calls_have_a_form(incoming: &Incoming<'_>) -> Verdict {
     each(incoming, |at, message| {
+        if message["role"] != "assistant" {
+            return Ok(());
+        }
         let at = format!("{at}.tool_calls");
         let calls = &message["tool_calls"];
         match calls {

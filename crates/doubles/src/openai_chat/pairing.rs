@@ -10,7 +10,11 @@ pub(super) const RULES: &[Rule] =
     rules![results_answer_calls, calls_are_answered, a_call_is_answered_once, call_ids_differ];
 
 fn ids(message: &Value) -> Vec<&str> {
-    list(&message["tool_calls"]).iter().map(|call| text(&call["id"])).collect()
+    let is_assistant = message["role"] == "assistant";
+    list(if is_assistant { &message["tool_calls"] } else { &Value::Null })
+        .iter()
+        .map(|call| text(&call["id"]))
+        .collect()
 }
 
 /// The messages, each with the calls that are open before it: those of the assistant whose

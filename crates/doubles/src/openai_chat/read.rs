@@ -4,12 +4,14 @@ use serde_json::Value;
 
 use crate::asked::{Asked, Choice, Part, Piece, Role, Tool, Turn};
 use crate::family::Incoming;
+use crate::openai::marks;
 use crate::value::{data_of, file, image, list, text};
 
 pub(super) fn asked(incoming: &Incoming<'_>) -> Asked {
     let body = incoming.body;
     let mut asked = Asked::new(incoming.api, incoming.model);
-    asked.turns = list(&body["messages"]).iter().map(turn).collect();
+    let model = incoming.model;
+    asked.turns = list(&body["messages"]).iter().map(|message| turn(message, model)).collect();
     asked.tools = list(&body["tools"]).iter().map(tool).collect();
     asked.choice = choice(&body["tool_choice"]);
     asked.parallel = body["parallel_tool_calls"] != false;
@@ -17,16 +19,20 @@ pub(super) fn asked(incoming: &Incoming<'_>) -> Asked {
         && body["reasoning_effort"].as_str().is_some_and(|effort| effort != "none");
     asked.max_tokens = body["max_completion_tokens"].as_u64().or(body["max_tokens"].as_u64());
     asked.cache_key = body["prompt_cache_key"].as_str().map(str::to_owned);
+    marks::mark_newest(&mut asked, body);
     asked
 }
 
-fn turn(message: &Value) -> Turn {
+fn turn(message: &Value, model: &str) -> Turn {
     let content = &message["content"];
-    let mut parts: Vec<Part> = match content.as_str() {
+    let mut pieces: Vec<Piece> = match content.as_str() {
         // An assistant that only calls has no text, whichever way it is written.
         Some("") => Vec::new(),
-        Some(text) => vec![Part::Text(text.to_owned())],
-        None => list(content).iter().map(part).collect(),
+        Some(text) => vec![Piece::text(text)],
+        None => {
+            let pieces = list(content).iter();
+            pieces.map(|p| Piece { part: part(p), mark: marks::mark(model, p) }).collect()
+        }
     };
     let role = match text(&message["role"]) {
         "system" | "developer" => Role::System,
@@ -36,7 +42,9 @@ fn turn(message: &Value) -> Turn {
     };
     if role == Role::Tool {
         let id = text(&message["tool_call_id"]).to_owned();
-        parts = vec![Part::Result { id, parts, is_error: false }];
+        let mark = pieces.iter().filter_map(|piece| piece.mark).max();
+        let parts = pieces.into_iter().map(|piece| piece.part).collect();
+        pieces = vec![Piece { part: Part::Result { id, parts, is_error: false }, mark }];
     }
     for call in list(&message["tool_calls"]) {
         let (name, arguments) = match text(&call["type"]) {
@@ -44,9 +52,10 @@ fn turn(message: &Value) -> Turn {
             _ => (&call["function"]["name"], &call["function"]["arguments"]),
         };
         let (name, arguments) = (text(name).to_owned(), text(arguments).to_owned());
-        parts.push(Part::Call { id: text(&call["id"]).to_owned(), name, arguments });
+        let id = text(&call["id"]).to_owned();
+        pieces.push(Piece::of(Part::Call { id, name, arguments }));
     }
-    Turn::new(role, parts.into_iter().map(Piece::of).collect())
+    Turn::new(role, pieces)
 }
 
 fn part(part: &Value) -> Part {

@@ -39,7 +39,7 @@ fn the_body_is_an_object(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn the_model_is_named(incoming: &Incoming<'_>) -> Verdict {
-    demand(!incoming.model.is_empty(), || Refusal::new("you must provide a model parameter"))
+    demand(!incoming.model.trim().is_empty(), || Refusal::new("you must provide a model parameter"))
 }
 
 fn fields_are_known(incoming: &Incoming<'_>) -> Verdict {
@@ -54,7 +54,8 @@ fn fields_are_known(incoming: &Incoming<'_>) -> Verdict {
 
 fn settings_have_types(incoming: &Incoming<'_>) -> Verdict {
     let switches = ["stream", "store", "logprobs", "parallel_tool_calls"];
-    switches.iter().try_for_each(|param| boolean(incoming.body, param))
+    switches.iter().try_for_each(|param| boolean(incoming.body, param))?;
+    settings::texts(incoming.body, &["prompt_cache_key"])
 }
 
 fn numbers_are_in_range(incoming: &Incoming<'_>) -> Verdict {
@@ -71,6 +72,11 @@ fn numbers_are_in_range(incoming: &Incoming<'_>) -> Verdict {
 
 fn reasoning_models_count_all_tokens(incoming: &Incoming<'_>) -> Verdict {
     let has = !incoming.body["max_tokens"].is_null();
+    demand(!has || incoming.body["max_completion_tokens"].is_null(), || {
+        let words =
+            "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
+        Refusal::new(words).at("max_tokens").code("invalid_parameter_combination")
+    })?;
     demand(!(has && is_reasoning(incoming.model)), || {
         let words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         Refusal::new(words).at("max_tokens").code("unsupported_parameter")
@@ -78,7 +84,7 @@ fn reasoning_models_count_all_tokens(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn efforts_are_known(incoming: &Incoming<'_>) -> Verdict {
-    settings::effort("reasoning_effort", &incoming.body["reasoning_effort"])
+    settings::effort(incoming, "reasoning_effort", &incoming.body["reasoning_effort"])
 }
 
 fn reasoning_models_take_no_sampling(incoming: &Incoming<'_>) -> Verdict {
@@ -103,7 +109,8 @@ fn stops_are_few(incoming: &Incoming<'_>) -> Verdict {
         other => return Err(wrong_type("stop", "one of a string or array of strings", other)),
     }
     let takes = !["o3", "o4-mini"].iter().any(|name| incoming.model.starts_with(name));
-    demand(stop.is_null() || takes, || {
+    let is_empty = stop.is_null() || stop.as_array().is_some_and(Vec::is_empty);
+    demand(is_empty || takes, || {
         let words = "Unsupported parameter: 'stop' is not supported with this model.".to_owned();
         unsupported("stop", words)
     })

@@ -41,6 +41,12 @@ fn tools_have_a_form(incoming: &Incoming<'_>) -> Verdict {
     }
     for (i, tool) in list(tools).iter().enumerate() {
         demand(tool.is_object(), || wrong_type(&format!("tools[{i}]"), "an object", tool))?;
+        // The form of Responses: the name beside the type.
+        let is_flat = tool.get("name").is_some();
+        demand(!is_flat || tool.get("function").is_none(), || {
+            let words = format!("Unknown parameter: 'tools[{i}].name'.");
+            Refusal::new(words).at(format!("tools[{i}].name")).code("unknown_parameter")
+        })?;
         match &tool["type"] {
             Value::Null => return Err(missing(&format!("tools[{i}].type"))),
             kind if kind == "function" || kind == "custom" => {
@@ -88,14 +94,9 @@ fn schemas_are_objects(incoming: &Incoming<'_>) -> Verdict {
 
 fn strict_schemas_are_closed(incoming: &Incoming<'_>) -> Verdict {
     for (at, function) in functions(incoming).filter(|(_, function)| function["strict"] == true) {
-        if let Some(parameters) = function.get("parameters") {
-            let owner = Owner {
-                what: "function",
-                name: text(&function["name"]),
-                param: format!("{at}.parameters"),
-            };
-            schema::strict(&owner, parameters)?;
-        }
+        let (name, param) = (text(&function["name"]), format!("{at}.parameters"));
+        let owner = Owner { what: "function", name, param };
+        schema::strict(&owner, &function["parameters"])?;
     }
     let format = &incoming.body["response_format"]["json_schema"];
     if format["strict"] == true {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{items, kind};
 use crate::family::{Incoming, Rule, rules};
-use crate::openai::{empty_array, missing, name, string, too_long, wrong_type, wrong_value};
+use crate::openai::{empty_array, marks, missing, name, string, too_long, wrong_type, wrong_value};
 use crate::refusal::{Refusal, Verdict, demand};
 use crate::value::{list, text};
 
@@ -45,14 +45,19 @@ fn each(incoming: &Incoming<'_>, mut rule: impl FnMut(String, &Value) -> Verdict
 fn an_input_is_given(incoming: &Incoming<'_>) -> Verdict {
     let body = incoming.body;
     match &body["input"] {
-        // A stored prompt may bring its own.
-        Value::Null if !body["prompt"].is_null() => Ok(()),
+        // A stored prompt may bring its own, and what is continued has it.
+        _ if incoming.is_partial() && is_empty(&body["input"]) => Ok(()),
         Value::Null => Err(missing("input")),
+        Value::String(text) if text.is_empty() => Err(missing("input")),
         Value::String(_) => Ok(()),
         Value::Array(items) if items.is_empty() => Err(empty_array("input")),
         Value::Array(_) => Ok(()),
         other => Err(wrong_type("input", "one of a string or array of objects", other)),
     }
+}
+
+fn is_empty(input: &Value) -> bool {
+    input.is_null() || *input == "" || input.as_array().is_some_and(Vec::is_empty)
 }
 
 fn items_are_known(incoming: &Incoming<'_>) -> Verdict {
@@ -122,18 +127,18 @@ fn media_have_a_source(incoming: &Incoming<'_>) -> Verdict {
                     "input_file" => &["file_data", "file_id", "file_url"],
                     _ => continue,
                 };
-                let n = sources.iter().filter(|source| part[**source].is_string()).count();
+                let n = sources.iter().filter(|source| !text(&part[**source]).is_empty()).count();
                 demand(n > 0, || missing(&format!("{at}.{}", sources[0])))?;
-                let url = text(&part["image_url"]);
-                let begins = ["", "https://", "http://", "data:image/"];
-                let is_url =
-                    url.is_empty() || begins[1..].iter().any(|begin| url.starts_with(begin));
-                demand(is_url, || {
-                    let words = format!(
-                        "Invalid '{at}.image_url'. Expected a valid URL, but got a value with an invalid format."
-                    );
-                    Refusal::new(words).at(format!("{at}.image_url")).code("invalid_value")
-                })?;
+                for (field, inline) in [("image_url", "data:image/"), ("file_url", "data:")] {
+                    let Some(url) = part[field].as_str() else { continue };
+                    let begins = ["https://", "http://", inline];
+                    demand(begins.iter().any(|begin| url.starts_with(begin)), || {
+                        let words = format!(
+                            "Invalid '{at}.{field}'. Expected a valid URL, but got a value with an invalid format."
+                        );
+                        Refusal::new(words).at(format!("{at}.{field}")).code("invalid_value")
+                    })?;
+                }
             }
         }
         Ok(())
@@ -193,7 +198,7 @@ fn thoughts_have_a_summary(incoming: &Incoming<'_>) -> Verdict {
 fn item_ids_have_a_prefix(incoming: &Incoming<'_>) -> Verdict {
     each(incoming, |at, item| {
         let prefix = match kind(item) {
-            "message" if item["role"] == "assistant" => "msg",
+            "message" => "msg",
             "function_call" => "fc",
             "custom_tool_call" => "ctc",
             "reasoning" => "rs",
@@ -240,24 +245,22 @@ fn configuration_updates_stand_apart(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn cache_breakpoints_have_a_place(incoming: &Incoming<'_>) -> Verdict {
+    let lives = ["30m", "12h"];
     each(incoming, |at, item| {
-        for (i, part) in list(&item["content"]).iter().enumerate() {
-            let (point, at) = (
-                &part["prompt_cache_breakpoint"],
-                format!("{at}.content[{i}].prompt_cache_breakpoint"),
-            );
-            demand(point.is_null() || item["role"] != "assistant", || {
-                Refusal::new(format!("Unknown parameter: '{at}'."))
-                    .at(&at)
-                    .code("unknown_parameter")
-            })?;
-            let (ttl, known) = (&point["ttl"], ["30m", "12h"]);
-            demand(ttl.is_null() || known.contains(&text(ttl)), || {
-                wrong_value(&format!("{at}.ttl"), text(ttl), &known)
-            })?;
+        for field in ["content", "output"] {
+            for (i, part) in list(&item[field]).iter().enumerate() {
+                let (at, role) = (format!("{at}.{field}[{i}]"), text(&item["role"]));
+                marks::breakpoint(&at, role, &part["prompt_cache_breakpoint"], &lives)?;
+            }
         }
-        Ok(())
-    })
+        let is_odd =
+            kind(item) == "additional_tools" && item.get("prompt_cache_breakpoint").is_some();
+        demand(!is_odd, || {
+            let at = format!("{at}.prompt_cache_breakpoint");
+            wrong_type(&at, "no breakpoint on tools", &item["prompt_cache_breakpoint"])
+        })
+    })?;
+    marks::options(incoming.body, &lives)
 }
 
 fn a_compaction_trigger_is_last(incoming: &Incoming<'_>) -> Verdict {

@@ -6,7 +6,7 @@ use super::say::{encrypted, thought_of};
 use super::{items, kind};
 use crate::family::{Incoming, Rule, rules};
 use crate::refusal::{Refusal, Verdict, demand};
-use crate::value::text;
+use crate::value::{list, text};
 
 pub(super) const RULES: &[Rule] = rules![
     outputs_have_calls,
@@ -18,6 +18,7 @@ pub(super) const RULES: &[Rule] = rules![
     thoughts_are_sealed,
     nothing_refers_to_what_is_not_stored,
     a_continued_output_has_no_id,
+    calls_name_their_namespace,
 ];
 
 /// What answers each kind of call.
@@ -160,6 +161,26 @@ fn a_continued_output_has_no_id(incoming: &Incoming<'_>) -> Verdict {
     for item in items(&incoming.body["input"]).iter().filter(|item| continues && is_output(item)) {
         demand(item["id"].is_null(), || {
             let words = format!("No tool output found for function call {}.", call_id(item));
+            Refusal::new(words).at("input")
+        })?;
+    }
+    Ok(())
+}
+
+/// A function that is only in a namespace is called with the namespace's name.
+fn calls_name_their_namespace(incoming: &Incoming<'_>) -> Verdict {
+    let tools = list(&incoming.body["tools"]);
+    let (spaces, plain): (Vec<&Value>, Vec<&Value>) =
+        tools.iter().partition(|tool| tool["type"] == "namespace");
+    for item in items(&incoming.body["input"]).iter().filter(|item| kind(item) == "function_call") {
+        let name = text(&item["name"]);
+        let is_inside =
+            spaces.iter().flat_map(|space| list(&space["tools"])).any(|t| t["name"] == name);
+        let is_bare = item["namespace"].is_null() && !plain.iter().any(|tool| tool["name"] == name);
+        demand(!(is_inside && is_bare && !name.is_empty()), || {
+            let words = format!(
+                "Missing namespace for function_call '{name}'. It does not exist in the default namespace. Round-trip the model's function_call item with its namespace field included."
+            );
             Refusal::new(words).at("input")
         })?;
     }

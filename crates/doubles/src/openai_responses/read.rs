@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::{items, kind};
-use crate::asked::{Asked, Choice, Part, Piece, Role, Tool, Turn};
+use crate::asked::{Asked, Choice, Part, Piece, Role, Tool, Ttl, Turn};
 use crate::family::Incoming;
+use crate::openai::marks;
 use crate::value::{data_of, file, image, list, text};
 
 pub(super) fn asked(incoming: &Incoming<'_>) -> Asked {
@@ -16,7 +17,15 @@ pub(super) fn asked(incoming: &Incoming<'_>) -> Asked {
     }
     for item in items(&body["input"]) {
         let (role, parts) = said(&item);
-        let pieces = parts.into_iter().map(Piece::of);
+        let content = list(if role == Role::Tool { &item["output"] } else { &item["content"] });
+        let lives: Vec<Option<Ttl>> =
+            content.iter().map(|part| marks::mark(incoming.model, part)).collect();
+        let mark = |i: usize| match role {
+            Role::Tool => lives.iter().flatten().max().copied(),
+            _ => lives.get(i).copied().flatten(),
+        };
+        let pieces = parts.into_iter().enumerate();
+        let pieces = pieces.map(|(i, part)| Piece { part, mark: mark(i) });
         // What the model says in one answer is one turn, in however many items it came.
         match asked.turns.last_mut() {
             Some(last) if last.role == Role::Assistant && role == Role::Assistant => {
@@ -33,6 +42,7 @@ pub(super) fn asked(incoming: &Incoming<'_>) -> Asked {
             || !body["reasoning"]["summary"].is_null());
     asked.max_tokens = body["max_output_tokens"].as_u64();
     asked.cache_key = body["prompt_cache_key"].as_str().map(str::to_owned);
+    marks::mark_newest(&mut asked, body);
     asked
 }
 

@@ -145,7 +145,7 @@ pub(super) fn usage(spoken: &Spoken<'_>) -> Value {
     let usage = &spoken.usage;
     json!({
         "input_tokens": usage.input(),
-        "input_tokens_details": {"cached_tokens": openai::cached(usage)["cached_tokens"], "cache_write_tokens": 0},
+        "input_tokens_details": {"cached_tokens": openai::cached(usage)["cached_tokens"], "cache_write_tokens": usage.written + usage.written_hour},
         "output_tokens": usage.output,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.input() + usage.output,

@@ -49,7 +49,7 @@ fn the_body_is_an_object(incoming: &Incoming<'_>) -> Verdict {
 
 fn the_model_is_named(incoming: &Incoming<'_>) -> Verdict {
     let has_prompt = !incoming.body["prompt"].is_null();
-    demand(!incoming.model.is_empty() || has_prompt, || missing("model"))
+    demand(!incoming.model.trim().is_empty() || has_prompt, || missing("model"))
 }
 
 fn fields_have_not_moved(incoming: &Incoming<'_>) -> Verdict {
@@ -85,10 +85,7 @@ fn there_is_one_past(incoming: &Incoming<'_>) -> Verdict {
 fn settings_have_types(incoming: &Incoming<'_>) -> Verdict {
     let switches = ["stream", "store", "background", "parallel_tool_calls"];
     switches.iter().try_for_each(|param| boolean(incoming.body, param))?;
-    let instructions = &incoming.body["instructions"];
-    demand(instructions.is_null() || instructions.is_string(), || {
-        wrong_type("instructions", "a string", instructions)
-    })?;
+    settings::texts(incoming.body, &["instructions", "prompt_cache_key"])?;
     let truncation = &incoming.body["truncation"];
     let known = ["auto", "disabled"];
     demand(truncation.is_null() || known.contains(&text(truncation)), || {
@@ -107,12 +104,10 @@ fn numbers_are_in_range(incoming: &Incoming<'_>) -> Verdict {
 
 fn efforts_are_known(incoming: &Incoming<'_>) -> Verdict {
     let reasoning = &incoming.body["reasoning"];
-    settings::effort("reasoning.effort", &reasoning["effort"])?;
-    let never_thinks = ["gpt-3", "gpt-4"].iter().any(|name| incoming.model.starts_with(name));
-    demand(reasoning["effort"].is_null() || !never_thinks, || {
-        let words = "Unsupported parameter: 'reasoning.effort' is not supported with this model.";
-        Refusal::new(words).at("reasoning.effort").code("unsupported_parameter")
+    demand(reasoning.is_null() || reasoning.is_object(), || {
+        wrong_type("reasoning", "an object", reasoning)
     })?;
+    settings::effort(incoming, "reasoning.effort", &reasoning["effort"])?;
     let (summary, known) = (&reasoning["summary"], ["auto", "concise", "detailed"]);
     demand(summary.is_null() || known.contains(&text(summary)), || {
         wrong_value("reasoning.summary", text(summary), &known)
@@ -124,6 +119,8 @@ fn reasoning_models_take_no_sampling(incoming: &Incoming<'_>) -> Verdict {
 }
 
 fn formats_are_known(incoming: &Incoming<'_>) -> Verdict {
+    let all = &incoming.body["text"];
+    demand(all.is_null() || all.is_object(), || wrong_type("text", "an object", all))?;
     let format = &incoming.body["text"]["format"];
     if format.is_null() {
         return Ok(());

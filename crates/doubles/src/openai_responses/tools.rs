@@ -64,7 +64,14 @@ fn a_choice_is_known(incoming: &Incoming<'_>) -> Verdict {
     match choice {
         Value::Null => Ok(()),
         Value::String(word) => {
-            demand(known.contains(&word.as_str()), || wrong_value("tool_choice", word, &known))
+            demand(known.contains(&word.as_str()), || wrong_value("tool_choice", word, &known))?;
+            // A stored prompt may have tools of its own.
+            let has_tools = !list(&incoming.body["tools"]).is_empty();
+            let is_free = word != "required" || has_tools || !incoming.body["prompt"].is_null();
+            demand(is_free, || {
+                let words = "Tool choice 'required' must be specified with 'tools' parameter.";
+                Refusal::new(words).at("tool_choice")
+            })
         }
         Value::Object(_) => {
             let kind = text(&choice["type"]);

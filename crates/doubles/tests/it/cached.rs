@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interleaf_doubles::{Answer, Api, Asked, Clock, Double, Settings, Usage};
+use interleaf_doubles::{Answer, Api, Asked, Clock, Double, Settings, Usage, count};
 use serde_json::{Value, json};
 
 use crate::client::{get, post, send, send_with};
@@ -268,4 +268,59 @@ async fn what_was_sent_is_counted_with_its_spaces() {
     };
     assert_eq!(counts[1] - counts[0], extra(" \n\n ") - extra(""));
     assert!(counts[1] > counts[0]);
+}
+
+/// GPT-5.6 finds again what ends at a breakpoint: the newest input is one by itself.
+#[tokio::test]
+async fn gpt_5_6_reads_up_to_a_breakpoint_and_nothing_between_two() {
+    for api in [Api::OpenAiChat, Api::OpenAiResponses] {
+        let (list, kind) = match api {
+            Api::OpenAiChat => ("messages", "text"),
+            _ => ("input", "input_text"),
+        };
+        let clock = Clock::at(1_000);
+        let settings = Settings::new().with_brain(brief).with_clock(clock.clone());
+        let double = Double::start(settings).await.unwrap();
+        let rules = |is_marked: bool| {
+            let mut part = json!({"type": kind, "text": words(1_500, "tower")});
+            if is_marked {
+                part["prompt_cache_breakpoint"] = json!({"mode": "explicit"});
+            }
+            json!({"role": "developer", "content": [part]})
+        };
+        let ask = |word: &str| json!({"role": "user", "content": format!("Is the {word} well?")});
+        let said = json!({"role": "assistant", "content": "Yes."});
+        let body = |messages: Value, mode: &str| {
+            let options = json!({ "mode": mode });
+            json!({"model": "gpt-5.6", (list): messages, "prompt_cache_options": options})
+        };
+        // The rules, the mode, and what is read of the prompt: 0, the rules, or up to the
+        // question before.
+        let (head, question) = (1_504, 4 + count("Is the lamp well?"));
+        let first = json!([rules(false), ask("lamp")]);
+        let next = json!([rules(false), ask("lamp"), said, ask("lens")]);
+        let other = json!([rules(false), ask("wick")]);
+        let marked = json!([rules(true), ask("oil")]);
+        let again = json!([rules(true), ask("bell")]);
+        for (messages, mode, read) in [
+            (&first, "implicit", 0),
+            (&next, "implicit", head + question),
+            // Nothing was written at the end of the rules.
+            (&other, "implicit", 0),
+            (&marked, "explicit", 0),
+            (&again, "explicit", head),
+            // Without a breakpoint nothing is looked for.
+            (&next, "explicit", 0),
+        ] {
+            let got = send(&double, api, &body(messages.clone(), mode)).await;
+            assert_eq!(got.status, 200, "{}", got.text());
+            let used = double.requests().last().unwrap().usage.unwrap();
+            assert_eq!(used.read, read, "{api} {mode} {messages}");
+        }
+        // Half an hour later it is gone.
+        clock.advance(31 * MINUTE);
+        send(&double, api, &body(again, "explicit")).await;
+        let used = double.requests().last().unwrap().usage.unwrap();
+        assert_eq!((used.read, used.written), (0, head), "{api}");
+    }
 }

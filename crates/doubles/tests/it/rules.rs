@@ -25,6 +25,14 @@ fn chat() -> Vec<Case> {
     vec![
         ("fields_are_known", with(&plain, &json!({"top_k": 3})), plain.clone()),
         (
+            "functions_have_names",
+            with(&plain, &json!({"messages": [{"role": "function", "content": "src"}]})),
+            with(
+                &plain,
+                &json!({"messages": [{"role": "function", "name": "ls", "content": "src"}]}),
+            ),
+        ),
+        (
             "a_choice_needs_tools",
             with(&plain, &json!({"tool_choice": "auto"})),
             with(&plain, &json!({"tool_choice": "auto", "tools": tools})),
@@ -58,6 +66,7 @@ fn responses() -> Vec<Case> {
 fn anthropic() -> Vec<Case> {
     let ask = json!({"role": "user", "content": "Hello."});
     let plain = json!({"model": "claude-sonnet-4-5", "max_tokens": 4000, "messages": [ask]});
+    let newer = with(&plain, &json!({"model": "claude-opus-4-6"}));
     let note = json!({"role": "system", "content": "Be brief."});
     let of =
         |messages: Value| with(&plain, &json!({"model": "claude-opus-4-8", "messages": messages}));
@@ -84,8 +93,8 @@ fn anthropic() -> Vec<Case> {
         ),
         (
             "efforts_are_known",
-            with(&plain, &json!({"output_config": {"effort": "huge"}})),
-            with(&plain, &json!({"output_config": {"effort": "low"}})),
+            with(&newer, &json!({"output_config": {"effort": "huge"}})),
+            with(&newer, &json!({"output_config": {"effort": "low"}})),
         ),
     ]
 }
@@ -110,6 +119,7 @@ fn bedrock() -> Vec<Case> {
     vec![
         ("the_body_is_an_object", json!(7), plain.clone()),
         ("fields_are_known", with(&plain, &json!({"max_tokens": 3})), plain.clone()),
+        ("settings_have_types", with(&plain, &json!({"outputConfig": 3})), plain.clone()),
         (
             "the_last_message_is_not_the_assistants",
             with(&plain, &json!({"messages": [ask, said]})),
@@ -161,7 +171,8 @@ fn each_rule_refuses_one_body_and_takes_another() {
             }
         }
         let all: BTreeSet<&str> = rule_names(api).into_iter().collect();
-        assert_eq!(all, shown, "{api}: a rule without a body that it refuses");
+        let bare: Vec<&&str> = all.difference(&shown).collect();
+        assert!(bare.is_empty(), "{api}: rules without a body that they refuse: {bare:?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Calls that nobody waits for any more.
 
+use std::time::Duration;
+
 use interleaf::assemble::Recipe;
 use interleaf::model::Finish;
 use interleaf::store::Page;
@@ -19,6 +21,42 @@ async fn live_row_14_a_call_that_is_dropped_closes_the_upstream_and_is_not_tried
     running.abort();
     server.left().await;
     assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn live_row_14_nothing_is_tried_again_for_a_caller_who_left_between_two_tries() {
+    let server = Server::start([Act::json(503, "down").header("retry-after", "1")]).await;
+    let call = Call::new(target(Family::Anthropic, &server), "{}");
+    let running = tokio::spawn(async move { transport().send(&call).await.map(|_| ()) });
+    server.has_seen(1).await;
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    // Longer than the wait that was asked for.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn live_row_14_a_whole_answer_that_nobody_waits_for_is_closed_and_its_cost_is_unknown() {
+    for family in FAMILIES {
+        let server = Server::start([Act::Silence]).await;
+        let target = target(family, &server);
+        let mut session = session().await;
+        let asked = async {
+            let recipe = Recipe::new();
+            let transport = transport();
+            tokio::select! {
+                _ = transport.ask(&mut session, &recipe, &target) => panic!("it answered"),
+                () = server.has_seen(1) => {}
+            }
+        };
+        asked.await;
+        server.left().await;
+        let sent = session.requests(Page::from(0, 1)).await.unwrap();
+        assert_eq!(sent[0].usage, None, "{family}: unknown, and not nothing");
+        assert_eq!(server.seen().len(), 1, "{family}");
+        assert_goes_on(&mut session, &target).await;
+    }
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod kill;
 mod llama;
 mod overflow;
 mod prepared;
+mod long_session;
 mod retries;
 mod send;
 mod server;

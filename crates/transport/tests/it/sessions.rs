@@ -1,11 +1,12 @@
 //! A session's requests and answers over real connections.
 
 use interleaf::assemble::Recipe;
-use interleaf::model::{Finish, Message, PartRef, ToolCall};
+use interleaf::model::{Finish, Message, PartRef, Reply, ToolCall};
 use interleaf::store::Page;
-use interleaf::wire::{Family, lint};
+use interleaf::wire::{Decoder, Family, NameMap, lint};
 use interleaf::{Next, Session, Target, store};
 use interleaf_transport::{Because, ErrorKind};
+use serde_json::json;
 
 use crate::families::{FAMILIES, recorded, saying, target, transport};
 use crate::server::{Act, Server};
@@ -125,14 +126,125 @@ async fn live_row_1_arguments_arrive_whole_however_the_bytes_are_cut() {
     }
 }
 
+/// A stream in which the arguments of a call come in a single piece: in one chunk, with the event
+/// that opens the call, or only with the one that ends it.
+fn in_one_piece(family: Family) -> Vec<Vec<u8>> {
+    let events = |events: &[serde_json::Value]| {
+        let event = |event: &serde_json::Value| match event["type"].as_str() {
+            Some(kind) => format!("event: {kind}\ndata: {event}\n\n"),
+            None => format!("data: {event}\n\n"),
+        };
+        events.iter().map(event).collect::<String>().into_bytes()
+    };
+    let arguments = r#"{"path":"src"}"#;
+    match family {
+        Family::OpenaiChat => {
+            let call = json!({"index": 0, "id": "c1", "type": "function",
+                "function": {"name": "ls", "arguments": arguments}});
+            vec![events(&[
+                json!({"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": [call]}}]}),
+                json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+            ])]
+        }
+        Family::OpenaiResponses => {
+            let item = |arguments: &str| {
+                json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "ls",
+                    "arguments": arguments, "status": "completed"})
+            };
+            let begin = [
+                json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "output": []}}),
+                json!({"type": "response.output_item.added", "output_index": 0, "item": item("")}),
+            ];
+            let told = json!({"type": "response.function_call_arguments.done", "item_id": "fc_1",
+                "output_index": 0, "arguments": arguments});
+            let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item(arguments)});
+            let end = json!({"type": "response.completed",
+                "response": {"id": "resp_1", "status": "completed", "output": [item(arguments)]}});
+            let with = |middle: &[serde_json::Value]| {
+                events(&[&begin[..], middle, std::slice::from_ref(&end)].concat())
+            };
+            vec![with(&[told.clone(), done.clone()]), with(&[done]), with(&[])]
+        }
+        Family::Anthropic => {
+            let stream = |input: serde_json::Value, delta: Option<&str>| {
+                let mut all = vec![
+                    json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "content": [],
+                        "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+                    json!({"type": "content_block_start", "index": 0,
+                        "content_block": {"type": "tool_use", "id": "c1", "name": "ls", "input": input}}),
+                ];
+                all.extend(delta.map(|json| {
+                    json!({"type": "content_block_delta", "index": 0,
+                        "delta": {"type": "input_json_delta", "partial_json": json}})
+                }));
+                all.extend([
+                    json!({"type": "content_block_stop", "index": 0}),
+                    json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}}),
+                    json!({"type": "message_stop"}),
+                ]);
+                events(&all)
+            };
+            vec![stream(json!({}), Some(arguments)), stream(json!({"path": "src"}), None)]
+        }
+        Family::Gemini => {
+            vec![events(&[json!({"candidates": [{"content": {"role": "model", "parts":
+            [{"functionCall": {"name": "ls", "args": {"path": "src"}}}]}, "finishReason": "STOP"}]})])]
+        }
+        Family::Bedrock => {
+            let whole = json!({"output": {"message": {"role": "assistant", "content": [{"toolUse":
+                {"toolUseId": "c1", "name": "ls", "input": {"path": "src"}}}]}}, "stopReason": "tool_use",
+                "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}});
+            let reply = Decoder::new(family, NameMap::default()).whole(
+                200,
+                [],
+                whole.to_string().as_bytes(),
+            );
+            vec![
+                interleaf::wire::write_stream(family, &reply.unwrap(), &Default::default(), 4_096)
+                    .bytes,
+            ]
+        }
+    }
+}
+
+#[tokio::test]
+async fn live_row_1_arguments_that_come_in_one_piece_or_only_at_the_end_are_whole() {
+    for family in FAMILIES {
+        for stream in in_one_piece(family) {
+            // Cut in two, everywhere.
+            for at in 0..stream.len() {
+                let mut decoder = Decoder::new(family, NameMap::default()).stream();
+                decoder.push(&stream[..at]).unwrap();
+                decoder.push(&stream[at..]).unwrap();
+                let reply = decoder.finish().unwrap();
+                let calls: Vec<&str> =
+                    reply.message.calls().map(|call| call.arguments.as_str()).collect();
+                assert_eq!(calls, [r#"{"path":"src"}"#], "{family} at {at}");
+            }
+            let server = Server::start([Act::stream(&stream, 7)]).await;
+            let (mut session, target) = (session().await, target(family, &server));
+            transport().ask(&mut session, &Recipe::new(), &target).await.unwrap();
+            let open = session.open_calls();
+            assert_eq!(open[0].arguments.as_str(), r#"{"path":"src"}"#, "{family}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn live_row_2_parallel_calls_stay_apart_and_in_order() {
     for family in FAMILIES {
-        let (_, stream) = recorded(family);
+        let (whole, stream) = recorded(family);
         let server = Server::start([Act::stream(&stream, 5)]).await;
         let mut session = session().await;
         let target = target(family, &server);
         let answer = transport().ask(&mut session, &Recipe::new(), &target).await.unwrap();
+        let whole = Decoder::new(family, NameMap::default()).whole(200, [], &whole).unwrap();
+        let said = |reply: &Reply| -> Vec<String> {
+            let calls = reply.message.calls();
+            calls.map(|call| format!("{} {}", call.name, call.arguments.as_str())).collect()
+        };
+        assert!(said(&whole).len() > 1, "{family}");
+        assert_eq!(said(&answer.reply), said(&whole), "{family}");
         let ids: Vec<_> = answer.reply.message.calls().map(|call| call.id.clone()).collect();
         let mut distinct = ids.clone();
         distinct.sort();
@@ -167,6 +279,7 @@ async fn live_row_4_a_call_that_was_cut_off_by_the_length_is_not_waited_for_as_a
     let is_whole =
         |call: &ToolCall| matches!(call.arguments, interleaf::model::Arguments::Object(_));
     assert!(!answer.reply.message.calls().any(is_whole), "{:?}", answer.reply);
+    assert!(session.open_calls().is_empty(), "half a call waits to be carried out");
     let mut session = self::session().await;
     let incomplete = crate::families::fixture("openai-responses/cut-short.sse");
     let server = Server::start([Act::stream(&incomplete, 9)]).await;

@@ -10,7 +10,19 @@ use crate::rest::Rest;
 use crate::{Effort, Options, ThinkingAmount, ThinkingMode, Thoughts};
 
 /// The least that a model may be told to think.
-pub(super) const LEAST_BUDGET: u64 = 1024;
+pub(crate) const LEAST_BUDGET: u64 = 1024;
+
+/// Why a type of thinking is refused, if it is.
+pub(crate) fn thinking_fault(model: Model, kind: &str) -> Option<&'static str> {
+    let modes = model.modes();
+    match kind {
+        "enabled" | "adaptive" if model.never_thinks() => Some("the model does not think"),
+        "enabled" if !modes.enabled => Some("the model has no budget"),
+        "adaptive" if !modes.adaptive => Some("the model has no adaptive thinking"),
+        "disabled" if !modes.disabled => Some("the model always thinks"),
+        _ => None,
+    }
+}
 
 /// The fields of `thinking` that have a neutral word.
 pub(crate) const WRITTEN: [&str; 3] = ["type", "budget_tokens", "display"];

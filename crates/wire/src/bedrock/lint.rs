@@ -50,7 +50,7 @@ pub(crate) fn check(body: &Value, _: &Vendor, faults: &mut Faults) {
             for (i, message) in messages.iter().enumerate() {
                 check_message(message, &format!("/messages/{i}"), model, report);
             }
-            pairing::check(messages, fields.get("toolConfig"), report);
+            pairing::check(messages, fields.get("toolConfig"), model, report);
             check_documents(messages, report);
         }
         _ => {

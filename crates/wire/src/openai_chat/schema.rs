@@ -4,7 +4,7 @@ use interleaf_model::Json;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::raw::{Fields, is_object};
+use crate::raw::{Fields, ObjectText, is_object};
 
 /// Takes no arguments.
 const EMPTY: &str = r#"{"type":"object","properties":{}}"#;
@@ -17,6 +17,18 @@ pub(super) fn describes_object(schema: &Json) -> bool {
     let raw: Option<&RawValue> = serde_json::from_str(schema.as_str()).ok();
     let fields = raw.filter(|raw| is_object(raw)).and_then(|raw| Fields::read(raw).ok());
     fields.is_some_and(|fields| fields.peek("type").is_none_or(|kind| kind.get() == r#""object""#))
+}
+
+/// The schema with a type, if it names none.
+pub(super) fn typed(schema: &Json) -> Option<Json> {
+    let fields = Fields::read(schema.as_raw()).ok()?;
+    if fields.peek("type").is_some() {
+        return None;
+    }
+    let mut typed = ObjectText::default();
+    typed.push("type", r#""object""#);
+    fields.iter().for_each(|(name, value)| typed.push(name, value.get()));
+    typed.into_json().ok().flatten()
 }
 
 /// The schema of a function that takes no arguments.

@@ -94,11 +94,12 @@ pub(super) fn hides_thinking(cx: &Context<'_>, place: TurnPlace, is_prefill: boo
 
 /// Whether the tool loop that is running, if there is one, began with a thought.
 fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
-    // The loop is what stands after the newest turn in which the user said something.
+    // The loop is what stands after the newest turn in which the user gave no results: what is
+    // said beside results does not end it.
     let mut opener = None;
     for turn in turns.turns.iter().rev() {
         match turn {
-            Turn::User { said, .. } if !said.is_empty() => break,
+            Turn::User { results, .. } if results.is_empty() => break,
             Turn::User { .. } => {}
             Turn::Assistant { said, .. } => opener = Some(*said),
         }

@@ -42,6 +42,8 @@ pub(super) fn faults(parsed: &Parsed<'_>) -> Vec<Found> {
         let is_same = last_mark.is_some_and(|mark| lives_long(mark) == lives_long(own));
         if !is_same {
             take(parsed.body, "", None, &mut marks, &mut faults);
+        } else if let Some(fault) = mark_fault(own) {
+            faults.push((&MARK_FORM, format!("/{MARK}"), fault.to_owned()));
         }
         if n_explicit >= MOST_MARKS || last_mark.is_some() && !is_same {
             let detail = "no place is left for the automatic mark";

@@ -87,7 +87,6 @@ fn check_content(parsed: &Parsed<'_>, i: usize, faults: &mut Faults) {
     let content = parsed.body.pointer(&format!("{}/content", message.at));
     let is_last = i + 1 == parsed.messages.len() && message.role == "assistant";
     match content {
-        None | Some(Value::Null) if is_last => {}
         None | Some(Value::Null) => faults.add(&EMPTY, message.at.as_str(), ""),
         Some(Value::Array(list)) if list.is_empty() && !is_last => {
             faults.add(&EMPTY, format!("{}/content", message.at), "");

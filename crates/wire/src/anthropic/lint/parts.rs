@@ -2,7 +2,7 @@
 
 use super::rules::{FAILED, FIELDS, PLACE, RESULT_CONTENT, SOURCE, TEXT};
 use super::{Block, Message};
-use crate::anthropic::{IMAGE_TYPES, PDF, is_blank};
+use crate::anthropic::{IMAGE_TYPES, PDF, is_blank, is_legal_id};
 use crate::lint::Faults;
 use crate::tree::Value;
 
@@ -63,7 +63,23 @@ fn check_fields(block: &Block<'_>, faults: &mut Faults) {
         "tool_use" if block.field("id").is_none() => Some("id"),
         "tool_use" if block.field("name").is_none() => Some("name"),
         "tool_use" if !block.value.get("input").is_some_and(Value::is_object) => Some("input"),
+        "server_tool_use"
+            if !block.field("name").is_some_and(|n| is_legal_id(n) && n.len() <= 128) =>
+        {
+            Some("name")
+        }
+        "server_tool_use" if !block.value.get("input").is_some_and(Value::is_object) => {
+            Some("input")
+        }
         "tool_result" if block.field("tool_use_id").is_none() => Some("tool_use_id"),
+        "tool_result"
+            if !block
+                .value
+                .get("is_error")
+                .is_none_or(|is| matches!(is, Value::Null | Value::Bool(_))) =>
+        {
+            Some("is_error")
+        }
         "thinking" if block.field("thinking").is_none() => Some("thinking"),
         "image" | "document" if !block.value.get("source").is_some_and(Value::is_object) => {
             Some("source")

@@ -4,7 +4,7 @@ use crate::lint::rule_table;
 
 rule_table! { "anthropic"
     BODY "body-form"
-        "The body is an object with a list of messages."
+        "The body is an object with a list of messages; its tools, if there are any, are a list."
         "messages: Field required";
     MODEL "model"
         "The body names its model, unless it is for a cloud whose address names it."

@@ -5,8 +5,9 @@ use super::rules::{
     BODY, BUDGET, EFFORT, FORMAT_ALONE, MAX_TOKENS, MODE, MODEL, MOST_TOKENS, ONE_SAMPLING,
     SAMPLING, SETTING_TYPE, STOP,
 };
-use crate::anthropic::thinking::LEAST_BUDGET;
-use crate::anthropic::{SETTINGS, is_blank, sampling_fault, surplus_sampling};
+use crate::anthropic::{
+    LEAST_BUDGET, SETTINGS, is_blank, sampling_fault, surplus_sampling, thinking_fault,
+};
 use crate::lint::{self, Faults};
 use crate::setting_type::{self, SettingType::Count};
 use crate::tree::Value;
@@ -73,21 +74,14 @@ fn thinking(parsed: &Parsed<'_>, faults: &mut Faults) {
     let Some(setting) = parsed.body.get("thinking").filter(|setting| !setting.is_null()) else {
         return;
     };
-    let modes = parsed.model.modes();
     let effort = parsed.body.pointer("/output_config/effort").and_then(Value::as_str);
     let is_hard = matches!(effort, Some("xhigh" | "max"));
     let refused = match parsed.thinking() {
         None => Some("it needs a type"),
-        Some("enabled" | "adaptive") if parsed.model.never_thinks() => {
-            Some("the model does not think")
-        }
-        Some("enabled") if !modes.enabled => Some("the model has no budget"),
-        Some("adaptive") if !modes.adaptive => Some("the model has no adaptive thinking"),
-        Some("disabled") if !modes.disabled => Some("the model always thinks"),
         Some("disabled") if is_hard && parsed.model.needs_thinking_for_effort() => {
             Some("the model thinks at this effort")
         }
-        Some(_) => None,
+        Some(kind) => thinking_fault(parsed.model, kind),
     };
     if let Some(refused) = refused {
         faults.add(&MODE, "/thinking", refused);

@@ -38,13 +38,14 @@ pub(super) fn check(parsed: &Parsed<'_>, faults: &mut Faults) {
     }
 }
 
-/// The loop is what stands after the last message in which the user said something.
+/// The loop is what stands after the last message of the user's that gives no results: what is
+/// said beside results does not end it.
 fn check_loop(parsed: &Parsed<'_>, faults: &mut Faults) {
     if parsed.thinking() != Some("enabled") {
         return;
     }
     let is_said = |message: &&super::Message<'_>| {
-        message.role == "user" && message.blocks.iter().any(|block| block.kind != "tool_result")
+        message.role == "user" && message.blocks.iter().all(|block| block.kind != "tool_result")
     };
     let running = parsed.messages.iter().rev().take_while(|message| !is_said(message));
     let opener = running.filter(|message| message.role == "assistant").last();

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::Parsed;
 use super::rules::{
-    CHOICE, CHOICE_TOOLS, DEFERRED, FORCED, SCHEMA_OBJECT, SCHEMA_TOP, TOOL_NAME, TOOLS_UNIQUE,
+    BODY, CHOICE, CHOICE_TOOLS, DEFERRED, FORCED, SCHEMA_OBJECT, SCHEMA_TOP, TOOL_NAME,
+    TOOLS_UNIQUE,
 };
 use crate::anthropic::DEFER;
 use crate::anthropic::schema::COMBINATORS;
@@ -18,8 +19,11 @@ pub(super) fn is_custom(tool: &Value) -> bool {
 }
 
 pub(super) fn check(parsed: &Parsed<'_>, vendor: &Vendor, faults: &mut Faults) {
-    let tools = parsed.body.get("tools").and_then(Value::as_array);
-    let tools = tools.unwrap_or_default();
+    let tools = parsed.body.get("tools").filter(|tools| !tools.is_null());
+    if tools.is_some_and(|tools| !tools.is_array()) {
+        faults.add(&BODY, "/tools", "it must be a list");
+    }
+    let tools = tools.and_then(Value::as_array).unwrap_or_default();
     let mut names = HashSet::new();
     for (i, tool) in tools.iter().enumerate() {
         let name = tool.get("name").and_then(Value::as_str);

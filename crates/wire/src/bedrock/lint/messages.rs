@@ -14,7 +14,7 @@ use crate::tree::Value;
 
 pub(super) fn check_system(system: Option<&Value>, report: &mut Report<'_>) {
     match system {
-        None => {}
+        None | Some(Value::Null) => {}
         Some(Value::Array(blocks)) => {
             for (i, value) in blocks.iter().enumerate() {
                 parts::check(value, Place::System, &format!("/system/{i}"), report);

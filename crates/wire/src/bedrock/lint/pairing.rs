@@ -3,21 +3,35 @@
 use std::collections::HashSet;
 
 use super::rules::{
-    CALL_ID_UNIQUE, CALLS_ANSWERED, RESULT_ONCE, RESULTS_CALLED, TOOL_CONFIG, TURNS_ALTERNATE,
-    USER_FIRST,
+    CALL_ID_UNIQUE, CALLS_ANSWERED, PREFILL, RESULT_ONCE, RESULTS_CALLED, TOOL_CONFIG,
+    TURNS_ALTERNATE, USER_FIRST,
 };
 use super::{Report, blocks_of};
+use crate::anthropic::refuses_prefill;
 use crate::tree::Value;
 
-pub(super) fn check(messages: &[Value], tool_config: Option<&Value>, report: &mut Report<'_>) {
+pub(super) fn check(
+    messages: &[Value],
+    tool_config: Option<&Value>,
+    model: &str,
+    report: &mut Report<'_>,
+) {
     let role = |i: usize| messages.get(i)?.get("role")?.as_str();
     if role(0).is_some_and(|role| role != "user") {
         report(&USER_FIRST, "/messages/0".to_owned(), String::new());
     }
-    for i in 1..messages.len() {
-        if role(i).is_some() && role(i) == role(i - 1) {
-            report(&TURNS_ALTERNATE, format!("/messages/{i}"), String::new());
+    // A system message among the others is nobody's turn.
+    let turns = (0..messages.len()).filter_map(|i| role(i).map(|role| (i, role)));
+    let turns: Vec<_> = turns.filter(|(_, role)| *role != "system").collect();
+    for pair in turns.windows(2) {
+        if pair[0].1 == pair[1].1 {
+            report(&TURNS_ALTERNATE, format!("/messages/{}", pair[1].0), String::new());
         }
+    }
+    if let Some((i, "assistant")) = turns.last()
+        && refuses_prefill(model)
+    {
+        report(&PREFILL, format!("/messages/{i}"), String::new());
     }
     check_pairs(messages, report);
     let has_tool_block = blocks_of(messages)

@@ -185,7 +185,7 @@ fn check_media(kind: MediaKind, media: &Value, at: &str, report: &mut Report<'_>
     let is_document = kind == MediaKind::Document;
     match media.get("format") {
         // Text that is a document's own has no format.
-        None if is_document => {}
+        None | Some(Value::Null) if is_document => {}
         Some(Value::String(format)) if kind.format(format).is_some() => {}
         format => {
             let shown = format.and_then(Value::as_str).unwrap_or_default();

@@ -15,6 +15,9 @@ rule_table! { "bedrock"
     TURNS_ALTERNATE "turns-alternate"
         "User and assistant take turns: two messages of one role in a row must be one message."
         "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.";
+    PREFILL "prefill"
+        "On Claude 4.6 and later the last message is not the assistant's."
+        "The model returned the following errors: This model does not support assistant message prefill. The conversation must end with a user message.";
     CONTENT_EMPTY "content-empty"
         "Every message has at least one content block."
         "The content field in the Message object at messages.X is empty. Add a ContentBlock object to the content field and try again.";
@@ -124,7 +127,7 @@ rule_table! { "bedrock"
         "Claude 4.1 and later take a temperature or a nucleus (top-p), not both."
         "The model returned the following errors: `temperature` and `top_p` cannot both be specified for this model. Please use only one.";
     THINKING "thinking"
-        "Thinking is asked only of a model that thinks."
+        "Thinking is asked only of a model that thinks, and as that model does: with a budget of at least 1024 tokens and less than `maxTokens`, or adaptive."
         "";
     SAMPLING "sampling"
         "While a Claude model thinks, `temperature` is 1 and `topP` is at least 0.95; the newest models take neither."
@@ -133,7 +136,7 @@ rule_table! { "bedrock"
         "Thinking that a Claude model gets back is signed."
         "The model returned the following errors: messages.1.content.0.thinking.signature: Field required";
     OUTPUT_FORMAT "output-format"
-        "The schema of `outputConfig.textFormat` is a string that holds a JSON object."
+        "`outputConfig.textFormat` is of type json_schema, and its schema is a string that holds a JSON object."
         "";
     OTHER_FORM "foreign-form"
         "Parts, items, tools and the fields of messages are in this API's form, not in another's."

@@ -6,7 +6,7 @@ use super::Report;
 use super::rules::{
     INFERENCE_CONFIG, ONE_SAMPLING, OUTPUT_FORMAT, SAMPLING, SETTING_TYPE, THINKING,
 };
-use crate::anthropic::{Model, sampling_fault, surplus_sampling};
+use crate::anthropic::{LEAST_BUDGET, Model, sampling_fault, surplus_sampling, thinking_fault};
 use crate::bedrock::encode::MOST_STOPS;
 use crate::bedrock::models::never_thinks;
 use crate::bedrock::{INFERENCE_SETTINGS, SETTINGS};
@@ -35,7 +35,7 @@ pub(super) fn check(body: &Value, model: &str, report: &mut Report<'_>) {
     }
     for name in ["temperature", "topP"] {
         let in_unit = |value: &Value| value.as_f64().is_some_and(|n| (0.0..=1.0).contains(&n));
-        if setting(name).is_some_and(|value| !in_unit(value)) {
+        if setting(name).is_some_and(|value| !value.is_null() && !in_unit(value)) {
             report(&INFERENCE_CONFIG, format!("{at}/{name}"), String::new());
         }
     }
@@ -66,6 +66,15 @@ fn check_thinking(body: &Value, model: &str, report: &mut Report<'_>) {
         return;
     }
     let kind = asked.and_then(|asked| asked["type"].as_str());
+    if let Some(fault) = kind.and_then(|kind| thinking_fault(Model::named(model), kind)) {
+        report(&THINKING, at.to_owned(), fault.to_owned());
+    }
+    let budget = asked.and_then(|asked| asked["budget_tokens"].as_u64()).unwrap_or_default();
+    let most = body.pointer("/inferenceConfig/maxTokens").and_then(Value::as_u64);
+    let is_short = budget < LEAST_BUDGET || most.is_some_and(|most| budget >= most);
+    if kind == Some("enabled") && is_short {
+        report(&THINKING, format!("{at}/budget_tokens"), budget.to_string());
+    }
     let is_thinking = matches!(kind, Some("enabled" | "adaptive"));
     for (name, neutral) in [("temperature", "temperature"), ("topP", "top_p")] {
         let at = format!("/inferenceConfig/{name}");
@@ -82,12 +91,16 @@ fn check_thinking(body: &Value, model: &str, report: &mut Report<'_>) {
 
 pub(super) fn check_text_format(format: &Value, at: &str, report: &mut Report<'_>) {
     let inner = "/structure/jsonSchema";
-    if let Some(schema) = format.pointer(inner) {
-        let text = schema.get("schema").and_then(Value::as_str).unwrap_or_default();
-        // Numbers may be larger than ours are.
-        let parsed: Option<&RawValue> = serde_json::from_str(text).ok();
-        if !parsed.is_some_and(is_object) {
-            report(&OUTPUT_FORMAT, format!("{at}{inner}/schema"), String::new());
-        }
+    if format.is_null() {
+        return;
+    }
+    if format.get("type").and_then(Value::as_str) != Some("json_schema") {
+        report(&OUTPUT_FORMAT, format!("{at}/type"), "it is json_schema".to_owned());
+    }
+    let text = format.pointer(&format!("{inner}/schema")).and_then(Value::as_str);
+    // Numbers may be larger than ours are.
+    let parsed: Option<&RawValue> = serde_json::from_str(text.unwrap_or_default()).ok();
+    if !parsed.is_some_and(is_object) {
+        report(&OUTPUT_FORMAT, format!("{at}{inner}/schema"), String::new());
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn check_tool(tool: &Value, at: &str, report: &mut Report<'_>) {
     let Some(spec) = fields.get("toolSpec") else { return };
     let at = format!("{at}/toolSpec");
     check_name(spec.get("name"), &format!("{at}/name"), report);
-    let description = spec.get("description");
+    let description = spec.get("description").filter(|text| !text.is_null());
     if description.is_some_and(|text| text.as_str().is_none_or(|text| text.trim().is_empty())) {
         report(&TOOL_DESCRIPTION, format!("{at}/description"), String::new());
     }

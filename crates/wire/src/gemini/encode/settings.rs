@@ -218,13 +218,18 @@ fn keeps_format(cx: &mut Context<'_>, fields: &mut Fields<'_>) -> bool {
 /// The thinking settings, with what came beside what has a neutral word.
 fn thinking_config<'p>(cx: &mut Context<'p>, mut rest: Rest<'p>) -> Option<ThinkingConfig<'p>> {
     let mode = cx.options.thinking.unwrap_or_default();
-    let include_thoughts = mode.thoughts.map(|thoughts| thoughts == Thoughts::Shown);
+    let never_thinks = models::never_thinks(&cx.options.model);
+    let shows = mode.thoughts.map(|thoughts| thoughts == Thoughts::Shown);
+    let include_thoughts = shows.filter(|shows| !(*shows && never_thinks));
+    if shows != include_thoughts && mode.amount.is_none() && mode.effort.is_none() {
+        drop_option(cx, "thinking: the model does not think");
+    }
     let (thinking_budget, thinking_level) = amount(cx, mode);
     let is_said = thinking_budget.is_some() || thinking_level.is_some();
     let is_sound = rest.retain(|name, value| match name {
         // There is one of them at most.
         "thinkingBudget" | "thinkingLevel" => !is_said && lint::is_sound_thinking(name, value),
-        "includeThoughts" => include_thoughts.is_none(),
+        "includeThoughts" => shows.is_none() && !(never_thinks && value.get() == "true"),
         _ => true,
     });
     if !is_sound {

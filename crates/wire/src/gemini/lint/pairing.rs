@@ -43,12 +43,10 @@ impl<'t> Turn<'t> {
             if before.is_none() {
                 faults.add(&CALL_ORDER, self.at(), "");
             }
-            let n_responses = after.map_or(n_calls, |after| after.responses().count());
-            if let Some(after) = after
-                && n_calls != n_responses
-            {
+            let n_responses = after.map_or(0, |after| after.responses().count());
+            if n_calls != n_responses {
                 let detail = format!("calls: {n_calls}, results: {n_responses}");
-                faults.add(&RESPONSE_COUNT, after.at(), detail);
+                faults.add(&RESPONSE_COUNT, after.unwrap_or(self).at(), detail);
             }
         }
         if self.is_model() || self.responses().next().is_none() {
@@ -62,16 +60,23 @@ impl<'t> Turn<'t> {
 
     /// The results against the calls that they answer.
     fn check_pairs(&self, before: &Self, faults: &mut Faults) {
-        let called: HashSet<&str> = before.calls().filter_map(|call| call.text("name")).collect();
+        // Each call is answered once.
+        let mut called: Vec<&str> = before.calls().filter_map(|call| call.text("name")).collect();
         let ids: HashSet<Option<&str>> = before.calls().map(|call| call.text("id")).collect();
         for response in self.responses() {
             let name = response.text("name").unwrap_or_default();
-            if !name.is_empty() && !called.contains(name) {
-                let at = format!("{}/name", response.at);
-                faults.add(&RESPONSE_NAME_MATCH, at, format!("no call of {name:?}"));
+            match called.iter().position(|call| *call == name) {
+                Some(i) => {
+                    called.swap_remove(i);
+                }
+                None if name.is_empty() => {}
+                None => {
+                    let at = format!("{}/name", response.at);
+                    faults.add(&RESPONSE_NAME_MATCH, at, format!("no call of {name:?}"));
+                }
             }
             if let Some(id) = response.get("id")
-                && !ids.contains(&id.value.as_str())
+                && !(id.value.is_string() && ids.contains(&id.value.as_str()))
             {
                 faults.add(&RESPONSE_ID, id.at, "");
             }

@@ -6,7 +6,7 @@ use crate::gemini::NAMES;
 use crate::gemini::wire::{DATA, SIBLINGS, is_name};
 use crate::lint::{Faults, Rule};
 use crate::tree::Value;
-use crate::{Family, Vendor, misplaced};
+use crate::{Family, Vendor, base64, misplaced};
 
 /// A rule that a part breaks, where, and the particulars.
 type Found = (&'static Rule, String, String);
@@ -73,6 +73,8 @@ fn media(part: &Field<'_>, found: &mut Vec<Found>) {
         for name in ["mimeType", "data"] {
             if !is_filled(&inline, name) {
                 found.push((&INLINE_DATA, inline.at.clone(), format!("it has no {name}")));
+            } else if name == "data" && !inline.text(name).is_some_and(base64::could_be) {
+                found.push((&INLINE_DATA, inline.at.clone(), "its data is not base64".to_owned()));
             }
         }
     }

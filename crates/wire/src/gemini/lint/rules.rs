@@ -34,7 +34,7 @@ rule_table! { "gemini"
         "A part holds one thing only."
         "";
     INLINE_DATA "inline-data"
-        "`inlineData` has `mimeType` and `data`."
+        "`inlineData` has `mimeType` and `data`, in base64."
         "";
     FILE_DATA "file-data"
         "`fileData` has `fileUri`."

@@ -98,7 +98,8 @@ fn refused_thinking(config: &Field<'_>, model: &str) -> Option<(String, String)>
     let budget = config.get("thinkingBudget");
     let level =
         config.get("thinkingLevel").filter(|level| level.value.as_str() != Some(UNSPECIFIED));
-    let (setting, why) = match (budget, level) {
+    let shown = config.get("includeThoughts").filter(|shown| shown.value == &Value::Bool(true));
+    let (setting, why) = match (budget.or(shown.filter(|_| models::never_thinks(model))), level) {
         (Some(setting), _) | (_, Some(setting)) if models::never_thinks(model) => {
             (setting, "the model does not think")
         }

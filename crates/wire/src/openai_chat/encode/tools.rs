@@ -51,6 +51,12 @@ pub(super) fn function<'a>(cx: &mut Context<'_>, tool: &'a Tool) -> wire::Tool<'
         parameters = schema::empty().map(Cow::Owned);
     }
     if quirks.native
+        && let Some(typed) = parameters.as_ref().and_then(|schema| schema::typed(schema))
+    {
+        changed("it now names its type, object");
+        parameters = Some(Cow::Owned(typed));
+    }
+    if quirks.native
         && let Some(added) = parameters.as_ref().and_then(|schema| array_items::added(schema))
     {
         changed("arrays that do not say what they hold may hold anything");

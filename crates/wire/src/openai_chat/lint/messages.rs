@@ -121,6 +121,9 @@ fn check_content(message: &Value, role: &str, at: &str, facts: &Facts, faults: &
             }
         }
         Value::Array(list) if list.is_empty() => faults.add(&rules::CONTENT_EMPTY, at, ""),
+        Value::Array(_) if role == "function" => {
+            faults.add(&rules::CONTENT, at, "the old form of a result is a string");
+        }
         Value::Array(list) => {
             if quirks.plain_content && list.iter().all(|part| part["type"] == "text") {
                 faults.add(&rules::PLAIN, &at, "");

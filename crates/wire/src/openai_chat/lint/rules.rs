@@ -115,7 +115,7 @@ rule_table! { "openai-chat"
         "`n` is 1 to 128."
         "";
     MAX_TOKENS "max-tokens"
-        "A reasoning model takes `max_completion_tokens`, not `max_tokens`, and no model takes both."
+        "A reasoning model takes `max_completion_tokens`, not `max_tokens`, no model takes both, and neither is 0."
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     SAMPLING "sampling"
         "While a model thinks, it takes only the default sampling settings."

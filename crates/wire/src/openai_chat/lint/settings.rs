@@ -34,6 +34,9 @@ pub(in crate::openai_chat) fn setting_fault(
         "n" if native && !value.as_u64().is_some_and(|n| (1..=MOST_CHOICES).contains(&n)) => {
             found(&rules::CHOICES, &value.to_string())
         }
+        "max_tokens" | "max_completion_tokens" if native && value.as_f64() == Some(0.0) => {
+            found(&rules::MAX_TOKENS, "it is 0")
+        }
         "max_tokens" if native && facts.model.reasons() => {
             found(&rules::MAX_TOKENS, "this model takes `max_completion_tokens`")
         }
@@ -181,6 +184,9 @@ fn effort_fault(value: &Value, facts: &Facts) -> Option<Found> {
 }
 
 fn cache_fault(value: &Value) -> Option<Found> {
+    if !value.is_object() && !value.is_null() {
+        return Some(Found::new(&rules::CACHE, "", "must be an object"));
+    }
     let mode = &value["mode"];
     if !mode.is_null() && mode != "implicit" && mode != "explicit" {
         return Some(Found::new(&rules::CACHE, "/mode", mode.to_string()));

@@ -98,10 +98,15 @@ fn function_faults(function: &Value, quirks: &Quirks) -> Vec<Found> {
     }
     let parameters = &function["parameters"];
     let at = "/function/parameters";
-    match parameters {
-        Value::Null => {}
-        Value::Object(schema) if schema.get("type").is_none_or(|kind| kind == "object") => {}
-        _ => found.push(Found::new(&rules::PARAMETERS, at, "")),
+    let is_taken = match (function.get("parameters"), parameters.get("type")) {
+        (None, _) => true,
+        // Of those who imitate OpenAI as much is not known.
+        (Some(Value::Null), _) => !quirks.native,
+        (Some(Value::Object(_)), None) => !quirks.native,
+        (Some(_), kind) => kind.is_some_and(|kind| kind == "object"),
+    };
+    if !is_taken {
+        found.push(Found::new(&rules::PARAMETERS, at, ""));
     }
     if quirks.inline_definitions && refers(parameters) {
         found.push(Found::new(&rules::DEFINITIONS, at, "it has a `$ref`"));

@@ -63,8 +63,14 @@ fn check_no_breakpoint(item: &Value, place: &str, report: &mut Report<'_>) {
 fn check_call(item: &Value, kind: &str, place: &str, report: &mut Report<'_>) {
     let input = if kind == "function_call" { "arguments" } else { "input" };
     for name in ["call_id", "name", input] {
-        if item.get(name).is_none_or(Value::is_null) {
-            report(&rules::CALL_FIELDS, place.into(), format!("`{name}` is missing"));
+        match item.get(name) {
+            None | Some(Value::Null) => {
+                report(&rules::CALL_FIELDS, place.into(), format!("`{name}` is missing"));
+            }
+            Some(value) if name != input && !value.is_string() => {
+                report(&rules::CALL_FIELDS, format!("{place}/{name}"), "it is no text".into());
+            }
+            Some(_) => {}
         }
     }
     if item.get(input).is_some_and(|value| !value.is_string() && !value.is_null()) {

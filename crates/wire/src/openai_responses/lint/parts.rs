@@ -70,7 +70,28 @@ fn check_breakpoint(part: &Value, side: Side, place: &str, report: &mut Report<'
     let place = format!("{place}/prompt_cache_breakpoint");
     if side == Side::Output {
         report(&rules::CACHE_BREAKPOINT, place, "it is on an assistant's part".into());
-    } else if mark.get("ttl").is_some_and(|ttl| !matches!(ttl.as_str(), Some("30m" | "12h"))) {
+    } else if !mark.is_object() {
+        report(&rules::CACHE_BREAKPOINT, place, "it is no object".into());
+    } else if !lives(mark) {
         report(&rules::CACHE_BREAKPOINT, place, "its `ttl` is unknown".into());
+    }
+}
+
+/// Whether a mark, or the options of the cache, live as long as the API lets them.
+fn lives(value: &Value) -> bool {
+    value.get("ttl").is_none_or(|ttl| ttl.is_null() || ttl == "30m" || ttl == "12h")
+}
+
+/// What is set for the whole cache.
+pub(super) fn check_cache_options(body: &Value, report: &mut Report<'_>) {
+    let place = "/prompt_cache_options";
+    let Some(options) = body.pointer(place).filter(|options| !options.is_null()) else { return };
+    let mode = options.get("mode").filter(|mode| !mode.is_null());
+    if !options.is_object() {
+        report(&rules::CACHE_BREAKPOINT, place.into(), "it is no object".into());
+    } else if mode.is_some_and(|mode| mode != "implicit" && mode != "explicit") {
+        report(&rules::CACHE_BREAKPOINT, format!("{place}/mode"), "it is unknown".into());
+    } else if !lives(options) {
+        report(&rules::CACHE_BREAKPOINT, format!("{place}/ttl"), "it is unknown".into());
     }
 }

@@ -89,7 +89,7 @@ rule_table! { "openai-responses"
         "No two `configuration_update` items are side by side, and there are none with automatic truncation."
         "";
     CACHE_BREAKPOINT "cache-breakpoint"
-        "A `prompt_cache_breakpoint` is on an input part, with a `ttl` of 30m or 12h if it has one."
+        "A `prompt_cache_breakpoint` is on an input part, with a `ttl` of 30m or 12h if it has one; cache options are implicit or explicit."
         "";
     TOOL_FORM "tool-form" "Every tool is an object with a `type`; a function is flat, with its `name` beside it." "";
     TOOL_SCHEMA "tool-schema" "A function's `parameters` are a schema of type object." "";

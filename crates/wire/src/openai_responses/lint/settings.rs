@@ -1,5 +1,6 @@
 //! The fields of the body beside the items and the tools.
 
+use super::parts::check_cache_options;
 use super::{Report, rules, text};
 use crate::Vendor;
 use crate::lint::model_fault;
@@ -20,6 +21,7 @@ pub(super) fn check(body: &Value, vendor: &Vendor, report: &mut Report<'_>) {
         }
     }
     check_input(body, report);
+    check_cache_options(body, report);
     if CONTINUED.iter().all(|name| is_given(body, name)) {
         report(&rules::CONTINUATION, "/conversation".into(), String::new());
     }
@@ -49,6 +51,7 @@ pub(super) fn check(body: &Value, vendor: &Vendor, report: &mut Report<'_>) {
         }
     }
     let refused = match effort {
+        Some(effort) if !effort.is_string() => "it is no text",
         Some(_) if model.never_reasons() => "the model does not think",
         Some(effort) if model.always_reasons() && effort == "none" => "the model always thinks",
         _ => return check_format(body, report),

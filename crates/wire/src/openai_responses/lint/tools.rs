@@ -10,7 +10,11 @@ use crate::{Family, array_items, foreign_tool};
 pub(super) fn check(body: &Value, report: &mut Report<'_>) {
     let tools = match body.get("tools") {
         Some(Value::Array(tools)) => &**tools,
-        _ => &[],
+        None | Some(Value::Null) => &[],
+        Some(_) => {
+            report(&rules::TOOL_FORM, "/tools".into(), "it is no list".into());
+            &[]
+        }
     };
     for (i, tool) in tools.iter().enumerate() {
         if foreign_tool::other_form(Family::OpenaiResponses, tool).is_none() {
@@ -30,7 +34,7 @@ pub(super) fn check(body: &Value, report: &mut Report<'_>) {
 }
 
 fn check_tool(tool: &Value, place: &str, report: &mut Report<'_>) {
-    match text(tool, "type") {
+    match text(tool, "type").filter(|kind| !kind.is_empty()) {
         None => return report(&rules::TOOL_FORM, place.into(), "it has no `type`".into()),
         Some("function") => {}
         Some(_) => return,
@@ -42,7 +46,11 @@ fn check_tool(tool: &Value, place: &str, report: &mut Report<'_>) {
         report(&rules::NAME, format!("{place}/name"), format!("{name:?}"));
     }
     let place = format!("{place}/parameters");
+    let is_strict = tool.get("strict") == Some(&Value::Bool(true));
     match tool.get("parameters") {
+        None | Some(Value::Null) if is_strict => {
+            report(&rules::TOOL_SCHEMA, place, "it is strict and has no schema".into());
+        }
         None | Some(Value::Null) => {}
         Some(schema) if !is_object_schema(schema) => {
             report(&rules::TOOL_SCHEMA, place, String::new());
@@ -51,7 +59,7 @@ fn check_tool(tool: &Value, place: &str, report: &mut Report<'_>) {
             for missing in array_items::missing(schema) {
                 report(&rules::ITEMS, format!("{place}{missing}"), String::new());
             }
-            if tool.get("strict") == Some(&Value::Bool(true)) {
+            if is_strict {
                 schema::check(schema, &place, report);
             }
         }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use interleaf_model::{
-    Arguments, AssistantPart, Body, ContentPart, Entry, Extra, File, Image, Json, Message, Parts,
-    Prompt, Provenance, Role, Source, Tool,
+    Arguments, AssistantPart, Body, Entry, Extra, Json, Message, Parts, Prompt, Provenance, Role,
 };
 use interleaf_samples::strategy::conversation;
+use interleaf_samples::{media, tools};
 use interleaf_wire::{CacheMarks, Family, Options, ToolChoice, Vendor, encode};
 use interleaf_wire::{Effort, Number, ResponseFormat, ThinkingMode, Thoughts};
 use proptest::strategy::{Strategy, ValueTree};
@@ -17,12 +17,6 @@ use super::{Case, Kind};
 
 /// How many bodies of each API.
 const N_BODIES: usize = 300;
-
-/// A picture of one pixel.
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
-/// The first bytes of a document.
-const PDF: &str = "JVBERi0xLjcK";
 
 pub(super) fn bodies() -> Vec<Case> {
     let mut runner = TestRunner::deterministic();
@@ -88,55 +82,6 @@ fn strip(message: &mut Message) {
         }
         *parts = Parts::new(list).unwrap();
     }
-}
-
-fn media(n: usize) -> Parts<ContentPart> {
-    let image = |source, media_type: Option<&str>| {
-        ContentPart::Image(Image {
-            source,
-            media_type: media_type.map(Into::into),
-            extra: Extra::NONE,
-        })
-    };
-    let file = |source, media_type: &str, name: Option<&str>| {
-        let (media_type, name) = (Some(media_type.into()), name.map(Into::into));
-        ContentPart::File(File { source, media_type, name, extra: Extra::NONE })
-    };
-    let inline = |data: &str| Source::Base64(data.into());
-    let all = [
-        image(inline(PNG), Some("image/png")),
-        image(Source::Url("https://example.org/a.png".into()), None),
-        file(inline(PDF), "application/pdf", Some("report.pdf")),
-        file(Source::Url("https://example.org/a.pdf".into()), "application/pdf", None),
-        file(inline("aGk="), "text/plain", Some("a.txt")),
-        file(inline("UklGRg=="), "audio/wav", None),
-    ];
-    let from = n % all.len();
-    Parts::new(all[from..].to_vec()).unwrap()
-}
-
-fn tools(n: usize) -> Arc<[Tool]> {
-    const OPEN: &str = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
-    const CLOSED: &str = r#"{"type":"object","properties":{"path":{"type":"string","enum":["a","b"]},
-        "depth":{"type":["integer","null"]}},"required":["path","depth"],"additionalProperties":false}"#;
-    const GOOGLES: &str = r#"{"type":"OBJECT","properties":{"path":{"type":"STRING"}}}"#;
-    const REFERRING: &str = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"b":{"anyOf":
-        [{"type":"string"},{"type":"array","items":{"type":"number"}}]}},"$defs":{"A":{"const":1}}}"##;
-    let tool = |name: &str, description: Option<&str>, schema: Option<&str>, strict| Tool {
-        name: name.into(),
-        description: description.map(Into::into),
-        parameters: schema.and_then(|schema| Json::parse(schema).ok()),
-        strict,
-        extra: Extra::NONE,
-    };
-    let all = [
-        tool("read_file", Some("Reads a file."), Some(OPEN), None),
-        tool("write_file", Some("Writes a file."), Some(CLOSED), Some(true)),
-        tool("bash", None, Some(REFERRING), Some(false)),
-        tool("list", Some("Lists files."), None, None),
-        tool("search the web!", Some(""), Some(GOOGLES), None),
-    ];
-    all[..n % (all.len() + 1)].into()
 }
 
 /// Each setting in some bodies, and each with each other in some.
