@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::Target;
-use interleaf::model::Spent;
+use interleaf::model::{Finish, Spent};
 use interleaf::wire::Vendor;
 use interleaf_transport::{
-    Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport,
+    Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport, by_environment,
 };
 
 use crate::failure::{Failure, Fault};
@@ -55,11 +55,12 @@ pub(crate) struct ReachArguments {
 }
 
 impl ReachArguments {
-    /// The target at the address that the flags name.
+    /// The target at the address that the flags name, or the variable of the vendor's SDK.
     pub(crate) fn at_address(&self, mut target: Target) -> Target {
-        if let Some(url) = &self.base_url {
-            target.vendor = target.vendor.base_url(url);
-        }
+        target.vendor = match &self.base_url {
+            Some(url) => target.vendor.base_url(url),
+            None => by_environment(target.vendor),
+        };
         target
     }
 
@@ -93,6 +94,9 @@ impl ReachArguments {
         }
         let goes_on = answer.impact.as_ref().and_then(|impact| impact.goes_on.as_ref());
         lines.extend(goes_on.map(|goes_on| format!("stored: {goes_on}")));
+        if answer.reply.finish == Finish::Length {
+            lines.push("cut: the answer came to its limit of tokens (--max-tokens)".to_owned());
+        }
         let Some(spent) = answer.spent else {
             lines.push("usage: the API told none".to_owned());
             return lines;
@@ -117,7 +121,8 @@ impl ReachArguments {
     }
 }
 
-/// Another model with the settings of a target, written VENDOR:MODEL.
+/// Another model with the settings of a target, written VENDOR:MODEL. Of the same vendor, it is
+/// at the same address.
 pub(crate) fn other(flag: &str, named: &str, like: &Target) -> Result<Target, Failure> {
     let Some((vendor, model)) = named.split_once(':') else {
         let rule = "a model of a vendor is written VENDOR:MODEL, such as openai:gpt-5";
@@ -125,7 +130,10 @@ pub(crate) fn other(flag: &str, named: &str, like: &Target) -> Result<Target, Fa
     };
     let next = Target::new(vendor, model).map_err(|e| Failure::new(flag, e.to_string()))?;
     let mut like = like.clone();
-    (like.vendor, like.options.model) = (next.vendor, next.options.model);
+    like.options.model = next.options.model;
+    if like.vendor.name != next.vendor.name {
+        like.vendor = by_environment(next.vendor);
+    }
     Ok(like)
 }
 

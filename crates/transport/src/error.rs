@@ -177,7 +177,8 @@ impl Error {
             }
             ErrorKind::Timeout(Limit::Idle) => "allow more time between bytes",
             ErrorKind::Timeout(Limit::Total) => "allow more time in all",
-            ErrorKind::Cut => "send the request again; what came is kept",
+            ErrorKind::Cut if self.kept().is_some() => "go on from what came: it is kept",
+            ErrorKind::Cut => "send the request again",
             ErrorKind::Unreadable => "check that the address is that of this vendor's API",
             ErrorKind::TooLarge => "raise the bound on answers, or ask for fewer tokens",
             ErrorKind::Redirect => "set the base URL to the address that it names",

@@ -23,6 +23,7 @@
 //!
 //! No key is ever in an error, in a `Debug` form or in a log.
 
+mod address;
 mod answer;
 mod attempt;
 mod aws;
@@ -41,6 +42,7 @@ mod stream;
 mod transport;
 mod tries;
 
+pub use address::by_environment;
 pub use answer::Answer;
 pub use attempt::{Attempt, Attempts, Because};
 pub use call::Call;

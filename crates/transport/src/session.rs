@@ -55,8 +55,22 @@ impl Transport {
         recipe: &Recipe,
         targets: &[Target],
     ) -> Result<Answer, Error> {
+        self.ask_in_pieces(session, recipe, targets).await?.finish().await
+    }
+
+    /// As [`ask_any`](Self::ask_any), and as [`ask_streaming`](Self::ask_streaming) hands on what
+    /// came, all at once, without asking for a stream.
+    ///
+    /// # Errors
+    /// As [`ask_any`](Self::ask_any).
+    pub async fn ask_in_pieces<'s>(
+        &self,
+        session: &'s mut Session,
+        recipe: &Recipe,
+        targets: &[Target],
+    ) -> Result<Asking<'s>, Error> {
         let asked = self.begin(session, recipe, targets, false).await?;
-        asked.into_session(self, session).finish().await
+        Ok(asked.into_session(self, session))
     }
 
     /// As [`ask_any`](Self::ask_any), and hands on the pieces while they come. The session

@@ -159,8 +159,14 @@ impl SendArguments {
         let OpenSession { mut session, opened } = session;
         let mut printer = Printer { output, json: self.json, is_open: false, failed: None };
         let ended = opened.wait(async {
+            let ask = async {
+                match self.whole {
+                    true => transport.ask_in_pieces(&mut session, recipe, targets).await,
+                    false => transport.ask_streaming(&mut session, recipe, targets).await,
+                }
+            };
             let begun = tokio::select! {
-                begun = transport.ask_streaming(&mut session, recipe, targets) => begun?,
+                begun = ask => begun?,
                 _ = tokio::signal::ctrl_c() => return Ok(Ended::Interrupted(None)),
             };
             printer.follow_into(begun).await

@@ -371,3 +371,21 @@ fn with_stored_answers_a_session_sends_what_is_new_and_says_so() {
     let explained = text(&explained.env("INTERLEAF_STORE", &store).output().unwrap().stdout);
     assert!(explained.contains("stored     only what is new is sent, after resp_1"), "{explained}");
 }
+
+#[test]
+fn run_by_a_double_a_request_goes_to_it_without_an_address_or_a_key_of_ones_own() {
+    let models = [
+        ("openai", "gpt-5"),
+        ("openai-responses", "gpt-5"),
+        ("anthropic", "claude-sonnet-4-5"),
+        ("google", "gemini-2.5-pro"),
+        ("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    ];
+    for (vendor, model) in models {
+        let send = [super::PROGRAM, "send", CHAT, "--vendor", vendor, "--model", model];
+        let mut command = interleaf(&[&["double", "--"], send.as_slice()].concat());
+        let done = command.current_dir(root()).output().unwrap();
+        assert!(done.status.success(), "{vendor}: {}", text(&done.stderr));
+        assert!(!done.stdout.is_empty(), "{vendor}");
+    }
+}

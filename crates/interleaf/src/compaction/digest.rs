@@ -1,11 +1,10 @@
 //! A summary that no model wrote (F5): it says less, and loses nothing that was to be kept.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use interleaf_model::{Message, Role};
 
-use super::facts::Fact;
+use super::facts::{Fact, list};
 
 /// As much of a user's text is repeated.
 const LINE: usize = 160;
@@ -23,14 +22,7 @@ pub(crate) fn digest(
         "[{n} older messages are not shown. This was put together without a model: it has what \
          had to be kept, word for word, and the beginnings of what the user said.]\n"
     );
-    let mut rules: Vec<&str> = facts.iter().map(|fact| fact.rule.as_str()).collect();
-    rules.dedup();
-    for rule in rules {
-        let _ = write!(text, "\n{rule}:\n");
-        for fact in facts.iter().filter(|fact| fact.rule == rule) {
-            let _ = writeln!(text, "- {}", fact.text);
-        }
-    }
+    text += &list(facts);
     let mut room = most.saturating_sub(count(&text));
     if let Some(earlier) = earlier {
         let part = format!("\nEarlier:\n{earlier}\n");

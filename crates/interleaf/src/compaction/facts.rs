@@ -169,18 +169,21 @@ pub(crate) fn find<'a>(
     let mut facts = Vec::new();
     for (rule, regex) in &finder.rules {
         let mut seen: BTreeSet<SmolStr> = BTreeSet::new();
+        let mut note = |fact: &str, message: Option<&MessageId>| {
+            let fact = fact.trim();
+            if fact.is_empty() || fact.len() > LONGEST || seen.len() >= rule.most {
+                return;
+            }
+            let text = SmolStr::new(fact);
+            if seen.insert(text.clone()) {
+                facts.push(Fact { rule: rule.name.clone(), text, message: message.cloned() });
+            }
+        };
         let mut add = |text: &str, message: Option<&MessageId>| {
             for found in regex.captures_iter(text) {
                 let group = (1..found.len()).find_map(|n| found.get(n));
                 let Some(fact) = group.or_else(|| found.get(0)) else { continue };
-                let fact = fact.as_str().trim();
-                if fact.is_empty() || fact.len() > LONGEST || seen.len() >= rule.most {
-                    continue;
-                }
-                let text = SmolStr::new(fact);
-                if seen.insert(text.clone()) {
-                    facts.push(Fact { rule: rule.name.clone(), text, message: message.cloned() });
-                }
+                note(fact.as_str(), message);
             }
         };
         for message in messages.clone().rev() {
@@ -197,7 +200,10 @@ pub(crate) fn find<'a>(
                 }
             }
         }
-        add(earlier.unwrap_or_default(), None);
+        let earlier = earlier.unwrap_or_default();
+        add(earlier, None);
+        // A digest lists facts without the words around them by which they were found.
+        listed(earlier, &rule.name).for_each(|fact| note(fact, None));
     }
     facts
 }
@@ -221,4 +227,32 @@ pub(super) fn argument_texts(call: &ToolCall) -> Vec<String> {
         texts.push(whole.to_owned());
     }
     texts
+}
+
+/// The facts of a rule in a text that was made by [`list`].
+fn listed<'a>(text: &'a str, rule: &str) -> impl Iterator<Item = &'a str> {
+    let heading = format!("{rule}:");
+    let mut is_listed = false;
+    text.lines().filter_map(move |line| {
+        let fact = line.strip_prefix(ITEM).filter(|_| is_listed);
+        is_listed = fact.is_some() || line == heading;
+        fact
+    })
+}
+
+/// What stands before each fact of a list.
+const ITEM: &str = "- ";
+
+/// The facts under the names of their rules.
+pub(super) fn list(facts: &[Fact]) -> String {
+    let mut text = String::new();
+    let mut rules: Vec<&str> = facts.iter().map(|fact| fact.rule.as_str()).collect();
+    rules.dedup();
+    for rule in rules {
+        text += &format!("\n{rule}:\n");
+        for fact in facts.iter().filter(|fact| fact.rule == rule) {
+            text += &format!("{ITEM}{}\n", fact.text);
+        }
+    }
+    text
 }

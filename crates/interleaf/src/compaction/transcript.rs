@@ -1,7 +1,7 @@
 //! What a model reads that writes a summary: a transcript in which a call stands with its
 //! result, and says whether it is done (F3).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf_model::{CallId, ContentPart, Message, PartRef, Status, ToolResult};
@@ -32,7 +32,8 @@ pub(crate) fn transcript(
 }
 
 fn written(messages: &[Arc<Message>], earlier: Option<&str>, length: usize) -> String {
-    let mut results: HashMap<&CallId, Vec<&ToolResult>> = HashMap::new();
+    // In an order that is the same in every process.
+    let mut results: BTreeMap<&CallId, Vec<&ToolResult>> = BTreeMap::new();
     for result in messages.iter().filter_map(|message| message.as_result()) {
         results.entry(&result.call).or_default().push(result);
     }

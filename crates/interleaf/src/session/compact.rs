@@ -18,6 +18,7 @@ use crate::compaction::{
     Compaction, CompactionPolicy, Fact, Figures, Finder, Ground, Trigger, cover, find,
 };
 use crate::preview::pinned;
+use crate::text_form::TextForm;
 use crate::{Error, Target};
 
 impl Session {
@@ -159,6 +160,10 @@ impl Session {
         let ledger = match &recipe.ledger {
             Some(own) => own.clone(),
             None => self.ledger(&target.options.model).await?,
+        };
+        let ledger = match target.has_text_tools() {
+            true => TextForm::new(recipe.tools.clone()).ledger(&ledger),
+            false => ledger,
         };
         Ok((recipe.into_owned(), ledger))
     }

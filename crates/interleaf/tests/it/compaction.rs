@@ -11,7 +11,7 @@ use interleaf::compaction::{
 use interleaf::conversation::{Operation, PINNED, Truncate};
 use interleaf::model::{
     Arguments, AssistantPart, Blocks, Body, CallId, Extra, Message, MessageId, Parts, Role, Status,
-    ToolCall,
+    ToolCall, notation,
 };
 use interleaf::wire::{CacheMarks, Family, Vendor};
 use interleaf::{Session, Target};
@@ -533,5 +533,49 @@ fn facts_in_calls_are_read_without_the_escapes_of_json() {
         let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
         let texts: Vec<&str> = missing.iter().map(|fact| &*fact.text).collect();
         assert_eq!(texts, ["src/two.rs"]);
+    });
+}
+
+#[test]
+fn f1_where_tools_are_text_the_fill_is_that_of_the_text() {
+    block_on(async {
+        let said = "u Look.\n".to_owned()
+            + &(0..40).map(|n| format!("a [call c{n} f]\nt c{n}= ok\n")).collect::<String>();
+        let mut session = of(notation::parse(&said).unwrap()).await;
+        let mut policy = small();
+        policy.when = Some(Trigger::Tokens(1));
+        let mut counted = async |target: &Target| {
+            let plan = session.compaction_now(&policy, &recipe(8_000), target).await.unwrap();
+            plan.figures.tokens
+        };
+        let native = counted(&target()).await;
+        let mut text = target();
+        text.text_tools = Some(true);
+        // Each call and each result stands between tags.
+        assert!(counted(&text).await > native + 40 * 10, "{native}");
+    });
+}
+
+#[test]
+fn f5_a_digest_of_a_digest_still_has_every_fact() {
+    block_on(async {
+        let mut session = of(talk(20)).await;
+        let mut policy = CompactionPolicy::default();
+        policy.summary_tokens = 1_500;
+        for _ in 0..3 {
+            let first = plan(&mut session, &policy, 4_000).await;
+            session.compact_without_model(&first, &policy, &target()).await.unwrap();
+            let text = session.active_summary().await.unwrap().unwrap().text;
+            for n in 0..15 {
+                assert!(text.contains(&format!("part {n} gets a cache.")), "{n}: {text}");
+            }
+            for n in 0..30 {
+                session
+                    .append(Message::user(&format!("Go on {n}. {}", "On. ".repeat(60))))
+                    .await
+                    .unwrap();
+                session.append(Message::assistant("Well. ".repeat(60).as_str())).await.unwrap();
+            }
+        }
     });
 }

@@ -28,6 +28,9 @@ pub(super) fn kind(reader: &ErrorForm, told: &Told, status: Option<u16>) -> ApiE
         TEXTS.iter().find(|(text, _)| lower.contains(text)).map(|(_, kind)| *kind)
     };
     let by_word = told.codes.iter().find_map(|code| word(code));
+    // The word of any bad request says less than a status of its own, too.
+    let is_general = by_word == Some(ApiErrorKind::Refused) && matches!(status, Some(401 | 403));
+    let by_word = by_word.filter(|_| !is_general);
     // The word of any bad request says less than the text.
     match by_word {
         None | Some(ApiErrorKind::Refused | ApiErrorKind::RateLimited) => {

@@ -347,6 +347,14 @@ fn the_apis_own_words_are_kept() {
 }
 
 #[test]
+fn a_refused_key_is_known_by_its_status_where_the_word_is_that_of_any_bad_request() {
+    let body = r#"{"error":{"message":"You didn't provide it.","type":"invalid_request_error","code":null}}"#;
+    for (status, kind) in [(401, Authentication), (403, PermissionDenied), (400, Refused)] {
+        assert_eq!(decode_error(OpenaiChat, status, [], body.as_bytes()).kind(), kind);
+    }
+}
+
+#[test]
 fn an_error_shows_no_key_and_no_endless_text() {
     let key = "sk-proj-0123456789abcdefghij";
     let body = format!(

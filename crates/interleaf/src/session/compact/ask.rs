@@ -229,6 +229,8 @@ fn plain(writer: &Target) -> Target {
     (options.tool_choice, options.parallel_tool_calls) = (None, None);
     options.response_format = None;
     options.stop.clear();
+    // How long the session's own answers may be says nothing of a summary.
+    options.max_tokens = None;
     options.hosted_tools.clear();
     writer
 }
