@@ -82,6 +82,7 @@ pub struct Impact {
 
 /// Tokens at the beginning of a request, by two counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 #[non_exhaustive]
 pub struct Reported {
     /// By ours.
@@ -227,7 +228,7 @@ pub struct Cost {
     pub step: u64,
 }
 
-interleaf_model::only_objects!(Impact, Place, BreakCause, Cost);
+interleaf_model::only_objects!(Impact, Reported, Place, BreakCause, Cost);
 
 /// A request that was just made.
 pub(crate) struct Now<'a> {

@@ -136,7 +136,7 @@ impl Brain for Model {
         if asked.tools.is_empty() || last.contains("ummar") && !last.starts_with("Round") {
             return Summariser::new().answer(asked);
         }
-        let round = asked.user_texts().filter_map(number).last().unwrap_or_default();
+        let round = asked.user_texts().filter_map(number).next_back().unwrap_or_default();
         let has_results =
             asked.turns.iter().rev().take_while(|turn| !is_said(turn.role, &turn.pieces)).any(
                 |turn| turn.pieces.iter().any(|piece| matches!(piece.part, Part::Result { .. })),

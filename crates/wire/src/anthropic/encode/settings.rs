@@ -99,7 +99,7 @@ fn loop_opens_with_thinking(cx: &mut Context<'_>, turns: &Turns<'_>) -> bool {
     let mut opener = None;
     for turn in turns.turns.iter().rev() {
         match turn {
-            Turn::User { results, .. } if results.is_empty() => break,
+            Turn::User { results: [], .. } => break,
             Turn::User { .. } => {}
             Turn::Assistant { said, .. } => opener = Some(*said),
         }
