@@ -97,17 +97,12 @@ pub(crate) fn run(
 
 /// Tells what the last request had that no flag gives, and what of it is used.
 fn say_left_out(left_out: &LeftOut) {
-    let used = [
-        (!left_out.system.is_empty(), "system text"),
-        (!left_out.tools.is_empty(), "tools"),
-        (left_out.rule.is_some(), "rule"),
-    ];
-    let used: Vec<&str> = used.iter().filter(|(is_used, _)| *is_used).map(|used| used.1).collect();
-    let used = match used.split_last() {
-        None => String::new(),
-        Some((one, [])) if *one != "tools" => format!("; its {one} is used"),
-        Some((last, [])) => format!("; its {last} are used"),
-        Some((last, rest)) => format!("; its {} and {last} are used", rest.join(", ")),
+    let is_used =
+        !left_out.system.is_empty() || !left_out.tools.is_empty() || left_out.rule.is_some();
+    let used = match (is_used, left_out.context.is_empty()) {
+        (false, _) => "",
+        (true, true) => "; it is used",
+        (true, false) => "; all of it but the context is used",
     };
     let (number, had) = (left_out.request, left_out.to_string());
     let had = printable(&had);
