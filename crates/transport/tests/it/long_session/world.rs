@@ -132,7 +132,7 @@ pub(super) struct Model;
 
 impl Brain for Model {
     fn answer(&self, asked: &Asked) -> Result<Answer, String> {
-        let last = asked.user_texts().last().unwrap_or_default();
+        let last = asked.user_texts().next_back().unwrap_or_default();
         if asked.tools.is_empty() || last.contains("ummar") && !last.starts_with("Round") {
             return Summariser::new().answer(asked);
         }
