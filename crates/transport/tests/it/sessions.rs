@@ -279,7 +279,6 @@ async fn live_row_4_a_call_that_was_cut_off_by_the_length_is_not_waited_for_as_a
     let is_whole =
         |call: &ToolCall| matches!(call.arguments, interleaf::model::Arguments::Object(_));
     assert!(!answer.reply.message.calls().any(is_whole), "{:?}", answer.reply);
-    assert!(session.open_calls().is_empty(), "half a call waits to be carried out");
     let mut session = self::session().await;
     let incomplete = crate::families::fixture("openai-responses/cut-short.sse");
     let server = Server::start([Act::stream(&incomplete, 9)]).await;
