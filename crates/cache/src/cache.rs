@@ -5,7 +5,7 @@ mod prefixes;
 mod slot;
 mod units;
 
-use self::marks::Marks;
+use self::marks::{Marks, Now};
 use self::prefixes::Prefixes;
 use self::slot::Slot;
 use self::units::Units;
@@ -45,20 +45,31 @@ impl Cache {
     /// Sends a prompt at a time, in seconds, which must not go back.
     pub fn request(&mut self, prompt: &Prompt, at: u64) -> Used {
         self.forget_unused(at);
-        let (links, minimum) = (prompt.links(), self.rules.minimum);
-        let used = match &mut self.held {
-            Held::Prefixes(prefixes) => prefixes.request(links, minimum),
-            Held::Marks(marks) => marks.request(prompt, minimum, (at, self.rules.lifetime)),
-            Held::Units(units) => units.request(links),
-            Held::Slot(slot) => slot.request(links),
-        };
-        self.used_at = Some(at);
+        let used = self.held.used(prompt, &self.rules, at);
+        self.keep(prompt, at);
         used
+    }
+
+    /// The same, if nobody asks what it takes.
+    pub(crate) fn keep(&mut self, prompt: &Prompt, at: u64) {
+        self.forget_unused(at);
+        let links = prompt.links();
+        let Rules { minimum, lifetime, .. } = self.rules;
+        match &mut self.held {
+            Held::Prefixes(prefixes) => prefixes.keep(links),
+            Held::Marks(marks) => marks.keep(prompt, minimum, Now { at, lifetime }),
+            Held::Units(units) => units.keep(links),
+            Held::Slot(slot) => slot.keep(links),
+        }
+        self.used_at = Some(at);
     }
 
     /// What a prompt would take if it were sent; nothing changes.
     pub fn preview(&self, prompt: &Prompt, at: u64) -> Used {
-        self.clone().request(prompt, at)
+        match self.is_unused(at) {
+            true => Held::of(&self.rules).used(prompt, &self.rules, at),
+            false => self.held.used(prompt, &self.rules, at),
+        }
     }
 
     /// Notes the answer to the last prompt. `answered` is that prompt and, after it, the
@@ -67,7 +78,7 @@ impl Cache {
         let links = answered.links();
         match &mut self.held {
             Held::Prefixes(prefixes) => prefixes.answered(links),
-            Held::Units(units) => units.answered(links),
+            Held::Units(units) => units.keep(links),
             Held::Slot(slot) => slot.answered(links),
             // Nothing is written without a mark.
             Held::Marks(_) => {}
@@ -77,10 +88,14 @@ impl Cache {
     /// After a pause that is longer than its lifetime, nothing is left of a prefix. What the
     /// session still uses is used by each of its requests, so that it all goes at once.
     fn forget_unused(&mut self, at: u64) {
-        let pause = self.used_at.map_or(0, |used_at| at.saturating_sub(used_at));
-        if self.rules.lifetime.is_some_and(|lifetime| pause > lifetime) {
+        if self.is_unused(at) {
             self.held = Held::of(&self.rules);
         }
+    }
+
+    fn is_unused(&self, at: u64) -> bool {
+        let pause = self.used_at.map_or(0, |used_at| at.saturating_sub(used_at));
+        self.rules.lifetime.is_some_and(|lifetime| pause > lifetime)
     }
 }
 
@@ -95,6 +110,17 @@ impl Held {
             }
             Match::Units { least } => Self::Units(Units::new(least)),
             Match::Slot { checkpoints } => Self::Slot(Slot::new(checkpoints)),
+        }
+    }
+
+    /// What a prompt takes of it.
+    fn used(&self, prompt: &Prompt, rules: &Rules, at: u64) -> Used {
+        let (links, minimum) = (prompt.links(), rules.minimum);
+        match self {
+            Self::Prefixes(prefixes) => prefixes.used(links, minimum),
+            Self::Marks(marks) => marks.used(prompt, minimum, Now { at, lifetime: rules.lifetime }),
+            Self::Units(units) => units.used(links),
+            Self::Slot(slot) => slot.used(links),
         }
     }
 }

@@ -48,6 +48,11 @@ impl Prompt {
         self.links.push(Link { key: chained(last, key), tokens, stop });
     }
 
+    /// Adds a piece, given what stands for all of the prefix up to its end.
+    pub(crate) fn push_prefix(&mut self, key: u64, tokens: u64, stop: Stop) {
+        self.links.push(Link { key, tokens, stop });
+    }
+
     /// Marks the end of the nth piece, counted from 1, for the cache. There is nothing to
     /// mark after the last piece.
     pub fn mark(&mut self, n: usize) {

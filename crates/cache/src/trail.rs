@@ -38,23 +38,22 @@ pub fn last_used<const N: usize>(rules: &Rules, before: &[Step], last: [&Step; N
     let cuts = cuts(before.iter().chain(last));
     let mut trail = Trail {
         cuts: &cuts,
-        came: Vec::with_capacity(before.len() + N),
+        came: Vec::with_capacity((before.len() + 1) * cuts.len()),
         ends: vec![0; cuts.len()],
         prompt: Prompt::with_capacity(cuts.len()),
     };
     let mut cache = Cache::new(rules.clone());
     for (n, step) in before.iter().enumerate() {
         trail.add(n, step);
-        cache.request(trail.prompt(n, step, step.tokens), step.at);
+        cache.keep(trail.prompt(n, step, step.tokens), step.at);
         if step.answer > 0 {
             cache.answered(trail.prompt(n, step, step.tokens + step.answer));
         }
     }
     last.map(|step| {
+        trail.came.truncate(before.len() * cuts.len());
         trail.add(before.len(), step);
-        let used = cache.preview(trail.prompt(before.len(), step, step.tokens), step.at);
-        trail.came.truncate(before.len());
-        used
+        cache.preview(trail.prompt(before.len(), step, step.tokens), step.at)
     })
 }
 
@@ -76,57 +75,70 @@ fn cuts<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<u64> {
 /// Requests, and with which of them each stretch of each of them came.
 struct Trail<'a> {
     cuts: &'a [u64],
-    came: Vec<Vec<u8>>,
-    /// Which of the requests have a mark or end at each cut, as bits.
+    /// For each request, as many as there are cuts. After its end it has [`NOTHING`].
+    came: Vec<u8>,
+    /// With which requests the stretches came that end at each cut with a mark or with a
+    /// request, as bits.
     ends: Vec<u64>,
     /// The last request that was looked at.
     prompt: Prompt,
 }
 
+const NOTHING: u8 = u8::MAX;
+
 impl Trail<'_> {
     /// Adds the nth request. What it shares came with the one that it shares it with, or before
     /// that.
     fn add(&mut self, n: usize, step: &Step) {
-        let n_cuts = self.cuts.partition_point(|&cut| cut <= step.tokens + step.answer);
-        let own = u8::try_from(n).unwrap_or(u8::MAX);
-        let after = step.after.or(n.checked_sub(1)).and_then(|after| self.came.get(after));
-        let shared = after.map_or(&[][..], |after| {
-            let n_shared = self.cuts.partition_point(|&cut| cut <= step.shared);
-            &after[..n_shared.min(after.len()).min(n_cuts)]
-        });
-        let mut came = Vec::with_capacity(n_cuts);
-        came.extend_from_slice(shared);
-        came.resize(n_cuts, own);
-        self.came.push(came);
-        for end in step.marks.iter().chain([&step.tokens]) {
-            if let Ok(at) = self.cuts.binary_search(end) {
-                self.ends[at] |= 1 << n.min(63);
+        let (start, n_cuts) = (self.came.len(), self.cuts.len());
+        let own = u8::try_from(n).unwrap_or(NOTHING - 1);
+        let n_own = self.n_upto(step.tokens + step.answer);
+        if let Some(after) = step.after.or(n.checked_sub(1)).filter(|&after| after < n) {
+            let n_shared = self.n_upto(step.shared).min(n_own);
+            let shared = after * n_cuts..after * n_cuts + n_shared;
+            self.came.extend_from_within(shared);
+            while self.came.len() > start && self.came.last() == Some(&NOTHING) {
+                self.came.pop();
             }
         }
+        self.came.resize(start + n_own, own);
+        self.came.resize(start + n_cuts, NOTHING);
+        for &end in step.marks.iter().chain([&step.tokens]) {
+            if let Some(at) = self.n_upto(end).checked_sub(1).filter(|&at| self.cuts[at] == end) {
+                self.ends[at] |= bit(self.came[start + at]);
+            }
+        }
+    }
+
+    /// How many cuts there are up to a place.
+    fn n_upto(&self, place: u64) -> usize {
+        self.cuts.iter().filter(|&&cut| cut <= place).count()
     }
 
     /// The nth request up to a place. Of the places where its blocks end, only those are known
     /// where a mark stands or a request ends.
     fn prompt(&mut self, n: usize, step: &Step, end: u64) -> &Prompt {
         self.prompt.truncate(0);
-        let mut start = 0;
-        for (i, (&cut, &from)) in self.cuts.iter().zip(&self.came[n]).enumerate() {
+        let came = &self.came[n * self.cuts.len()..];
+        for ((&cut, &from), &ends) in self.cuts.iter().zip(came).zip(&self.ends) {
             if cut > end {
                 break;
             }
-            let is_end = |(n, came): (usize, &Vec<u8>)| {
-                self.ends[i] & (1 << n.min(63)) != 0 && came.get(i) == Some(&from)
-            };
-            let ends = cut == end || self.ends[i] != 0 && self.came.iter().enumerate().any(is_end);
-            let stop = if ends { Stop::Block } else { Stop::Inside };
-            let tokens = u32::try_from(cut - start).unwrap_or(u32::MAX);
-            // Equal cuts have equal lengths, so that the start and the request tell them apart.
-            self.prompt.push((start << 8) | u64::from(from), tokens, stop);
-            if step.marks.contains(&cut) {
-                self.prompt.mark(self.prompt.len());
+            let is_end = cut == end || ends & bit(from) != 0;
+            let stop = if is_end { Stop::Block } else { Stop::Inside };
+            // All before what came with a request came with it or before it, so that the place
+            // and the request stand for the whole prefix.
+            self.prompt.push_prefix((cut << 8) | u64::from(from), cut, stop);
+        }
+        for mark in step.marks.iter().filter(|&&mark| mark <= end) {
+            if let Ok(at) = self.cuts.binary_search(mark) {
+                self.prompt.mark(at + 1);
             }
-            start = cut;
         }
         &self.prompt
     }
+}
+
+fn bit(from: u8) -> u64 {
+    1 << from.min(63)
 }

@@ -65,23 +65,22 @@ async fn both(rule: &PlacementRule, messages: &[Arc<Message>], n: usize) -> (Dur
     let store = store::open("memory:").await.expect("a store");
     let mut session = Session::create(store, "").await.expect("a session");
     session.append_all(messages[..n].iter().cloned()).await.expect("messages");
-    (0..3).for_each(|_| _ = plain.send(&recipe(rule, 0)));
+    (0..3).for_each(|_| _ = plain.send(&[], &recipe(rule, 0)));
     let (mut bare, mut explained) = (Vec::new(), Vec::new());
     for turn in 0..TURNS {
         let recipe = recipe(rule, turn);
         let new = &messages[n + 2 * turn..][..2];
         session.record(&recipe, &target).await.expect("a request");
         session.append_all(new.iter().cloned()).await.expect("messages");
-        new.iter().for_each(|message| plain.running.append(message.clone()));
         if turn % 2 == 0 {
-            bare.push(plain.send(&recipe));
+            bare.push(plain.send(new, &recipe));
         }
         let start = Instant::now();
         let next = session.preview(&recipe, &target).await.expect("a request");
         explained.push(start.elapsed());
         black_box(next.request().map(|request| request.impact));
         if turn % 2 == 1 {
-            bare.push(plain.send(&recipe));
+            bare.push(plain.send(new, &recipe));
         }
     }
     (median(bare), median(explained))
@@ -100,9 +99,11 @@ impl Plain {
         Self { target: target(), encoder: SessionEncoder::new(), running }
     }
 
-    /// How long it takes to make a request.
-    fn send(&mut self, recipe: &Recipe) -> Duration {
+    /// How long it takes to make a request once these were said. A session takes them in as it
+    /// makes one, too.
+    fn send(&mut self, new: &[Arc<Message>], recipe: &Recipe) -> Duration {
         let (start, target) = (Instant::now(), &self.target);
+        new.iter().for_each(|message| self.running.append(message.clone()));
         let assembly = self.running.assemble(recipe, target.requirements()).expect("a request");
         if let Outcome::Ready(prompt) = &assembly.outcome {
             let body = self.encoder.encode(prompt, &target.vendor, &target.options);

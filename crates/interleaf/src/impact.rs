@@ -26,7 +26,7 @@ mod words;
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Ledger, Report};
+use interleaf_assemble::{Ledger, Report, ShownContext};
 use interleaf_cache::{Rules, Used};
 use interleaf_conversation::Conversation;
 use interleaf_model::{MessageId, Prompt, Usage};
@@ -203,6 +203,8 @@ pub enum ContextChange {
     Removed,
     /// It says something else.
     Changed,
+    /// It says the same, and that is said anew.
+    Again,
     /// It stands elsewhere.
     Moved,
 }
@@ -235,6 +237,8 @@ pub(crate) struct Now<'a> {
     pub(crate) prompt: &'a Prompt,
     pub(crate) body: &'a Encoded,
     pub(crate) report: &'a Report,
+    /// What earlier requests showed of the context and left where it stood.
+    pub(crate) shown: &'a ShownContext,
     pub(crate) ledger: Option<&'a Arc<Ledger>>,
     pub(crate) encoder: &'a SessionEncoder,
     pub(crate) conversation: &'a Conversation,

@@ -53,6 +53,7 @@
 
 mod append;
 mod bound;
+mod cache_marks;
 mod edit;
 mod error;
 mod hearing;

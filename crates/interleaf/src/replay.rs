@@ -17,7 +17,6 @@
 mod as_sent;
 mod bodies;
 mod decoded;
-mod marks;
 mod outcome;
 mod play;
 pub mod plot;

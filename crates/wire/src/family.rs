@@ -50,6 +50,11 @@ impl Family {
         }
     }
 
+    /// The field that marks where a cached prefix ends, if the family has one.
+    pub fn cache_mark(self) -> Option<&'static str> {
+        self.codec().cache_mark
+    }
+
     /// The API of a maker or of a line of models, for those who name one of them instead:
     /// how the name begins, and the API.
     ///

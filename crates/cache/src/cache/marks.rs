@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::total;
+use crate::prompt::Link;
 use crate::{Prompt, Stop, Used};
 
 /// The prefixes that were written, with the time of their last use.
@@ -14,40 +15,56 @@ pub(super) struct Marks {
     implicit: bool,
 }
 
+/// When a prompt is sent, and for how long a prefix is kept after its last use, in seconds.
+#[derive(Clone, Copy)]
+pub(super) struct Now {
+    pub(super) at: u64,
+    pub(super) lifetime: Option<u64>,
+}
+
 impl Marks {
     pub(super) fn new(lookback: usize, most: usize, implicit: bool) -> Self {
-        Self { written: HashMap::new(), lookback, most, implicit }
+        Self { written: HashMap::with_capacity(16), lookback, most, implicit }
     }
 
-    pub(super) fn request(
-        &mut self,
-        prompt: &Prompt,
-        minimum: u64,
-        (at, lifetime): (u64, Option<u64>),
-    ) -> Used {
+    pub(super) fn used(&self, prompt: &Prompt, minimum: u64, now: Now) -> Used {
         let links = prompt.links();
-        let alive = |used_at: u64| lifetime.is_none_or(|lifetime| at - used_at <= lifetime);
-        let marked = self.heeded(prompt);
-        let found = marked.iter().filter_map(|&mark| {
-            let stops = links[..=mark].iter().rev().filter(|link| link.stop != Stop::Inside);
-            stops
-                .take(self.lookback)
-                .find(|link| self.written.get(&link.key).is_some_and(|&used_at| alive(used_at)))
-        });
-        let found = found.max_by_key(|link| link.tokens).copied();
-        let read = found.map_or(0, |link| link.tokens);
-        let long = marked.iter().map(|&mark| links[mark]).filter(|link| link.tokens >= minimum);
-        let longest = long.clone().map(|link| link.tokens).max().unwrap_or(0);
-        let used_now: Vec<u64> = long.chain(found).map(|link| link.key).collect();
-        self.written.extend(used_now.into_iter().map(|key| (key, at)));
+        let read = self.found(prompt, now).map_or(0, |link| link.tokens);
+        let longest = self.heeded(prompt).map(|mark| links[mark].tokens).max().unwrap_or(0);
+        let longest = if longest < minimum { 0 } else { longest };
         Used { prompt: total(links), read, written: longest.saturating_sub(read) }
     }
 
+    /// What is read is used, as what is written is.
+    pub(super) fn keep(&mut self, prompt: &Prompt, minimum: u64, now: Now) {
+        if let Some(found) = self.found(prompt, now) {
+            self.written.insert(found.key, now.at);
+        }
+        for mark in self.heeded(prompt) {
+            let link = prompt.links()[mark];
+            if link.tokens >= minimum {
+                self.written.insert(link.key, now.at);
+            }
+        }
+    }
+
+    /// The longest prefix that is found.
+    fn found<'p>(&self, prompt: &'p Prompt, now: Now) -> Option<&'p Link> {
+        let is_alive = |&at: &u64| now.lifetime.is_none_or(|lifetime| now.at - at <= lifetime);
+        let is_written = |link: &&Link| self.written.get(&link.key).is_some_and(is_alive);
+        let found = self.heeded(prompt).filter_map(|mark| {
+            let stops = prompt.links()[..=mark].iter().rev();
+            let stops = stops.filter(|link| link.stop != Stop::Inside);
+            stops.take(self.lookback).find(is_written)
+        });
+        found.max_by_key(|link| link.tokens)
+    }
+
     /// The places of the marks that are heeded, the last first.
-    fn heeded(&self, prompt: &Prompt) -> Vec<usize> {
+    fn heeded<'a>(&self, prompt: &'a Prompt) -> impl Iterator<Item = usize> + use<'a> {
         let last = prompt.links().iter().rposition(|link| link.stop != Stop::Inside);
         let implicit = last.filter(|_| self.implicit);
-        let told = prompt.marks().iter().rev().copied().filter(|&mark| Some(mark) != implicit);
-        implicit.into_iter().chain(told).take(self.most).collect()
+        let told = prompt.marks().iter().rev().copied().filter(move |&mark| Some(mark) != implicit);
+        implicit.into_iter().chain(told).take(self.most)
     }
 }

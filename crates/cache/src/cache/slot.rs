@@ -17,7 +17,7 @@ impl Slot {
         Self { sequence: Vec::new(), checkpoints, places: Vec::new() }
     }
 
-    pub(super) fn request(&mut self, links: &[Link]) -> Used {
+    pub(super) fn used(&self, links: &[Link]) -> Used {
         let prompt = total(links);
         let n_shared = shared(&self.sequence, links);
         // The last token is always computed: its outcome is what is asked for.
@@ -26,7 +26,12 @@ impl Slot {
             Some(_) if same < total(&self.sequence) => self.last_place(same),
             Some(_) | None => same,
         };
-        self.keep(n_shared, links);
+        Used { prompt, read, written: 0 }
+    }
+
+    pub(super) fn keep(&mut self, links: &[Link]) {
+        let Used { prompt, read, .. } = self.used(links);
+        self.answered(links);
         if let Some(checkpoints) = self.checkpoints {
             self.places.retain(|&place| place <= read);
             let new = checkpoints.before_end.iter().map(|back| prompt.saturating_sub(*back));
@@ -34,14 +39,10 @@ impl Slot {
             let n_old = self.places.len().saturating_sub(checkpoints.most);
             self.places.drain(..n_old);
         }
-        Used { prompt, read, written: 0 }
     }
 
     pub(super) fn answered(&mut self, links: &[Link]) {
-        self.keep(shared(&self.sequence, links), links);
-    }
-
-    fn keep(&mut self, n_shared: usize, links: &[Link]) {
+        let n_shared = shared(&self.sequence, links);
         self.sequence.truncate(n_shared);
         self.sequence.extend_from_slice(&links[n_shared..]);
     }

@@ -21,18 +21,13 @@ impl Units {
         Self { known: HashSet::new(), ends: HashSet::new(), least }
     }
 
-    pub(super) fn request(&mut self, links: &[Link]) -> Used {
+    pub(super) fn used(&self, links: &[Link]) -> Used {
         let found = links.iter().rev().find(|link| self.ends.contains(&link.key));
         let read = found.map_or(0, |link| link.tokens);
-        self.add(links);
         Used { prompt: total(links), read, written: 0 }
     }
 
-    pub(super) fn answered(&mut self, links: &[Link]) {
-        self.add(links);
-    }
-
-    fn add(&mut self, links: &[Link]) {
+    pub(super) fn keep(&mut self, links: &[Link]) {
         let known = links.iter().rposition(|link| self.known.contains(&link.key));
         let n_known = known.map_or(0, |at| at + 1);
         // Here the sequence leaves all earlier ones, or goes on where one ended.

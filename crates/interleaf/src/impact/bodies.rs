@@ -1,30 +1,15 @@
 //! Where two bodies begin to differ.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use interleaf_store::Pieces;
-use memchr::memmem::{FinderRev, find};
 
 use super::Now;
 use super::frame::{self, FrameChange};
-
-/// The longest mark for the cache that a body has.
-const MARK: u64 = 96;
+use crate::cache_marks::{LONGEST, Written};
 
 /// More marks than any API heeds, in two bodies.
 const MOST_MARKS: usize = 16;
-
-/// How marks for the cache begin, and the end of their value. Quotes inside of a text have a
-/// backslash, so that no text looks like one.
-static MARKS: LazyLock<[(FinderRev<'_>, &[u8]); 3]> = LazyLock::new(|| {
-    let begins = FinderRev::new::<[u8]>;
-    [
-        (begins(br#","cache_control":{"#), b"}"),
-        (begins(br#",{"cachePoint":{"#), b"}}"),
-        (begins(br#","prompt_cache_breakpoint":{"#), b"}"),
-    ]
-});
 
 /// Where two bodies differ.
 pub(super) struct Found {
@@ -60,8 +45,9 @@ pub(super) fn compare(
     if let Some(change) = first.and_then(|first| frame::change(first, frames)) {
         return Found { first, seen: Seen::Frame(change) };
     }
-    let old = List { body: old, range: old_list };
-    let new = List { body, range: list_of(now) };
+    let marks = Written::of(now.target.vendor.family);
+    let old = List { body: old, range: old_list, marks };
+    let new = List { body, range: list_of(now), marks };
     // Where the heads are the same, the lists are so up to the first byte that differs.
     let is_same = |list: &List<'_>, byte: u64| list.range.start <= byte && byte <= list.range.end;
     let first_in_list = first.filter(|&byte| is_same(&old, byte) && is_same(&new, byte));
@@ -70,9 +56,9 @@ pub(super) fn compare(
     let seen = match (at == old.len(), new_at == new.len()) {
         (true, true) => Seen::Nowhere,
         _ => {
-            let rest = old.copy(at, at + MARK);
+            let rest = old.copy(at, at + LONGEST);
             let closes = |byte: &u8| matches!(byte, b']' | b'}');
-            let appended = rest.len() < MARK as usize && rest.iter().all(closes);
+            let appended = rest.len() < LONGEST as usize && rest.iter().all(closes);
             Seen::List { before: at, now: new_at, appended }
         }
     };
@@ -89,6 +75,8 @@ pub(super) fn list_of(now: &Now<'_>) -> Range<u64> {
 struct List<'a> {
     body: &'a Pieces,
     range: Range<u64>,
+    /// How marks are written in it.
+    marks: Option<&'static Written>,
 }
 
 impl List<'_> {
@@ -101,6 +89,11 @@ impl List<'_> {
         self.range.start + at..self.range.end
     }
 
+    /// Whether these bytes stand at a place.
+    fn has(&self, at: u64, bytes: &[u8]) -> bool {
+        self.copy(at, at + bytes.len() as u64) == bytes
+    }
+
     /// The bytes between two places, as far as it has them.
     fn copy(&self, start: u64, end: u64) -> Vec<u8> {
         let Range { start: first, end: last } = self.range;
@@ -108,8 +101,8 @@ impl List<'_> {
     }
 }
 
-/// Where two lists of turns differ in more than marks for the cache. Up to `known` they do not
-/// differ at all.
+/// Where two lists of turns differ in more than marks for the cache and the form of a lone text.
+/// Up to `known` they do not differ at all.
 fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
     let (mut at, mut new_at) = (known, known);
     for _ in 0..MOST_MARKS {
@@ -119,6 +112,14 @@ fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
             (at, new_at) = (at - back + len, new_at - back);
         } else if let Some((back, len)) = mark_at(new, new_at) {
             (at, new_at) = (at - back, new_at - back + len);
+        } else if new.has(new_at, b"\"")
+            && let Some(len) = list_at(old, at)
+        {
+            at += len;
+        } else if old.has(at, b"\"")
+            && let Some(len) = list_at(new, new_at)
+        {
+            new_at += len;
         } else {
             break;
         }
@@ -126,25 +127,21 @@ fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
     (at, new_at)
 }
 
-/// How far before a byte a mark begins that reaches it, and how long it is.
-fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
-    let start = at.saturating_sub(MARK);
-    let window = list.copy(start, at + MARK);
-    let at = (at - start) as usize;
-    MARKS.iter().find_map(|(begins, ends)| {
-        let len = begins.needle().len();
-        let begin = begins.rfind(&window[..window.len().min(at + len)])?;
-        let value = begin + len;
-        let end = value + find(&window[value..], ends)? + ends.len();
-        (at < end).then_some(((at - begin.min(at)) as u64, (end - begin) as u64))
-    })
+/// How a list of parts begins whose first one is a text, up to that. A text alone is the same to
+/// a model.
+const LISTS: [&[u8]; 2] = [br#"[{"type":"text","text":"#, br#"[{"type":"input_text","text":"#];
+
+/// The length of what stands here before the first text of a list.
+fn list_at(list: &List<'_>, at: u64) -> Option<u64> {
+    LISTS.iter().find(|begins| list.has(at, begins)).map(|begins| begins.len() as u64)
 }
 
-/// The bytes of a mark in a stretch of a list.
-pub(super) fn mark_in(bytes: &[u8]) -> Option<Range<usize>> {
-    MARKS.iter().find_map(|(begins, ends)| {
-        let begin = begins.rfind(bytes)?;
-        let value = begin + begins.needle().len();
-        Some(begin..value + find(&bytes[value..], ends)? + ends.len())
-    })
+/// How far before a byte a mark begins that reaches it, and how long it is.
+fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
+    let marks = list.marks?;
+    let start = at.saturating_sub(LONGEST);
+    let window = list.copy(start, at + LONGEST);
+    let at = (at - start) as usize;
+    let mark = marks.last_in(&window, at).filter(|mark| at < mark.end)?;
+    Some(((at - mark.start.min(at)) as u64, mark.len() as u64))
 }

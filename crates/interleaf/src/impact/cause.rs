@@ -1,6 +1,6 @@
 //! Why two requests differ where they do.
 
-use interleaf_assemble::{Cause, Finding, FindingKind};
+use interleaf_assemble::{Cause, ElementForm, Finding, FindingKind};
 use interleaf_model::{Entry, MessageId, Provenance, Role};
 use smol_str::{SmolStr, ToSmolStr};
 
@@ -60,7 +60,10 @@ fn in_list(
     entry: Option<&Entry>,
 ) -> BreakCause {
     let new = entry.and_then(MadeBy::of);
-    let context = |source: &SmolStr, change| BreakCause::Context { source: source.clone(), change };
+    let context = |source: &SmolStr, usual: ContextChange| {
+        let change = element_change(now, before, source).unwrap_or(usual);
+        BreakCause::Context { source: source.clone(), change }
+    };
     match (old, new.as_ref()) {
         (Some(MadeBy::Context(old)), Some(MadeBy::Context(new))) if old == new => {
             context(old, ContextChange::Changed)
@@ -87,6 +90,19 @@ fn in_list(
         }
         (None, None) => as_said(now, before, entry),
     }
+}
+
+/// What became of a source of which this request says something that stays where it stands.
+fn element_change(now: &Now<'_>, before: &Before, source: &SmolStr) -> Option<ContextChange> {
+    let new = &now.report.elements.as_ref()?.new;
+    let element = new.iter().find(|element| element.kind.as_str() == source)?;
+    Some(match (element.form, now.shown.says(&element.kind, element.nth)) {
+        (ElementForm::Withdrawn, _) => ContextChange::Removed,
+        (ElementForm::Whole, None) if before.trace.has_source(source) => ContextChange::Moved,
+        (ElementForm::Whole, None) => ContextChange::Added,
+        (ElementForm::Whole, said) if said == element.says.as_ref() => ContextChange::Again,
+        _ => ContextChange::Changed,
+    })
 }
 
 fn has_source(now: &Now<'_>, source: &SmolStr) -> bool {

@@ -5,11 +5,11 @@ use interleaf_model::{Entry, Provenance, Role};
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
 
-use super::bodies::mark_in;
 use super::join::Joined;
 use super::place::n_head;
 use super::stages::{Stage, Stages};
 use super::{Before, Cost, Now, Trace};
+use crate::cache_marks::Written;
 
 /// The tokens of a thousand bytes, before an API has told.
 const PER_THOUSAND: u64 = 250;
@@ -120,7 +120,8 @@ impl Measure {
         if at < 0 {
             return self.in_head(at);
         }
-        let n = known.partition_point(|(place, _)| *place <= at);
+        // There are few: to look at each is less work than to halve them.
+        let n = known.iter().take_while(|(place, _)| *place <= at).count();
         let (place, tokens) = n.checked_sub(1).map_or((0, self.head.1), |last| known[last]);
         let past = (at - place).max(0) as u64;
         match known.get(n) {
@@ -179,7 +180,8 @@ fn mark(now: &Now<'_>, body: &Pieces, at: usize) -> Option<(u64, u64)> {
     let outline = &now.body.outline;
     let turn = outline.turns.iter().position(|(_, messages)| messages.contains(&at))?;
     let start = turn.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
-    let mark = mark_in(&body.copy(start as u64..outline.turns[turn].0 as u64))?;
+    let bytes = body.copy(start as u64..outline.turns[turn].0 as u64);
+    let mark = Written::of(now.target.vendor.family)?.last_in(&bytes, bytes.len())?;
     let begin = (start - outline.list.start + mark.start) as u64;
     Some((begin, mark.len() as u64))
 }

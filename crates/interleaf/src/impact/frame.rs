@@ -7,6 +7,7 @@ use serde_json::Value;
 use smol_str::SmolStr;
 
 use super::BreakCause;
+use crate::cache_marks::unmark_json;
 
 /// Where a body has its tools.
 const TOOLS: [&str; 2] = ["/tools", "/toolConfig/tools"];
@@ -79,25 +80,8 @@ fn frame(body: &Pieces, list: &Range<u64>) -> Option<Value> {
     }
     text.extend(body.copy(list.end..body.len()));
     let mut frame = serde_json::from_slice(&text).ok()?;
-    unmark(&mut frame);
+    unmark_json(&mut frame);
     Some(frame)
-}
-
-/// Takes the marks for the cache away.
-fn unmark(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for mark in ["cache_control", "prompt_cache_breakpoint"] {
-                fields.shift_remove(mark);
-            }
-            fields.values_mut().for_each(unmark);
-        }
-        Value::Array(items) => {
-            items.retain(|item| item.get("cachePoint").is_none());
-            items.iter_mut().for_each(unmark);
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 /// The tools with their names; some APIs have groups of them.

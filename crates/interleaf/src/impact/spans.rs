@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use interleaf_model::{Entry, Message, PartRef, json_text};
+use interleaf_model::{Entry, Message, PartRef};
 use interleaf_store::Pieces;
 use memchr::memmem;
 
 use super::Now;
 
 /// This much of a text is looked for.
-const LOOKED_FOR: usize = 48;
+const LOOKED_FOR: usize = 32;
 
 /// The turns of a request that are not settled. Each is looked at once.
 pub(super) struct Turns<'a> {
@@ -62,14 +62,14 @@ pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
     let mut at = 0;
     let mut pieces = Vec::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
-        let apart = match entry.apart() {
-            Some(apart) => apart.into_iter().map(Cow::Owned).collect(),
-            None => vec![Cow::Borrowed(entry)],
-        };
-        for entry in apart {
+        let mut add = |entry: Cow<'a, Entry>| {
             let start = at;
             at = end_of(&entry.message, bytes, at);
             pieces.push(Piece { index, entry, bytes: start..at });
+        };
+        match entry.apart() {
+            Some(apart) => apart.into_iter().for_each(|entry| add(Cow::Owned(entry))),
+            None => add(Cow::Borrowed(entry)),
         }
     }
     pieces
@@ -101,14 +101,7 @@ fn end_of(message: &Message, bytes: &[u8], start: usize) -> usize {
 
 /// Where a text ends in JSON, if it stands after this byte.
 fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
-    let mut upto = text.len().min(LOOKED_FOR);
-    while !text.is_char_boundary(upto) {
-        upto -= 1;
-    }
-    let begins = json_text(&text[..upto]).ok()?;
-    let begins = begins.strip_suffix('"')?.as_bytes();
-    let joined = || joined_at(&begins[1..], bytes, at);
-    let start = joined().or_else(|| find_text(begins, bytes, at).map(|quote| quote + 1))?;
+    let start = joined_at(text, bytes, at).or_else(|| quoted_at(text, bytes, at))?;
     let end = start + escaped_len(text.as_bytes());
     let closed = bytes.get(end) == Some(&b'"');
     Some((end + usize::from(closed)).min(bytes.len()))
@@ -116,23 +109,45 @@ fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Where a text begins that goes on from the one before: some APIs take what one side says as
 /// one text, with line breaks between.
-fn joined_at(begins: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
+fn joined_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     const BREAK: &[u8] = br"\n";
     let mut start = at;
     while bytes.get(start..)?.starts_with(BREAK) {
         start += BREAK.len();
-        if bytes[start..].starts_with(begins) {
+        if begins(text, &bytes[start..]) {
             return Some(start);
         }
     }
     None
 }
 
-/// Finds what begins with a quote. Between two texts of a turn there are few others, so that
+/// Where a text begins after a quote. Between two texts of a turn there are few others, so that
 /// to look at each is less work than to prepare a search.
-fn find_text(begins: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
+fn quoted_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
-    memchr::memchr_iter(b'"', rest).find(|&quote| rest[quote..].starts_with(begins)).map(|n| at + n)
+    let mut starts = memchr::memchr_iter(b'"', rest).map(|quote| quote + 1);
+    starts.find(|&start| begins(text, &rest[start..])).map(|start| at + start)
+}
+
+/// Whether these bytes begin as a text does in JSON.
+fn begins(text: &str, mut bytes: &[u8]) -> bool {
+    text.bytes().take(LOOKED_FOR).all(|byte| {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            return bytes.split_off_first() == Some(&byte);
+        }
+        let escape = match byte {
+            0x08 => b'b',
+            b'\t' => b't',
+            b'\n' => b'n',
+            0x0c => b'f',
+            b'\r' => b'r',
+            0..0x20 => b'u',
+            _ => byte,
+        };
+        let is_it = bytes.starts_with(&[b'\\', escape]);
+        bytes = bytes.get(if escape == b'u' { 6 } else { 2 }..).unwrap_or_default();
+        is_it
+    })
 }
 
 fn find(text: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
@@ -156,7 +171,7 @@ fn escaped_len(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{escaped_len, of};
+    use super::{escaped_len, of, quoted_at};
     use interleaf_model::{Entry, Message, Provenance, json_text};
 
     #[test]
@@ -177,6 +192,17 @@ mod tests {
                 assert!(piece.ends_with(written.trim_matches('"')), "{piece} is not {written}");
             }
             assert_eq!(found.last().unwrap().bytes.end, bytes.len() - 1);
+        }
+    }
+
+    #[test]
+    fn a_text_is_found_by_how_it_is_written() {
+        for byte in 0..=0x2ff_u32 {
+            let text = format!("a{}b", char::from_u32(byte).unwrap());
+            let written = json_text(&text).unwrap();
+            assert_eq!(quoted_at(&text, written.as_bytes(), 0), Some(1), "{written}");
+            let others = [format!("{text}c"), format!("c{text}")];
+            assert!(others.iter().all(|other| quoted_at(other, written.as_bytes(), 0).is_none()));
         }
     }
 

@@ -165,11 +165,13 @@ impl Stages {
     /// Those that the cache of the last one saw, in tokens.
     pub(super) fn steps(&self, tokens: impl Fn(i64) -> u64) -> Vec<Step> {
         let mut steps = Vec::with_capacity(self.0.len());
-        let mut places = vec![None; self.0.len()];
+        // The cache of the last one did not see this.
+        const UNSEEN: usize = usize::MAX;
+        let mut places = vec![UNSEEN; self.0.len()];
         for (n, stage) in self.0.iter().enumerate().filter(|(_, stage)| stage.cache.is_none()) {
-            let after = self.parent(n).and_then(|parent| places[parent]);
+            let after = self.parent(n).map(|parent| places[parent]).filter(|&at| at != UNSEEN);
             let end = tokens(stage.end);
-            places[n] = Some(steps.len());
+            places[n] = steps.len();
             steps.push(Step {
                 at: stage.at,
                 after,

@@ -51,6 +51,7 @@ impl fmt::Display for ContextChange {
             Self::Added => "is new",
             Self::Removed => "is gone",
             Self::Changed => "says something else",
+            Self::Again => "is said anew",
             Self::Moved => "moved with the block",
         })
     }

@@ -12,6 +12,7 @@ use interleaf_model::{
 };
 use interleaf_wire::{Encoded, decode_request, encode};
 
+use crate::cache_marks::is_point;
 use crate::{Error, InputFault, Target, read};
 
 /// The messages of the request before, told by its body: those of `prompt` that it begins with, and
@@ -67,7 +68,8 @@ enum Unit<'a> {
 fn units(message: &Message) -> impl Iterator<Item = Unit<'_>> {
     let role = message.role();
     let answer = message.as_result().map(|result| Unit::Answer(&result.call, result.status));
-    let said = message.parts().filter(|part| !is_cache_mark(part));
+    let is_mark = |part: &PartRef<'_>| matches!(part, PartRef::Opaque(part) if is_point(part));
+    let said = message.parts().filter(move |part| !is_mark(part));
     let parts = said.map(move |part| match part {
         PartRef::Text(text) => Unit::Text(role, &text.text),
         PartRef::Thinking(thinking) => Unit::Thinking(&thinking.text, thinking.seal.as_ref()),
@@ -77,18 +79,6 @@ fn units(message: &Message) -> impl Iterator<Item = Unit<'_>> {
         PartRef::Opaque(opaque) => Unit::Opaque(opaque),
     });
     answer.into_iter().chain(parts)
-}
-
-/// Bedrock marks the cache with a part of its own.
-fn is_cache_mark(part: &PartRef<'_>) -> bool {
-    match part {
-        PartRef::Opaque(opaque) => opaque.value.as_str().starts_with(r#"{"cachePoint":"#),
-        PartRef::Text(_)
-        | PartRef::Thinking(_)
-        | PartRef::Call(_)
-        | PartRef::Image(_)
-        | PartRef::File(_) => false,
-    }
 }
 
 /// The number of units at the start of both.

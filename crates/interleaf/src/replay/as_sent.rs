@@ -9,9 +9,9 @@ use interleaf_model::{
 };
 
 use super::Decoded;
-use super::marks::{is_marked, is_point, unmark};
 use super::seen::Class;
 use super::stretches::{Stretch, stretches};
+use crate::cache_marks::{is_marked, is_point, unmark};
 
 /// A body as it was sent. Pieces that two bodies have in common at their beginnings are the
 /// same in memory.

@@ -9,8 +9,8 @@ use interleaf_model::{
 use interleaf_wire::{Error, Family, decode_request};
 
 use super::as_sent::{Piece, pieces};
-use super::marks::{is_marked, unmark};
 use super::stretches::{Stretch, stretches};
+use crate::cache_marks::{is_marked, unmark};
 
 /// What summaries of ours begin with.
 const SUMMARY: &str = "[Previous conversation summary] (";

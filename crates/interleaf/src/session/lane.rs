@@ -157,6 +157,7 @@ impl Lane {
             prompt: whole.as_ref().unwrap_or(prompt),
             body: &body,
             report: &assembly.report,
+            shown: self.running.shown(),
             ledger: recipe.ledger.as_ref(),
             encoder: &self.encoder,
             conversation,

@@ -35,6 +35,7 @@ mod expiry;
 mod fence;
 mod forks;
 mod impact;
+mod impact_context;
 mod left_out;
 mod library_page;
 mod made_calls;

@@ -24,7 +24,8 @@ pub(super) enum End {
 
 impl FromIterator<Bytes> for Pieces {
     fn from_iter<I: IntoIterator<Item = Bytes>>(pieces: I) -> Self {
-        let pieces: Vec<Bytes> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        let mut pieces: Vec<Bytes> = pieces.into_iter().collect();
+        pieces.retain(|piece| !piece.is_empty());
         let len = pieces.iter().map(|piece| piece.len() as u64).sum();
         Self { pieces, len }
     }

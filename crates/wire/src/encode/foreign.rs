@@ -58,14 +58,14 @@ fn report_one(extra: &Extra, message: &Message, cx: &mut Context<'_>) {
 }
 
 fn report_mark(cx: &mut Context<'_>, message: &Message) {
-    let mark = cx.vendor.family.codec().cache_mark.unwrap_or_default();
+    let mark = cx.vendor.family.cache_mark().unwrap_or_default();
     let detail = format!("{mark} {GIVES_WAY}");
     cx.adjustments.add(AdjustmentKind::FieldsDropped, &message.id, detail);
 }
 
 /// Whether an object of the API's own has a cache mark where we set ours.
 pub(crate) fn gives_way(cx: &Context<'_>, own: &Json) -> bool {
-    let Some(mark) = cx.vendor.family.codec().cache_mark else { return false };
+    let Some(mark) = cx.vendor.family.cache_mark() else { return false };
     cx.sets_marks
         && own.as_str().contains(mark)
         && Fields::read(own.as_raw()).is_ok_and(|fields| fields.peek(mark).is_some())

@@ -1,32 +1,91 @@
-//! The marks for the cache in what a client sent. They move from request to request and say
-//! nothing to a model, so that they are taken out, and remembered by their place.
+//! Marks for the cache, as they stand in bodies. They move from request to request and say
+//! nothing to a model.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use interleaf_model::{
     AssistantPart, Body, ContentPart, Extra, Json, Message, Opaque, Parts, SystemPart, ToolResult,
 };
+use interleaf_wire::Family;
+use memchr::memmem::{FinderRev, find};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Fields that mark what they stand on.
 const FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
-/// What a part begins with that is nothing but a mark.
-const POINT: &str = "{\"cachePoint\"";
+/// A part that is nothing but a mark, by its one field.
+const POINT: &str = "cachePoint";
+
+/// The longest mark that a body has.
+pub(crate) const LONGEST: u64 = 96;
+
+/// How a mark of ours is written after something else.
+pub(crate) struct Written {
+    begins: FinderRev<'static>,
+    ends: &'static [u8],
+}
+
+impl Written {
+    /// That of a family. Quotes inside of a text have a backslash, so that no text looks like
+    /// one.
+    pub(crate) fn of(family: Family) -> Option<&'static Self> {
+        static ALL: LazyLock<[Option<Written>; Family::ALL.len()]> = LazyLock::new(|| {
+            Family::ALL.map(|family| {
+                let name = family.cache_mark()?;
+                let (begins, ends) = match name == POINT {
+                    true => (format!(",{{\"{name}\":{{"), &b"}}"[..]),
+                    false => (format!(",\"{name}\":{{"), &b"}"[..]),
+                };
+                Some(Written { begins: FinderRev::new(&begins).into_owned(), ends })
+            })
+        });
+        let at = Family::ALL.iter().position(|one| *one == family)?;
+        ALL[at].as_ref()
+    }
+
+    /// Where the last one stands that begins at most at this byte.
+    pub(crate) fn last_in(&self, bytes: &[u8], at: usize) -> Option<Range<usize>> {
+        let len = self.begins.needle().len();
+        let begin = self.begins.rfind(&bytes[..bytes.len().min(at.saturating_add(len))])?;
+        let value = begin + len;
+        Some(begin..value + find(&bytes[value..], self.ends)? + self.ends.len())
+    }
+}
+
+/// Takes the marks out of a body.
+pub(crate) fn unmark_json(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for mark in FIELDS {
+                fields.shift_remove(mark);
+            }
+            fields.values_mut().for_each(unmark_json);
+        }
+        Value::Array(items) => {
+            items.retain(|item| item.get(POINT).is_none());
+            items.iter_mut().for_each(unmark_json);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
 
 /// Whether something is marked that has these fields.
-pub(super) fn is_marked(extra: &Extra) -> bool {
+pub(crate) fn is_marked(extra: &Extra) -> bool {
     let has = |fields: &Json| FIELDS.iter().any(|field| fields.as_str().contains(field));
     extra.iter().any(|(_, fields)| has(fields))
 }
 
 /// Whether a part is nothing but a mark.
-pub(super) fn is_point(part: &Opaque) -> bool {
-    part.value.as_str().starts_with(POINT)
+pub(crate) fn is_point(part: &Opaque) -> bool {
+    let value = part.value.as_str().strip_prefix("{\"");
+    value.is_some_and(|value| value.starts_with(POINT))
 }
 
 /// The message without marks, unless it is nothing but one, and whether it had any.
-pub(super) fn unmark(message: Message) -> (Option<Message>, bool) {
+pub(crate) fn unmark(message: Message) -> (Option<Message>, bool) {
     let Message { id, at, origin, body, mut extra } = message;
     let mut was_marked = take(&mut extra);
     let body = match body {
