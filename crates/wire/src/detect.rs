@@ -4,7 +4,7 @@
 //! OpenAI's chat last: a list of messages without the signs of another family is chat.
 
 use crate::Family;
-use crate::openai_chat::Model;
+use crate::openai_chat::{Model, has_chat_fields, has_own_role};
 use crate::stream::Framing;
 use crate::tree::Value;
 
@@ -46,6 +46,26 @@ pub fn request(text: &str) -> Option<Family> {
         Ok(body) => first(|signs| (signs.request)(&body)),
         Err(_) => Some(Family::OpenaiChat),
     }
+}
+
+/// The same for a body, unless nothing in it tells chat from another family.
+///
+/// ```
+/// use interleaf_wire::detect;
+///
+/// let plain = r#"{"messages": [{"role": "user", "content": "Hello"}]}"#;
+/// assert!(detect::request(plain).is_some() && detect::sure_request(plain).is_none());
+/// ```
+pub fn sure_request(text: &str) -> Option<Family> {
+    let body: Value = serde_json::from_str(text).ok()?;
+    let family = first(|signs| (signs.request)(&body))?;
+    let list = messages(&body).unwrap_or_default();
+    let is_chats = || {
+        has_chat_fields(&body, list)
+            || list.iter().any(has_own_role)
+            || body["model"].as_str().and_then(model).is_some()
+    };
+    (family != Family::OpenaiChat || is_chats()).then_some(family)
 }
 
 /// The API whose answer, or event of an answer, this is.

@@ -6,7 +6,7 @@ use std::thread::{available_parallelism, scope};
 
 use interleaf_assemble::View;
 use interleaf_model::{Message, MessageId, Tool};
-use interleaf_wire::{Family, Vendor};
+use interleaf_wire::{Family, Vendor, detect};
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{AsSent, Decoded, Script, ScriptHead, Turn};
@@ -31,6 +31,9 @@ pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
         return Err(InputFault::new("there is no request in it").with_hint(FORM).into());
     }
     let mut reading = Reading::default();
+    // A body that any of several APIs could have got is one to the API that the others are to.
+    let usual = lines.iter().find_map(|(_, line)| detect::sure_request(line));
+    let decode = |line: &(usize, &str)| decode(*line, usual);
     // Bodies are long and repeat each other: a few at a time are read, side by side.
     let n_threads = available_parallelism().map_or(1, |n| n.get());
     for some in lines.chunks(16 * n_threads) {
@@ -51,9 +54,20 @@ pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
     Ok(reading.script(name))
 }
 
-fn decode(&(number, line): &(usize, &str)) -> Result<(Family, Decoded), InputFault> {
+fn decode(
+    (number, line): (usize, &str),
+    usual: Option<Family>,
+) -> Result<(Family, Decoded), InputFault> {
     let place = format!("line {number}");
-    let Some(family) = request_family(line) else {
+    let family = match usual {
+        Some(usual) if usual != Family::OpenaiChat => {
+            let fits = || Decoded::of(usual, line).is_ok();
+            let sure = detect::sure_request(line);
+            sure.or_else(|| request_family(line).map(|seen| if fits() { usual } else { seen }))
+        }
+        _ => request_family(line),
+    };
+    let Some(family) = family else {
         let rule = match serde_json::from_str::<serde::de::IgnoredAny>(line) {
             Ok(_) => "this is not the body of a request to any API".to_owned(),
             Err(error) => InputFault::json(&error).message().to_owned(),
@@ -116,8 +130,10 @@ impl Reading {
     }
 
     fn take_target(&mut self, turn: &mut Turn, family: Family, model: &str) {
-        let is_it =
-            |target: &Arc<Target>| target.vendor.family == family && target.model() == model;
+        // A body that names no model is one to whoever was asked before.
+        let is_it = |target: &Arc<Target>| {
+            target.vendor.family == family && (model.is_empty() || target.model() == model)
+        };
         if !self.target.as_ref().is_some_and(is_it) {
             if self.target.is_some() {
                 turn.events.push(format_smolstr!("model {model}"));

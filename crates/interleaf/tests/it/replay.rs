@@ -13,6 +13,7 @@ use interleaf::store::Store;
 use interleaf::wire::{CacheMarks, Family, Vendor, encode};
 use interleaf::{Next, Session, Target};
 use interleaf_samples::working_session::{Course, Step, working_session};
+use serde_json::{Value, json};
 
 use crate::{block_on, memory, target_of};
 
@@ -411,6 +412,32 @@ fn reads(bodies: &[String], rule: &str) -> Vec<(u64, u64)> {
     let outcome = run(&[script], &ways(rule), &|| {}).unwrap();
     let requests = outcome.sessions[0].plays[0].requests.iter();
     requests.map(|request| request.made().unwrap()).map(|made| (made.read, made.tokens)).collect()
+}
+
+#[test]
+fn h3_bodies_that_any_of_several_apis_could_have_got_are_ones_to_the_api_of_the_others() {
+    let plain = json!({"max_tokens": 9, "messages": [{"role": "user", "content": "Which files?"}]});
+    let mut called = plain.clone();
+    let messages = called["messages"].as_array_mut().unwrap();
+    let call = json!({"type": "tool_use", "id": "c1", "name": "ls", "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": "c1", "content": "src"});
+    messages.push(json!({"role": "assistant", "content": [call]}));
+    messages.push(json!({"role": "user", "content": [result]}));
+    let mut named = called.clone();
+    named["model"] = json!("claude-sonnet-4-5");
+    for bodies in [[&plain, &called, &called], [&plain, &plain, &called], [&plain, &named, &called]]
+    {
+        let text = bodies.map(Value::to_string).join("\n");
+        let script = read_bodies("bodies", &text).unwrap();
+        let vendors = script.turns.iter().map(|turn| turn.target.as_ref().unwrap());
+        assert!(vendors.clone().all(|to| to.vendor.family == Family::Anthropic), "{text}");
+        let models: Vec<&str> = vendors.map(|to| to.options.model.as_str()).collect();
+        assert_eq!(models[2], models[1], "{text}");
+        assert!(script.turns.iter().all(|turn| turn.view.is_none()), "{text}");
+    }
+    // Where all could be, they are taken for chat.
+    let script = read_bodies("bodies", &plain.to_string()).unwrap();
+    assert_eq!(script.turns[0].target.as_ref().unwrap().vendor.family, Family::OpenaiChat);
 }
 
 #[test]

@@ -177,17 +177,25 @@ fn h3_a_replay_as_it_was_recorded_reads_about_what_was_to_be_read_at_marks() {
 #[test]
 fn h3_context_that_a_message_carries_is_told_as_context_with_all_its_tokens() {
     block_on(async {
-        let to = Target::new("google", "gemini-2.5-pro").unwrap().with_key("k");
-        for rule in ["after_tool_result(3)", "sticky(6)", "auto"] {
-            let attached = |step: &Step| recipe(rule, step).with_carrier(Carrier::Attached);
-            let alone = both(rule, &to).await;
-            for ((impact, played), (_, alone)) in both_by(&to, attached).await.iter().zip(&alone) {
-                assert_eq!(played.tokens, impact.tokens, "{rule}");
-                assert_eq!(played.shares.context, alone.shares.context, "{rule}");
-                assert_eq!(played.shares.results, alone.shares.results, "{rule}");
-                let told = impact.cost.as_ref().unwrap();
-                let off = played.read.abs_diff(told.read);
-                assert!(off <= told.step + NEAR, "{rule}: {told:?} and {played:?}");
+        for (vendor, model) in [
+            ("google", "gemini-2.5-pro"),
+            ("openai", "gpt-5"),
+            ("openai-responses", "gpt-5"),
+            ("llama-cpp", "a-model"),
+        ] {
+            let to = Target::new(vendor, model).unwrap().with_key("k");
+            for rule in ["after_tool_result(3)", "tail", "sticky(6)", "auto"] {
+                let attached = |step: &Step| recipe(rule, step).with_carrier(Carrier::Attached);
+                let alone = both(rule, &to).await;
+                let carried = both_by(&to, attached).await;
+                for ((impact, played), (_, alone)) in carried.iter().zip(&alone) {
+                    let told = impact.cost.as_ref().unwrap();
+                    let row = format!("{vendor} {rule}: {told:?} and {played:?}");
+                    assert_eq!(played.tokens, impact.tokens, "{row}");
+                    assert_eq!(played.shares.context, alone.shares.context, "{row}");
+                    assert_eq!(played.shares.results, alone.shares.results, "{row}");
+                    assert!(played.read.abs_diff(told.read) <= told.step + NEAR, "{row}");
+                }
             }
         }
     });
