@@ -221,6 +221,17 @@ mod tests {
     }
 
     #[test]
+    fn a_text_without_long_escapes_is_found_to_end_at_its_quote() {
+        let all: String =
+            "\n\t\r\"\\".chars().chain((0x20..=0x2ff).filter_map(char::from_u32)).collect();
+        for (end, _) in all.char_indices() {
+            let written = json_text(&all[..end]).unwrap();
+            let closed = closed_at(all[..end].as_bytes(), written.as_bytes(), 1);
+            assert_eq!(closed, Some(written.len()), "{written}");
+        }
+    }
+
+    #[test]
     fn the_length_of_a_text_in_json_is_that_of_what_is_written() {
         let all: String = (0..=0x2ff).filter_map(char::from_u32).collect();
         for end in (0..=all.len()).filter(|&end| all.is_char_boundary(end)) {

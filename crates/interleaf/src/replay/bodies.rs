@@ -113,7 +113,9 @@ impl Reading {
         let new = new.map(|(i, message)| {
             Arc::new(message.with_id(MessageId::new(format!("r{number}m{i}"))))
         });
-        let new: Vec<Arc<Message>> = new.collect();
+        let mut new: Vec<Arc<Message>> = new.collect();
+        // The list would keep the room that the messages themselves took.
+        new.shrink_to_fit();
         self.said.extend(new.iter().cloned());
         match is_edited {
             true => {

@@ -28,7 +28,7 @@ pub(super) struct Seen {
     n_before: usize,
     /// The last body, if bodies are seen as they were sent.
     sent: Option<Arc<AsSent>>,
-    /// The keys of messages as they were said, by address. Holding the message keeps the
+    /// The keys of long messages as they were said, by address. Holding the message keeps the
     /// address from being used again.
     keys: HashMap<usize, (Arc<Message>, Box<[u64]>)>,
 }
@@ -260,13 +260,22 @@ impl Seen {
         }
     }
 
-    /// Adds a message as it was said, which is seen again and again.
+    /// Adds a message as it was said, which is seen again and again. Short ones take less to
+    /// hash again than to remember.
     fn push_said(&mut self, message: &Arc<Message>, tokens: u64, class: Class) {
+        const SHORT: usize = 8;
         let address = Arc::as_ptr(message).addr();
-        let made = || (message.clone(), keys(&said(message)));
         let mut known = std::mem::take(&mut self.keys);
-        let (_, keys) = known.entry(address).or_insert_with(made);
-        self.push(keys, tokens, class);
+        match known.get(&address) {
+            Some((_, keys)) => self.push(keys, tokens, class),
+            None => {
+                let keys = keys(&said(message));
+                self.push(&keys, tokens, class);
+                if keys.len() > SHORT {
+                    known.insert(address, (message.clone(), keys));
+                }
+            }
+        }
         self.keys = known;
     }
 

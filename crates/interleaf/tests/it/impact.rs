@@ -11,7 +11,7 @@ use interleaf::model::{
     Tool, Usage, notation,
 };
 use interleaf::wire::{CacheMarks, Family, ToolChoice, Vendor};
-use interleaf::{BreakCause, ContextChange, Impact, Request, Session, Target, Verdict};
+use interleaf::{BreakCause, ContextChange, ErrorKind, Impact, Request, Session, Target, Verdict};
 use interleaf_samples::generate::agent_session;
 use interleaf_samples::strategy::conversation;
 use proptest::prelude::*;
@@ -115,6 +115,7 @@ proptest! {
             let target = marked(family, cache);
             let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
             let mut last: [Option<(u64, Vec<u8>)>; 2] = [None, None];
+            let (mut n_made, mut n_refused) = (0, 0);
             for (n, mut message) in messages.into_iter().enumerate() {
                 if n % 10 > 7 {
                     message.origin = Origin::SubAgent("scout".into());
@@ -126,7 +127,16 @@ proptest! {
                 let recipe = recipe_of(now, &ledger);
                 let mut opened = Session::open(store.clone(), session.id()).await.unwrap();
                 let resumed = opened.preview(&recipe, &target).await;
-                let Ok(made) = session.request(&recipe, &target).await else { continue };
+                let made = match session.request(&recipe, &target).await {
+                    Ok(made) => made,
+                    Err(error) => {
+                        // There is nothing to say yet, or a window is too small.
+                        assert!(matches!(error.kind(), ErrorKind::Invalid | ErrorKind::TooLarge));
+                        n_refused += 1;
+                        continue;
+                    }
+                };
+                n_made += 1;
                 let request = made.request().unwrap();
                 let body = request.body.to_bytes();
                 let before = &mut last[usize::from(now.is_scout)];
@@ -145,6 +155,7 @@ proptest! {
                 assert_eq!(resumed.impact, request.impact, "resumed");
                 *before = Some((request.number.unwrap(), body));
             }
+            assert!(n_made > 0 || n_refused < 4, "{n_refused} requests could not be made");
         });
     }
 }
