@@ -23,6 +23,7 @@ mod stages;
 mod trace;
 mod verdict;
 mod words;
+mod written;
 
 use std::sync::Arc;
 
