@@ -45,6 +45,8 @@ pub struct ShownContext {
     is_broken: bool,
     /// An element tells how they are read.
     explains: bool,
+    /// About how many bytes were said before the last one.
+    said: u64,
     /// How the last request showed each source.
     ways: Vec<SourceWay>,
 }
@@ -77,6 +79,8 @@ struct State {
     n_changes: u32,
     /// How many messages of the conversation came before its last whole copy.
     whole_at: usize,
+    /// About how many bytes were said before its last whole copy.
+    said_before: u64,
     /// The bytes of an element that changed it, the last ones counting most.
     change: Option<usize>,
 }
@@ -170,6 +174,7 @@ impl ShownContext {
     }
 
     fn push(&mut self, element: Arc<Element>) {
+        self.said = self.said.saturating_add(element.since);
         let state = self.states.entry((element.kind.clone(), element.nth)).or_default();
         let is_next = element.version == state.version.saturating_add(1);
         if is_next && state.version > 0 {
@@ -180,6 +185,7 @@ impl ShownContext {
         match element.form {
             ElementForm::Whole | ElementForm::Withdrawn => {
                 (state.n_changes, state.whole_at) = (0, element.n_before);
+                state.said_before = self.said;
                 state.says.clone_from(&element.says);
                 (state.gap, state.authority) = (element.gap, element.authority);
             }

@@ -7,6 +7,8 @@ use interleaf_model::{
     AgentName, ContextKind, Message, MessageId, Origin, Timestamp, Tool, ToolName,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Carrier, ContextText, Error, Ledger, PlacementRule, Shares, SystemMessages};
 
 /// What a request is made from, beside the conversation: the same recipe serves one
@@ -67,7 +69,7 @@ pub struct Recipe {
 }
 
 /// What a prompt cache charges, in the price of a token that is not cached.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CachePrices {
     /// A token that is read from it.
     pub read: f64,
@@ -76,6 +78,10 @@ pub struct CachePrices {
     /// How many messages before its end a prompt can be changed, and what stands before is
     /// still found.
     pub reach: usize,
+    /// Whether what two prompts have in common is found by the third at the earliest, if neither
+    /// is the beginning of the other.
+    #[serde(default)]
+    pub lags: bool,
 }
 
 /// A summary that stands for messages of the view.

@@ -192,5 +192,6 @@ pub fn cache_prices(rules: &Rules) -> Option<CachePrices> {
         Match::Marks { lookback, .. } => lookback * 3 / 5,
         _ => 0,
     };
-    (read > 0.0).then_some(CachePrices { read, write, reach })
+    let lags = matches!(rules.matches, Match::Units { .. });
+    (read > 0.0).then_some(CachePrices { read, write, reach, lags })
 }

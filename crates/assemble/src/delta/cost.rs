@@ -65,7 +65,8 @@ pub(crate) fn since(shown: &ShownContext, view: &[Arc<Message>]) -> (usize, u64)
     later.fold((0, 0), |(n, bytes), message| (n + 1, bytes + size(message)))
 }
 
-fn size(message: &Message) -> u64 {
+/// About how many bytes a message has.
+pub(super) fn size(message: &Message) -> u64 {
     let part = |part: PartRef<'_>| match part {
         PartRef::Text(text) => text.text.len(),
         PartRef::Thinking(thinking) => thinking.text.len(),

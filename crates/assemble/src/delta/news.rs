@@ -12,12 +12,17 @@ use crate::draft::entry;
 use crate::fence::{self, Said, Whole};
 use crate::{Carrier, ContextText};
 
+/// A source that is as long as what was said since its last whole copy, or a few times shorter, is
+/// near by its tokens, however many messages that was.
+const TIMES_ITS_LENGTH: u64 = 4;
+
 /// When a source is shown whole again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Amending {
     /// After this many changes of it.
     pub(crate) every: usize,
-    /// When this many messages follow its last whole copy.
+    /// When more than this many messages follow its last whole copy, and several times as many
+    /// bytes as it has itself.
     pub(crate) within: usize,
     /// The same for the TODO list, before a message that is to be answered.
     pub(crate) near: usize,
@@ -65,7 +70,11 @@ pub(crate) fn news(
         let state = shown.states.get(&key);
         let is_near = is_question && text.kind == ContextKind::Todo;
         let furthest = if is_near { amending.near } else { amending.within };
-        let is_far = |state: &State| n_before.saturating_sub(state.whole_at) > furthest;
+        let is_far = |state: &State| {
+            let said = || (shown.said + since(shown, view).1).saturating_sub(state.said_before);
+            n_before.saturating_sub(state.whole_at) > furthest
+                && said() >= TIMES_ITS_LENGTH * says.text.len() as u64
+        };
         match state {
             Some(state) if state.is(says) => {
                 if is_far(state) {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   amended:  how often it changes × a change × (its write + the reads until the session ends)
-//!   tail:     the whole of it, in every request, and the question after it anew
+//!   tail:     the whole of it, in every request, and the question after it anew; if the cache
+//!             lags, what was said before that as well
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use interleaf_model::{ContextKind, Message, Role};
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::cost::size;
 use super::{ShownContext, SourceKey, keyed};
 use crate::placement::hash_of;
 use crate::{CachePrices, ContextText};
@@ -94,7 +96,7 @@ pub(crate) fn ways(
     view: &[Arc<Message>],
 ) -> Vec<SourceWay> {
     let n_requests = shown.requests_to_come();
-    let asked = asked(view);
+    let (asked, round) = (asked(view), round(view));
     let mut ways = Vec::with_capacity(context.len());
     let known: BTreeMap<(&ContextKind, u32), &SourceWay> =
         shown.ways.iter().map(|way| ((&way.kind, way.nth), way)).collect();
@@ -128,7 +130,8 @@ pub(crate) fn ways(
             (mean + (asked as f64 - mean) / seen).round() as u64
         });
         let moved = (prices.write - prices.read).max(0.0);
-        let tail = says.len() as f64 + question as f64 * moved;
+        let again = question + if prices.lags { round } else { 0 };
+        let tail = says.len() as f64 + again as f64 * moved;
         let way = match before.map_or(Way::Amended, |before| before.way) {
             _ if seen < LEAST => Way::Amended,
             Way::Amended if tail < amended * CHEAPER => Way::Tail,
@@ -156,4 +159,10 @@ pub(crate) fn ways(
 fn asked(view: &[Arc<Message>]) -> u64 {
     let words = view.iter().rev().take_while(|message| message.role() == Role::User);
     words.flat_map(|message| message.texts()).map(|text| text.len() as u64).sum()
+}
+
+/// The bytes of what was said last: the model's words and calls, and what came after them.
+fn round(view: &[Arc<Message>]) -> u64 {
+    let last = view.iter().rposition(|message| message.role() == Role::Assistant).unwrap_or(0);
+    view[last..].iter().map(|message| size(message)).sum()
 }

@@ -257,7 +257,7 @@ fn auto_shows_a_source_anew_once_its_old_copies_cost_more() {
     let requests = |read: f64, round: &str| {
         let mut session = Session::new(PlacementRule::Auto(1_000));
         session.scene.recipe.cache_prices =
-            Some(CachePrices { read, write: 1.25, reach: usize::MAX });
+            Some(CachePrices { read, write: 1.25, reach: usize::MAX, lags: false });
         let mut talk = "u go\n".to_owned();
         let mut n_rebased = 0;
         for n in 0..40 {
@@ -279,7 +279,8 @@ fn auto_shows_a_source_anew_once_its_old_copies_cost_more() {
 #[test]
 fn auto_shows_a_source_that_always_changes_as_a_whole_at_the_tail_and_says_why() {
     let mut session = Session::new(PlacementRule::Auto(8));
-    session.scene.recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 0 });
+    session.scene.recipe.cache_prices =
+        Some(CachePrices { read: 0.1, write: 1.25, reach: 0, lags: false });
     let mut talk = "u go\n".to_owned();
     let mut made = Vec::new();
     for n in 0..5 {
@@ -312,7 +313,8 @@ fn auto_shows_a_source_that_always_changes_as_a_whole_at_the_tail_and_says_why()
 #[test]
 fn what_goes_to_the_tail_and_cannot_be_read_now_is_said_to_be_unknown() {
     let mut session = Session::new(PlacementRule::Auto(8));
-    session.scene.recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 0 });
+    session.scene.recipe.cache_prices =
+        Some(CachePrices { read: 0.1, write: 1.25, reach: 0, lags: false });
     for n in 0..5 {
         let text = format!("Passage {n} says something else. ").repeat(20);
         session.request("u go\na well", &[("passages", &text)]);
@@ -384,7 +386,7 @@ proptest! {
         let messages = named(messages);
         let mut running = Running::new();
         let mut session = Session::new(rule.clone());
-        session.scene.recipe.cache_prices = read.map(|read| CachePrices { read, write: 1.0, reach });
+        session.scene.recipe.cache_prices = read.map(|read| CachePrices { read, write: 1.0, reach, lags: false });
         let mut was_mended = false;
         let step = messages.len().div_ceil(texts.len());
         for (new, (todo, info, is_unread)) in messages.chunks(step).zip(texts) {

@@ -255,7 +255,8 @@ fn ledger() -> Arc<Ledger> {
 
 fn recipe(todo: &str) -> Recipe {
     let mut recipe = Recipe::new().with_context(ContextKind::Todo, todo);
-    recipe.cache_prices = Some(CachePrices { read: 0.3, write: 1.0, reach: usize::MAX });
+    recipe.cache_prices =
+        Some(CachePrices { read: 0.3, write: 1.0, reach: usize::MAX, lags: false });
     recipe.ledger = Some(ledger());
     recipe
 }

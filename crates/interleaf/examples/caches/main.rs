@@ -1,10 +1,13 @@
 //! What a session of 60 requests takes under each rule of placement, for each kind of cache:
-//! the tables of `docs/cache.md`.
+//! the tables of `docs/cache.md`. And how far `auto`, or `auto(n)`, is from the best of the other
+//! rules on sessions that are drawn at random.
 //!
 //! ```sh
 //! cargo run --release -p interleaf --example caches
+//! cargo run --release -p interleaf --example caches -- 100 auto
 //! ```
 
+mod drawn;
 mod script;
 
 use std::error::Error;
@@ -52,6 +55,10 @@ fn thousands(sum: f64) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Arc::new(Ledger::new(Arc::new(Estimate::default())));
+    let mut arguments = std::env::args().skip(1);
+    if let Some(n) = arguments.next() {
+        return drawn::compare(n.parse()?, arguments.next().as_deref().unwrap_or("auto"), &ledger);
+    }
     let rows = || [None].into_iter().chain(RULES.iter().copied().map(Some));
     println!("| rule | prompt | read | computed, change every 1 | 4 | 10 | never |");
     println!("|---|---:|---:|---:|---:|---:|---:|");

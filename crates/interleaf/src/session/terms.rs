@@ -21,7 +21,7 @@ pub(crate) struct Terms {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     keeps_system_in_place: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    prices: Option<Charged>,
+    prices: Option<CachePrices>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     summary_as_user: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -43,14 +43,6 @@ struct Window {
     newest_results: usize,
 }
 
-/// What the rule `auto` went by.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Charged {
-    read: f64,
-    write: f64,
-    reach: usize,
-}
-
 impl Terms {
     pub(crate) fn of(recipe: &Recipe) -> Self {
         let window = recipe.budget.map(|budget| Window {
@@ -59,14 +51,13 @@ impl Terms {
             longest_result: budget.longest_result,
             newest_results: budget.newest_results,
         });
-        let charged = |CachePrices { read, write, reach }| Charged { read, write, reach };
         Self {
             rule: recipe.rule.to_string(),
             window,
             shares: recipe.shares.clone(),
             carrier: recipe.carrier,
             keeps_system_in_place: recipe.system_messages == SystemMessages::InPlace,
-            prices: recipe.cache_prices.map(charged),
+            prices: recipe.cache_prices,
             summary_as_user: recipe.summary_role == SummaryRole::User,
             drops_calls: recipe.missing_result == MissingResult::DropCall,
             keeps_look_alikes: recipe.look_alikes == LookAlikes::Keep,
@@ -92,8 +83,7 @@ impl Terms {
             newest_results: window.newest_results,
             ..Budget::of_window(window.tokens)
         });
-        let prices = |Charged { read, write, reach }| CachePrices { read, write, reach };
-        recipe.cache_prices = self.prices.map(prices);
+        recipe.cache_prices = self.prices;
         recipe.shares.clone_from(&self.shares);
         recipe.carrier = self.carrier;
         if self.keeps_system_in_place {

@@ -45,7 +45,7 @@ fn two_sources(rule: &PlacementRule, todo: &str) -> Recipe {
     let mut recipe = recipe(rule, todo);
     let passages = todo.replace("state", &format!("state of {todo:?}"));
     recipe.context.push(ContextText::new(ContextKind::Other("passages".into()), passages));
-    recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 12 });
+    recipe.cache_prices = Some(CachePrices { read: 0.1, write: 1.25, reach: 12, lags: false });
     recipe
 }
 

@@ -108,7 +108,8 @@ fn recipe(settings: &Settings, n: usize, view: &[Arc<Message>], ledger: &Arc<Led
     if settings.agent != Agent::Main {
         recipe = recipe.with_context(ContextKind::Role, "You look for causes.");
     }
-    recipe.cache_prices = Some(CachePrices { read: 0.2, write: 1.0, reach: usize::MAX });
+    recipe.cache_prices =
+        Some(CachePrices { read: 0.2, write: 1.0, reach: usize::MAX, lags: false });
     recipe.missing_result = settings.missing_result;
     recipe.open_block = OpenBlock::Mend;
     recipe.summary_role = settings.summary_role;
