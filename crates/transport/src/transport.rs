@@ -11,11 +11,14 @@ use crate::answer::Answer;
 use crate::compact::Compacts;
 use crate::exchange::Begun;
 use crate::failed::Failed;
+use crate::incoming::Deadline;
 use crate::key::Keys;
 use crate::price::Prices;
 use crate::stream::Pump;
 use crate::tries::Course;
-use crate::{Attempts, Call, Error, ErrorKind, KeySource, Rates, Retries, Streaming, Timeouts};
+use crate::{
+    Attempts, Call, Error, ErrorKind, KeySource, Limit, Rates, Retries, Streaming, Timeouts,
+};
 
 /// How long a connection that nobody uses is kept.
 const POOL_TIME: Duration = Duration::from_secs(90);
@@ -115,8 +118,22 @@ impl Transport {
     /// # Errors
     /// As [`send`](Self::send); with the last call's failure.
     pub async fn send_any(&self, calls: &[Call]) -> Result<Answer, Error> {
-        let (begun, call, attempts) = Course::new(self, false).run_any(calls).await?;
+        self.send_until(self.total(), calls).await
+    }
+
+    /// As [`send_any`](Self::send_any), as a part of something that must be done by then.
+    pub(crate) async fn send_until(
+        &self,
+        total: Option<Deadline>,
+        calls: &[Call],
+    ) -> Result<Answer, Error> {
+        let (begun, call, attempts) = Course::until(total, self, false).run_any(calls).await?;
         self.streaming(begun, call, attempts).finish().await
+    }
+
+    /// When a call that begins now must be done.
+    pub(crate) fn total(&self) -> Option<Deadline> {
+        Deadline::from_now(Limit::Total, self.0.timeouts.total)
     }
 
     /// As [`stream`](Self::stream), of the first of these calls that gives an answer. There is
