@@ -11,6 +11,7 @@ mod cancel;
 mod compact;
 mod connections;
 mod cut;
+mod cut_off;
 mod fall_back;
 mod families;
 mod keys;
