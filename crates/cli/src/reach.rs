@@ -12,7 +12,7 @@ use interleaf_transport::{
     Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport, by_environment,
 };
 
-use crate::failure::{Failure, Fault};
+use crate::failure::{Failure, Fault, printable};
 
 pub(crate) const REACH: &str = "Transport";
 
@@ -97,6 +97,10 @@ impl ReachArguments {
         if answer.reply.finish == Finish::Length {
             lines.push("cut: the answer came to its limit of tokens (--max-tokens)".to_owned());
         }
+        if let Some(call) = answer.reply.cut_call() {
+            let id = printable(call.id.as_str());
+            lines.push(format!("cut: the call {id} broke off, and is not to be run"));
+        }
         let Some(spent) = answer.spent else {
             lines.push("usage: the API told none".to_owned());
             return lines;
@@ -109,8 +113,9 @@ impl ReachArguments {
             spent.sent(),
             output + reasoning,
         ));
-        if let Some(cost) = answer.impact.as_ref().and_then(|impact| impact.cost.as_ref()) {
-            let expected = cost.read;
+        // In the API's own count of tokens, as `explain` tells it.
+        let expected = answer.impact.as_ref().zip(answer.reply.usage);
+        if let Some(expected) = expected.and_then(|(impact, usage)| impact.predicted(usage)) {
             lines.push(format!("cache: {expected} tokens expected to be read, {read} reported"));
         }
         lines.push(match answer.price {

@@ -15,7 +15,7 @@ use crate::input::Loaded;
 use crate::open::{OpenSession, runtime};
 use crate::output::{Output, say};
 use crate::reach::{REACH, ReachArguments, other};
-use crate::report_table::{say_model, waiting_text};
+use crate::report_table::{say_changed, say_model, waiting_text};
 
 /// Send the request to a model API and print the answer
 #[derive(Debug, Args)]
@@ -131,7 +131,7 @@ impl SendArguments {
                 && matches!(made.preview.assembly.outcome, Outcome::Ready(_))
                 && let Some(line) = made.preview.changes_line()
             {
-                say(format_args!("changed: {line} (`interleaf explain` says why)"));
+                say_changed(&line);
             }
             let mut call = Call::encoded(body, target);
             call.decoder = made.preview.decoder.clone().unwrap_or(call.decoder);
@@ -169,6 +169,9 @@ impl SendArguments {
                 begun = ask => begun?,
                 _ = tokio::signal::ctrl_c() => return Ok(Ended::Interrupted(None)),
             };
+            if let Some(line) = begun.changed().filter(|_| !self.quiet) {
+                say_changed(line);
+            }
             printer.follow_into(begun).await
         });
         self.tell(ended, printer)
