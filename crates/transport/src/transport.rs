@@ -27,17 +27,28 @@ const POOL_TIME: Duration = Duration::from_secs(90);
 ///
 /// ```no_run
 /// use interleaf::assemble::Recipe;
-/// use interleaf::model::Message;
+/// use interleaf::model::{Message, Tool, ToolCall};
 /// use interleaf::{Session, Target, store};
 /// use interleaf_transport::Transport;
 ///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// # fn run_tool(call: &ToolCall) -> Message {
+/// #     call.result("none")
+/// # }
+/// # async fn example(tools: Vec<Tool>) -> Result<(), Box<dyn std::error::Error>> {
+/// let transport = Transport::new()?; // the key is in ANTHROPIC_API_KEY
+/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+/// let recipe = Recipe::new().with_system("You are a careful agent.").with_tools(tools);
+///
 /// let mut session = Session::create(store::open("sqlite:agent.db").await?, "a title").await?;
 /// session.append(Message::user("Which files are here?")).await?;
+/// session.todo().add("list the files").await?; // is in every request from now on
 ///
-/// // The key is in ANTHROPIC_API_KEY.
-/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
-/// let answer = Transport::new()?.ask(&mut session, &Recipe::new(), &target).await?;
+/// let mut answer = transport.ask(&mut session, &recipe, &target).await?;
+/// while answer.reply.message.has_calls() {
+///     let results: Vec<Message> = session.open_calls().iter().map(run_tool).collect();
+///     session.results(results).await?;
+///     answer = transport.ask(&mut session, &recipe, &target).await?;
+/// }
 /// println!("{}", answer.reply.message.text());
 /// # Ok(())
 /// # }

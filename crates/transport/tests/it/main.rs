@@ -19,6 +19,7 @@ mod kill;
 mod llama;
 mod long_session;
 mod overflow;
+mod pages;
 mod prepared;
 mod retries;
 mod send;
