@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::Target;
-use interleaf::model::{Finish, Spent};
+use interleaf::model::Finish;
 use interleaf::wire::Vendor;
 use interleaf_transport::{
     Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport, by_environment,
@@ -105,17 +105,9 @@ impl ReachArguments {
             lines.push("usage: the API told none".to_owned());
             return lines;
         };
-        let Spent { uncached, read, written, written_hour, output, reasoning, .. } = spent;
-        let written = written + written_hour;
-        lines.push(format!(
-            "usage: {} sent ({uncached} uncached, {read} read, {written} written), {} made \
-             ({reasoning} reasoning)",
-            spent.sent(),
-            output + reasoning,
-        ));
-        // In the API's own count of tokens, as `explain` tells it.
-        let expected = answer.impact.as_ref().zip(answer.reply.usage);
-        if let Some(expected) = expected.and_then(|(impact, usage)| impact.predicted(usage)) {
+        lines.push(format!("usage: {spent}"));
+        if let Some(expected) = answer.expected_read() {
+            let read = spent.read;
             lines.push(format!("cache: {expected} tokens expected to be read, {read} reported"));
         }
         lines.push(match answer.price {
