@@ -24,6 +24,8 @@ use crate::{Authority, ContextText, Gap};
 pub(crate) const OPENING: &str = "[The conversation before this point is not shown.]";
 /// What a result that was never recorded says.
 pub(crate) const NO_RESULT: &str = "[No result was recorded for this call.]";
+/// What the result of a call says that was cut off.
+pub(crate) const CUT_OFF: &str = "[This call was cut off before its end, for the answer was too long or was stopped. It was not run.]";
 /// What an old tool result says when it gave way.
 pub(crate) const CLEARED: &str = "[This old tool result was cleared to save space.]";
 

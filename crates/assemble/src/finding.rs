@@ -143,6 +143,8 @@ pub enum Cause {
     ParallelCalls,
     /// The call has no result.
     NoResult,
+    /// The call was cut off, and so not run.
+    CallCutOff,
     /// The call names no tool.
     NoToolName,
     /// Its call id was used before.
@@ -212,6 +214,7 @@ impl fmt::Display for Cause {
                 "its calls were made beside those of the message before it, and stand there"
             }
             Self::NoResult => "no result was recorded for the call",
+            Self::CallCutOff => "the call was cut off, and so not run",
             Self::NoToolName => "the call names no tool",
             Self::CallIdReused => "its call id was used before",
             Self::NoUserBefore => "there was no user message before the first assistant message",

@@ -1,9 +1,10 @@
 //! The calls at the end of a conversation that may still be answered.
 
 use hashbrown::HashSet;
+use std::ptr;
 use std::sync::Arc;
 
-use interleaf_model::{CallId, Entry, Message, Provenance};
+use interleaf_model::{CallId, Entry, Message, Provenance, ToolCall};
 
 use crate::draft::entry;
 use crate::steps::filter;
@@ -12,7 +13,8 @@ use crate::steps::repair::pairing::Pairing;
 use crate::{Agent, OpenBlock, OpenCall, Recipe};
 
 /// The calls that an agent waits for: those without a result in the last message that it
-/// hears, if nothing but results has come since. Only the end of the view is looked at.
+/// hears, if nothing but results has come since. Only the end of the view is looked at. A call
+/// that was cut off ([`Message::cut_call`]) is not to be run, and so not waited for.
 ///
 /// A request that waits ([`OpenBlock::Wait`]) waits for these.
 ///
@@ -53,8 +55,11 @@ pub fn open_calls<'a>(
     let run = before.into_iter().rev().chain([opener]).chain(after.into_iter().rev());
     let run: Vec<Entry> = run.map(|message| entry(message.clone(), Provenance::Original)).collect();
     let pairing = Pairing::of(&run);
+    let cut = opener.cut_call();
+    let may_run =
+        |call: &ToolCall| !is_nameless(call) && !cut.is_some_and(|cut| ptr::eq(cut, call));
     let open = opener.calls().zip(pairing.answers(at));
-    let open = open.filter(|(call, answer)| answer.is_none() && !is_nameless(call));
+    let open = open.filter(|(call, answer)| answer.is_none() && may_run(call));
     open.map(|(call, _)| OpenCall { message: opener.id.clone(), call: call.clone() }).collect()
 }
 

@@ -18,6 +18,8 @@ pub(crate) enum Verdict {
     Unfinished,
     /// The user stopped it. What it had done until then is kept.
     Interrupted,
+    /// A command that it ran ended with this code.
+    Command(u8),
 }
 
 /// The end of a command before its end.

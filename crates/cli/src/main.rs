@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Ok(Ok(Verdict::Findings)) => ExitCode::from(FINDINGS),
         Ok(Ok(Verdict::Unfinished)) => ExitCode::from(UNFINISHED),
         Ok(Ok(Verdict::Interrupted)) => ExitCode::from(INTERRUPTED),
+        Ok(Ok(Verdict::Command(code))) => ExitCode::from(code),
         Ok(Err(Stop::Failure(failure))) => {
             failure.print();
             ExitCode::from(failure.fault as u8)

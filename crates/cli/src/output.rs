@@ -7,7 +7,7 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use interleaf::model::{Role, shown_lines};
+use interleaf::model::{Role, shown_lines, shown_speech};
 use serde::Serialize;
 
 /// The width of a line where no terminal says another.
@@ -108,9 +108,9 @@ impl Output {
         self.out.write_all(bytes)
     }
 
-    /// Text for a person who waits for it, as it comes.
+    /// What somebody says, for a person who waits for it, as it comes.
     pub(crate) fn at_once(&mut self, text: &str) -> io::Result<()> {
-        self.text(text)?;
+        self.out.write_all(shown_speech(text).as_bytes())?;
         self.out.flush()
     }
 

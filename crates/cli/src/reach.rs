@@ -6,13 +6,13 @@ use std::time::Duration;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::Target;
-use interleaf::model::{Finish, Spent};
+use interleaf::model::Finish;
 use interleaf::wire::Vendor;
 use interleaf_transport::{
     Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport, by_environment,
 };
 
-use crate::failure::{Failure, Fault};
+use crate::failure::{Failure, Fault, printable};
 
 pub(crate) const REACH: &str = "Transport";
 
@@ -97,20 +97,17 @@ impl ReachArguments {
         if answer.reply.finish == Finish::Length {
             lines.push("cut: the answer came to its limit of tokens (--max-tokens)".to_owned());
         }
+        if let Some(call) = answer.reply.cut_call() {
+            let id = printable(call.id.as_str());
+            lines.push(format!("cut: the call {id} broke off, and is not to be run"));
+        }
         let Some(spent) = answer.spent else {
             lines.push("usage: the API told none".to_owned());
             return lines;
         };
-        let Spent { uncached, read, written, written_hour, output, reasoning, .. } = spent;
-        let written = written + written_hour;
-        lines.push(format!(
-            "usage: {} sent ({uncached} uncached, {read} read, {written} written), {} made \
-             ({reasoning} reasoning)",
-            spent.sent(),
-            output + reasoning,
-        ));
-        if let Some(cost) = answer.impact.as_ref().and_then(|impact| impact.cost.as_ref()) {
-            let expected = cost.read;
+        lines.push(format!("usage: {spent}"));
+        if let Some(expected) = answer.expected_read() {
+            let read = spent.read;
             lines.push(format!("cache: {expected} tokens expected to be read, {read} reported"));
         }
         lines.push(match answer.price {

@@ -80,6 +80,11 @@ pub(crate) fn say_model(target: &Target, loaded: &Loaded, asked: Option<&str>, a
     }
 }
 
+/// Tells what was changed to make a request.
+pub(crate) fn say_changed(line: &str) {
+    say(format_args!("changed: {line} (`interleaf explain` says why)"));
+}
+
 /// The calls that a request waits for, in one line.
 pub(crate) fn waiting_text(preview: &Preview) -> String {
     let calls = match &preview.assembly.outcome {

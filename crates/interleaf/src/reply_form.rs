@@ -6,7 +6,7 @@
 //!  "usage": {…}, "model": "claude-sonnet-4-5", "id": "msg_01"}
 //! ```
 //!
-//! All but the message may be missing. A chat message may stand in place of ours.
+//! A call that was cut off, and is not to be run, is named by `cut_call`. All but the message may be missing. A chat message may stand in place of ours.
 
 use interleaf_model::{Finish, Message, Reply, Role, Usage, read_json};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ struct ReplyForm<Message> {
     model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
+    /// The call that was cut off, which the finish tells too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut_call: Option<String>,
 }
 
 /// Writes a reply on one line.
@@ -58,6 +61,7 @@ fn write_with(reply: &Reply, message: &impl Serialize) -> String {
         usage: reply.usage,
         model: reply.model.as_ref().map(|model| model.to_string()),
         id: reply.id.as_ref().map(|id| id.to_string()),
+        cut_call: reply.cut_call().map(|call| call.id.to_string()),
     };
     // Our own types have string keys and no failing Serialize.
     serde_json::to_string(&form).unwrap_or_default()

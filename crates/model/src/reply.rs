@@ -63,6 +63,15 @@ impl Finish {
     const KNOWN: [Self; 6] =
         [Self::Stop, Self::Length, Self::ToolCalls, Self::ContentFilter, Self::Paused, Self::Cut];
 
+    /// Whether the model was stopped in the middle of what it said last. What is left of a
+    /// connection that ended is not: half a call is not kept of it.
+    pub(crate) fn cuts_off(&self) -> bool {
+        match self {
+            Self::Length | Self::ContentFilter => true,
+            Self::Stop | Self::ToolCalls | Self::Paused | Self::Cut | Self::Other(_) => false,
+        }
+    }
+
     /// The reason's name.
     pub fn as_str(&self) -> &str {
         match self {

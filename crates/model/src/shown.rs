@@ -37,6 +37,18 @@ pub fn shown_lines(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// The same for what somebody else said, line by line: its line breaks and tabs stay. Colors do
+/// not, for they could hide words.
+///
+/// ```
+/// use interleaf_model::shown_speech;
+///
+/// assert_eq!(shown_speech("a\tb\n\u{1b}[8mhidden"), "a\tb\n\\u{1b}[8mhidden");
+/// ```
+pub fn shown_speech(text: &str) -> Cow<'_, str> {
+    escaped(text, |rest| usize::from(rest.starts_with(['\n', '\t'])))
+}
+
 /// The text with its hidden characters escaped; at each of them `kept` says how many bytes
 /// are to stay as they are.
 fn escaped(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {

@@ -1,5 +1,7 @@
 //! What a request cost, in parts that do not overlap.
 
+use std::fmt;
+
 use crate::Usage;
 
 /// What a request cost, in parts that do not overlap: each token stands in one of them, and
@@ -44,6 +46,16 @@ impl Spent {
     pub fn sent(&self) -> u64 {
         let Self { uncached, read, written, written_hour, .. } = *self;
         [uncached, read, written, written_hour].into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+/// All of it in a line, for a person.
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { uncached, read, written, written_hour, output, reasoning } = *self;
+        let (sent, written) = (self.sent(), written.saturating_add(written_hour));
+        write!(f, "{sent} sent ({uncached} uncached, {read} read, {written} written), ")?;
+        write!(f, "{} made ({reasoning} reasoning)", output.saturating_add(reasoning))
     }
 }
 

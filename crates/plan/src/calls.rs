@@ -11,7 +11,7 @@
 //!
 //! What holds for every text: a call is never returned with a part of its arguments, and
 //! what looks like a call and cannot be read is a refusal, not silence. Nothing that is
-//! quoted, thought or part of a result is a call. The time is linear in the text.
+//! quoted, commented out, thought or part of a result is a call. The time is linear in the text.
 //!
 //! ```
 //! use interleaf_model::{Extra, Json, Tool};
@@ -49,6 +49,7 @@ use serde_json::{Map, Value};
 pub use self::given::read_calls;
 pub use self::listener::Listener;
 pub use self::reading::{Note, Reading, Refusal, RefusalReason};
+use self::scan::Fences;
 pub(crate) use self::tags::{CALL_TAGS, is_wrapper, opening};
 pub(crate) use self::tools::{Shape, Tools};
 use crate::{exact, xml};
@@ -101,6 +102,6 @@ impl TextTools {
     /// Reads whatever a model wrote: the calls of declared tools, what else it said, and
     /// what was refused.
     pub fn read(&self, text: &str) -> Reading {
-        scan::read(text, &self.tools)
+        scan::read(text, &self.tools, Fences::All)
     }
 }

@@ -34,3 +34,11 @@ pub struct Answer {
     /// Why a compaction that was due was not done.
     pub not_compacted: Option<String>,
 }
+
+impl Answer {
+    /// The tokens that the cache was expected to give, in the API's own count, as `explain` tells
+    /// them. None, if nobody knows.
+    pub fn expected_read(&self) -> Option<u64> {
+        self.impact.as_ref()?.predicted(self.reply.usage?)
+    }
+}

@@ -23,11 +23,11 @@ use crate::failed::Failed;
 const SERVICE: &str = "bedrock";
 
 /// Where the settings of the AWS tools lie.
-struct Setup {
-    variable: fn(&str) -> Option<String>,
+struct Setup<'v> {
+    variable: &'v dyn Fn(&str) -> Option<String>,
 }
 
-const SETUP: Setup = Setup { variable };
+const SETUP: Setup<'static> = Setup { variable: &variable };
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
@@ -102,7 +102,7 @@ fn region_of(url: &str) -> Option<&str> {
     domain.starts_with("amazonaws.com").then_some(region)
 }
 
-impl Setup {
+impl Setup<'_> {
     fn region(&self) -> Option<String> {
         let named = ["AWS_REGION", "AWS_DEFAULT_REGION"].iter().find_map(|v| (self.variable)(v));
         named.or_else(|| self.in_profile(&self.file("AWS_CONFIG_FILE", "config")?, "region"))
@@ -189,19 +189,57 @@ mod tests {
         assert_eq!(of("bedrock-runtime.eu-west-1.example.com"), None);
     }
 
+    /// The id, secret and token that are found with these variables, and the region.
+    fn found(variables: &[(&str, &str)]) -> (Result<[String; 3], String>, Option<String>) {
+        let variable = |name: &str| {
+            let own = variables.iter().find(|(known, _)| *known == name);
+            own.map(|(_, value)| (*value).to_owned())
+        };
+        let setup = Setup { variable: &variable };
+        let credentials = setup.credentials().map(|found| {
+            let token = found.session_token().unwrap_or_default();
+            [found.access_key_id(), found.secret_access_key(), token].map(str::to_owned)
+        });
+        (credentials.map_err(|failed| failed.text), setup.region())
+    }
+
+    fn three(id: &str, secret: &str, token: &str) -> Result<[String; 3], String> {
+        Ok([id, secret, token].map(str::to_owned))
+    }
+
     #[test]
-    fn credentials_are_those_of_the_profile_in_the_files() {
+    fn credentials_and_region_are_those_of_the_environment_else_of_the_profile_in_the_files() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "[default]\naws_access_key_id = AKIDEFAULT\naws_secret_access_key=s0\n\
-                    [profile work]\nregion = eu-north-1\naws_access_key_id=AKIWORK\n\
-                    aws_secret_access_key = s1\naws_session_token = t1\n";
-        let setup = Setup { variable: |_| None };
-        assert_eq!(setup.in_profile(text, "aws_access_key_id").as_deref(), Some("AKIDEFAULT"));
-        assert_eq!(setup.in_profile(text, "region"), None);
-        let setup = Setup { variable: |name| (name == "AWS_PROFILE").then(|| "work".to_owned()) };
-        assert_eq!(setup.in_profile(text, "region").as_deref(), Some("eu-north-1"));
-        assert_eq!(setup.in_profile(text, "aws_session_token").as_deref(), Some("t1"));
-        drop(folder);
+        let aws = folder.path().join(".aws");
+        std::fs::create_dir(&aws).unwrap();
+        let credentials = "[default]\naws_access_key_id = AKIDEFAULT\naws_secret_access_key=s0\n\
+                           [work]\naws_access_key_id=AKIWORK\naws_secret_access_key = s1\n\
+                           aws_session_token = t1\n[half]\naws_access_key_id = AKIHALF\n";
+        std::fs::write(aws.join("credentials"), credentials).unwrap();
+        let config = "[default]\nregion = us-east-2\n[profile work]\nregion = eu-north-1\n\
+                      aws_access_key_id=AKICONFIG\naws_secret_access_key=s2\n\
+                      [profile half]\naws_access_key_id=AKIWHOLE\naws_secret_access_key=s3\n";
+        std::fs::write(aws.join("config"), config).unwrap();
+        let home = ("HOME", folder.path().to_str().unwrap());
+        let region = |name: &str| Some(name.to_owned());
+        assert_eq!(found(&[home]), (three("AKIDEFAULT", "s0", ""), region("us-east-2")));
+        // What is kept as credentials comes before the configuration.
+        let work = [home, ("AWS_PROFILE", "work")];
+        assert_eq!(found(&work), (three("AKIWORK", "s1", "t1"), region("eu-north-1")));
+        // Half of a pair is none.
+        let half = [home, ("AWS_PROFILE", "half")];
+        assert_eq!(found(&half), (three("AKIWHOLE", "s3", ""), None));
+        // The environment comes first, as a pair.
+        let id = ("AWS_ACCESS_KEY_ID", "AKIENV");
+        let own = [home, id, ("AWS_SECRET_ACCESS_KEY", "s9"), ("AWS_REGION", "sa-east-1")];
+        assert_eq!(found(&own), (three("AKIENV", "s9", ""), region("sa-east-1")));
+        assert_eq!(found(&[home, id]).0, three("AKIDEFAULT", "s0", ""));
+        // Files at other places.
+        let place = aws.join("credentials");
+        let elsewhere = [("AWS_SHARED_CREDENTIALS_FILE", place.to_str().unwrap())];
+        assert_eq!(found(&elsewhere), (three("AKIDEFAULT", "s0", ""), None));
+        let (none, _) = found(&[home, ("AWS_PROFILE", "nobody")]);
+        assert!(none.unwrap_err().contains("profile \"nobody\""));
     }
 
     /// The same request, signed by botocore 1.43's `SigV4Auth` at the same time.

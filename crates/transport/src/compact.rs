@@ -21,10 +21,12 @@ use std::sync::Arc;
 use interleaf::assemble::Recipe;
 use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged};
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
+use tokio::time::Instant;
 
 pub use self::done::{CompactedBecause, CompactionDone, SummaryText, WithoutModel};
-pub(crate) use self::overflow::Room;
+pub(crate) use self::overflow::{Overflows, Room};
 use self::prepared::UnderWay;
+use crate::incoming::Deadline;
 use crate::{Call, Error, ErrorKind, Transport};
 
 /// How sessions are compacted while they are asked.
@@ -139,7 +141,28 @@ impl Transport {
         own: (&Recipe, &Target),
         writer: &Target,
     ) -> Result<CompactionDone, Error> {
-        let written = self.write(session, &mut plan, policy, own, writer).await?;
+        let total = self.total();
+        let written = self.write(session, &mut plan, (policy, total), own, writer).await?;
+        self.take_in(session, plan, written, (policy, because), own.1).await
+    }
+
+    /// As [`carry_out`](Self::carry_out), as a part of a call that must be done by then. If the
+    /// time runs out, nothing is changed: the call is over.
+    async fn carry_out_until(
+        &self,
+        total: Option<Deadline>,
+        session: &mut Session,
+        mut plan: Compaction,
+        (policy, because): (&CompactionPolicy, CompactedBecause),
+        (own, writer): ((&Recipe, &Target), &Target),
+    ) -> Result<CompactionDone, Error> {
+        let written = self.write(session, &mut plan, (policy, total), own, writer).await?;
+        if let (Some(total), Err(_)) = (total, &written.outcome)
+            && Instant::now() >= total.at
+        {
+            let attempts = written.texts.last().map(|text| text.attempts.clone());
+            return Err(Error::of(total.failed(), name(writer), attempts.unwrap_or_default()));
+        }
         self.take_in(session, plan, written, (policy, because), own.1).await
     }
 
@@ -148,7 +171,7 @@ impl Transport {
         &self,
         session: &mut Session,
         plan: &mut Compaction,
-        policy: &CompactionPolicy,
+        (policy, total): (&CompactionPolicy, Option<Deadline>),
         own: (&Recipe, &Target),
         writer: &Target,
     ) -> Result<Written, Error> {
@@ -161,7 +184,8 @@ impl Transport {
                 }
                 ask => ask.map_err(|e| Error::in_session(e, name(writer)))?,
             };
-            let answer = match self.send(&Call::of(&ask.request, writer)).await {
+            let call = Call::of(&ask.request, writer);
+            let answer = match self.send_until(total, std::slice::from_ref(&call)).await {
                 // What was set up wrongly is for whoever set it up.
                 Err(e) if matches!(e.kind(), ErrorKind::Key | ErrorKind::Request) => return Err(e),
                 Err(e) => {

@@ -53,9 +53,10 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn of(failed: Failed, call: (&str, &str), attempts: Attempts) -> Self {
+    pub(crate) fn of(mut failed: Failed, call: (&str, &str), attempts: Attempts) -> Self {
         let (vendor, model) = (call.0.into(), call.1.into());
-        let (partial, kept, session, compactions) = (None, None, None, Vec::new());
+        let partial = failed.partial.take().map(|partial| *partial);
+        let (kept, session, compactions) = (None, None, Vec::new());
         Self(Box::new(Repr {
             failed,
             vendor,

@@ -92,7 +92,11 @@ impl Inner {
         if streams {
             return Ok(Begun::Stream(Box::new(pump)));
         }
-        pump.whole().await.map(|reply| Begun::Whole(Box::new(reply)))
+        let whole = pump.whole().await;
+        whole.map(|reply| Begun::Whole(Box::new(reply))).map_err(|failed| {
+            let partial = pump.partial().map(Box::new);
+            Failed { partial, ..failed }
+        })
     }
 
     /// Where the call goes, with which headers.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interleaf::model::Secret;
+use interleaf::model::{Reply, Secret};
 use interleaf::wire::{self, ApiError, ApiErrorKind};
 
 use crate::{ErrorKind, Limit};
@@ -15,11 +15,13 @@ pub(crate) struct Failed {
     pub(crate) text: String,
     pub(crate) status: Option<u16>,
     pub(crate) api: Option<Box<ApiError>>,
+    /// What came of the answer before, if somebody waited for all of it.
+    pub(crate) partial: Option<Box<Reply>>,
 }
 
 impl Failed {
     pub(crate) fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), status: None, api: None }
+        Self { kind, text: text.into(), status: None, api: None, partial: None }
     }
 
     pub(crate) fn timeout(limit: Limit, waited: Duration) -> Self {
@@ -42,7 +44,8 @@ impl Failed {
             None => api.to_string(),
         };
         let status = status.or(api.status());
-        Self { kind: ErrorKind::Api(api.kind()), text, status, api: Some(Box::new(api.clone())) }
+        let kind = ErrorKind::Api(api.kind());
+        Self { status, api: Some(Box::new(api.clone())), ..Self::new(kind, text) }
     }
 
     /// What the HTTP client tells. The address may hold a key and is left out; what the

@@ -106,6 +106,10 @@ impl Incoming {
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, Failed> {
+        // Whoever always has more to say is never waited for.
+        if let Some(total) = self.total.filter(|total| Instant::now() >= total.at) {
+            return Err(total.failed());
+        }
         let Some(left) = self.left.checked_sub(piece.len() as u64) else {
             let text = format!("the answer has more than {} bytes", self.most);
             return Err(Failed::new(ErrorKind::TooLarge, text));
@@ -132,5 +136,38 @@ impl Incoming {
             before.extend_from_slice(&piece?);
         }
         Ok(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http_body::Frame;
+
+    use super::*;
+
+    /// A server that always has more to say.
+    struct Endless;
+
+    impl http_body::Body for Endless {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b": still here\n")))))
+        }
+    }
+
+    #[tokio::test]
+    async fn the_limit_in_all_holds_for_an_answer_that_never_lets_us_wait() {
+        let total = Deadline::from_now(Limit::Total, Some(Duration::from_millis(5)));
+        let idle = Some(Duration::from_secs(60));
+        let mut incoming = Incoming::new(reqwest::Body::wrap(Endless), None, idle, total, u64::MAX);
+        let failed = incoming.rest(Vec::new()).await.unwrap_err();
+        assert_eq!(failed.kind, ErrorKind::Timeout(Limit::Total));
     }
 }

@@ -21,7 +21,7 @@ use interleaf::{GoesOn, Impact, Next, Request, Session, StoredAnswers, Target};
 
 use crate::answer::Answer;
 use crate::attempt::Because;
-use crate::compact::Room;
+use crate::compact::{Overflows, Room};
 use crate::exchange::Begun;
 use crate::failed::Failed;
 use crate::tries::Course;
@@ -97,23 +97,43 @@ impl Transport {
         streams: bool,
     ) -> Result<Asked, Error> {
         let mut course = Course::new(self, streams);
-        let mut last = None;
         let mut room = Room::default();
-        if let Some(target) = targets.first() {
-            self.compact_before(session, (recipe, target), &mut room).await?;
+        let begun = self.begin_any(session, recipe, targets, (&mut course, &mut room)).await;
+        match begun {
+            Ok(asked) => Ok(Asked { room, ..asked }),
+            Err(error) => {
+                let kept = match error.partial() {
+                    Some(reply) => keep(session, reply).await.unwrap_or_default(),
+                    None => None,
+                };
+                Err(error.with_kept(kept).with_compactions(room.done))
+            }
         }
+    }
+
+    /// Begins at the first target that gives an answer.
+    async fn begin_any(
+        &self,
+        session: &mut Session,
+        recipe: &Recipe,
+        targets: &[Target],
+        (course, room): (&mut Course, &mut Room),
+    ) -> Result<Asked, Error> {
+        if let Some(target) = targets.first() {
+            let own = (recipe, target);
+            self.compact_before(session, own, course.total, room).await?;
+        }
+        let mut last = None;
         for target in targets {
             let because = if last.is_none() { Because::First } else { Because::FallBack };
             let mut target = target.clone();
-            target.options.stream |= streams;
-            let began = (because, &mut course);
-            match self.begin_in_room(session, recipe, &mut target, began, &mut room).await {
-                Ok(asked) => return Ok(Asked { room, ..asked }),
+            target.options.stream |= course.streams;
+            match self.begin_in_room(session, recipe, &mut target, (because, course), room).await {
                 Err(error) if error.failed().is_vendors() => last = Some(error),
-                Err(error) => return Err(room.error(error)),
+                done => return done,
             }
         }
-        Err(room.error(last.unwrap_or_else(Error::of_nobody)))
+        Err(last.unwrap_or_else(Error::of_nobody))
     }
 
     /// Begins at a target, and makes room if the request is too long for it.
@@ -126,17 +146,22 @@ impl Transport {
         room: &mut Room,
     ) -> Result<Asked, Error> {
         let mut recipe = Cow::Borrowed(recipe);
+        // Each target has its own: what was too long for another says nothing of this one.
+        let mut overflows = Overflows::default();
         loop {
             let error = match self.begin_at(session, &recipe, target, because, course).await {
                 Ok(asked) => return Ok(asked),
                 Err(error) => error,
             };
+            overflows.made_as(because);
             let own = (&*recipe, &*target);
-            let attempts = course.attempts.clone();
-            let made = self.make_room(session, own, &error, room).await;
-            match made.map_err(|e| e.with_attempts(attempts))? {
-                Some((smaller, why)) => (recipe, because) = (Cow::Owned(smaller), why),
-                None => return Err(error),
+            let made = self.make_room(session, own, &error, course.total, (&mut overflows, room));
+            match made.await {
+                Ok(Some((smaller, why))) => (recipe, because) = (Cow::Owned(smaller), why),
+                Ok(None) => return Err(overflows.told(error)),
+                Err(error) => {
+                    return Err(overflows.told(error.with_attempts(course.attempts.clone())));
+                }
             }
         }
     }
@@ -160,8 +185,9 @@ impl Transport {
             match begun {
                 Ok(begun) => {
                     let attempts = std::mem::take(&mut course.attempts);
-                    let (impact, room) = (request.impact, Room::default());
-                    return Ok(Asked { begun, call, impact, attempts, room });
+                    let (changed, room) = (request.changes_line(), Room::default());
+                    let impact = request.impact;
+                    return Ok(Asked { begun, call, impact, changed, attempts, room });
                 }
                 Err(error)
                     if error.failed().is_signature() && because != Because::WithoutThinking =>
@@ -192,15 +218,16 @@ struct Asked {
     begun: Begun,
     call: Call,
     impact: Impact,
+    changed: Option<String>,
     attempts: Attempts,
     room: Room,
 }
 
 impl Asked {
     fn into_session<'s>(self, transport: &Transport, session: &'s mut Session) -> Asking<'s> {
-        let Self { begun, call, impact, attempts, room } = self;
+        let Self { begun, call, impact, changed, attempts, room } = self;
         let streaming = transport.streaming(begun, &call, attempts);
-        Asking { session, streaming, impact, room }
+        Asking { session, streaming, impact, changed, room }
     }
 }
 
@@ -259,6 +286,7 @@ pub struct Asking<'s> {
     session: &'s mut Session,
     streaming: Streaming,
     impact: Impact,
+    changed: Option<String>,
     room: Room,
 }
 
@@ -276,6 +304,11 @@ impl Asking<'_> {
     /// What the request had in common with the one before.
     pub fn impact(&self) -> &Impact {
         &self.impact
+    }
+
+    /// What was changed to make the request, in one line, as [`Request::changes_line`] tells it.
+    pub fn changed(&self) -> Option<&str> {
+        self.changed.as_deref()
     }
 
     /// How the session was compacted before it.

@@ -21,30 +21,43 @@ pub(crate) struct Pump {
     waiting: VecDeque<Delta>,
     reply: Option<Reply>,
     failed: Option<Failed>,
+    /// Whether the failure was handed on: it comes once, after all pieces.
+    is_told: bool,
 }
 
 impl Pump {
     pub(crate) fn new(incoming: Incoming, decoder: &Decoder) -> Self {
-        let (waiting, reply, failed) = (VecDeque::new(), None, None);
-        Self { incoming: Some(incoming), decoder: decoder.stream(), waiting, reply, failed }
+        let (waiting, decoder) = (VecDeque::new(), decoder.stream());
+        let incoming = Some(incoming);
+        Self { incoming, decoder, waiting, reply: None, failed: None, is_told: false }
     }
 
     /// An answer that came whole where a stream was asked for.
     pub(crate) fn of_whole(reply: Reply, decoder: &Decoder) -> Self {
         let waiting = deltas(&reply);
-        let decoder = decoder.stream();
-        Self { incoming: None, decoder, waiting, reply: Some(reply), failed: None }
+        let (decoder, reply) = (decoder.stream(), Some(reply));
+        Self { incoming: None, decoder, waiting, reply, failed: None, is_told: false }
     }
 
     /// Reads up to the first piece of content: what fails before it was never handed on, so
-    /// that the call may be tried again.
+    /// that the call may be tried again. What fails in the same bytes comes after the piece.
     pub(crate) async fn begin(&mut self, first: &[u8]) -> Result<(), Failed> {
-        self.push(first)?;
-        let is_content = |delta: &Delta| !matches!(delta, Delta::Usage(_) | Delta::Unknown { .. });
-        while !self.waiting.iter().any(is_content) && self.reply.is_none() {
-            self.advance().await?;
+        let mut read = self.push(first);
+        while read.is_ok() && !self.has_content() && self.reply.is_none() {
+            read = self.advance().await;
         }
-        Ok(())
+        // A text in which calls are looked for may be held back when it fails.
+        let has_begun = || {
+            let partial = self.decoder.partial();
+            self.has_content() || partial.is_some_and(|partial| partial.message.parts().count() > 0)
+        };
+        if read.is_err() && has_begun() { Ok(()) } else { read }
+    }
+
+    /// Whether a piece of content waits to be handed on.
+    fn has_content(&self) -> bool {
+        let is_content = |delta: &Delta| !matches!(delta, Delta::Usage(_) | Delta::Unknown { .. });
+        self.waiting.iter().any(is_content)
     }
 
     /// Reads all of it.
@@ -90,13 +103,10 @@ impl Pump {
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), Failed> {
-        match self.decoder.push(bytes) {
-            Ok(deltas) => {
-                self.waiting.extend(deltas);
-                Ok(())
-            }
-            Err(e) => Err(self.fail(Failed::wire(&e, None))),
-        }
+        let mut deltas = Vec::new();
+        let pushed = self.decoder.push_into(bytes, &mut deltas);
+        self.waiting.extend(deltas);
+        pushed.map_err(|e| self.fail(Failed::wire(&e, None)))
     }
 
     fn fail(&mut self, failed: Failed) -> Failed {
@@ -111,16 +121,19 @@ impl Pump {
             if let Some(delta) = self.waiting.pop_front() {
                 return Poll::Ready(Some(Ok(delta)));
             }
+            if let Some(failed) = self.failed.clone().filter(|_| !self.is_told) {
+                self.is_told = true;
+                return Poll::Ready(Some(Err(failed)));
+            }
             if self.reply.is_some() || self.incoming.is_none() {
                 return Poll::Ready(None);
             }
-            if let Err(failed) = ready!(self.poll_more(cx)) {
-                return Poll::Ready(Some(Err(failed)));
-            }
+            // A failure is told after what came before it.
+            let _ = ready!(self.poll_more(cx));
         }
     }
 
-    fn partial(&self) -> Option<Reply> {
+    pub(crate) fn partial(&self) -> Option<Reply> {
         self.reply.clone().or_else(|| self.decoder.partial())
     }
 }

@@ -11,11 +11,14 @@ use crate::answer::Answer;
 use crate::compact::Compacts;
 use crate::exchange::Begun;
 use crate::failed::Failed;
+use crate::incoming::Deadline;
 use crate::key::Keys;
 use crate::price::Prices;
 use crate::stream::Pump;
 use crate::tries::Course;
-use crate::{Attempts, Call, Error, ErrorKind, KeySource, Rates, Retries, Streaming, Timeouts};
+use crate::{
+    Attempts, Call, Error, ErrorKind, KeySource, Limit, Rates, Retries, Streaming, Timeouts,
+};
 
 /// How long a connection that nobody uses is kept.
 const POOL_TIME: Duration = Duration::from_secs(90);
@@ -24,17 +27,28 @@ const POOL_TIME: Duration = Duration::from_secs(90);
 ///
 /// ```no_run
 /// use interleaf::assemble::Recipe;
-/// use interleaf::model::Message;
+/// use interleaf::model::{Message, Tool, ToolCall};
 /// use interleaf::{Session, Target, store};
 /// use interleaf_transport::Transport;
 ///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// # fn run_tool(call: &ToolCall) -> Message {
+/// #     call.result("none")
+/// # }
+/// # async fn example(tools: Vec<Tool>) -> Result<(), Box<dyn std::error::Error>> {
+/// let transport = Transport::new()?; // the key is in ANTHROPIC_API_KEY
+/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
+/// let recipe = Recipe::new().with_system("You are a careful agent.").with_tools(tools);
+///
 /// let mut session = Session::create(store::open("sqlite:agent.db").await?, "a title").await?;
 /// session.append(Message::user("Which files are here?")).await?;
+/// session.todo().add("list the files").await?; // is in every request from now on
 ///
-/// // The key is in ANTHROPIC_API_KEY.
-/// let target = Target::new("anthropic", "claude-sonnet-4-5")?;
-/// let answer = Transport::new()?.ask(&mut session, &Recipe::new(), &target).await?;
+/// let mut answer = transport.ask(&mut session, &recipe, &target).await?;
+/// while answer.reply.message.has_calls() {
+///     let results: Vec<Message> = session.open_calls().iter().map(run_tool).collect();
+///     session.results(results).await?;
+///     answer = transport.ask(&mut session, &recipe, &target).await?;
+/// }
 /// println!("{}", answer.reply.message.text());
 /// # Ok(())
 /// # }
@@ -115,8 +129,22 @@ impl Transport {
     /// # Errors
     /// As [`send`](Self::send); with the last call's failure.
     pub async fn send_any(&self, calls: &[Call]) -> Result<Answer, Error> {
-        let (begun, call, attempts) = Course::new(self, false).run_any(calls).await?;
+        self.send_until(self.total(), calls).await
+    }
+
+    /// As [`send_any`](Self::send_any), as a part of something that must be done by then.
+    pub(crate) async fn send_until(
+        &self,
+        total: Option<Deadline>,
+        calls: &[Call],
+    ) -> Result<Answer, Error> {
+        let (begun, call, attempts) = Course::until(total, self, false).run_any(calls).await?;
         self.streaming(begun, call, attempts).finish().await
+    }
+
+    /// When a call that begins now must be done.
+    pub(crate) fn total(&self) -> Option<Deadline> {
+        Deadline::from_now(Limit::Total, self.0.timeouts.total)
     }
 
     /// As [`stream`](Self::stream), of the first of these calls that gives an answer. There is

@@ -20,21 +20,26 @@ use crate::attempt::{Attempt, Because};
 use crate::exchange::{Begun, Missed};
 use crate::failed::{Failed, seconds};
 use crate::incoming::Deadline;
-use crate::{Attempts, Call, Error, ErrorKind, Limit, Transport};
+use crate::{Attempts, Call, Error, ErrorKind, Transport};
 
 /// A call on its way through its tries.
 pub(crate) struct Course {
     transport: Transport,
     began: Instant,
-    total: Option<Deadline>,
+    /// When all of it must be done, a compaction before it included.
+    pub(crate) total: Option<Deadline>,
     /// Whether pieces are handed on while they come.
-    streams: bool,
+    pub(crate) streams: bool,
     pub(crate) attempts: Attempts,
 }
 
 impl Course {
     pub(crate) fn new(transport: &Transport, streams: bool) -> Self {
-        let total = Deadline::from_now(Limit::Total, transport.0.timeouts.total);
+        Self::until(transport.total(), transport, streams)
+    }
+
+    /// A call that must be done by then.
+    pub(crate) fn until(total: Option<Deadline>, transport: &Transport, streams: bool) -> Self {
         let (began, attempts) = (Instant::now(), Attempts::default());
         Self { transport: transport.clone(), began, total, streams, attempts }
     }

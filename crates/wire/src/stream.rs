@@ -178,7 +178,17 @@ impl StreamDecoder {
     /// If an event cannot be read, or is an error of the API's; from then on always. What
     /// came before it is [`partial`](Self::partial).
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, Error> {
-        self.unless_failed(|stream| stream.take(Some(bytes)))
+        let mut deltas = Vec::new();
+        self.push_into(bytes, &mut deltas).map(|()| deltas)
+    }
+
+    /// As [`push`](Self::push), and also gives what came before an error in the same bytes:
+    /// who hands on the pieces does so whichever way the bytes were cut.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn push_into(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), Error> {
+        self.unless_failed(|stream| stream.take(Some(bytes), deltas))
     }
 
     /// Takes the end of the connection and gives the whole reply.
@@ -204,7 +214,7 @@ impl StreamDecoder {
     }
 
     fn end(&mut self) -> Result<Reply, Error> {
-        match self.take(None) {
+        match self.take(None, &mut Vec::new()) {
             // After the last whole event stands the beginning of another.
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 if self.machine.is_complete() && !self.machine.is_over() {
@@ -247,7 +257,7 @@ impl StreamDecoder {
     }
 
     /// Takes bytes, or the end.
-    fn take(&mut self, bytes: Option<&[u8]>) -> Result<Vec<Delta>, Error> {
+    fn take(&mut self, bytes: Option<&[u8]>, out: &mut Vec<Delta>) -> Result<(), Error> {
         let mut deltas = Vec::new();
         let Self { frames, machine, reply, decoder, failed: _, heard } = self;
         let mut each = |event: Event| {
@@ -261,24 +271,26 @@ impl StreamDecoder {
             deltas.iter_mut().skip(n_before).for_each(|delta| delta.name_call(reply, decoder));
             taken
         };
-        match (frames, bytes) {
-            (Frames::Sse(sse), Some(bytes)) => sse.push(bytes, &mut each)?,
-            (Frames::Sse(sse), None) => sse.finish(&mut each)?,
-            (Frames::EventStream(frames), Some(bytes)) => frames.push(bytes, &mut each)?,
-            (Frames::EventStream(frames), None) => frames.finish()?,
-        }
-        if machine.is_complete() {
+        let taken = match (frames, bytes) {
+            (Frames::Sse(sse), Some(bytes)) => sse.push(bytes, &mut each),
+            (Frames::Sse(sse), None) => sse.finish(&mut each),
+            (Frames::EventStream(frames), Some(bytes)) => frames.push(bytes, &mut each),
+            (Frames::EventStream(frames), None) => frames.finish(),
+        };
+        let is_whole = taken.is_ok() && machine.is_complete();
+        if is_whole {
             reply.all_whole(&mut deltas);
             reply.message_is_whole(&mut deltas);
         }
         if let Some(heard) = heard {
             let id = reply.spoken_id(decoder);
             deltas = heard.hear(deltas, &id);
-            if machine.is_complete() {
+            if is_whole {
                 heard.end_all(&id, &mut deltas);
             }
         }
-        Ok(deltas)
+        out.append(&mut deltas);
+        taken
     }
 }
 

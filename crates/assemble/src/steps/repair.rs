@@ -8,8 +8,9 @@
 pub(crate) mod pairing;
 mod parallel;
 
-use hashbrown::{HashMap, HashSet};
+use std::ptr;
 
+use hashbrown::{HashMap, HashSet};
 use interleaf_model::{
     AssistantPart, Body, CallId, Entry, Message, MessageId, Parts, Provenance, Role, Status,
     ToolCall, ToolName,
@@ -105,9 +106,13 @@ fn pair(brief: &Brief<'_>, draft: &mut Draft, findings: &mut Findings) {
                 }
                 (Some(_), None) if is_open => {}
                 (Some(id), None) => {
-                    let made = no_result(&old.message, id, &call.name);
-                    let (change, cause) = (FindingKind::Made, Cause::NoResult);
-                    findings.add_with(change, &made.message.id, cause, id.to_string());
+                    let is_cut = old.message.cut_call().is_some_and(|cut| ptr::eq(cut, call));
+                    let (cause, text) = match is_cut {
+                        true => (Cause::CallCutOff, fence::CUT_OFF),
+                        false => (Cause::NoResult, fence::NO_RESULT),
+                    };
+                    let made = no_result(&old.message, id, &call.name, text);
+                    findings.add_with(FindingKind::Made, &made.message.id, cause, id.to_string());
                     results.push(made);
                 }
                 (None, Some((_, result))) => {
@@ -236,8 +241,8 @@ fn with_call_id(result: &Entry, id: &CallId) -> Entry {
 }
 
 /// A result that says that there is none, named and dated after its call.
-fn no_result(opener: &Message, id: &CallId, name: &ToolName) -> Entry {
-    let mut message = Message::tool(id.clone(), Status::Error, fence::NO_RESULT);
+fn no_result(opener: &Message, id: &CallId, name: &ToolName, text: &str) -> Entry {
+    let mut message = Message::tool(id.clone(), Status::Error, text);
     message.id = MessageId::new(format!("{}:{id}:missing", opener.id));
     message.at = opener.at;
     message.origin = opener.origin.clone();

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::open::OpenSession;
 use crate::output::{Output, Palette, say};
-use crate::report_table::{self, ReportTable, say_model, waiting_text};
+use crate::report_table::{self, ReportTable, say_changed, say_model, waiting_text};
 use crate::save::save;
 
 /// Print the request to send to a model API
@@ -102,7 +102,7 @@ pub(crate) fn run(
     }
     if !arguments.quiet && text.is_some() {
         if let Some(line) = made.preview.changes_line().filter(|_| !arguments.explain) {
-            say(format_args!("changed: {line} (`interleaf explain` says why)"));
+            say_changed(&line);
         }
         if let Some(target) = &goes_to {
             let asked = arguments.assembly.model.as_deref();

@@ -23,7 +23,8 @@ EXAMPLES
 
 It refuses what the API refuses, in the API's words, answers whole or streamed, counts tokens
 and keeps a prompt cache. With a command it sets the variables by which the vendors' SDKs find
-it, and ends with the command; without one it prints them and runs until Ctrl-C.
+it, and ends with the command and its exit code; without one it prints them and runs until
+Ctrl-C.
 
 A BRAIN is `obliging` (calls the tools it is offered), `summariser`, a file of replies, or
 `truth:FILE`, the right calls of tasks. A FAULT is a status (`429`, `429:retry-after=2`),
@@ -104,7 +105,8 @@ pub(crate) fn run(
     let subject = &arguments.command[0];
     let status = status.map_err(|error| Failure::new(subject, error.to_string()))?;
     let status = status.map_err(|error| Failure::io(subject, &error))?;
-    Ok(if status.success() { Verdict::Fine } else { Verdict::Findings })
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(Verdict::Command(code.unwrap_or(u8::from(!status.success()))))
 }
 
 /// Says what comes, for as long as something may come.

@@ -15,7 +15,7 @@ use crate::input::Loaded;
 use crate::open::{OpenSession, runtime};
 use crate::output::{Output, say};
 use crate::reach::{REACH, ReachArguments, other};
-use crate::report_table::{say_model, waiting_text};
+use crate::report_table::{say_changed, say_model, waiting_text};
 
 /// Send the request to a model API and print the answer
 #[derive(Debug, Args)]
@@ -131,7 +131,7 @@ impl SendArguments {
                 && matches!(made.preview.assembly.outcome, Outcome::Ready(_))
                 && let Some(line) = made.preview.changes_line()
             {
-                say(format_args!("changed: {line} (`interleaf explain` says why)"));
+                say_changed(&line);
             }
             let mut call = Call::encoded(body, target);
             call.decoder = made.preview.decoder.clone().unwrap_or(call.decoder);
@@ -169,6 +169,9 @@ impl SendArguments {
                 begun = ask => begun?,
                 _ = tokio::signal::ctrl_c() => return Ok(Ended::Interrupted(None)),
             };
+            if let Some(line) = begun.changed().filter(|_| !self.quiet) {
+                say_changed(line);
+            }
             printer.follow_into(begun).await
         });
         self.tell(ended, printer)
@@ -177,31 +180,24 @@ impl SendArguments {
     /// Says how it ended.
     fn tell(&self, ended: Result<Ended, Error>, mut printer: Printer<'_>) -> Result<Verdict, Stop> {
         printer.close()?;
+        let reply = match &ended {
+            Ok(Ended::Answered(answer) | Ended::Interrupted(Some(answer))) => Some(&answer.reply),
+            Ok(Ended::Interrupted(None)) => None,
+            Err(error) => error.partial(),
+        };
+        if let Some(reply) = reply.filter(|_| self.json) {
+            printer.output.bytes(format!("{}\n", reply_form::write(reply)).as_bytes())?;
+        }
         let (answer, verdict) = match ended {
             Ok(Ended::Answered(answer)) => (Some(answer), Verdict::Fine),
             Ok(Ended::Interrupted(answer)) => (answer, Verdict::Interrupted),
-            Err(error) => {
-                if self.json
-                    && let Some(reply) = error.partial()
-                {
-                    printer.output.line(reply_form::write(reply))?;
-                }
-                return self.refused(&error);
-            }
+            Err(error) => return self.refused(&error),
         };
-        if let Some(answer) = answer {
-            if self.json {
-                printer.output.bytes(reply_form::write(&answer.reply).as_bytes())?;
-                printer.output.bytes(b"\n")?;
-            }
-            if !self.quiet {
-                for line in self.reach.told(&answer) {
-                    say(line);
-                }
-                answer.compactions.iter().for_each(say_done);
-                if let Some(why) = &answer.not_compacted {
-                    say(format_args!("note: not compacted, though it is due: {why}"));
-                }
+        if let Some(answer) = answer.filter(|_| !self.quiet) {
+            self.reach.told(&answer).into_iter().for_each(say);
+            answer.compactions.iter().for_each(say_done);
+            if let Some(why) = &answer.not_compacted {
+                say(format_args!("note: not compacted, though it is due: {why}"));
             }
         }
         if verdict == Verdict::Interrupted && !self.quiet {

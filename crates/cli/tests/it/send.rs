@@ -270,6 +270,46 @@ fn a_session_is_asked_and_keeps_the_request_and_the_answer() {
     assert!(err.contains("toolu_01"), "{err}");
 }
 
+#[test]
+fn what_was_changed_to_make_a_sessions_request_is_said_and_nothing_if_nothing_was() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let id = session(&store);
+    let server = Server::start(vec![good()]);
+    let ask = |flags: &[&str]| {
+        let mut command = send(&["--session", &id], &server.url);
+        let (code, _, err) = ran(command.args(flags).env("INTERLEAF_STORE", &store));
+        assert_eq!(code, Some(0), "{err}");
+        err
+    };
+    let err = ask(&[]);
+    assert!(!err.contains("changed"), "{err}");
+    // The calls of the answer have no results: they are made.
+    let err = ask(&[]);
+    assert!(err.contains("changed: 2 made"), "{err}");
+    assert!(err.contains("(`interleaf explain` says why)"), "{err}");
+    assert!(!ask(&["--quiet"]).contains("changed"));
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_said_not_to_be_run() {
+    let said = r#"{"choices": [{"message": {"content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "rm", "arguments": "{\"path\": \"/tm"}}]}, "finish_reason": "length"}]}"#;
+    let server = Server::start(vec![whole(said)]);
+    let (code, out, err) = ran(&mut send_to("openai", &[CHAT, "--json"], &server.url));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("cut: the call c1 broke off, and is not to be run"), "{err}");
+    assert!(out.contains(r#""finish":"length""#) && out.contains(r#""cut_call":"c1""#), "{out}");
+}
+
+#[test]
+fn what_a_model_says_does_nothing_to_the_screen_and_keeps_its_lines_and_tabs() {
+    let said = r#"{"choices": [{"message": {"content": "a\tb\r\n\u001b[8mhidden\u001b]0;title\u0007"}, "finish_reason": "stop"}]}"#;
+    let server = Server::start(vec![whole(said)]);
+    let (code, out, err) = ran(&mut send_to("openai", &[CHAT], &server.url));
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(out, "a\tb\\r\n\\u{1b}[8mhidden\\u{1b}]0;title\\u{7}\n");
+}
+
 /// Interrupts a program as Ctrl-C does, once it has printed something.
 #[cfg(unix)]
 fn interrupt(mut child: Child) -> Output {
@@ -372,20 +412,65 @@ fn with_stored_answers_a_session_sends_what_is_new_and_says_so() {
     assert!(explained.contains("stored     only what is new is sent, after resp_1"), "{explained}");
 }
 
+/// A model of each API.
+const MODELS: [(&str, &str); 5] = [
+    ("openai", "gpt-5"),
+    ("openai-responses", "gpt-5"),
+    ("anthropic", "claude-sonnet-4-5"),
+    ("google", "gemini-2.5-pro"),
+    ("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
+];
+
 #[test]
 fn run_by_a_double_a_request_goes_to_it_without_an_address_or_a_key_of_ones_own() {
-    let models = [
-        ("openai", "gpt-5"),
-        ("openai-responses", "gpt-5"),
-        ("anthropic", "claude-sonnet-4-5"),
-        ("google", "gemini-2.5-pro"),
-        ("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0"),
-    ];
-    for (vendor, model) in models {
+    for (vendor, model) in MODELS {
         let send = [super::PROGRAM, "send", CHAT, "--vendor", vendor, "--model", model];
         let mut command = interleaf(&[&["double", "--"], send.as_slice()].concat());
         let done = command.current_dir(root()).output().unwrap();
         assert!(done.status.success(), "{vendor}: {}", text(&done.stderr));
         assert!(!done.stdout.is_empty(), "{vendor}");
+    }
+}
+
+/// The doubles count tokens in their own way: after the first answer the line is in theirs.
+#[test]
+fn the_reads_that_were_expected_are_told_in_the_apis_own_count() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    for (vendor, model) in MODELS {
+        let id = session(&store);
+        let long = "Every file of the folder is named here, one after the other. ".repeat(400);
+        let told = |more: &str| {
+            let message = format!(r#"{{"role": "user", "content": "{more}"}}"#);
+            let mut append = interleaf(&["sessions", "append", &id, &message]);
+            assert!(append.env("INTERLEAF_STORE", &store).output().unwrap().status.success());
+        };
+        told(&long);
+        // One double for all of them: it keeps its cache.
+        let send = format!(
+            "{} send --session {id} --vendor {vendor} --model {model} --cache",
+            super::PROGRAM
+        );
+        let append = format!(
+            r#"{} sessions append {id} '{{"role": "user", "content": "And now?"}}'"#,
+            super::PROGRAM
+        );
+        let script = format!("{send} && {append} && {send} && {append} && {send}");
+        let mut command = interleaf(&["double", "--", "sh", "-c", &script]);
+        let done = command.env("INTERLEAF_STORE", &store).output().unwrap();
+        let err = text(&done.stderr);
+        assert!(done.status.success(), "{vendor}: {err}");
+        let lines: Vec<&str> = err.lines().filter(|line| line.starts_with("cache: ")).collect();
+        let figures = lines.iter().map(|line| {
+            let mut words = line.split(' ').filter_map(|word| word.parse::<u64>().ok());
+            (words.next().unwrap(), words.next().unwrap())
+        });
+        let figures: Vec<(u64, u64)> = figures.collect();
+        assert_eq!(figures.len(), 3, "{vendor}: {err}");
+        for (expected, reported) in &figures[1..] {
+            assert!(*reported > 1_000, "{vendor}: {lines:?}");
+            // What lies between two places that the API has counted is taken to be even.
+            assert!(expected.abs_diff(*reported) <= 2, "{vendor}: {lines:?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Faults on demand.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use interleaf_doubles::{Api, Double, End, Fault, Finish, Planned, Settings};
+use interleaf_doubles::{Answer, Api, Asked, Double, End, Fault, Finish, Planned, Settings};
 use serde_json::{Value, json};
 
 use crate::client::{Got, send, send_with};
@@ -87,9 +87,11 @@ async fn a_slow_or_stalled_answer_still_comes_whole() {
     let double = Double::start(settings()).await.unwrap();
     let body = streamed(Api::Anthropic);
     for fault in ["slow:ms=30", "stall:at=50:ms=30"] {
+        let began = Instant::now();
         let got = send_with(&double, Api::Anthropic, &body, &[("x-double-fault", fault)]).await;
         assert!(got.is_whole, "{fault}");
         assert!(got.text().contains("message_stop"), "{fault}");
+        assert!(began.elapsed() >= Duration::from_millis(30), "{fault}");
     }
 }
 
@@ -130,14 +132,18 @@ async fn a_malformed_event_and_a_wrong_content_type_come_with_a_status_of_200() 
         assert!(is_broken || got.text().contains("{\"this is not"), "{api}");
         let html = [("x-double-fault", "content-type")];
         let got = send_with(&double, api, &streamed(api), &html).await;
+        assert_eq!(got.status, 200);
         assert!(got.headers.contains("content-type: text/html"), "{api}");
     }
 }
 
 #[tokio::test]
-async fn a_truncated_call_ends_by_length_and_is_no_json() {
+async fn a_truncated_call_ends_by_length_and_its_arguments_are_cut() {
+    // A call of two whole arguments, of which half is left.
+    let brain = |_: &Asked| Answer::new().with_call("ls", &json!({"path": "src", "all": true}));
     for api in Api::ALL {
-        let double = Double::start(settings().with_fault(1, Fault::Truncate)).await.unwrap();
+        let settings = settings().with_brain(brain);
+        let double = Double::start(settings.with_fault(1, Fault::Truncate)).await.unwrap();
         let body = send(&double, api, &question(api)).await.json();
         let ends = match api {
             Api::OpenAiChat => body["choices"][0]["finish_reason"] == "length",
@@ -150,6 +156,22 @@ async fn a_truncated_call_ends_by_length_and_is_no_json() {
             Api::Bedrock => body["stopReason"] == "max_tokens",
         };
         assert!(ends, "{api}: {body}");
+        // Where arguments are text, it is no JSON; where they are an object, one is missing.
+        let arguments = match api {
+            Api::OpenAiChat => {
+                &body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"]
+            }
+            Api::OpenAiResponses => &body["output"][0]["arguments"],
+            Api::Anthropic => &body["content"][0]["input"],
+            Api::Gemini => &body["candidates"][0]["content"]["parts"][0]["functionCall"],
+            Api::Bedrock => &body["output"]["message"]["content"][0]["toolUse"]["input"],
+        };
+        let is_cut = match arguments {
+            Value::String(text) => serde_json::from_str::<Value>(text).is_err(),
+            Value::Object(fields) => fields.len() < 2,
+            other => api == Api::Gemini && other.is_null(),
+        };
+        assert!(is_cut, "{api}: {arguments} in {body}");
         let answer = double.requests()[0].answer.clone().unwrap();
         assert_eq!(answer.finish(), Finish::Length);
     }
@@ -163,7 +185,8 @@ async fn an_answer_has_no_more_tokens_than_it_may() {
         body["max_tokens"] = json!(most);
         let got = send(&double, api, &body).await.json();
         assert_eq!(got["choices"][0]["finish_reason"], "length");
-        assert!(got["usage"]["completion_tokens"].as_u64().unwrap() <= most);
+        let made = got["usage"]["completion_tokens"].as_u64().unwrap();
+        assert!((1..=most).contains(&made) && made * 2 >= most, "{made} of {most}");
     }
 }
 

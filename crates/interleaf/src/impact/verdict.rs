@@ -3,7 +3,7 @@
 use interleaf_model::Usage;
 use serde::{Deserialize, Serialize};
 
-use super::Impact;
+use super::{Cost, Impact};
 
 /// Our count of tokens and the API's may be this many percent apart.
 const PERCENT: u64 = 2;
@@ -34,14 +34,18 @@ impl Impact {
     /// The tokens that should have been read by the API's own count of the prompt. Where it
     /// has counted the same beginning before, they are exact.
     pub fn predicted(&self, usage: Usage) -> Option<u64> {
-        let read = self.cost.as_ref()?.read;
+        let Cost { read, step, .. } = *self.cost.as_ref()?;
         let known = self.reported.map_or((0, 0), |known| (known.counted, known.tokens));
         let whole = (self.tokens, usage.prompt);
         // What lies between two places of which both counts are known is taken to be even.
         let (from, upto) = if read <= known.0 { ((0, 0), known) } else { (known, whole) };
         let part = u128::from(read - from.0) * u128::from(upto.1.saturating_sub(from.1));
-        let part = part / u128::from(upto.0.saturating_sub(from.0).max(1));
-        u64::try_from(part).ok().map(|part| from.1 + part)
+        let of = u128::from(upto.0.saturating_sub(from.0).max(1));
+        let part = (part + of / 2) / of;
+        let tokens = from.1 + u64::try_from(part).ok()?;
+        // The cache goes by steps of the API's own count, and this is the nearest one.
+        let step = step.max(1);
+        Some((tokens + step / 2) / step * step)
     }
 
     /// What an API reports, against what was expected; nothing, if nothing was, or the API

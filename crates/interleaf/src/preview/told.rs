@@ -6,7 +6,7 @@ use interleaf_wire::{Adjustment, Encoded};
 use serde::Serialize;
 
 use super::{Preview, Rewritten};
-use crate::{Impact, SessionWarmth};
+use crate::{Impact, Request, SessionWarmth};
 
 /// A report in JSON.
 #[derive(Serialize)]
@@ -78,11 +78,21 @@ impl Preview {
     /// What was changed, in one line: `2 dropped, 1 made; 1 changed for the API`. Nothing, if
     /// all of it is as it was said.
     pub fn changes_line(&self) -> Option<String> {
-        let counts = counts(self.assembly.report.findings().map(|(_, finding)| finding));
-        let n_changes = self.changes().len();
-        let changes = (n_changes > 0).then(|| format!("{n_changes} changed for the API"));
-        let mended = (!counts.is_empty()).then(|| counts.join(", "));
-        let told: Vec<String> = mended.into_iter().chain(changes).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        changes_line(&self.assembly.report, self.changes().len())
     }
+}
+
+impl Request {
+    /// What was changed to make it, in one line, as [`Preview::changes_line`] tells it.
+    pub fn changes_line(&self) -> Option<String> {
+        changes_line(&self.report, self.adjustments().count())
+    }
+}
+
+fn changes_line(report: &Report, n_changes: usize) -> Option<String> {
+    let counts = counts(report.findings().map(|(_, finding)| finding));
+    let changes = (n_changes > 0).then(|| format!("{n_changes} changed for the API"));
+    let mended = (!counts.is_empty()).then(|| counts.join(", "));
+    let told: Vec<String> = mended.into_iter().chain(changes).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }

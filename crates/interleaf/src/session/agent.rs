@@ -123,7 +123,7 @@ impl SessionAgent<'_> {
         self.session.results_for(&self.agent, results).await
     }
 
-    /// The calls that it waits for.
+    /// The calls that it waits for, as those of [`Session::open_calls`].
     pub fn open_calls(&self) -> Vec<ToolCall> {
         self.session.open_calls_of(&self.agent)
     }

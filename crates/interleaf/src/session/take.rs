@@ -117,7 +117,8 @@ impl Session {
         kept.cloned().ok_or_else(|| Error::rule("the message that was taken is not in the log"))
     }
 
-    /// The calls that the model waits for, of the main agent.
+    /// The calls that the model waits for, of the main agent: those to run. A call that was cut
+    /// off ([`Message::cut_call`]) is not among them; the next request says so to the model.
     pub fn open_calls(&self) -> Vec<ToolCall> {
         self.open_calls_of(&Agent::Main)
     }
@@ -178,20 +179,23 @@ impl Session {
     /// The calls that have no result yet and no answer after them. Something else may have
     /// been said since.
     fn unanswered_calls(&self, agent: &Agent) -> Vec<ToolCall> {
-        let open = self.open_calls_of(agent);
-        if !open.is_empty() {
-            return open;
-        }
+        let mut open = self.open_calls_of(agent);
+        let is_open = !open.is_empty();
         let mut answered = HashSet::new();
         let heard = self.conversation.visible().rev().filter(|message| agent.hears(message));
         for message in heard.filter(|message| !message.is_blank()) {
             answered.extend(message.as_result().map(|result| &result.call));
             if message.role() == Role::Assistant {
+                // Nobody has to say anything of a call that was cut off, but may.
+                let is_cut = |call: &ToolCall| {
+                    is_open && message.cut_call().is_some_and(|cut| std::ptr::eq(cut, call))
+                };
                 let calls = message.calls().filter(|call| !answered.contains(&call.id));
-                return calls.cloned().collect();
+                open.extend(calls.filter(|call| !is_open || is_cut(call)).cloned());
+                break;
             }
         }
-        Vec::new()
+        open
     }
 
     /// The calls that an agent waits for.

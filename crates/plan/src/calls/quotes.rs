@@ -4,7 +4,8 @@
 //! |---|---|
 //! | a line that begins with `>` | always |
 //! | a span between backticks | unless it is all there is |
-//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too |
+//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too; in an agent's answer also if something is said after it, unless its language is that of calls |
+//! | a comment, `<!-- … -->` | always |
 
 /// A fence: what it holds, and where it ends.
 pub(super) struct Fence {
@@ -14,6 +15,8 @@ pub(super) struct Fence {
     pub(super) end: usize,
     /// Whether its language says that it is a quote.
     pub(super) is_quote: bool,
+    /// Whether its language says that it holds calls.
+    pub(super) is_of_calls: bool,
     /// Whether its language says that it holds calls as Python.
     pub(super) is_tool_code: bool,
 }
@@ -25,12 +28,10 @@ pub(super) struct FenceEnds([Vec<usize>; LONGEST]);
 const LONGEST: usize = 8;
 
 /// The languages of a fence that a call may stand in.
-const LANGUAGES: [&str; 16] = [
-    "",
-    "xml",
-    "json",
-    "jsonl",
-    "json5",
+const LANGUAGES: [&str; 8] = ["", "xml", "json", "jsonl", "json5", "text", "txt", "plaintext"];
+
+/// Those that nothing but calls is written in.
+const OF_CALLS: [&str; 8] = [
     "tool",
     "tools",
     "tool_call",
@@ -39,9 +40,6 @@ const LANGUAGES: [&str; 16] = [
     "tool_code",
     "function_call",
     "action",
-    "text",
-    "txt",
-    "plaintext",
 ];
 
 impl FenceEnds {
@@ -79,14 +77,16 @@ impl FenceEnds {
         let close = close.unwrap_or(text.len());
         let end = close + text[close..].bytes().take_while(|&b| b == b'`').count();
         let is_quote = length > 3 || !may_hold_calls(info);
+        let is_of_calls = !is_quote && OF_CALLS.contains(&language(info).as_str());
         let is_tool_code = !is_quote && is_tool_code(info);
-        Some(Fence { inner, close, end, is_quote, is_tool_code })
+        Some(Fence { inner, close, end, is_quote, is_of_calls, is_tool_code })
     }
 }
 
 /// Whether calls may stand in a fence that begins so.
 pub(super) fn may_hold_calls(info: &str) -> bool {
-    LANGUAGES.contains(&language(info).as_str())
+    let language = language(info);
+    LANGUAGES.iter().chain(&OF_CALLS).any(|own| *own == language)
 }
 
 /// Whether a fence that begins so holds calls as Python.

@@ -2,7 +2,7 @@
 //!
 //! | at | what is done |
 //! |---|---|
-//! | a thought, a result, a quote | it is passed over, to the end of the text if it has no end |
+//! | a thought, a result, a comment, a quote | it is passed over, to the end of the text if it has no end |
 //! | the end of a thought that has no start | everything before it was thought |
 //! | a tag or a mark of a call | the call is read, or refused |
 //! | `{` or `[`, first or where the text has no other call | the call is read, if it is one |
@@ -10,13 +10,13 @@
 use std::ops::Range;
 
 use super::marks::{self, Begins};
-use super::quotes::{self, FenceEnds};
+use super::quotes::{self, Fence, FenceEnds};
 use super::reading::Piece;
 use super::tags::{CALL_TAGS, is_wrapper};
 use super::tools::Tools;
 use super::{Call, Note, Reading, Refusal, RefusalReason};
 use crate::xml::elements::{Patience, close_of};
-use crate::xml::tag::{Tag, TagKind, Tags, tag_at};
+use crate::xml::tag::{COMMENT, Tag, TagKind, Tags, tag_at};
 use crate::xml::text::decode;
 
 const THOUGHTS: [&str; 7] =
@@ -34,7 +34,8 @@ const RESULTS: [&str; 10] = [
     "observation",
 ];
 
-pub(super) fn read(text: &str, tools: &Tools) -> Reading {
+pub(super) fn read(text: &str, tools: &Tools, fences: Fences) -> Reading {
+    let scan = |text: &str, tools, looks| scan(text, tools, (looks, fences));
     let reading = scan(text, tools, Looks::ForMarks);
     if !reading.calls.is_empty() || !reading.refusals.is_empty() {
         return reading;
@@ -60,9 +61,21 @@ enum Looks {
     ForBareCalls,
 }
 
-fn scan(text: &str, tools: &Tools, looks: Looks) -> Reading {
+/// Which fences may hold calls that are made, of those whose language may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fences {
+    /// All of them: a call was asked for, and this is the answer.
+    All,
+    /// Those that the text ends with, and those whose language is that of calls. Where words
+    /// come after a fence, it shows something.
+    Last,
+    /// None.
+    None,
+}
+
+fn scan(text: &str, tools: &Tools, (looks, may_call): (Looks, Fences)) -> Reading {
     let (tags, patience, fences) = (Tags::of(text), Patience::with(text), FenceEnds::of(text));
-    let walk = |is_fence_quote| {
+    let walk = |may_call| {
         let mut scan = Scan {
             text,
             tags: &tags,
@@ -70,7 +83,8 @@ fn scan(text: &str, tools: &Tools, looks: Looks) -> Reading {
             patience: &patience,
             fences: &fences,
             looks,
-            is_fence_quote,
+            may_call,
+            last_fences: (0, true),
             fence_close: None,
             fence_end: 0,
             lead: 0,
@@ -82,9 +96,9 @@ fn scan(text: &str, tools: &Tools, looks: Looks) -> Reading {
         scan.run();
         scan
     };
-    let first = walk(false);
+    let first = walk(may_call);
     let is_mixed = first.n_fenced > 0 && first.n_fenced < first.reading.calls.len();
-    if is_mixed { walk(true).reading } else { first.reading }
+    if is_mixed { walk(Fences::None).reading } else { first.reading }
 }
 
 pub(super) struct Scan<'t> {
@@ -94,8 +108,9 @@ pub(super) struct Scan<'t> {
     pub(super) patience: &'t Patience,
     fences: &'t FenceEnds,
     looks: Looks,
-    /// Whether every fence is a quote: calls stand outside fences.
-    is_fence_quote: bool,
+    may_call: Fences,
+    /// Up to where it is known whether fences are the end of the text, and whether they are.
+    last_fences: (usize, bool),
     /// Where the last line of the fence around this place begins, and where it ends.
     fence_close: Option<usize>,
     fence_end: usize,
@@ -146,6 +161,7 @@ impl<'t> Scan<'t> {
         }
         match text.as_bytes()[at] {
             b'{' | b'[' if self.looks == Looks::ForBareCalls || self.is_first(at) => self.bare(at),
+            b'<' if text[at..].starts_with(COMMENT) => self.tags.comment_end(at),
             b'<' => match tag_at(text, at) {
                 Some(tag) => self.tag(&tag),
                 None => at + 1,
@@ -160,7 +176,7 @@ impl<'t> Scan<'t> {
             return at + run;
         }
         if let Some(fence) = self.fences.fence_at(self.text, at) {
-            if fence.is_quote || self.is_fence_quote {
+            if fence.is_quote || !self.may_hold(at, &fence) {
                 return fence.end;
             }
             (self.fence_close, self.fence_end) = (Some(fence.close), fence.end);
@@ -174,6 +190,41 @@ impl<'t> Scan<'t> {
             // A span that is all there is quotes nothing.
             Some(end) if self.text.trim().len() > end - at => end,
             _ => at + run,
+        }
+    }
+
+    /// Whether calls in this fence, which begins at `at`, are made.
+    fn may_hold(&mut self, at: usize, fence: &Fence) -> bool {
+        match self.may_call {
+            Fences::All => true,
+            Fences::None => false,
+            Fences::Last if fence.is_of_calls => true,
+            Fences::Last => {
+                if at >= self.last_fences.0 {
+                    self.last_fences = self.run_of_fences(fence.end);
+                }
+                self.last_fences.1
+            }
+        }
+    }
+
+    /// Where the fences that follow each other end, the first of them at `end`, and whether
+    /// nothing is said after them.
+    fn run_of_fences(&self, mut end: usize) -> (usize, bool) {
+        loop {
+            let rest = self.text[end..].trim_start();
+            let next = self.text.len() - rest.len();
+            if let Some(fence) = self.fences.fence_at(self.text, next).filter(|f| !f.is_quote) {
+                end = fence.end;
+                continue;
+            }
+            let mut rest = rest.trim_end();
+            while let shorter = strip_start(rest).trim()
+                && shorter.len() < rest.len()
+            {
+                rest = shorter;
+            }
+            return (end, rest.is_empty());
         }
     }
 

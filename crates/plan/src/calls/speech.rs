@@ -9,6 +9,7 @@
 //! | a call of a tool that is not declared | the call, its arguments read without a schema |
 //! | a call whose arguments cannot be read, or that the text ends in | a call with unreadable arguments: all that was written |
 //! | what looks like a call and names no tool | words |
+//! | a call in a fence after which something is said | words: it shows how a call is written |
 //!
 //! A text whose connection was cut has only the calls of blocks that were closed.
 
@@ -18,6 +19,7 @@ use std::ops::Range;
 use interleaf_model::{Arguments, Spoken, Tool, ToolName};
 
 use super::reading::Piece;
+use super::scan::{self, Fences};
 use super::tags::is_wrapper;
 use super::{Reading, Refusal, RefusalReason, TextTools, watch};
 use crate::xml::tag::{TagKind, tag_at};
@@ -25,7 +27,10 @@ use crate::xml::tag::{TagKind, tag_at};
 impl TextTools {
     /// What a text says; all that can be said of it, if its connection was cut.
     pub fn speech(&self, text: &str, is_cut: bool) -> Vec<Spoken> {
-        if is_cut { self.cut_speech(text) } else { self.pieces(text, &self.read(text)) }
+        if is_cut {
+            return self.cut_speech(text);
+        }
+        self.pieces(text, &scan::read(text, self.tools(), Fences::Last))
     }
 
     fn pieces(&self, text: &str, reading: &Reading) -> Vec<Spoken> {
@@ -74,7 +79,8 @@ impl TextTools {
         end: Option<usize>,
     ) -> Option<(Vec<Spoken>, usize)> {
         let end = end?;
-        let reading = self.read(&text[..end]);
+        // What comes after a fence says whether calls in it are made.
+        let reading = scan::read(&text[..end], self.tools(), Fences::None);
         let is_sound = reading.refusals.is_empty() && !reading.calls.is_empty();
         is_sound.then(|| (self.pieces(&text[..end], &reading), end))
     }

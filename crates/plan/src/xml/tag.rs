@@ -53,6 +53,10 @@ impl Tag<'_> {
 
 const PARAMETER_TAGS: [&str; 4] = ["parameter", "param", "argument", "arg"];
 
+/// What a comment begins with.
+pub(crate) const COMMENT: &str = "<!--";
+const COMMENT_END: &str = "-->";
+
 /// The longest tag that is taken for one, in bytes.
 const LONGEST: usize = 8 * 1024;
 
@@ -76,7 +80,7 @@ impl<'t> Tags<'t> {
             starts,
             sections: places(CDATA),
             section_ends: places(CDATA_END),
-            comment_ends: places("-->"),
+            comment_ends: places(COMMENT_END),
         }
     }
 
@@ -101,8 +105,17 @@ impl<'t> Tags<'t> {
     /// What follows a comment that comes before the next tag.
     pub(crate) fn comment_before_tag(&self, from: usize) -> Option<usize> {
         let start = from + self.text[from..].find('<')?;
-        let inner = self.text[start..].strip_prefix("<!--")?;
-        Some(at_or_after(&self.comment_ends, self.text.len() - inner.len())? + 3)
+        self.text[start..].starts_with(COMMENT).then_some(())?;
+        self.end_of_comment(start)
+    }
+
+    /// Where the comment that begins at `at` ends: at the end of the text, if nothing ends it.
+    pub(crate) fn comment_end(&self, at: usize) -> usize {
+        self.end_of_comment(at).unwrap_or(self.text.len())
+    }
+
+    fn end_of_comment(&self, at: usize) -> Option<usize> {
+        Some(at_or_after(&self.comment_ends, at + COMMENT.len())? + COMMENT_END.len())
     }
 }
 

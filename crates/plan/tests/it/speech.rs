@@ -76,6 +76,98 @@ fn words_and_calls_come_in_their_order() {
     assert_eq!(text_tools().speech("", false), []);
 }
 
+const CALL: &str = "<tools><invoke name=\"get_weather\"><parameter name=\"city\">Oslo</parameter></invoke></tools>";
+const JSON_CALL: &str = r#"{"name": "get_weather", "arguments": {"city": "Oslo"}}"#;
+
+/// How many calls a text makes, whole and in pieces of every size up to its end.
+fn n_calls(said: &str) -> usize {
+    let is_call = |own: &&Spoken| matches!(own, Spoken::Call { .. });
+    let whole = text_tools().speech(said, false);
+    let n = whole.iter().filter(is_call).count();
+    for size in [1, 7, 64, said.len()] {
+        let pieces: Vec<String> = said
+            .chars()
+            .collect::<Vec<_>>()
+            .chunks(size)
+            .map(|piece| piece.iter().collect())
+            .collect();
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let in_pieces = heard(&pieces);
+        assert_eq!(in_pieces.iter().filter(is_call).count(), n, "by {size}: {said}");
+    }
+    // Of what was cut, no call is kept that the whole would not make.
+    let cut = text_tools().speech(said, true);
+    assert!(cut.iter().filter(is_call).count() <= n, "cut: {said}");
+    n
+}
+
+#[test]
+fn a_call_in_a_comment_is_never_made() {
+    for call in [CALL, JSON_CALL, "[TOOL_CALLS]ping[ARGS]{}"] {
+        for said in [
+            format!("<!-- {call} -->"),
+            format!("<!--\n{call}\n-->\nThat is how it is done."),
+            format!("I will not.\n<!-- not now: {call}"),
+            format!("```xml\n<!-- {call} -->\n```"),
+            format!("<tools><!-- {call} --></tools>"),
+        ] {
+            assert_eq!(n_calls(&said), 0, "{said}");
+        }
+        let said = format!("<!-- an example: {call} -->\nSo:\n{CALL}");
+        assert_eq!(n_calls(&said), 1, "{said}");
+        assert_eq!(n_calls(&format!("<!-- none -->{call}")), 1, "{call}");
+    }
+    // Between the parameters of a call a comment is no end of it.
+    let said = CALL.replace("<parameter", "<!-- the city --><parameter");
+    assert_eq!(n_calls(&said), 1);
+}
+
+#[test]
+fn e8_a_call_in_a_fence_is_made_if_the_answer_ends_with_it() {
+    for language in ["", "xml", "json", "text", "tool_call"] {
+        for call in [CALL, JSON_CALL] {
+            for said in [
+                format!("```{language}\n{call}\n```"),
+                format!("```{language}\n{call}\n```\n\n"),
+                format!("```{language}\n{call}"),
+                format!("I look it up.\n\n```{language}\n{call}\n```"),
+                format!("<think>Hm, `ls`?</think>\nFirst this:\n```{language}\n{call}\n```\n"),
+                format!("```{language}\n{call}\n```<|im_end|>"),
+            ] {
+                assert_eq!(n_calls(&said), 1, "{said}");
+            }
+            let both = format!("Both:\n```{language}\n{call}\n```\n\n```{language}\n{call}\n```");
+            assert_eq!(n_calls(&both), 2, "{both}");
+        }
+    }
+    let wrapped = format!("<tools>\n```xml\n{}\n```\n</tools>", &CALL[7..CALL.len() - 8]);
+    assert_eq!(n_calls(&wrapped), 1, "{wrapped}");
+}
+
+#[test]
+fn a_call_in_a_fence_after_which_something_is_said_shows_how_a_call_is_written() {
+    for language in ["", "xml", "json", "text"] {
+        for call in [CALL, JSON_CALL] {
+            for said in [
+                format!("You would write:\n```{language}\n{call}\n```\nShall I?"),
+                format!("```{language}\n{call}\n```\n\nThis asks for the weather."),
+                format!("A:\n```{language}\n{call}\n```\nB:\n```{language}\n{call}\n```\nWhich?"),
+                format!("```{language}\n{call}\n```\n```python\nprint(1)\n```"),
+                format!("- so:\n  ```{language}\n  {call}\n  ```\n- or not at all"),
+            ] {
+                assert_eq!(n_calls(&said), 0, "{said}");
+                assert_eq!(text_tools().speech(&said, false), [text(&said)]);
+            }
+        }
+    }
+    // Nothing but calls is written in such a language.
+    let said = "```tool_code\nping()\n```\nI wait for what it says.";
+    assert_eq!(n_calls(said), 1);
+    // Who asked for a call takes any.
+    let said = format!("Here it is:\n```xml\n{CALL}\n```\nThat is all.");
+    assert_eq!(text_tools().read(&said).calls.len(), 1);
+}
+
 #[test]
 fn a_call_of_a_tool_that_is_not_declared_is_a_call() {
     let said = "<tools><invoke name=\"fly\"><parameter name=\"to\">Oslo</parameter></invoke><invoke name=\"ping\"></invoke></tools>";

@@ -6,6 +6,7 @@ use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 
 use super::{CompactedBecause, Compacts, Room, name};
 use crate::failed::Failed;
+use crate::incoming::Deadline;
 use crate::{Attempts, Error, ErrorKind, Transport};
 
 impl Transport {
@@ -14,6 +15,7 @@ impl Transport {
         &self,
         session: &mut Session,
         (recipe, target): (&Recipe, &Target),
+        total: Option<Deadline>,
         room: &mut Room,
     ) -> Result<(), Error> {
         let Some(compacts) = &self.1 else { return Ok(()) };
@@ -36,7 +38,9 @@ impl Transport {
             }
             return Ok(());
         }
-        if let Some(prepared) = under_way.taken(session.id()).await {
+        let timed_out = |failed| Error::of(failed, name(target), Attempts::default());
+        let prepared = under_way.taken(session.id(), total).await;
+        if let Some(prepared) = prepared.map_err(timed_out)? {
             let (plan, written) = prepared?;
             let because = (policy, CompactedBecause::Prepared);
             match self.take_in(session, plan, written, because, target).await {
@@ -50,12 +54,21 @@ impl Transport {
             }
         }
         let writer = how.writer.as_ref().unwrap_or(target);
-        match self.compact_if_due(session, policy, (recipe, target), writer).await {
-            Ok(Some(done)) => room.done.push(done),
+        let plan = session.compaction(policy, recipe, target).await.map_err(refused);
+        let done = match plan {
             Ok(None) => {
                 let why = format!("too little can give way for a summary ({figures})");
                 room.not_done = Some(why);
+                return Ok(());
             }
+            Ok(Some(plan)) => {
+                let (because, own) = ((policy, CompactedBecause::Due), (recipe, target));
+                self.carry_out_until(total, session, plan, because, (own, writer)).await
+            }
+            Err(e) => Err(e),
+        };
+        match done {
+            Ok(done) => room.done.push(done),
             // What may not give way whole may still be shortened, which is for the request to
             // find out.
             Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),

@@ -2,11 +2,11 @@
 //!
 //! | which time | what is done |
 //! |---|---|
-//! | first | the session is compacted, and the request made for what the API takes |
+//! | first | the session is compacted if something can give way, and the request made for what the API takes |
 //! | second | the request is shortened without a model: old results, then the oldest turns |
 //! | third | an error with the figures |
 //!
-//! A request that is not smaller than the one before by a margin is not sent.
+//! This is counted for each target: another may take more or less. A request that is not smaller than the one before by a margin is not sent.
 
 use interleaf::assemble::{Agent, Budget, Recipe};
 use interleaf::wire::ApiErrorKind;
@@ -15,6 +15,7 @@ use interleaf::{Session, Target};
 use super::before::{at_once, is_no_room};
 use super::{CompactedBecause, CompactionDone, Compacts, name};
 use crate::attempt::Because;
+use crate::incoming::Deadline;
 use crate::{Error, ErrorKind, Transport};
 
 /// Each request takes at most this part of the one before that was too long.
@@ -24,31 +25,45 @@ const PART_IF_UNTOLD: f64 = 0.75;
 /// As much of what the API takes is tried the second time: our count was too low the first.
 const HARDER: f64 = 0.6;
 
-/// What was done to make a request shorter.
+/// What was done to make a session's requests shorter, whoever was asked.
 #[derive(Default)]
 pub(crate) struct Room {
-    /// By our count, the tokens of each request that was too long.
-    too_long: Vec<u64>,
     pub(crate) done: Vec<CompactionDone>,
     /// Why a compaction was not done.
     pub(crate) not_done: Option<String>,
 }
 
-impl Room {
-    /// The error of the API with what was tried about it.
-    pub(crate) fn error(self, error: Error) -> Error {
-        let error = match self.too_long.as_slice() {
-            [] => error,
-            [first] => error.saying(&format!("it had {first} tokens by our count")),
-            [first, rest @ ..] => {
-                let rest: Vec<String> = rest.iter().map(u64::to_string).collect();
-                let rest = rest.join(", then ");
-                error.saying(&format!(
-                    "by our count it had {first} tokens, after a compaction {rest}"
-                ))
-            }
+/// The requests that one target found too long.
+#[derive(Default)]
+pub(crate) struct Overflows {
+    /// By our count, the tokens of each, and what had been done to make it shorter.
+    too_long: Vec<(u64, &'static str)>,
+    /// What had been done for the last one.
+    how: &'static str,
+}
+
+impl Overflows {
+    /// Notes how the request was made that failed now.
+    pub(crate) fn made_as(&mut self, because: Because) {
+        self.how = match because {
+            Because::Compacted => "after a compaction ",
+            Because::Shortened => "shortened ",
+            _ => "",
         };
-        error.with_compactions(self.done)
+    }
+
+    /// The error with what was tried about it.
+    pub(crate) fn told(&self, error: Error) -> Error {
+        match self.too_long.as_slice() {
+            [] => error,
+            [(first, _)] => error.saying(&format!("it had {first} tokens by our count")),
+            [(first, _), rest @ ..] => {
+                let rest: Vec<String> =
+                    rest.iter().map(|(tokens, how)| format!("{how}{tokens}")).collect();
+                let rest = rest.join(", ");
+                error.saying(&format!("by our count it had {first} tokens, {rest}"))
+            }
+        }
     }
 }
 
@@ -60,7 +75,8 @@ impl Transport {
         session: &mut Session,
         (recipe, target): (&Recipe, &Target),
         error: &Error,
-        room: &mut Room,
+        total: Option<Deadline>,
+        (overflows, room): (&mut Overflows, &mut Room),
     ) -> Result<Option<(Recipe, Because)>, Error> {
         let ErrorKind::Api(ApiErrorKind::TooLong { tokens, limit }) = error.kind() else {
             return Ok(None);
@@ -70,7 +86,7 @@ impl Transport {
         };
         let Compacts { how, under_way } = &**compacts;
         let refused = |e| Error::in_session(e, name(target));
-        let sent = match room.too_long.is_empty() {
+        let sent = match overflows.too_long.is_empty() {
             true => {
                 let figures = session.figures(recipe, target).await.map_err(refused)?;
                 let fitted = recipe.budget.is_some().then_some(figures.limit);
@@ -78,7 +94,7 @@ impl Transport {
             }
             false => self.counted(session, recipe, target).await?.unwrap_or(0),
         };
-        room.too_long.push(sent);
+        overflows.too_long.push((sent, overflows.how));
         let taken = match (tokens, limit) {
             (Some(tokens), Some(limit)) if tokens > limit => {
                 (sent as f64 * limit as f64 / tokens as f64) as u64
@@ -86,7 +102,7 @@ impl Transport {
             (_, Some(limit)) => limit,
             _ => (sent as f64 * PART_IF_UNTOLD) as u64,
         };
-        let (most, because) = match room.too_long.len() {
+        let (most, mut because) = match overflows.too_long.len() {
             1 => (taken, Because::Compacted),
             2 => ((taken as f64 * HARDER) as u64, Because::Shortened),
             _ => return Ok(None),
@@ -98,20 +114,27 @@ impl Transport {
             // What was prepared was planned for another window.
             under_way.forget(session.id());
             let policy = at_once(&how.policy);
-            let plan = session.compaction(&policy, &smaller, target).await.map_err(refused);
-            match plan {
+            let done = match session.compaction(&policy, &smaller, target).await {
                 Ok(Some(plan)) => {
                     let writer = how.writer.as_ref().unwrap_or(target);
                     let because = (&policy, CompactedBecause::Overflow);
-                    let own = (&smaller, target);
-                    match self.carry_out(session, plan, because, own, writer).await {
-                        Ok(done) => room.done.push(done),
-                        Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),
-                        Err(e) => return Err(e),
-                    }
+                    let asked = ((&smaller, target), writer);
+                    self.carry_out_until(total, session, plan, because, asked).await.map(Some)
                 }
-                Ok(None) => {}
-                Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),
+                Ok(None) => Ok(None),
+                Err(e) => Err(refused(e)),
+            };
+            match done {
+                Ok(Some(done)) => {
+                    room.done.push(done);
+                    room.not_done = None;
+                }
+                // Nothing can give way to a summary; the request may still be shortened.
+                Ok(None) => because = Because::Shortened,
+                Err(e) if is_no_room(&e) => {
+                    room.not_done = Some(e.message().to_owned());
+                    because = Because::Shortened;
+                }
                 Err(e) => return Err(e),
             }
         }

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use super::before::{at_once, is_no_room};
 use super::{Compacting, Written, name};
 use crate::failed::Failed;
+use crate::incoming::Deadline;
 use crate::{Attempts, Error, ErrorKind, Transport};
 
 /// As many summaries are kept for sessions that nobody asks again; the oldest is dropped.
@@ -63,7 +64,8 @@ impl UnderWay {
         let writer = how.writer.clone().unwrap_or_else(|| target.clone());
         let task = tokio::spawn(async move {
             let own = (&recipe, &target);
-            let written = transport.write(&mut copy, &mut plan, &policy, own, &writer).await?;
+            let policy = (&policy, transport.total());
+            let written = transport.write(&mut copy, &mut plan, policy, own, &writer).await?;
             Ok((plan, written))
         });
         let mut kept = self.lock();
@@ -77,13 +79,25 @@ impl UnderWay {
         Ok(())
     }
 
-    /// The summary of a session, if one was begun; it is waited for.
-    pub(super) async fn taken(&self, id: SessionId) -> Option<Outcome> {
-        let mut prepared = self.lock().remove(&id)?;
-        Some((&mut prepared.task).await.unwrap_or_else(|e| {
+    /// The summary of a session, if one was begun; it is waited for until then, and stays
+    /// under way if that is not enough.
+    pub(super) async fn taken(
+        &self,
+        id: SessionId,
+        total: Option<Deadline>,
+    ) -> Result<Option<Outcome>, Failed> {
+        let Some(mut prepared) = self.lock().remove(&id) else { return Ok(None) };
+        let written = match Deadline::wait(total, &mut prepared.task).await {
+            Ok(written) => written,
+            Err(failed) => {
+                self.lock().insert(id, prepared);
+                return Err(failed);
+            }
+        };
+        Ok(Some(written.unwrap_or_else(|e| {
             let failed = Failed::new(ErrorKind::Request, format!("a summary was not written: {e}"));
             Err(Error::of(failed, ("", ""), Attempts::default()))
-        }))
+        })))
     }
 
     /// Drops the summary of a session.

@@ -1,11 +1,13 @@
-//! A stream that is cut at every byte.
+//! A stream that is cut at every byte, or ends with an error.
 
 use interleaf::assemble::Recipe;
 use interleaf::model::Finish;
-use interleaf::wire::{Decoder, Family, NameMap};
-use interleaf_transport::{ErrorKind, Retries};
+use interleaf::wire::{
+    AnswerHead, ApiError, ApiErrorKind, Decoder, Delta, Family, NameMap, StreamWriter,
+};
+use interleaf_transport::{Call, ErrorKind, Retries};
 
-use crate::families::{builder, recorded, target};
+use crate::families::{FAMILIES, builder, recorded, target, transport};
 use crate::server::{Act, Piece, Server};
 use crate::sessions::{assert_goes_on, session};
 
@@ -86,4 +88,64 @@ async fn live_row_15_a_gemini_stream_is_cut_at_every_byte() {
 #[tokio::test]
 async fn live_row_15_a_bedrock_stream_is_cut_at_every_byte() {
     cut_at_every_byte(Family::Bedrock).await;
+}
+
+/// A text, then the API's own error, as the stream of this family.
+fn failing(family: Family, error: &ApiError) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::new(family, AnswerHead::default().id("answer_1"));
+    writer.push(&Delta::Text { part: 0, text: "I look at it.".to_owned() }, &mut bytes);
+    writer.fail(error, &mut bytes);
+    bytes
+}
+
+/// Live row 15: a piece was said, so that nothing is tried again and it is kept.
+#[tokio::test]
+async fn live_row_15_what_came_before_an_error_in_the_stream_is_kept_however_the_bytes_come() {
+    for family in FAMILIES {
+        for kind in [ApiErrorKind::Overloaded, ApiErrorKind::ContentFiltered] {
+            let stream = failing(family, &ApiError::new(kind, "no more"));
+            for size in [1, 40, stream.len()] {
+                let server = Server::start([Act::stream(&stream, size)]).await;
+                let (mut session, target) = (session().await, target(family, &server));
+                let (recipe, targets) = (Recipe::new(), std::slice::from_ref(&target));
+                let transport = transport();
+                let mut asking =
+                    transport.ask_streaming(&mut session, &recipe, targets).await.unwrap();
+                let (mut text, mut n_errors) = (String::new(), 0);
+                while let Some(piece) = asking.next().await {
+                    match piece {
+                        Ok(Delta::Text { text: more, .. }) => text += &more,
+                        Ok(_) => {}
+                        Err(_) => n_errors += 1,
+                    }
+                }
+                assert_eq!((text.as_str(), n_errors), ("I look at it.", 1), "{family} by {size}");
+                let error = asking.finish().await.unwrap_err();
+                assert!(matches!(error.kind(), ErrorKind::Api(_)), "{family}: {error}");
+                assert_eq!(error.partial().unwrap().finish, Finish::Cut, "{family} by {size}");
+                assert_eq!(error.kept().unwrap().text(), text, "{family} by {size}");
+                assert_eq!(server.seen().len(), 1, "{family} by {size}");
+                assert_goes_on(&mut session, &target).await;
+            }
+        }
+    }
+}
+
+/// Nothing is handed on before the end, so that it is tried again; what the last try said is
+/// kept all the same.
+#[tokio::test]
+async fn live_row_15_who_waits_for_the_whole_answer_keeps_what_came_of_the_last_try() {
+    for family in FAMILIES {
+        let stream = failing(family, &ApiError::new(ApiErrorKind::Overloaded, "no more"));
+        let server = Server::start([Act::stream(&stream, stream.len())]).await;
+        let (mut session, target) = (session().await, target(family, &server));
+        let transport = builder().retries(Retries::none()).build().unwrap();
+        let error = transport.ask(&mut session, &Recipe::new(), &target).await.unwrap_err();
+        assert_eq!(error.partial().unwrap().message.text(), "I look at it.", "{family}");
+        assert_eq!(error.kept().unwrap().text(), "I look at it.", "{family}");
+        assert_goes_on(&mut session, &target).await;
+        let error = transport.send(&Call::new(target, "{}")).await.unwrap_err();
+        assert_eq!(error.partial().unwrap().message.text(), "I look at it.", "{family}");
+    }
 }

@@ -7,10 +7,13 @@ use interleaf::conversation::PINNED;
 use interleaf::model::Message;
 use interleaf::wire::{ApiErrorKind, Family};
 use interleaf_doubles::{Double, Fault, Planned, Settings};
-use interleaf_transport::{Because, CompactedBecause, Compacting, ErrorKind};
+use interleaf_transport::{
+    Because, CompactedBecause, Compacting, ErrorKind, Limit, Retries, Timeouts,
+};
 
 use crate::compact::{at, policy, recipe, talk, worker};
-use crate::families::{FAMILIES, transport};
+use crate::families::{FAMILIES, builder, target, transport};
+use crate::server::{Act, Server};
 
 /// How many requests for a summary a double got.
 fn n_summaries(double: &Double) -> usize {
@@ -168,4 +171,81 @@ async fn without_a_policy_a_request_that_is_too_long_is_an_error_as_it_was() {
     let error = transport().ask(&mut session, &unbounded(), &target).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Api(ApiErrorKind::TooLong { .. })), "{error}");
     assert_eq!(double.requests().len(), 1);
+}
+
+/// The first vendor finds a request too long, then gives no answer; the next one finds every
+/// request too long.
+#[tokio::test]
+async fn each_target_has_its_own_tries_to_make_room_and_the_error_tells_only_its_own() {
+    let mut settings = Settings::new().with_brain(worker);
+    settings.faults.push(Planned { nth: Some(1), fault: Fault::Overflow });
+    settings.faults.push(Planned { nth: None, fault: Fault::status(503) });
+    let first = Double::start(settings).await.unwrap();
+    let mut settings = Settings::new().with_brain(worker);
+    settings.faults.push(Planned { nth: None, fault: Fault::Overflow });
+    let second = Double::start(settings).await.unwrap();
+    let writer = Double::start(Settings::new().with_brain(worker)).await.unwrap();
+    let mut policy = policy();
+    (policy.summary_tokens, policy.keep_turns) = (600, 8);
+    policy.facts.clear();
+    let compacting = Compacting::new(policy).with_writer(at(&writer, Family::Gemini));
+    let transport = builder().retries(Retries::none()).build().unwrap().compacting(compacting);
+    let (mut session, _) = talk(1, 16).await;
+    let targets = [at(&first, Family::Anthropic), at(&second, Family::OpenaiChat)];
+    let error = transport.ask_any(&mut session, &unbounded(), &targets).await.unwrap_err();
+    let because: Vec<_> =
+        error.attempts().iter().map(|attempt| (attempt.vendor.as_str(), attempt.because)).collect();
+    let (own, other) = (&because[..2], &because[2..]);
+    assert_eq!(own, [("anthropic", Because::First), ("anthropic", Because::Compacted)]);
+    assert_eq!(other.len(), 3, "{because:?}");
+    assert_eq!(
+        (other[0], other[2]),
+        (("openai", Because::FallBack), ("openai", Because::Shortened))
+    );
+    // As many figures as the second vendor refused requests.
+    let text = error.to_string();
+    let figures = text.split("by our count it had ").nth(1).unwrap();
+    let figures = figures.split(')').next().unwrap();
+    assert_eq!(figures.split(", ").count(), 3, "{text}");
+    assert_eq!(text.contains("after a compaction"), other[1].1 == Because::Compacted, "{text}");
+    let n_compacted = because.iter().filter(|(_, because)| *because == Because::Compacted).count();
+    assert_eq!(error.compactions().len(), n_compacted);
+}
+
+#[tokio::test]
+async fn where_nothing_could_be_compacted_nobody_is_told_of_a_compaction() {
+    let mut settings = Settings::new().with_brain(worker);
+    settings.faults.push(Planned { nth: None, fault: Fault::Overflow });
+    let double = Double::start(settings).await.unwrap();
+    let target = at(&double, Family::Anthropic);
+    // One long turn after another, and a policy that keeps them all.
+    let mut policy = policy();
+    policy.keep_turns = 100;
+    policy.facts.clear();
+    let transport = transport().compacting(Compacting::new(policy));
+    let (mut session, _) = talk(1, 16).await;
+    let error = transport.ask(&mut session, &unbounded(), &target).await.unwrap_err();
+    assert!(error.compactions().is_empty());
+    let because: Vec<_> = error.attempts().iter().map(|attempt| attempt.because).collect();
+    assert_eq!(because, [Because::First, Because::Shortened, Because::Shortened], "{error}");
+    let text = error.to_string();
+    assert!(text.contains("by our count it had ") && text.contains(", shortened "), "{text}");
+    assert!(!text.contains("compaction"), "{text}");
+}
+
+#[tokio::test]
+async fn the_limit_in_all_bounds_a_compaction_before_a_request_too_and_nothing_is_changed_then() {
+    let silent = Server::start([Act::Silence]).await;
+    let mut policy = policy();
+    policy.when = Some(Trigger::Fill(0.8));
+    let compacting = Compacting::new(policy).with_writer(target(Family::Gemini, &silent));
+    let limits = Timeouts::default().total(std::time::Duration::from_millis(150));
+    let transport = builder().timeouts(limits).build().unwrap().compacting(compacting);
+    let double = Double::start(Settings::new().with_brain(worker)).await.unwrap();
+    let target = at(&double, Family::Anthropic);
+    let (mut session, _) = talk(4, 16).await;
+    let error = transport.ask(&mut session, &recipe(5_000), &target).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout(Limit::Total), "{error}");
+    assert!(session.summaries().await.unwrap().is_empty(), "a digest took the place of a summary");
+    assert!(double.requests().is_empty());
 }
