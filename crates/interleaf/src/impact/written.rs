@@ -120,7 +120,7 @@ mod tests {
             "\n\t\r\"\\".chars().chain((0x20..=0x2ff).filter_map(char::from_u32)).collect();
         for (end, _) in all.char_indices() {
             let written = json_text(&all[..end]).unwrap();
-            let closed = closed_at(all[..end].as_bytes(), written.as_bytes(), 1);
+            let closed = closed_at(&all.as_bytes()[..end], written.as_bytes(), 1);
             assert_eq!(closed, Some(written.len()), "{written}");
         }
     }
