@@ -19,7 +19,7 @@ mod prepared;
 use std::sync::Arc;
 
 use interleaf::assemble::Recipe;
-use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged};
+use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged, Refusal};
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 
 pub use self::done::{CompactedBecause, CompactionDone, SummaryText, WithoutModel};
@@ -140,7 +140,7 @@ impl Transport {
         writer: &Target,
     ) -> Result<CompactionDone, Error> {
         let written = self.write(session, &mut plan, policy, own, writer).await?;
-        self.take_in(session, plan, written, (policy, because), own.1).await
+        self.take_in(session, plan, written, (policy, because), own, writer).await
     }
 
     /// Has a summary written, and checks it. Nothing of the session changes.
@@ -189,43 +189,55 @@ impl Transport {
         }
     }
 
-    /// Takes in what was written, or a digest.
+    /// Takes in what was written, or a digest. A text that was right when it was written may
+    /// break the contract by now, for something was said or pinned since: it is asked for once
+    /// more, as any other.
     async fn take_in(
         &self,
         session: &mut Session,
         mut plan: Compaction,
         written: Written,
         (policy, because): (&CompactionPolicy, CompactedBecause),
-        target: &Target,
+        own: (&Recipe, &Target),
+        writer: &Target,
     ) -> Result<CompactionDone, Error> {
-        let Written { texts, outcome } = written;
-        let refused = |e| Error::in_session(e, name(target));
-        let (report, without_model) = match outcome {
-            Ok(text) => {
-                match session
-                    .take_summary(&mut plan, policy, target, &text)
-                    .await
-                    .map_err(refused)?
-                {
-                    Compacted::Taken(report) => (report, None),
-                    Compacted::Digest(report, why) => (report, Some(WithoutModel::Refused(why))),
-                    // It was right when it was written, and what was said since made it wrong.
-                    Compacted::Again(why) => {
-                        let done = session.compact_without_model(&plan, policy, target).await;
-                        (done.map_err(refused)?, Some(WithoutModel::Refused(why)))
-                    }
-                    _ => {
-                        let done = session.compact_without_model(&plan, policy, target).await;
-                        (done.map_err(refused)?, None)
-                    }
+        let target = own.1;
+        let in_session = |e| Error::in_session(e, name(target));
+        let Written { mut texts, mut outcome } = written;
+        let (report, without_model) = loop {
+            let text = match outcome {
+                Ok(text) => text,
+                Err(why) => {
+                    let done = session.compact_without_model(&plan, policy, target).await;
+                    break (done.map_err(in_session)?, Some(why));
                 }
-            }
-            Err(why) => {
-                let done = session.compact_without_model(&plan, policy, target).await;
-                (done.map_err(refused)?, Some(why))
-            }
+            };
+            let taken = session.take_summary(&mut plan, policy, target, &text).await;
+            let refused = match taken.map_err(in_session)? {
+                Compacted::Taken(report) => break (report, None),
+                Compacted::Digest(report, refused) => {
+                    note_refused(&mut texts, &refused);
+                    break (report, Some(WithoutModel::Refused(refused)));
+                }
+                Compacted::Again(refused) => refused,
+                _ => {
+                    outcome = Err(WithoutModel::Refused(Vec::new()));
+                    continue;
+                }
+            };
+            note_refused(&mut texts, &refused);
+            let again = self.write(session, &mut plan, policy, own, writer).await?;
+            texts.extend(again.texts);
+            outcome = again.outcome;
         };
         Ok(CompactionDone { because, plan, report, texts, without_model })
+    }
+}
+
+/// Says of the last text why it was not taken in.
+fn note_refused(texts: &mut [SummaryText], refused: &[Refusal]) {
+    if let Some(last) = texts.last_mut() {
+        last.refused = refused.to_vec();
     }
 }
 

@@ -36,10 +36,12 @@ impl Transport {
             }
             return Ok(());
         }
+        let writer = how.writer.as_ref().unwrap_or(target);
         if let Some(prepared) = under_way.taken(session.id()).await {
             let (plan, written) = prepared?;
             let because = (policy, CompactedBecause::Prepared);
-            match self.take_in(session, plan, written, because, target).await {
+            let own = (recipe, target);
+            match self.take_in(session, plan, written, because, own, writer).await {
                 Ok(done) => {
                     room.done.push(done);
                     return Ok(());
@@ -49,7 +51,6 @@ impl Transport {
                 Err(e) => return Err(e),
             }
         }
-        let writer = how.writer.as_ref().unwrap_or(target);
         match self.compact_if_due(session, policy, (recipe, target), writer).await {
             Ok(Some(done)) => room.done.push(done),
             Ok(None) => {
