@@ -145,12 +145,12 @@ fn spared(ground: &Ground<'_>, blocks: &Members, turns: &[usize]) -> Vec<Option<
         spared[latest].get_or_insert(SparedCause::LatestUser);
     }
     for block in blocks.iter() {
-        let own = || block.iter().map(|&at| spared[at as usize]);
-        let cause = if own().any(|cause| cause == Some(SparedCause::Pinned)) {
+        let own = || block.iter().filter_map(|&at| spared[at as usize]);
+        let cause = if own().any(|cause| cause == SparedCause::Pinned) {
             SparedCause::Pinned
-        } else if !is_answered(messages, block) {
+        } else if !is_answered(messages, block, own().any(|cause| cause == SparedCause::Unheard)) {
             SparedCause::Open
-        } else if own().any(|cause| cause.is_some()) {
+        } else if own().next().is_some() {
             SparedCause::Block
         } else {
             continue;
@@ -163,14 +163,14 @@ fn spared(ground: &Ground<'_>, blocks: &Members, turns: &[usize]) -> Vec<Option<
     spared
 }
 
-/// Whether every call of a tool block has a result in it.
-fn is_answered(messages: &[&Arc<Message>], block: &[u32]) -> bool {
-    let block = || {
+/// Whether every call of a tool block has a result in it that is heard.
+fn is_answered(messages: &[&Arc<Message>], block: &[u32], has_unheard: bool) -> bool {
+    let heard = || {
         let block = block.iter().map(|&at| &**messages[at as usize]);
-        block.filter(|message| Agent::Main.hears(message))
+        block.filter(|message| !has_unheard || Agent::Main.hears(message))
     };
-    let results = || block().filter_map(|message| message.as_result().map(|result| &result.call));
-    let calls = || block().flat_map(Message::calls).map(|call| &call.id);
+    let results = || heard().filter_map(Message::as_result).map(|result| &result.call);
+    let calls = || heard().flat_map(Message::calls).map(|call| &call.id);
     // Nearly always each call is answered once, in order.
     calls().eq(results()) || {
         let results: BTreeSet<&CallId> = results().collect();
