@@ -13,18 +13,21 @@
 //! word for word. Where a model breaks it twice, a digest that is made without one takes the
 //! summary's place: it says less, and loses none of what was to be kept.
 
+mod changes;
 mod contract;
 mod cover;
+mod covers;
 mod digest;
 mod facts;
+mod find;
 mod language;
+mod outlook;
 mod policy;
 mod shown;
 mod transcript;
 mod whole_words;
 mod words;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use interleaf_assemble::Summary;
@@ -33,15 +36,17 @@ use serde::Serialize;
 
 use crate::Request;
 
-pub(crate) use self::contract::{Held, check};
+pub(crate) use self::contract::{Held, check, unsaid};
 pub use self::contract::{Missing, Refusal};
 pub(crate) use self::cover::{Ground, cover, protected};
 pub use self::cover::{Spared, SparedCause};
+pub use self::covers::Covers;
 pub(crate) use self::digest::digest;
-pub use self::facts::{Fact, FactRule, FactSource};
-pub(crate) use self::facts::{Finder, find};
+pub use self::facts::{Fact, FactLimit, FactRule, FactSource, Facts, PastLimit};
+pub(crate) use self::find::find;
+pub use self::outlook::{Asks, Outlook};
 pub use self::policy::{CompactionPolicy, Figures, Trigger};
-pub(crate) use self::transcript::transcript;
+pub(crate) use self::transcript::{shortened, transcript};
 pub(crate) use self::words::{again, extending, instructions};
 
 /// What a compaction would do: which messages give way, what stays, and the figures.
@@ -53,11 +58,14 @@ pub struct Compaction {
     /// The session as it was.
     pub figures: Figures,
     /// The messages that give way, with those that the summary before covers.
-    pub covers: BTreeSet<MessageId>,
+    pub covers: Covers,
     /// How many messages that are shown now give way.
     pub n_messages: usize,
     /// Messages that are older than others that give way, and stay.
     pub spared: Vec<Spared>,
+    /// Messages that are newer than all that give way, and may never go: pinned ones, open
+    /// calls and the user's latest words.
+    pub newest: Vec<Spared>,
     /// From this message on all stay.
     pub stays_from: Option<MessageId>,
     /// The tokens of the messages that give way, with the summary before.
@@ -69,16 +77,16 @@ pub struct Compaction {
     pub(crate) start: MessageId,
     /// The messages that give way.
     #[serde(skip)]
-    pub(crate) messages: Vec<Arc<Message>>,
+    pub(crate) messages: Arc<[Arc<Message>]>,
     /// The summary that it takes the place of.
     #[serde(skip)]
-    pub(crate) earlier: Option<Summary>,
+    pub(crate) earlier: Option<Arc<Summary>>,
     /// The texts that were refused, and why.
     #[serde(skip)]
     pub(crate) refused: Vec<(String, Vec<Refusal>)>,
     /// The facts in what gives way, and the rules by which they were found.
     #[serde(skip)]
-    pub(crate) found: OnceLock<(Vec<FactRule>, Vec<Fact>)>,
+    pub(crate) found: OnceLock<(Vec<FactRule>, Facts)>,
 }
 
 /// A request that asks for a summary.
@@ -89,6 +97,8 @@ pub struct SummaryRequest {
     pub request: Request,
     /// What the model reads.
     pub form: SummaryForm,
+    /// Why it reads that.
+    pub because: FormCause,
 }
 
 /// What the model reads that writes a summary.
@@ -100,6 +110,39 @@ pub enum SummaryForm {
     Extended,
     /// A transcript of what is to be covered.
     Transcript,
+}
+
+/// Why a model reads a transcript, or the session's own request, to write a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FormCause {
+    /// The session's own request is the cheaper one, in tokens at the full price.
+    Cheaper {
+        /// What the request costs, with what its cache has.
+        extended: u64,
+        /// What a transcript costs. None: it does not fit.
+        transcript: Option<u64>,
+    },
+    /// A transcript is the cheaper one, in tokens at the full price.
+    Dearer {
+        /// What the session's own request costs, with what its cache has.
+        extended: u64,
+        /// What a transcript costs.
+        transcript: u64,
+    },
+    /// Another model than the session's own writes it.
+    OtherModel,
+    /// No request of the session was recorded: no cache has anything of it.
+    NothingCached,
+    /// The session's own request does not fit, or leaves out what is to be summarised.
+    LeavesOut,
+    /// The session's own request waits for results.
+    Waits,
+    /// What the model's cache makes of a request is not known.
+    UnknownCache,
+    /// A text was refused, and the next request says why.
+    Refused,
 }
 
 /// What became of a text that was to be the summary.
@@ -139,6 +182,8 @@ pub struct CompactedReport {
     pub after: u64,
     /// The facts that were checked.
     pub n_facts: usize,
+    /// The facts that were not, for they are past a limit of their rule.
+    pub n_left_out: usize,
 }
 
 impl Compaction {

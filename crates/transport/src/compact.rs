@@ -19,7 +19,7 @@ mod prepared;
 use std::sync::Arc;
 
 use interleaf::assemble::Recipe;
-use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged};
+use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged, Refusal};
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 use tokio::time::Instant;
 
@@ -141,29 +141,27 @@ impl Transport {
         own: (&Recipe, &Target),
         writer: &Target,
     ) -> Result<CompactionDone, Error> {
-        let total = self.total();
-        let written = self.write(session, &mut plan, (policy, total), own, writer).await?;
-        self.take_in(session, plan, written, (policy, because), own.1).await
+        let by = By { policy, own, writer, total: self.total() };
+        let written = self.write(session, &mut plan, by).await?;
+        self.take_in(session, (plan, because), written, by).await
     }
 
     /// As [`carry_out`](Self::carry_out), as a part of a call that must be done by then. If the
     /// time runs out, nothing is changed: the call is over.
     async fn carry_out_until(
         &self,
-        total: Option<Deadline>,
         session: &mut Session,
-        mut plan: Compaction,
-        (policy, because): (&CompactionPolicy, CompactedBecause),
-        (own, writer): ((&Recipe, &Target), &Target),
+        (mut plan, because): (Compaction, CompactedBecause),
+        by: By<'_>,
     ) -> Result<CompactionDone, Error> {
-        let written = self.write(session, &mut plan, (policy, total), own, writer).await?;
-        if let (Some(total), Err(_)) = (total, &written.outcome)
+        let written = self.write(session, &mut plan, by).await?;
+        if let (Some(total), Err(_)) = (by.total, &written.outcome)
             && Instant::now() >= total.at
         {
             let attempts = written.texts.last().map(|text| text.attempts.clone());
-            return Err(Error::of(total.failed(), name(writer), attempts.unwrap_or_default()));
+            return Err(Error::of(total.failed(), name(by.writer), attempts.unwrap_or_default()));
         }
-        self.take_in(session, plan, written, (policy, because), own.1).await
+        self.take_in(session, (plan, because), written, by).await
     }
 
     /// Has a summary written, and checks it. Nothing of the session changes.
@@ -171,9 +169,7 @@ impl Transport {
         &self,
         session: &mut Session,
         plan: &mut Compaction,
-        (policy, total): (&CompactionPolicy, Option<Deadline>),
-        own: (&Recipe, &Target),
-        writer: &Target,
+        By { policy, own, writer, total }: By<'_>,
     ) -> Result<Written, Error> {
         let mut texts = Vec::new();
         loop {
@@ -213,44 +209,66 @@ impl Transport {
         }
     }
 
-    /// Takes in what was written, or a digest.
+    /// Takes in what was written, or a digest. A text that was right when it was written may
+    /// break the contract by now, for something was said or pinned since: it is asked for once
+    /// more, as any other.
     async fn take_in(
         &self,
         session: &mut Session,
-        mut plan: Compaction,
+        (mut plan, because): (Compaction, CompactedBecause),
         written: Written,
-        (policy, because): (&CompactionPolicy, CompactedBecause),
-        target: &Target,
+        by: By<'_>,
     ) -> Result<CompactionDone, Error> {
-        let Written { texts, outcome } = written;
-        let refused = |e| Error::in_session(e, name(target));
-        let (report, without_model) = match outcome {
-            Ok(text) => {
-                match session
-                    .take_summary(&mut plan, policy, target, &text)
-                    .await
-                    .map_err(refused)?
-                {
-                    Compacted::Taken(report) => (report, None),
-                    Compacted::Digest(report, why) => (report, Some(WithoutModel::Refused(why))),
-                    // It was right when it was written, and what was said since made it wrong.
-                    Compacted::Again(why) => {
-                        let done = session.compact_without_model(&plan, policy, target).await;
-                        (done.map_err(refused)?, Some(WithoutModel::Refused(why)))
-                    }
-                    _ => {
-                        let done = session.compact_without_model(&plan, policy, target).await;
-                        (done.map_err(refused)?, None)
-                    }
+        let (policy, target) = (by.policy, by.own.1);
+        let in_session = |e| Error::in_session(e, name(target));
+        let Written { mut texts, mut outcome } = written;
+        let (report, without_model) = loop {
+            let text = match outcome {
+                Ok(text) => text,
+                Err(why) => {
+                    let done = session.compact_without_model(&plan, policy, target).await;
+                    break (done.map_err(in_session)?, Some(why));
                 }
-            }
-            Err(why) => {
-                let done = session.compact_without_model(&plan, policy, target).await;
-                (done.map_err(refused)?, Some(why))
-            }
+            };
+            let taken = session.take_summary(&mut plan, policy, target, &text).await;
+            let refused = match taken.map_err(in_session)? {
+                Compacted::Taken(report) => break (report, None),
+                Compacted::Digest(report, refused) => {
+                    note_refused(&mut texts, &refused);
+                    break (report, Some(WithoutModel::Refused(refused)));
+                }
+                Compacted::Again(refused) => refused,
+                _ => {
+                    outcome = Err(WithoutModel::Refused(Vec::new()));
+                    continue;
+                }
+            };
+            note_refused(&mut texts, &refused);
+            let again = self.write(session, &mut plan, by).await?;
+            texts.extend(again.texts);
+            outcome = again.outcome;
         };
         Ok(CompactionDone { because, plan, report, texts, without_model })
     }
+}
+
+/// Says of the last text why it was not taken in.
+fn note_refused(texts: &mut [SummaryText], refused: &[Refusal]) {
+    if let Some(last) = texts.last_mut() {
+        last.refused = refused.to_vec();
+    }
+}
+
+/// What a summary is written and taken in by.
+#[derive(Clone, Copy)]
+struct By<'a> {
+    policy: &'a CompactionPolicy,
+    /// Those of the session's requests.
+    own: (&'a Recipe, &'a Target),
+    /// Who writes it.
+    writer: &'a Target,
+    /// When all must be done.
+    total: Option<Deadline>,
 }
 
 /// What came of asking for a summary.

@@ -27,9 +27,9 @@ EXAMPLES
   interleaf compact $id --vendor anthropic --model claude-sonnet-4-5 --window 4000 --without-model
 
 The model writes the summary, and it is taken in only if it keeps what the policy says: by
-default every path of a file and every line that begins with `Decision:`. If it leaves
-something out it is asked once more, with the list; if that text does too, or there is no
-answer, a digest that no model writes takes its place. The log keeps every message.
+default every path that was said, every file that a call wrote, and every line that begins with
+`Decision:`. If it leaves something out it is asked once more, with the list; if that text does
+too, or there is no answer, a digest that no model writes takes its place. The log keeps all.
 --vendor and --model are those of the session's requests; without them they are those of the
 last one that was recorded. Its system text and its tools are counted.")]
 pub(crate) struct CompactArguments {
@@ -39,7 +39,7 @@ pub(crate) struct CompactArguments {
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 
-    /// Show what would go and what would stay, and change nothing
+    /// Show what would go and stay, what must be kept and who would be asked; change nothing
     #[arg(long)]
     dry_run: bool,
     /// Ask no model: a digest takes the place of what goes
@@ -68,6 +68,9 @@ pub(crate) struct CompactArguments {
     /// The model's context window, in tokens [default: the vendor's usual one]
     #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = "API")]
     window: Option<u64>,
+    /// Count tools, calls and results as text [default: as the model's row says]
+    #[arg(long, help_heading = "API")]
+    text_tools: bool,
 
     #[command(flatten)]
     reach: ReachArguments,
@@ -105,17 +108,19 @@ pub(crate) fn run(
         return Ok(Verdict::Fine);
     };
     let plan = plan.map_err(refused)?;
-    if arguments.json {
-        output.json_line(&plan)?;
-    } else {
-        output.text(&plan.to_string())?;
+    let (own, asked) = ((&recipe, &target), (!arguments.without_model).then_some(&writer));
+    let outlook = opened.wait(session.compaction_outlook(plan, &policy, own, asked));
+    let outlook = outlook.map_err(refused)?;
+    match arguments.json {
+        true => output.json_line(&outlook)?,
+        false => output.text(&outlook.to_string())?,
     }
     output.flush()?;
     if arguments.dry_run {
         return Ok(Verdict::Fine);
     }
     if arguments.without_model {
-        let done = opened.wait(session.compact_without_model(&plan, &policy, &target));
+        let done = opened.wait(session.compact_without_model(&outlook.plan, &policy, &target));
         let done = done.map_err(refused)?;
         say(format_args!("note: compacted without a model: {done}"));
         return Ok(Verdict::Fine);
@@ -124,7 +129,7 @@ pub(crate) fn run(
     let how = (&policy, CompactedBecause::Asked);
     let done = opened.wait(async {
         tokio::select! {
-            done = transport.carry_out(&mut session, plan, how, (&recipe, &target), &writer) => {
+            done = transport.carry_out(&mut session, outlook.plan, how, own, &writer) => {
                 Some(done)
             }
             _ = tokio::signal::ctrl_c() => None,
@@ -141,11 +146,13 @@ pub(crate) fn run(
 impl CompactArguments {
     /// The target of the session's requests.
     fn target(&self, session: &OpenSession) -> Result<Target, Failure> {
-        match (self.vendor, &self.model) {
-            (Some(vendor), Some(model)) => Ok(Target::of(vendor.clone(), model)),
+        let mut target = match (self.vendor, &self.model) {
+            (Some(vendor), Some(model)) => Target::of(vendor.clone(), model),
             _ => session
                 .ask(session.session.last_target())
-                .map_err(|failure| failure.hint("--vendor and --model name it")),
-        }
+                .map_err(|failure| failure.hint("--vendor and --model name it"))?,
+        };
+        target.text_tools = self.text_tools.then_some(true);
+        Ok(target)
     }
 }

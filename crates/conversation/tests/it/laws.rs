@@ -168,3 +168,31 @@ fn on_each<'a>(
 ) -> impl Iterator<Item = (&'a str, u32)> + 'a {
     on.map(move |index| (mark, index))
 }
+
+#[test]
+fn the_visible_messages_are_those_of_the_view_however_it_leaps() {
+    let mut conversation = Conversation::default();
+    for n in 0..300 {
+        conversation.append(Message::user(&format!("{}{n}", n % 2))).unwrap();
+    }
+    let check = |conversation: &Conversation| {
+        let shown: Vec<_> = conversation.view().filter_map(|at| conversation.message(at)).collect();
+        assert!(conversation.visible().eq(shown.iter().copied()));
+        assert!(conversation.visible().rev().eq(shown.iter().rev().copied()));
+        let (mut seen, mut both) = (0, conversation.visible());
+        while let (Some(_), Some(last)) = (both.next(), both.next_back()) {
+            seen += 1;
+            assert_eq!(last.id, shown[shown.len() - seen].id);
+        }
+    };
+    check(&conversation);
+    for operation in [
+        r#"{"truncate": {"keep_first": 90, "keep_last": 90}}"#,
+        r#"{"insert": {"position": 40, "messages": [{"role": "user", "parts": [{"type": "text", "text": "new"}]}]}}"#,
+        r#"{"filter": {"excludes": ["1"]}}"#,
+        r#"{"insert": {"position": 3, "messages": [{"role": "user", "parts": [{"type": "text", "text": "newer"}]}]}}"#,
+    ] {
+        conversation.operate(serde_json::from_str(operation).unwrap()).unwrap();
+        check(&conversation);
+    }
+}

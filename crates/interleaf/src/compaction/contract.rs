@@ -1,5 +1,6 @@
 //! The contract of a summary: what must be so before it is taken in (F4, H7).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use interleaf_model::{Message, MessageId, PartRef};
 use serde::Serialize;
 use smol_str::SmolStr;
 
-use super::facts::{Fact, argument_texts};
+use super::facts::Fact;
+use super::find::argument_texts;
 use super::language;
 use super::whole_words::has;
 
@@ -23,6 +25,10 @@ pub enum Refusal {
     Empty,
     /// The answer ended before it did.
     CutOff,
+    /// It calls a tool, and is no summary yet.
+    Calls,
+    /// A filter stopped it, or the model would not write it.
+    Filtered,
     /// It is longer than it may be.
     TooLong {
         /// Its tokens.
@@ -87,18 +93,31 @@ pub(crate) fn check(text: &str, tokens: u64, held: &Held<'_>) -> Vec<Refusal> {
 }
 
 fn missing(text: &str, held: &Held<'_>) -> Vec<Missing> {
-    let stays = |fact: &str| held.stays.iter().any(|message| says(message, fact));
-    let lost = held.facts.iter().filter(|fact| !has(text, &fact.text) && !stays(&fact.text));
-    let missing = lost.cloned().map(|Fact { rule, text, message }| Missing { rule, text, message });
-    missing.collect()
+    let lost = held.facts.iter().filter(|fact| !has(text, &fact.text)).cloned();
+    let lost = unsaid(lost.collect(), held.stays).into_iter();
+    lost.map(|Fact { rule, text, message }| Missing { rule, text, message }).collect()
 }
 
-fn says(message: &Message, fact: &str) -> bool {
-    message.parts().any(|part| match part {
-        PartRef::Text(text) => has(&text.text, fact),
-        PartRef::Call(call) => argument_texts(call).iter().any(|text| has(text, fact)),
-        PartRef::Thinking(_) | PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => false,
-    })
+/// The facts that none of these messages says.
+pub(crate) fn unsaid(facts: Vec<Fact>, messages: &[Arc<Message>]) -> Vec<Fact> {
+    if facts.is_empty() {
+        return facts;
+    }
+    let texts: Vec<Cow<'_, str>> = messages.iter().flat_map(|message| texts(message)).collect();
+    let is_said = |fact: &Fact| texts.iter().any(|text| has(text, &fact.text));
+    facts.into_iter().filter(|fact| !is_said(fact)).collect()
+}
+
+fn texts(message: &Message) -> Vec<Cow<'_, str>> {
+    let mut texts = Vec::new();
+    for part in message.parts() {
+        match part {
+            PartRef::Text(text) => texts.push(Cow::Borrowed(&*text.text)),
+            PartRef::Call(call) => texts.extend(argument_texts(call).into_iter().map(Cow::Owned)),
+            PartRef::Thinking(_) | PartRef::Image(_) | PartRef::File(_) | PartRef::Opaque(_) => {}
+        }
+    }
+    texts
 }
 
 impl fmt::Display for Refusal {
@@ -106,6 +125,8 @@ impl fmt::Display for Refusal {
         match self {
             Self::Empty => f.write_str("it says nothing"),
             Self::CutOff => f.write_str("it was cut off before its end"),
+            Self::Calls => f.write_str("it calls a tool, and there is none to call"),
+            Self::Filtered => f.write_str("the model would not write it, or a filter stopped it"),
             Self::TooLong { tokens, most } => {
                 write!(f, "it has {tokens} tokens, and may have {most}")
             }

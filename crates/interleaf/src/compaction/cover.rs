@@ -11,17 +11,13 @@ use super::CompactionPolicy;
 
 /// What a compaction is planned on.
 pub(crate) struct Ground<'a> {
-    /// The messages that are visible, in order.
+    /// The messages that are visible, in order, also those that the main agent does not hear.
     pub(crate) messages: Vec<&'a Arc<Message>>,
-    /// Whose request it is: what it does not hear is not shown to it.
-    pub(crate) agent: &'a Agent,
     pub(crate) pinned: BTreeSet<MessageId>,
     /// The tokens of each: none, if it is not shown.
     pub(crate) tokens: Vec<Option<u64>>,
     /// Messages that have much to do with the current request, the most first.
     pub(crate) relevant: Vec<MessageId>,
-    /// A sub-agent's task.
-    pub(crate) task: Option<MessageId>,
     pub(crate) policy: &'a CompactionPolicy,
 }
 
@@ -30,6 +26,8 @@ pub(crate) struct Cover {
     /// The positions that give way, ascending.
     pub(crate) gone: Vec<usize>,
     pub(crate) spared: Vec<Spared>,
+    /// Those of the newest that could not go either.
+    pub(crate) newest: Vec<Spared>,
     /// The tokens of the messages that stay.
     pub(crate) stays: u64,
     /// The tokens of those that may not go, whatever the room.
@@ -63,8 +61,6 @@ pub enum SparedCause {
     Unheard,
     /// The user said it last.
     LatestUser,
-    /// It is the task of the sub-agent.
-    Task,
     /// The policy keeps its role.
     Role,
     /// The policy keeps what users said.
@@ -77,18 +73,18 @@ pub enum SparedCause {
 /// may go. The oldest go first: whole turns, and of the running turn its oldest steps.
 pub(crate) fn cover(ground: &Ground<'_>, room: u64) -> Cover {
     let messages = &ground.messages;
-    let blocks = Blocks::find(messages.iter().copied()).positions();
-    let (mut spared, mut cut_off) = (spared(ground, &blocks), Vec::new());
+    let (blocks, turns) = (Members::of(messages), turn_starts(messages));
+    let mut spared = spared(ground, &blocks, &turns);
     let is_shown = |at: usize| ground.tokens[at].is_some();
     let tokens = |at: usize| ground.tokens[at].unwrap_or(0);
-    let starts = starts(messages);
-    let floor = floor(ground, &starts);
+    let starts = starts(messages, &turns);
+    let floor = floor(ground, &turns, &starts);
     let pinned: u64 = (0..floor).filter(|&at| spared[at].is_some()).map(tokens).sum();
     let newest: u64 = (floor..messages.len()).map(tokens).sum();
     let least = pinned + newest;
     let (mut stays, mut cut) = (least, floor);
-    let units: Vec<usize> = starts.iter().copied().filter(|&start| start < floor).collect();
-    for start in units.into_iter().rev() {
+    let first_kept = starts.partition_point(|&start| start < floor);
+    for &start in starts[..first_kept].iter().rev() {
         let own = (start..cut).filter(|&at| spared[at].is_none()).map(tokens);
         let more: u64 = own.sum();
         if stays + more > room {
@@ -96,92 +92,100 @@ pub(crate) fn cover(ground: &Ground<'_>, room: u64) -> Cover {
         }
         (stays, cut) = (stays + more, start);
     }
-    let goes = |at: usize| at < cut && spared[at].is_none();
     // A block whose results came late may lie on both sides of the cut.
-    for block in blocks.iter().filter(|block| block.iter().any(|&at| !goes(at))) {
-        for &at in block.iter().filter(|&&at| goes(at)) {
-            stays += tokens(at);
-            cut_off.push(at);
+    for block in blocks.iter() {
+        let goes = |at: usize| at < cut && spared[at].is_none();
+        if block.iter().all(|&at| goes(at as usize)) {
+            continue;
+        }
+        for at in block.iter().map(|&at| at as usize) {
+            if at < cut && spared[at].is_none() {
+                stays += tokens(at);
+                spared[at] = Some(SparedCause::Block);
+            }
         }
     }
-    for at in cut_off {
-        spared[at] = Some(SparedCause::Block);
-    }
     let gone = (0..cut).filter(|&at| spared[at].is_none() && is_shown(at)).collect();
-    let left = (0..cut).filter(|&at| is_shown(at));
-    let left =
-        left.filter_map(|at| Some(Spared { message: messages[at].id.clone(), cause: spared[at]? }));
-    Cover { gone, spared: left.collect(), stays, least }
+    let named = |at: usize| Some(Spared { message: messages[at].id.clone(), cause: spared[at]? });
+    let left = (0..cut).filter(|&at| is_shown(at)).filter_map(named).collect();
+    let newest = (cut..messages.len()).filter(|&at| is_shown(at)).filter_map(named);
+    let newest = newest.filter(|spared| protected_name(spared.cause).is_some()).collect();
+    Cover { gone, spared: left, newest, stays, least }
+}
+
+/// What a message is called that no summary may take from the model.
+fn protected_name(cause: SparedCause) -> Option<&'static str> {
+    match cause {
+        SparedCause::Pinned => Some("pinned message"),
+        SparedCause::Open => Some("open call"),
+        SparedCause::LatestUser => Some("current request"),
+        SparedCause::System
+        | SparedCause::Block
+        | SparedCause::Unheard
+        | SparedCause::Role
+        | SparedCause::UserText
+        | SparedCause::Relevant => None,
+    }
 }
 
 /// The messages that no summary may take from the model, and what they are.
 pub(crate) fn protected<'a>(ground: &Ground<'a>) -> Vec<(&'a Arc<Message>, &'static str)> {
-    let blocks = Blocks::find(ground.messages.iter().copied()).positions();
-    let named = spared(ground, &blocks).into_iter().enumerate().filter_map(|(at, cause)| {
-        let name = match cause? {
-            SparedCause::Pinned => "pinned message",
-            SparedCause::Open => "open call",
-            SparedCause::LatestUser => "current request",
-            SparedCause::System
-            | SparedCause::Block
-            | SparedCause::Unheard
-            | SparedCause::Task
-            | SparedCause::Role
-            | SparedCause::UserText
-            | SparedCause::Relevant => return None,
-        };
-        Some((ground.messages[at], name))
-    });
-    named.collect()
+    let (blocks, turns) = (Members::of(&ground.messages), turn_starts(&ground.messages));
+    let spared = spared(ground, &blocks, &turns).into_iter().enumerate();
+    spared.filter_map(|(at, cause)| Some((ground.messages[at], protected_name(cause?)?))).collect()
 }
 
 /// For each position, why it stays, if so.
-fn spared(ground: &Ground<'_>, blocks: &[Vec<usize>]) -> Vec<Option<SparedCause>> {
+fn spared(ground: &Ground<'_>, blocks: &Members, turns: &[usize]) -> Vec<Option<SparedCause>> {
     let (messages, policy) = (&ground.messages, ground.policy);
     let mut spared: Vec<Option<SparedCause>> =
         messages.iter().map(|m| own_cause(ground, m)).collect();
-    let speaks = |message: &&Arc<Message>| is_spoken(message) && ground.agent.hears(message);
+    let speaks = |message: &&Arc<Message>| is_spoken(message) && Agent::Main.hears(message);
     if let Some(latest) = messages.iter().rposition(speaks) {
         spared[latest].get_or_insert(SparedCause::LatestUser);
     }
-    for block in blocks {
-        let has_pin = block.iter().any(|&at| spared[at] == Some(SparedCause::Pinned));
-        let heard = block.iter().map(|&at| &**messages[at]);
-        let heard = heard.filter(|message| ground.agent.hears(message));
-        let cause = if has_pin {
+    for block in blocks.iter() {
+        let own = || block.iter().filter_map(|&at| spared[at as usize]);
+        let cause = if own().any(|cause| cause == SparedCause::Pinned) {
             SparedCause::Pinned
-        } else if !is_answered(heard) {
+        } else if !is_answered(messages, block, own().any(|cause| cause == SparedCause::Unheard)) {
             SparedCause::Open
-        } else if block.iter().any(|&at| spared[at].is_some()) {
+        } else if own().next().is_some() {
             SparedCause::Block
         } else {
             continue;
         };
-        block.iter().for_each(|&at| spared[at] = spared[at].or(Some(cause)));
+        block.iter().for_each(|&at| _ = spared[at as usize].get_or_insert(cause));
     }
     if policy.keep_relevant > 0 && !ground.relevant.is_empty() {
-        spare_relevant(ground, &mut spared);
+        spare_relevant(ground, turns, &mut spared);
     }
     spared
 }
 
-/// Whether every call of a tool block has a result in it.
-fn is_answered<'a>(block: impl Iterator<Item = &'a Message> + Clone) -> bool {
-    let results = block.clone().filter_map(Message::as_result);
-    let results: BTreeSet<&CallId> = results.map(|result| &result.call).collect();
-    block.flat_map(Message::calls).all(|call| results.contains(&call.id))
+/// Whether every call of a tool block has a result in it that is heard.
+fn is_answered(messages: &[&Arc<Message>], block: &[u32], has_unheard: bool) -> bool {
+    let heard = || {
+        let block = block.iter().map(|&at| &**messages[at as usize]);
+        block.filter(|message| !has_unheard || Agent::Main.hears(message))
+    };
+    let results = || heard().filter_map(Message::as_result).map(|result| &result.call);
+    let calls = || heard().flat_map(Message::calls).map(|call| &call.id);
+    // Nearly always each call is answered once, in order.
+    calls().eq(results()) || {
+        let results: BTreeSet<&CallId> = results().collect();
+        calls().all(|call| results.contains(call))
+    }
 }
 
 fn own_cause(ground: &Ground<'_>, message: &Message) -> Option<SparedCause> {
     let (policy, role) = (ground.policy, message.role());
-    if !ground.agent.hears(message) {
+    if !Agent::Main.hears(message) {
         Some(SparedCause::Unheard)
     } else if role == Role::System {
         Some(SparedCause::System)
-    } else if ground.pinned.contains(&message.id) {
+    } else if !ground.pinned.is_empty() && ground.pinned.contains(&message.id) {
         Some(SparedCause::Pinned)
-    } else if ground.task.as_ref() == Some(&message.id) {
-        Some(SparedCause::Task)
     } else if policy.keep_user_texts && role == Role::User {
         Some(SparedCause::UserText)
     } else {
@@ -190,9 +194,8 @@ fn own_cause(ground: &Ground<'_>, message: &Message) -> Option<SparedCause> {
 }
 
 /// Spares the turns of the messages that have most to do with the current request.
-fn spare_relevant(ground: &Ground<'_>, spared: &mut [Option<SparedCause>]) {
+fn spare_relevant(ground: &Ground<'_>, turns: &[usize], spared: &mut [Option<SparedCause>]) {
     let messages = &ground.messages;
-    let turns = turn_starts(messages);
     let places: HashMap<&MessageId, usize> =
         messages.iter().enumerate().map(|(at, message)| (&message.id, at)).collect();
     let mut chosen = BTreeSet::new();
@@ -216,16 +219,26 @@ fn is_spoken(message: &Message) -> bool {
     message.role() == Role::User && !message.is_blank()
 }
 
-/// Where turns begin: where a user speaks after another.
+/// Where turns begin: where a user speaks after another. What is said to a sub-agent begins
+/// none.
 fn turn_starts(messages: &[&Arc<Message>]) -> Vec<usize> {
-    let is_user = |at: usize| messages[at].role() == Role::User;
-    let begins = |at: &usize| *at == 0 || is_user(*at) && !is_user(*at - 1);
-    (0..messages.len()).filter(begins).collect()
+    let (mut starts, mut was_user) = (Vec::new(), false);
+    for (at, message) in messages.iter().enumerate() {
+        if at > 0 && !Agent::Main.hears(message) {
+            continue;
+        }
+        let is_user = message.role() == Role::User;
+        if at == 0 || is_user && !was_user {
+            starts.push(at);
+        }
+        was_user = is_user;
+    }
+    starts
 }
 
 /// Where units begin: turns, and in the running turn steps.
-fn starts(messages: &[&Arc<Message>]) -> Vec<usize> {
-    let mut starts = turn_starts(messages);
+fn starts(messages: &[&Arc<Message>], turns: &[usize]) -> Vec<usize> {
+    let mut starts = turns.to_vec();
     let running = starts.last().copied().unwrap_or(0);
     starts.extend(steps(messages, running));
     starts.dedup();
@@ -234,13 +247,14 @@ fn starts(messages: &[&Arc<Message>]) -> Vec<usize> {
 
 /// Where the steps of a turn begin.
 fn steps<'a>(messages: &'a [&Arc<Message>], turn: usize) -> impl Iterator<Item = usize> + 'a {
-    (turn + 1..messages.len()).filter(|&at| messages[at].role() == Role::Assistant)
+    let is_step =
+        |message: &Message| message.role() == Role::Assistant && Agent::Main.hears(message);
+    (turn + 1..messages.len()).filter(move |&at| is_step(messages[at]))
 }
 
 /// From here on all stays.
-fn floor(ground: &Ground<'_>, starts: &[usize]) -> usize {
+fn floor(ground: &Ground<'_>, turns: &[usize], starts: &[usize]) -> usize {
     let (messages, policy) = (&ground.messages, ground.policy);
-    let turns = turn_starts(messages);
     let running = turns.last().copied().unwrap_or(0);
     if policy.keep_turns > 0 {
         let first = turns.len().saturating_sub(policy.keep_turns + 1);
@@ -254,5 +268,37 @@ fn floor(ground: &Ground<'_>, starts: &[usize]) -> usize {
             let first = steps[steps.len() - kept];
             starts.iter().copied().find(|&start| start >= first).unwrap_or(first)
         }
+    }
+}
+
+/// The positions of the messages of each tool block, ascending, all in one list.
+struct Members {
+    positions: Vec<u32>,
+    /// Where each block ends in it.
+    ends: Vec<usize>,
+}
+
+impl Members {
+    fn of(messages: &[&Arc<Message>]) -> Self {
+        let blocks = Blocks::find(messages.iter().copied());
+        let mut ends = vec![0; blocks.count()];
+        blocks.members().for_each(|(_, block)| ends[block] += 1);
+        let mut next = 0;
+        for end in &mut ends {
+            // First where a block begins; it ends where its last position is put.
+            (*end, next) = (next, next + *end);
+        }
+        let mut positions = vec![0; next];
+        for (position, block) in blocks.members() {
+            positions[ends[block]] = position as u32;
+            ends[block] += 1;
+        }
+        Self { positions, ends }
+    }
+
+    /// Each block; none is empty.
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, &end)| &self.positions[begin..end])
     }
 }

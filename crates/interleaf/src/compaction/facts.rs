@@ -1,18 +1,15 @@
 //! Facts: what a summary must repeat word for word.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use interleaf_model::{Message, MessageId, PartRef, Role, ToolCall};
+use interleaf_model::MessageId;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use smol_str::SmolStr;
 
 use crate::Error;
-
-/// The longest fact: a longer match is no fact but a text.
-const LONGEST: usize = 300;
 
 /// Which facts must survive: those that a pattern finds, in what some say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,12 +25,19 @@ pub struct FactRule {
     /// At most this many, the newest.
     #[serde(default = "most")]
     pub most: usize,
+    /// No match of more bytes than this: it is no fact but a text.
+    #[serde(default = "longest")]
+    pub longest: usize,
 }
 
 interleaf_model::only_objects!(FactRule);
 
 fn most() -> usize {
     100
+}
+
+fn longest() -> usize {
+    300
 }
 
 /// Where a fact is looked for.
@@ -50,6 +54,9 @@ pub enum FactSource {
     Assistant,
     /// In the arguments of calls.
     Calls,
+    /// The files that calls write: what the names of files are in the arguments of tools whose
+    /// names say that they write, edit, move or delete, and in patches.
+    Changes,
     /// In results.
     Results,
     /// In the results of this tool.
@@ -74,7 +81,8 @@ pub struct Fact {
 impl FactRule {
     /// A rule that looks in what users and the assistant say.
     pub fn new(name: impl Into<SmolStr>, pattern: &str) -> Self {
-        Self { name: name.into(), pattern: pattern.into(), from: FactSource::Said, most: most() }
+        let (from, most, longest) = (FactSource::Said, most(), longest());
+        Self { name: name.into(), pattern: pattern.into(), from, most, longest }
     }
 
     /// The same rule for another place.
@@ -83,9 +91,16 @@ impl FactRule {
         Self { from, ..self }
     }
 
-    /// Paths of files that are said, and lines that begin with `Decision:` or `Decided:`.
+    /// Paths of files that are said, files that calls write, and lines that begin with
+    /// `Decision:` or `Decided:`. What a call merely reads or lists is not kept: a folder may
+    /// have thousands.
     pub fn usual() -> Vec<Self> {
-        vec![Self::paths(), Self::decisions()]
+        vec![Self::paths(), Self::changes(), Self::decisions()]
+    }
+
+    /// Files that calls write, by the whole name that the call has for them.
+    pub fn changes() -> Self {
+        Self::new("changed file", r".+").from(FactSource::Changes)
     }
 
     /// Paths with a slash or a known ending.
@@ -120,128 +135,76 @@ impl FactRule {
         self.regex().map(drop)
     }
 
-    fn regex(&self) -> Result<Regex, Error> {
-        Regex::new(&self.pattern).map_err(|e| {
+    /// The pattern, ready to look. To make it so takes longer than to plan a compaction, and
+    /// the same few are asked for again and again.
+    pub(super) fn regex(&self) -> Result<Regex, Error> {
+        static READY: Mutex<BTreeMap<Arc<str>, Regex>> = Mutex::new(BTreeMap::new());
+        const MOST: usize = 64;
+        let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = ready.get(&self.pattern) {
+            return Ok(known.clone());
+        }
+        let made = Regex::new(&self.pattern).map_err(|e| {
             let name = &self.name;
             Error::rule(format!("the pattern of the facts {name:?} is none: {e}"))
-        })
+        })?;
+        if ready.len() >= MOST {
+            ready.clear();
+        }
+        ready.insert(self.pattern.clone(), made.clone());
+        Ok(made)
     }
 }
 
-impl FactSource {
-    fn is_said_by(&self, message: &Message, part: &PartRef<'_>) -> bool {
-        let role = message.role();
-        let is_text = matches!(part, PartRef::Text(_));
-        match self {
-            Self::Said => is_text && matches!(role, Role::User | Role::Assistant),
-            Self::User => is_text && role == Role::User,
-            Self::Assistant => is_text && role == Role::Assistant,
-            Self::Calls => matches!(part, PartRef::Call(_)),
-            Self::Results => is_text && role == Role::Tool,
-            Self::Tool(name) => {
-                let said = message.as_result().and_then(|result| result.name.as_ref());
-                is_text && said.is_some_and(|tool| tool.as_str() == name)
-            }
-            Self::All => is_text || matches!(part, PartRef::Call(_)),
+/// The facts in what gives way to a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Facts {
+    /// Those that must survive, the newest first within each rule, each once.
+    pub kept: Vec<Fact>,
+    /// Those that need not, for they are past a limit of their rule.
+    pub left_out: Vec<PastLimit>,
+}
+
+/// Facts that need not survive, for they are past a limit of their rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PastLimit {
+    /// The name of the rule.
+    pub rule: SmolStr,
+    /// Past which limit.
+    pub limit: FactLimit,
+    /// How many.
+    pub n: usize,
+}
+
+/// A limit of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FactLimit {
+    /// It keeps this many at most, the newest.
+    Most(usize),
+    /// It keeps none of more bytes than this.
+    Longest(usize),
+}
+
+impl Facts {
+    /// How many need not survive.
+    pub fn n_left_out(&self) -> usize {
+        self.left_out.iter().map(|left_out| left_out.n).sum()
+    }
+}
+
+impl fmt::Display for PastLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, limit, n } = self;
+        match limit {
+            FactLimit::Most(most) => write!(f, "{rule}: {n} beyond the newest {most}"),
+            FactLimit::Longest(bytes) => write!(f, "{rule}: {n} of more than {bytes} bytes"),
         }
     }
 }
-
-/// Patterns that are ready to look.
-pub(crate) struct Finder {
-    rules: Vec<(FactRule, Regex)>,
-}
-
-impl Finder {
-    pub(crate) fn of(rules: &[FactRule]) -> Result<Self, Error> {
-        let ready = rules.iter().map(|rule| Ok((rule.clone(), rule.regex()?)));
-        Ok(Self { rules: ready.collect::<Result<_, Error>>()? })
-    }
-}
-
-/// The facts in these messages and in the text of the summary before, the newest first within
-/// each rule, each once.
-pub(crate) fn find<'a>(
-    finder: &Finder,
-    messages: impl DoubleEndedIterator<Item = &'a Arc<Message>> + Clone,
-    earlier: Option<&str>,
-) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    for (rule, regex) in &finder.rules {
-        let mut seen: BTreeSet<SmolStr> = BTreeSet::new();
-        let mut note = |fact: &str, message: Option<&MessageId>| {
-            let fact = fact.trim();
-            if fact.is_empty() || fact.len() > LONGEST || seen.len() >= rule.most {
-                return;
-            }
-            let text = SmolStr::new(fact);
-            if seen.insert(text.clone()) {
-                facts.push(Fact { rule: rule.name.clone(), text, message: message.cloned() });
-            }
-        };
-        let mut add = |text: &str, message: Option<&MessageId>| {
-            for found in regex.captures_iter(text) {
-                let group = (1..found.len()).find_map(|n| found.get(n));
-                let Some(fact) = group.or_else(|| found.get(0)) else { continue };
-                note(fact.as_str(), message);
-            }
-        };
-        for message in messages.clone().rev() {
-            for part in message.parts().filter(|part| rule.from.is_said_by(message, part)) {
-                match part {
-                    PartRef::Text(text) => add(&text.text, Some(&message.id)),
-                    PartRef::Call(call) => {
-                        argument_texts(call).iter().for_each(|text| add(text, Some(&message.id)));
-                    }
-                    PartRef::Thinking(_)
-                    | PartRef::Image(_)
-                    | PartRef::File(_)
-                    | PartRef::Opaque(_) => {}
-                }
-            }
-        }
-        let earlier = earlier.unwrap_or_default();
-        add(earlier, None);
-        // A digest lists facts without the words around them by which they were found.
-        listed(earlier, &rule.name).for_each(|fact| note(fact, None));
-    }
-    facts
-}
-
-/// What the arguments of a call say: their texts and numbers, without the escapes of JSON.
-pub(super) fn argument_texts(call: &ToolCall) -> Vec<String> {
-    let whole = call.arguments.as_str();
-    let mut texts = Vec::new();
-    if let Ok(value) = serde_json::from_str::<Value>(whole) {
-        let mut open = vec![&value];
-        while let Some(value) = open.pop() {
-            match value {
-                Value::String(text) => texts.push(text.clone()),
-                Value::Number(number) => texts.push(number.to_string()),
-                Value::Array(some) => open.extend(some.iter().rev()),
-                Value::Object(fields) => open.extend(fields.values().rev()),
-                Value::Null | Value::Bool(_) => {}
-            }
-        }
-    } else {
-        texts.push(whole.to_owned());
-    }
-    texts
-}
-
-/// The facts of a rule in a text that was made by [`list`].
-fn listed<'a>(text: &'a str, rule: &str) -> impl Iterator<Item = &'a str> {
-    let heading = format!("{rule}:");
-    let mut is_listed = false;
-    text.lines().filter_map(move |line| {
-        let fact = line.strip_prefix(ITEM).filter(|_| is_listed);
-        is_listed = fact.is_some() || line == heading;
-        fact
-    })
-}
-
-/// What stands before each fact of a list.
-const ITEM: &str = "- ";
 
 /// The facts under the names of their rules.
 pub(super) fn list(facts: &[Fact]) -> String {
@@ -251,7 +214,7 @@ pub(super) fn list(facts: &[Fact]) -> String {
     for rule in rules {
         text += &format!("\n{rule}:\n");
         for fact in facts.iter().filter(|fact| fact.rule == rule) {
-            text += &format!("{ITEM}{}\n", fact.text);
+            text += &format!("- {}\n", fact.text);
         }
     }
     text

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CompactedReport, Compaction, Figures, SparedCause};
+use super::{CompactedReport, Compaction, Figures, FormCause, SparedCause, SummaryForm};
 
 /// As many messages that stay are named.
 const NAMED: usize = 20;
@@ -17,10 +17,39 @@ impl SparedCause {
             Self::Block => "of one tool block with one that stays",
             Self::Unheard => "another agent's",
             Self::LatestUser => "the user's latest words",
-            Self::Task => "the sub-agent's task",
             Self::Role => "of a role that the policy keeps",
             Self::UserText => "what a user said",
             Self::Relevant => "has words of the current request",
+        }
+    }
+}
+
+impl fmt::Display for SummaryForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Extended => "the session's own request, with one more message",
+            Self::Transcript => "a transcript of what goes",
+        })
+    }
+}
+
+impl fmt::Display for FormCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cheaper { extended, transcript: Some(whole) } => {
+                write!(f, "with its cache it costs as much as {extended} tokens, not {whole}")
+            }
+            Self::Cheaper { transcript: None, .. } => f.write_str("a transcript does not fit"),
+            Self::Dearer { extended, transcript } => write!(
+                f,
+                "it costs {transcript} tokens, the session's own request as much as {extended}"
+            ),
+            Self::OtherModel => f.write_str("another model than the session's own writes it"),
+            Self::NothingCached => f.write_str("no request was recorded, so no cache has it"),
+            Self::LeavesOut => f.write_str("the session's own request would leave some of it out"),
+            Self::Waits => f.write_str("the session's own request waits for results"),
+            Self::UnknownCache => f.write_str("the rules of the model's cache are not known"),
+            Self::Refused => f.write_str("a text was refused before"),
         }
     }
 }
@@ -55,11 +84,13 @@ impl fmt::Display for Compaction {
             Some(from) => writeln!(f, ": all from {from} on")?,
             None => writeln!(f)?,
         }
-        for spared in self.spared.iter().take(NAMED) {
-            writeln!(f, "          {}, {}", spared.message, spared.cause.words())?;
-        }
-        if let Some(more) = self.spared.len().checked_sub(NAMED + 1) {
-            writeln!(f, "          and {} more", more + 1)?;
+        for some in [&self.spared, &self.newest] {
+            for spared in some.iter().take(NAMED) {
+                writeln!(f, "          {}, {}", spared.message, spared.cause.words())?;
+            }
+            if let Some(more) = some.len().checked_sub(NAMED + 1) {
+                writeln!(f, "          and {} more", more + 1)?;
+            }
         }
         let percent = self.after as f64 / self.figures.limit.max(1) as f64 * 100.0;
         writeln!(f, "after   at most {} tokens, {percent:.0} %", self.after)
@@ -68,11 +99,18 @@ impl fmt::Display for Compaction {
 
 impl fmt::Display for CompactedReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n_messages, before, after, n_facts } = self;
-        write!(
-            f,
-            "{n_messages} messages of {before} tokens gave way to {after} tokens with {n_facts} \
-             facts"
-        )
+        let Self { n_messages, before, after, .. } = self;
+        write!(f, "{n_messages} messages of {before} tokens gave way to {after} tokens with ")?;
+        f.write_str(&self.facts())
+    }
+}
+
+impl CompactedReport {
+    /// How many facts were kept, and how many not, in a few words.
+    pub fn facts(&self) -> String {
+        match (self.n_facts, self.n_left_out) {
+            (n, 0) => format!("{n} facts"),
+            (n, left_out) => format!("{n} facts ({left_out} more are past a limit of the policy)"),
+        }
     }
 }

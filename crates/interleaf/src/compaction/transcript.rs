@@ -107,7 +107,8 @@ fn said(out: &mut String, text: &str, length: usize) {
     }
 }
 
-fn shortened(text: &str, length: usize) -> String {
+/// A text of about this many characters at most, without its middle if it has more.
+pub(crate) fn shortened(text: &str, length: usize) -> String {
     let n = text.chars().count();
     if n <= length {
         return text.to_owned();

@@ -2,10 +2,11 @@
 
 mod ask;
 mod copied;
+mod keep;
 mod take;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
 
@@ -14,9 +15,7 @@ use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId};
 
 use super::{Session, now};
-use crate::compaction::{
-    Compaction, CompactionPolicy, Fact, Figures, Finder, Ground, Trigger, cover, find,
-};
+use crate::compaction::{Compaction, CompactionPolicy, Covers, Figures, Ground, Trigger, cover};
 use crate::preview::pinned;
 use crate::text_form::TextForm;
 use crate::{Error, Target};
@@ -86,15 +85,14 @@ impl Session {
             0 => Vec::new(),
             n => self.relevant(n).await?,
         };
-        let earlier = recipe.summary.as_deref().cloned();
+        let earlier = recipe.summary.clone();
         let Counted { messages, tokens, figures, summary } =
             counted(&self.conversation, &recipe, &ledger, target);
         if when.is_some_and(|when| !when.is_due(&figures)) {
             return Ok(Err(NoPlan::NotDue));
         }
         let pinned = pinned(&self.conversation);
-        let agent = &Agent::Main;
-        let ground = Ground { messages, agent, pinned, tokens, relevant, task: None, policy };
+        let ground = Ground { messages, pinned, tokens, relevant, policy };
         let Figures { tokens: before, fixed, limit, .. } = figures;
         let history = before.saturating_sub(fixed + summary);
         let down_to = (limit.min(before) as f64 * policy.down_to) as u64;
@@ -117,11 +115,9 @@ impl Session {
         if when.is_some() && before.saturating_sub(after) < (before as f64 * LEAST_GAIN) as u64 {
             return Ok(Err(NoPlan::NoGain));
         }
-        let messages: Vec<Arc<Message>> =
+        let messages: Arc<[Arc<Message>]> =
             cover.gone.iter().map(|&at| ground.messages[at].clone()).collect();
-        let new = messages.iter().map(|message| message.id.clone());
-        let before = earlier.iter().flat_map(|summary| summary.covers.iter().cloned());
-        let covers: BTreeSet<MessageId> = new.chain(before).collect();
+        let covers = Covers::of(messages.clone(), earlier.clone());
         let next = cover.gone.last().map_or(0, |last| last + 1)..ground.messages.len();
         let stays_from = next
             .filter(|&at| ground.tokens[at].is_some())
@@ -136,6 +132,7 @@ impl Session {
             covers,
             n_messages: messages.len(),
             spared: cover.spared,
+            newest: cover.newest,
             stays_from,
             covered,
             after,
@@ -211,10 +208,10 @@ fn counted<'a>(
     let shown_ones: Vec<&Arc<Message>> =
         zipped.filter(|(_, shown)| **shown).map(|(message, _)| *message).collect();
     let n_threads = available_parallelism().map_or(1, |n| n.get());
-    let counts = ledger.messages(&shown_ones, n_threads);
-    let history: u64 = counts.iter().sum();
-    let mut counts = counts.into_iter();
-    let tokens = shown.into_iter().map(|shown| if shown { counts.next() } else { None }).collect();
+    let mut counts = ledger.messages(&shown_ones, n_threads).into_iter();
+    let tokens: Vec<Option<u64>> =
+        shown.into_iter().map(|shown| if shown { counts.next() } else { None }).collect();
+    let history: u64 = tokens.iter().flatten().sum();
     let summary = recipe.summary.as_ref().map_or(0, |summary| ledger.text(&summary.text));
     let fixed = fixed(recipe, ledger);
     let limit = recipe.budget.unwrap_or_else(|| target.budget()).limit();
@@ -238,21 +235,4 @@ fn fixed(recipe: &Recipe, ledger: &Ledger) -> u64 {
 /// The most tokens of a summary of this many.
 fn most(policy: &CompactionPolicy, covered: u64) -> u64 {
     policy.summary_tokens.min((covered as f64 * (1.0 - policy.margin)) as u64)
-}
-
-/// The facts in what gives way, looked for once.
-fn facts<'a>(
-    compaction: &'a Compaction,
-    policy: &CompactionPolicy,
-) -> Result<Cow<'a, [Fact]>, Error> {
-    if let Some((rules, facts)) = compaction.found.get()
-        && *rules == policy.facts
-    {
-        return Ok(Cow::Borrowed(facts));
-    }
-    let finder = Finder::of(&policy.facts)?;
-    let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
-    let facts = find(&finder, compaction.messages.iter(), earlier);
-    _ = compaction.found.set((policy.facts.clone(), facts.clone()));
-    Ok(Cow::Owned(facts))
 }

@@ -30,6 +30,7 @@ mod auto;
 mod bound;
 mod carrier;
 mod compaction;
+mod compaction_facts;
 mod copies;
 mod expiry;
 mod fence;

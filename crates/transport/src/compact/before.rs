@@ -4,7 +4,7 @@ use interleaf::assemble::{Agent, Recipe};
 use interleaf::compaction::CompactionPolicy;
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 
-use super::{CompactedBecause, Compacts, Room, name};
+use super::{By, CompactedBecause, Compacts, Room, name};
 use crate::failed::Failed;
 use crate::incoming::Deadline;
 use crate::{Attempts, Error, ErrorKind, Transport};
@@ -38,12 +38,14 @@ impl Transport {
             }
             return Ok(());
         }
+        let writer = how.writer.as_ref().unwrap_or(target);
+        let by = By { policy, own: (recipe, target), writer, total };
         let timed_out = |failed| Error::of(failed, name(target), Attempts::default());
         let prepared = under_way.taken(session.id(), total).await;
         if let Some(prepared) = prepared.map_err(timed_out)? {
             let (plan, written) = prepared?;
-            let because = (policy, CompactedBecause::Prepared);
-            match self.take_in(session, plan, written, because, target).await {
+            let plan = (plan, CompactedBecause::Prepared);
+            match self.take_in(session, plan, written, by).await {
                 Ok(done) => {
                     room.done.push(done);
                     return Ok(());
@@ -53,7 +55,6 @@ impl Transport {
                 Err(e) => return Err(e),
             }
         }
-        let writer = how.writer.as_ref().unwrap_or(target);
         let plan = session.compaction(policy, recipe, target).await.map_err(refused);
         let done = match plan {
             Ok(None) => {
@@ -62,8 +63,7 @@ impl Transport {
                 return Ok(());
             }
             Ok(Some(plan)) => {
-                let (because, own) = ((policy, CompactedBecause::Due), (recipe, target));
-                self.carry_out_until(total, session, plan, because, (own, writer)).await
+                self.carry_out_until(session, (plan, CompactedBecause::Due), by).await
             }
             Err(e) => Err(e),
         };

@@ -109,7 +109,8 @@ impl CompactionDone {
 /// A line for a person.
 impl fmt::Display for CompactionDone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CompactedReport { n_messages, before, after, n_facts, .. } = self.report;
+        let CompactedReport { n_messages, before, after, .. } = self.report;
+        let facts = self.report.facts();
         let who = match (&self.without_model, self.texts.last()) {
             (None, Some(text)) => format!("a summary by {} ({})", text.vendor, text.model),
             _ => "a digest, made without a model".to_owned(),
@@ -123,7 +124,7 @@ impl fmt::Display for CompactionDone {
         write!(
             f,
             "{n_messages} messages of {before} tokens gave way to {who}, of {after} tokens with \
-             {n_facts} facts{because}"
+             {facts}{because}"
         )
     }
 }

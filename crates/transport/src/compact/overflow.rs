@@ -13,7 +13,7 @@ use interleaf::wire::ApiErrorKind;
 use interleaf::{Session, Target};
 
 use super::before::{at_once, is_no_room};
-use super::{CompactedBecause, CompactionDone, Compacts, name};
+use super::{By, CompactedBecause, CompactionDone, Compacts, name};
 use crate::attempt::Because;
 use crate::incoming::Deadline;
 use crate::{Error, ErrorKind, Transport};
@@ -117,9 +117,9 @@ impl Transport {
             let done = match session.compaction(&policy, &smaller, target).await {
                 Ok(Some(plan)) => {
                     let writer = how.writer.as_ref().unwrap_or(target);
-                    let because = (&policy, CompactedBecause::Overflow);
-                    let asked = ((&smaller, target), writer);
-                    self.carry_out_until(total, session, plan, because, asked).await.map(Some)
+                    let by = By { policy: &policy, own: (&smaller, target), writer, total };
+                    let plan = (plan, CompactedBecause::Overflow);
+                    self.carry_out_until(session, plan, by).await.map(Some)
                 }
                 Ok(None) => Ok(None),
                 Err(e) => Err(refused(e)),

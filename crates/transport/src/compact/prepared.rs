@@ -11,7 +11,7 @@ use interleaf::{Session, Target};
 use tokio::task::JoinHandle;
 
 use super::before::{at_once, is_no_room};
-use super::{Compacting, Written, name};
+use super::{By, Compacting, Written, name};
 use crate::failed::Failed;
 use crate::incoming::Deadline;
 use crate::{Attempts, Error, ErrorKind, Transport};
@@ -63,9 +63,9 @@ impl UnderWay {
         let (recipe, target) = (recipe.clone(), target.clone());
         let writer = how.writer.clone().unwrap_or_else(|| target.clone());
         let task = tokio::spawn(async move {
-            let own = (&recipe, &target);
-            let policy = (&policy, transport.total());
-            let written = transport.write(&mut copy, &mut plan, policy, own, &writer).await?;
+            let (own, total) = ((&recipe, &target), transport.total());
+            let by = By { policy: &policy, own, writer: &writer, total };
+            let written = transport.write(&mut copy, &mut plan, by).await?;
             Ok((plan, written))
         });
         let mut kept = self.lock();

@@ -2,13 +2,15 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use interleaf::model::Message;
 use interleaf::store::SessionId;
 use interleaf::wire::{Family, lint};
-use interleaf::{Next, Session, SummaryState, store};
-use interleaf_doubles::{Double, Settings, Summariser};
+use interleaf::{KeptSummary, Next, Session, SummaryState, store};
+use interleaf_doubles::{Double, Said, Settings, Summariser};
 
 use crate::compact::{at, policy, recipe, turn};
 use crate::families::transport;
@@ -19,6 +21,11 @@ const PORT: &str = "INTERLEAF_TEST_KILLED_PORT";
 
 /// How many times a process is killed while it compacts.
 const KILLS: usize = 100;
+
+/// What is said in the nth turn of a session.
+fn said(n: usize) -> [Message; 2] {
+    turn(n, n).0
+}
 
 fn say(what: &str, n: usize) {
     let mut out = std::io::stderr().lock();
@@ -41,10 +48,9 @@ async fn works_until_it_is_killed() {
     // Facts of all turns ever would outgrow any summary.
     policy.facts.clear();
     loop {
-        let n = session.conversation().log_len();
+        let n = session.conversation().log_len() / 2;
         for n in n..n + 12 {
-            let (said, _) = turn(n, n);
-            session.append_all(said.map(std::sync::Arc::new)).await.unwrap();
+            session.append_all(said(n).map(Arc::new)).await.unwrap();
         }
         say("said", session.conversation().log_len());
         say("compacting", 0);
@@ -77,6 +83,8 @@ async fn f4_after_a_kill_at_100_moments_of_a_compaction_nothing_is_lost_and_one_
     let target = at(&double, Family::Anthropic);
     let mut id = Session::create(store::open(&url).await.unwrap(), "").await.unwrap().id();
     let (mut n_kills, mut n_rounds, mut n_taken) = (0, 0, 0);
+    // The summaries of the session, as they were after the kill before.
+    let mut known = Vec::new();
     // How long the first and the second compaction of a process take, from those that are seen.
     let mut lasts = [Duration::from_millis(200); 2];
     while n_kills < KILLS {
@@ -84,6 +92,7 @@ async fn f4_after_a_kill_at_100_moments_of_a_compaction_nothing_is_lost_and_one_
         assert!(n_rounds < 20 * KILLS, "of {n_rounds} kills {n_kills} hit a compaction");
         if n_rounds % 10 == 0 {
             id = Session::create(store::open(&url).await.unwrap(), "").await.unwrap().id();
+            known.clear();
         }
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "kill::works_until_it_is_killed", "--ignored", "--nocapture"])
@@ -130,18 +139,40 @@ async fn f4_after_a_kill_at_100_moments_of_a_compaction_nothing_is_lost_and_one_
         let mut session = Session::open(store::open(&url).await.unwrap(), id).await.unwrap();
         let log: Vec<_> = session.conversation().log().cloned().collect();
         assert!(log.len() >= n_said, "{} of {n_said} messages are there", log.len());
+        // Every message is there as it was said, and no turn is half there.
+        let bodies = (0..log.len() / 2).flat_map(said).map(|message| message.body);
+        assert!(log.iter().map(|message| &message.body).eq(&bodies.collect::<Vec<_>>()));
         let summaries = session.summaries().await.unwrap();
+        // None of those before is gone or changed, other than that it is not sent any more.
+        let before = known.iter().map(|kept: &KeptSummary| (&kept.text, &kept.covers));
+        let same = summaries.iter().map(|kept| (&kept.text, &kept.covers)).take(known.len());
+        assert!(before.eq(same), "{known:?} {summaries:?}");
+        known.clone_from(&summaries);
         let active: Vec<_> = summaries.iter().filter(|s| s.state == SummaryState::Active).collect();
         assert!(active.len() <= 1, "{active:?}");
         assert_eq!(active.is_empty(), summaries.is_empty(), "the last one stays active");
         n_taken += usize::from(!active.is_empty());
-        for covered in active.iter().flat_map(|summary| &summary.covers) {
-            assert!(log.iter().any(|message| message.id == *covered));
+        let n_covered = active.first().map_or(0, |summary| summary.covers.len());
+        let texts: Vec<String> = active.iter().map(|summary| summary.text.to_string()).collect();
+        for text in &texts {
+            // Whole, as the model wrote it, or as it is made without one.
+            let answers = double.requests().into_iter().filter_map(|exchange| exchange.answer);
+            let is_same = |said: &Said| matches!(said, Said::Text(said) if said.trim() == *text);
+            let is_written = answers.flat_map(|answer| answer.parts).any(|said| is_same(&said));
+            assert!(is_written || text.contains("put together without a model"), "{text}");
         }
-        let Next::Send(next) = session.preview(&recipe(8_000), &target).await.unwrap() else {
+        // What is covered is the beginning of what was said; all else is sent, word for word.
+        let is_covered = |message: &Message| active[0].covers.contains(&message.id);
+        assert!(log.iter().take(n_covered).all(|message| is_covered(message)));
+        let Next::Send(next) = session.preview(&recipe(1_000_000), &target).await.unwrap() else {
             panic!("it waits");
         };
         let body = String::from_utf8(next.body.to_bytes()).unwrap();
+        let texts = texts.iter().cloned();
+        for text in texts.chain(log[n_covered..].iter().map(|message| message.text().into())) {
+            let written = serde_json::to_string(text.trim()).unwrap();
+            assert!(body.contains(written.trim_matches('"')), "{text} is not in {body}");
+        }
         let faults = lint::lint(&target.vendor, &body).unwrap();
         assert!(faults.is_empty(), "{faults:?}");
     }

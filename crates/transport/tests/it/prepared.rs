@@ -2,11 +2,11 @@
 
 use interleaf::Session;
 use interleaf::compaction::Trigger;
-use interleaf::conversation::{Operation, Truncate};
+use interleaf::conversation::{Operation, Replace, Truncate};
 use interleaf::model::Message;
 use interleaf::wire::Family;
-use interleaf_doubles::{Double, Settings};
-use interleaf_transport::{CompactedBecause, Compacting, Transport};
+use interleaf_doubles::{Answer, Asked, Brain as _, Double, Settings, Summariser};
+use interleaf_transport::{CompactedBecause, Compacting, Transport, WithoutModel};
 
 use crate::compact::{at, policy, recipe, talk, turn, worker};
 use crate::families::transport;
@@ -81,4 +81,57 @@ async fn one_summary_is_prepared_at_a_time() {
     }
     double.ended(4).await;
     assert_eq!(double.requests().len(), 4, "one summary, three answers");
+}
+
+/// A brain that writes a path into a summary only if it is told that it left it out, and not
+/// even then if it is stubborn.
+fn forgetful(path: String, is_stubborn: bool) -> impl Fn(&Asked) -> Answer {
+    move |asked: &Asked| {
+        let is_told = asked.texts().into_iter().any(|text| text.contains("it leaves out these"));
+        let is_summary = worker(asked) != Answer::text("That is done.");
+        match is_summary && (is_stubborn || !is_told) {
+            true => Summariser::new().forgetting(&*path).answer(asked).unwrap(),
+            false => worker(asked),
+        }
+    }
+}
+
+#[tokio::test]
+async fn h7_a_prepared_summary_that_breaks_the_contract_by_now_is_asked_for_again_and_then_a_digest()
+ {
+    for is_stubborn in [false, true] {
+        let (mut session, facts) = talk(7, 16).await;
+        let path = facts[0][0].clone();
+        let brain = forgetful(path.clone(), is_stubborn);
+        let double = Double::start(Settings::new().with_brain(brain)).await.unwrap();
+        let (target, recipe) = (at(&double, Family::Anthropic), recipe(9_000));
+        // What is said last keeps the path, so that the summary need not.
+        let last = format!("What is left to do in {path}?");
+        let last = session.append(Message::user(&last)).await.unwrap();
+        let transport = preparing();
+        transport.ask(&mut session, &recipe, &target).await.unwrap();
+        double.ended(2).await;
+        // It is gone when the summary is taken in.
+        let (index, message) = (last as usize, Message::user("What is left to do?"));
+        let other = Replace { index, message, split_blocks: false };
+        session.operate(Operation::Replace(other)).await.unwrap();
+        say_more(&mut session, 12).await;
+        let answer = transport.ask(&mut session, &recipe, &target).await.unwrap();
+        let [done] = answer.compactions.as_slice() else { panic!("{:?}", answer.compactions) };
+        assert_eq!(done.because, CompactedBecause::Prepared);
+        let refused: Vec<usize> = done.texts.iter().map(|text| text.refused.len()).collect();
+        match is_stubborn {
+            false => {
+                assert_eq!((refused, &done.without_model), (vec![1, 0], &None));
+            }
+            true => {
+                assert_eq!(refused, [1, 1]);
+                let Some(why @ WithoutModel::Refused(_)) = &done.without_model else { panic!() };
+                assert!(why.to_string().contains(&path), "{why}");
+            }
+        }
+        assert_eq!(double.requests().len(), 4, "two texts, two answers");
+        let summary = session.active_summary().await.unwrap().unwrap().text;
+        assert!(summary.contains(&path), "{summary}");
+    }
 }

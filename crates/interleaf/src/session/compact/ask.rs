@@ -9,13 +9,15 @@ use interleaf_wire::Decoder;
 
 use super::super::lane::{Lane, Made, Went};
 use super::super::{Session, now, request};
-use super::{facts, heard, most};
+use super::{heard, most};
 use crate::compaction::{
-    Compaction, CompactionPolicy, Fact, SummaryForm, SummaryRequest, again, extending,
-    instructions, transcript,
+    Compaction, CompactionPolicy, Fact, FormCause, SummaryForm, SummaryRequest, again, extending,
+    instructions, shortened, transcript,
 };
 use crate::{Error, ErrorKind, Impact, Next, Request, Single, StoredAnswers, Target};
 
+/// As much of a text that was refused is shown to its writer, by what a summary may have.
+const CHARACTERS_PER_TOKEN: usize = 6;
 /// The beginning of the first message that stays, by which a model finds it.
 const FIRST_WORDS: usize = 80;
 
@@ -53,21 +55,28 @@ impl Session {
         (recipe, target): (&Recipe, &Target),
         writer: &Target,
     ) -> Result<SummaryRequest, Error> {
-        let facts = facts(compaction, policy)?;
+        let facts = self.facts_to_keep(compaction, policy)?.kept;
         self.check_facts(compaction, (policy, &facts), target).await?;
         let plain = self.transcript_request(compaction, (policy, &facts), writer).await;
         let is_own = writer.vendor.name == target.vendor.name
             && writer.options.model == target.options.model;
-        if is_own && compaction.refused.is_empty() {
-            let extended = self.extended(compaction, (policy, &facts), recipe, writer).await?;
-            let whole = plain.as_ref().ok().map(|request| request.impact.tokens as f64);
-            if let Some((price, request)) = extended
-                && whole.is_none_or(|whole| price < whole)
-            {
-                return Ok(SummaryRequest { request, form: SummaryForm::Extended });
+        let extended = match (is_own, compaction.refused.is_empty()) {
+            (_, false) => Err(FormCause::Refused),
+            (false, true) => Err(FormCause::OtherModel),
+            (true, true) => self.extended(compaction, (policy, &facts), recipe, writer).await?,
+        };
+        let whole = plain.as_ref().ok().map(|request| request.impact.tokens);
+        let because = match (extended, whole) {
+            (Err(because), _) => because,
+            (Ok((price, _)), Some(transcript)) if price >= transcript as f64 => {
+                FormCause::Dearer { extended: price as u64, transcript }
             }
-        }
-        Ok(SummaryRequest { request: plain?, form: SummaryForm::Transcript })
+            (Ok((price, request)), transcript) => {
+                let because = FormCause::Cheaper { extended: price as u64, transcript };
+                return Ok(SummaryRequest { request, form: SummaryForm::Extended, because });
+            }
+        };
+        Ok(SummaryRequest { request: plain?, form: SummaryForm::Transcript, because })
     }
 
     /// Whether a summary can have all facts: no text keeps the contract otherwise.
@@ -100,7 +109,14 @@ impl Session {
         let ledger = self.ledger(&writer.options.model).await?;
         let system = instructions(policy, facts);
         let limit = writer.budget().limit();
-        let most = limit.saturating_sub(ledger.text(&system) + 2 * policy.summary_tokens);
+        let length = CHARACTERS_PER_TOKEN * policy.summary_tokens as usize;
+        // One that was refused for its length must not fill the window now.
+        let tries = compaction.refused.iter();
+        let tries: Vec<(String, String)> =
+            tries.map(|(text, why)| (shortened(text, length), again(why))).collect();
+        let tried: u64 = tries.iter().map(|(text, why)| ledger.text(text) + ledger.text(why)).sum();
+        let taken = ledger.text(&system) + 2 * policy.summary_tokens + tried;
+        let most = limit.saturating_sub(taken);
         let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
         let counts = (|text: &str| ledger.text(text), most);
         let text = transcript(&compaction.messages, earlier, counts).map_err(|least| {
@@ -112,11 +128,11 @@ impl Session {
         let mut conversation = Conversation::default();
         let mut say = |message: Message| conversation.append(message).map_err(Error::conversation);
         say(Message::user(&text))?;
-        for (refused, why) in &compaction.refused {
+        for (refused, why) in &tries {
             if !refused.trim().is_empty() {
                 say(Message::assistant(refused))?;
             }
-            say(Message::user(&again(why)))?;
+            say(Message::user(why))?;
         }
         let recipe = Recipe::new().with_system(system).with_ledger(ledger);
         let preview = Single::of(&conversation, &recipe).preview(Some(writer))?;
@@ -134,16 +150,16 @@ impl Session {
     }
 
     /// The session's next request with one more message, which asks for the summary, and what
-    /// it costs. Nothing, if that is not known.
+    /// it costs; or why there is none.
     async fn extended(
         &mut self,
         compaction: &Compaction,
         (policy, facts): (&CompactionPolicy, &[Fact]),
         recipe: &Recipe,
         target: &Target,
-    ) -> Result<Option<(f64, Request)>, Error> {
+    ) -> Result<Result<(f64, Request), FormCause>, Error> {
         if self.conversation.newest_request(None).is_none() {
-            return Ok(None);
+            return Ok(Err(FormCause::NothingCached));
         }
         let first_kept = first_words(&self.conversation, compaction);
         let text = extending(policy, facts, first_kept.as_deref());
@@ -155,20 +171,24 @@ impl Session {
         if let Some(budget) = &mut roomy.budget {
             budget.reserve = budget.reserve.min(policy.summary_tokens);
         }
-        let mut cheapest: Option<(f64, Request)> = None;
+        let mut cheapest = Err(FormCause::LeavesOut);
         for recipe in [recipe, &roomy] {
             let made = match self.made_beside(&conversation, recipe, target).await {
                 // A transcript is shorter.
                 Err(error) if error.kind() == ErrorKind::TooLarge => continue,
                 made => made?,
             };
-            let Some(request) = made.and_then(Next::request) else { continue };
+            let Some(request) = made.and_then(Next::request) else {
+                return Ok(Err(FormCause::Waits));
+            };
             if is_shortened(&request.report, compaction) {
                 continue;
             }
-            let Some(price) = request.impact.cost.as_ref().map(|cost| cost.price) else { continue };
-            if cheapest.as_ref().is_none_or(|(least, _)| price < *least) {
-                cheapest = Some((price, request));
+            let Some(price) = request.impact.cost.as_ref().map(|cost| cost.price) else {
+                return Ok(Err(FormCause::UnknownCache));
+            };
+            if cheapest.as_ref().map_or(true, |(least, _)| price < *least) {
+                cheapest = Ok((price, request));
             }
         }
         Ok(cheapest)

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use interleaf_assemble::{Agent, OpenBlock, Recipe, Summary};
+use interleaf_assemble::{OpenBlock, Recipe, Summary};
 use interleaf_model::{Finish, Message, MessageId, Reply};
 
 use super::super::Session;
-use super::{facts, heard, most};
+use super::{heard, most};
 use crate::compaction::{
     Compacted, CompactedReport, Compaction, CompactionPolicy, Fact, Ground, Held, Judged, Refusal,
-    check, digest, protected,
+    check, digest, protected, unsaid,
 };
 use crate::preview::pinned;
 use crate::{Error, Single, Target};
@@ -59,8 +59,16 @@ impl Session {
     ) -> Result<Judged, Error> {
         let text = answer.message.text();
         let mut refused = self.checked(compaction, policy, target, &text).await?.refused;
-        if matches!(answer.finish, Finish::Length | Finish::Cut) && refused != [Refusal::Empty] {
-            refused.insert(0, Refusal::CutOff);
+        let is_empty = refused == [Refusal::Empty];
+        let ended = match answer.finish {
+            _ if answer.message.calls().next().is_some() => Some(Refusal::Calls),
+            Finish::ToolCalls => Some(Refusal::Calls),
+            Finish::ContentFilter => Some(Refusal::Filtered),
+            Finish::Length | Finish::Cut | Finish::Paused if !is_empty => Some(Refusal::CutOff),
+            Finish::Length | Finish::Cut | Finish::Paused | Finish::Stop | Finish::Other(_) => None,
+        };
+        if let Some(ended) = ended {
+            refused.insert(0, ended);
         }
         Ok(judged(compaction, &text, refused))
     }
@@ -73,13 +81,14 @@ impl Session {
         text: &str,
     ) -> Result<Checked, Error> {
         let ledger = self.ledger(&target.options.model).await?;
-        let (facts, text) = (facts(compaction, policy)?, text.trim());
+        let text = text.trim();
         let stays = self.stays(compaction, text)?;
+        let facts = self.facts(compaction, policy)?.into_owned();
         let most = most(policy, compaction.covered);
         let language = policy.language.as_deref();
         let tokens = ledger.text(text);
-        let n_facts = facts.len();
-        let kept = stays.lost.into_iter().chain(facts.into_owned()).collect::<Vec<Fact>>();
+        let n_facts = (facts.kept.len(), facts.n_left_out());
+        let kept = stays.lost.into_iter().chain(facts.kept).collect::<Vec<Fact>>();
         let held = Held { facts: &kept, stays: &stays.messages, most, language };
         Ok(Checked { refused: check(text, tokens, &held), tokens, n_facts })
     }
@@ -97,10 +106,11 @@ impl Session {
         target: &Target,
     ) -> Result<CompactedReport, Error> {
         let ledger = self.ledger(&target.options.model).await?;
-        let facts = facts(compaction, policy)?;
         let stays = self.stays(compaction, "")?;
-        let n_facts = facts.len();
-        let kept = stays.lost.into_iter().chain(facts.into_owned()).collect::<Vec<Fact>>();
+        let facts = self.facts(compaction, policy)?.into_owned();
+        let n_facts = (facts.kept.len(), facts.n_left_out());
+        let kept = stays.lost.into_iter().chain(unsaid(facts.kept, &stays.messages));
+        let kept = kept.collect::<Vec<Fact>>();
         let most = most(policy, compaction.covered);
         let held = Held { facts: &kept, stays: &stays.messages, most, language: None };
         let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
@@ -120,7 +130,7 @@ impl Session {
 
     async fn put_summary(&mut self, compaction: &Compaction, text: &str) -> Result<(), Error> {
         let earlier = self.kept().await?.active_summary();
-        if earlier.as_deref() != compaction.earlier.as_ref() {
+        if earlier != compaction.earlier {
             return Err(Error::rule(
                 "another summary was taken in since this compaction was planned: plan it again",
             ));
@@ -130,7 +140,7 @@ impl Session {
 
     /// What the model still sees if this text becomes the summary, if all that gives way is
     /// still visible.
-    fn stays(&self, compaction: &Compaction, text: &str) -> Result<Stays, Error> {
+    pub(super) fn stays(&self, compaction: &Compaction, text: &str) -> Result<Stays, Error> {
         let heard = heard(&self.conversation);
         let gives_way = |message: &Message| compaction.covers.contains(&message.id);
         let n = heard.iter().filter(|message| gives_way(message)).count();
@@ -149,11 +159,9 @@ impl Session {
         let policy = CompactionPolicy::default();
         let ground = Ground {
             messages: heard,
-            agent: &Agent::Main,
             pinned: pinned(&self.conversation),
             tokens: Vec::new(),
             relevant: Vec::new(),
-            task: None,
             policy: &policy,
         };
         let mut covered = protected(&ground);
@@ -192,12 +200,13 @@ impl Session {
 struct Checked {
     refused: Vec<Refusal>,
     tokens: u64,
-    n_facts: usize,
+    /// How many facts must survive, and how many need not.
+    n_facts: (usize, usize),
 }
 
 /// What the model still sees beside a summary.
-struct Stays {
-    messages: Vec<Arc<Message>>,
+pub(super) struct Stays {
+    pub(super) messages: Vec<Arc<Message>>,
     /// Messages that must not go, and would.
     lost: Vec<Fact>,
 }
@@ -214,11 +223,15 @@ fn judged(compaction: &mut Compaction, text: &str, refused: Vec<Refusal>) -> Jud
 }
 
 fn summary_of(compaction: &Compaction, text: &str) -> Summary {
-    let (start, covers) = (compaction.start.clone(), compaction.covers.clone());
+    let (start, covers) = (compaction.start.clone(), BTreeSet::clone(&compaction.covers));
     Summary { text: text.into(), start, covers }
 }
 
-fn report(compaction: &Compaction, tokens: u64, n_facts: usize) -> CompactedReport {
-    let n_messages = compaction.n_messages;
-    CompactedReport { n_messages, before: compaction.covered, after: tokens, n_facts }
+fn report(
+    compaction: &Compaction,
+    after: u64,
+    (n_facts, n_left_out): (usize, usize),
+) -> CompactedReport {
+    let (n_messages, before) = (compaction.n_messages, compaction.covered);
+    CompactedReport { n_messages, before, after, n_facts, n_left_out }
 }
