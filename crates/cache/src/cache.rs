@@ -42,17 +42,20 @@ impl Cache {
         &self.rules
     }
 
-    /// Sends a prompt at a time, in seconds, which must not go back.
+    /// Sends a prompt at a time, in seconds.
     pub fn request(&mut self, prompt: &Prompt, at: u64) -> Used {
-        self.forget_unused(at);
-        let used = self.held.used(prompt, &self.rules, at);
+        let used = self.preview(prompt, at);
         self.keep(prompt, at);
         used
     }
 
-    /// The same, if nobody asks what it takes.
+    /// The same, if nobody asks what it takes. After a pause that is longer than its lifetime,
+    /// nothing is left of a prefix: what the session still uses is used by each of its requests,
+    /// so that it all goes at once.
     pub(crate) fn keep(&mut self, prompt: &Prompt, at: u64) {
-        self.forget_unused(at);
+        if self.is_unused(at) {
+            self.held = Held::of(&self.rules);
+        }
         let links = prompt.links();
         let Rules { minimum, lifetime, .. } = self.rules;
         match &mut self.held {
@@ -82,14 +85,6 @@ impl Cache {
             Held::Slot(slot) => slot.answered(links),
             // Nothing is written without a mark.
             Held::Marks(_) => {}
-        }
-    }
-
-    /// After a pause that is longer than its lifetime, nothing is left of a prefix. What the
-    /// session still uses is used by each of its requests, so that it all goes at once.
-    fn forget_unused(&mut self, at: u64) {
-        if self.is_unused(at) {
-            self.held = Held::of(&self.rules);
         }
     }
 

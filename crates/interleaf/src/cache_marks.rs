@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use interleaf_model::{
     AssistantPart, Body, ContentPart, Extra, Json, Message, Opaque, Parts, SystemPart, ToolResult,
+    json_text,
 };
 use interleaf_wire::Family;
 use memchr::memmem::{FinderRev, find};
@@ -18,6 +19,9 @@ const FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
 /// A part that is nothing but a mark, by its one field.
 const POINT: &str = "cachePoint";
+
+/// Where tools have the schemas of their arguments.
+const SCHEMAS: [&str; 4] = ["input_schema", "parameters", "inputSchema", "parametersJsonSchema"];
 
 /// The longest mark that a body has.
 pub(crate) const LONGEST: u64 = 96;
@@ -62,7 +66,9 @@ pub(crate) fn unmark_json(value: &mut Value) {
             for mark in FIELDS {
                 fields.shift_remove(mark);
             }
-            fields.values_mut().for_each(unmark_json);
+            // A tool may have a parameter of that name.
+            let others = fields.iter_mut().filter(|(name, _)| !SCHEMAS.contains(&name.as_str()));
+            others.for_each(|(_, value)| unmark_json(value));
         }
         Value::Array(items) => {
             items.retain(|item| item.get(POINT).is_none());
@@ -168,11 +174,50 @@ fn take(extra: &mut Extra) -> bool {
     }
     let mut found = false;
     let fields = extra.iter().filter_map(|(owner, fields)| {
-        let mut left: BTreeMap<&str, &RawValue> = serde_json::from_str(fields.as_str()).ok()?;
-        found |= FIELDS.map(|field| left.remove(field).is_some()).contains(&true);
-        Some((owner.clone(), Json::of(&left).ok()?)).filter(|_| !left.is_empty())
+        let Some(left) = without_marks(fields) else {
+            return Some((owner.clone(), fields.clone()));
+        };
+        found = true;
+        Some((owner.clone(), left)).filter(|(_, left)| left.as_str() != "{}")
     });
     let left = Extra::from_map(fields.collect()).unwrap_or_default();
     *extra = left;
     found
+}
+
+/// These fields without marks, each as it is written and in its order; nothing, if none is a mark.
+fn without_marks(fields: &Json) -> Option<Json> {
+    let order: serde_json::Map<String, Value> = serde_json::from_str(fields.as_str()).ok()?;
+    let written: BTreeMap<String, &RawValue> = serde_json::from_str(fields.as_str()).ok()?;
+    let is_mark = |name: &String| FIELDS.contains(&name.as_str());
+    order.keys().any(is_mark).then_some(())?;
+    let left = order.keys().filter(|name| !is_mark(name)).filter_map(|name| {
+        let value = written.get(name)?;
+        Some(format!("{}:{value}", json_text(name).ok()?))
+    });
+    Json::parse(&format!("{{{}}}", left.collect::<Vec<_>>().join(","))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{unmark_json, without_marks};
+    use interleaf_model::Json;
+    use serde_json::json;
+
+    #[test]
+    fn fields_stay_as_they_are_written_and_in_their_order_without_a_mark() {
+        let fields =
+            r#"{"title":"a","cache_control":{"type":"ephemeral"},"context":1.50,"a\"b":[]}"#;
+        let left = without_marks(&Json::parse(fields).unwrap()).unwrap();
+        assert_eq!(left.as_str(), r#"{"title":"a","context":1.50,"a\"b":[]}"#);
+        assert_eq!(without_marks(&left), None);
+    }
+
+    #[test]
+    fn a_parameter_with_the_name_of_a_mark_is_no_mark() {
+        let schema = json!({"properties": {"cache_control": {"type": "string"}}});
+        let mut tool = json!({"name": "fetch", "input_schema": schema, "cache_control": {}});
+        unmark_json(&mut tool);
+        assert_eq!(tool, json!({"name": "fetch", "input_schema": schema}));
+    }
 }

@@ -321,9 +321,11 @@ fn held_against(
     let how = parted.as_ref().map(|(found, placed)| (found, placed.as_ref()));
     let joined = join::of(made, before, (&cause, how), &mut wanted);
     let has_answer = joined.1.with_answer > joined.1.shared;
+    // What the API has reported is of the request before.
+    let is_told = joined.1.after.is_some() && joined.1.after == joined.0.seen().next();
     let (shared, cost) = cost::of(now, &mut trace, joined, &measure).unzip();
     let usage = before.and_then(|before| before.usage).filter(|usage| usage.prompt > 0);
-    let usage = usage.filter(|_| cause == BreakCause::Appended);
+    let usage = usage.filter(|_| is_told && cause == BreakCause::Appended);
     let reported = usage.zip(shared).map(|(usage, counted)| {
         // Nothing was computed with the last token that the model made.
         let answer = if has_answer { usage.completion.saturating_sub(1) } else { 0 };

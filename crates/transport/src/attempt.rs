@@ -144,7 +144,7 @@ impl fmt::Display for Attempt {
             None => write!(f, ": answered in {}", seconds(*took))?,
         }
         if let Some(cost) = impact.as_ref().and_then(|impact| impact.cost.as_ref()) {
-            let (read, computed) = (cost.read, cost.written + cost.computed);
+            let (read, computed) = (cost.read, cost.computed);
             write!(f, " (its cache should hold {read} tokens of the request, and not {computed})")?;
         }
         Ok(())

@@ -50,7 +50,9 @@ impl Marks {
 
     /// The longest prefix that is found.
     fn found<'p>(&self, prompt: &'p Prompt, now: Now) -> Option<&'p Link> {
-        let is_alive = |&at: &u64| now.lifetime.is_none_or(|lifetime| now.at - at <= lifetime);
+        // Clocks of two nodes may be apart, and a clock may be set back.
+        let pause = |at: u64| now.at.saturating_sub(at);
+        let is_alive = |&at: &u64| now.lifetime.is_none_or(|lifetime| pause(at) <= lifetime);
         let is_written = |link: &&Link| self.written.get(&link.key).is_some_and(is_alive);
         let found = self.heeded(prompt).filter_map(|mark| {
             let stops = prompt.links()[..=mark].iter().rev();

@@ -129,7 +129,7 @@ impl Measure {
                 let bytes = (next - place).max(1) as u64;
                 tokens + upto.saturating_sub(tokens) * past / bytes
             }
-            None => tokens + past * PER_THOUSAND / 1000,
+            None => tokens + past * self.per_thousand.unwrap_or(PER_THOUSAND) / 1000,
         }
     }
 

@@ -22,7 +22,7 @@ pub enum Verdict {
     /// As much was read as expected.
     AsPredicted,
     /// As much was read as expected, and no more could be: the request itself had broken the
-    /// prefix.
+    /// prefix, and costs more for it.
     OurMiss,
     /// Less was read than expected: the cache had expired, was evicted, or is another.
     TheirMiss,
@@ -60,13 +60,15 @@ impl Impact {
             false => usage.prompt * PERCENT / 100,
         };
         let tolerance = step.max(apart);
+        // Where the request goes on from an earlier one that the cache has, nothing was missed.
+        let is_dearer = self.cost.as_ref().is_some_and(|cost| cost.price > cost.unbroken);
         if usage.prompt == 0 {
             return None;
         }
         Some(match usage.cache_read {
             read if read + tolerance < predicted => Verdict::TheirMiss,
             read if read > predicted + tolerance => Verdict::More,
-            _ if self.cause.breaks() => Verdict::OurMiss,
+            _ if self.cause.breaks() && is_dearer => Verdict::OurMiss,
             _ => Verdict::AsPredicted,
         })
     }
