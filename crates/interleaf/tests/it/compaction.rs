@@ -206,6 +206,8 @@ proptest! {
             let next = session.preview(&free, &target).await.unwrap().request().unwrap();
             let body = String::from_utf8(next.body.to_bytes()).unwrap();
             assert!(body.contains("All went well."), "{body}");
+            let faults = interleaf::wire::lint::lint(&target.vendor, &body).unwrap();
+            assert!(faults.is_empty(), "{faults:?}");
             let dropped = next.report.findings().filter(|(_, finding)| {
                 finding.cause == interleaf::assemble::Cause::Summarised
             });
