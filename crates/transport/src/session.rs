@@ -24,6 +24,7 @@ use crate::attempt::Because;
 use crate::compact::{Overflows, Room};
 use crate::exchange::Begun;
 use crate::failed::Failed;
+use crate::stream::is_empty;
 use crate::tries::Course;
 use crate::{Attempts, Call, CompactionDone, Error, ErrorKind, Streaming, Transport};
 
@@ -268,7 +269,7 @@ async fn keep(
     reply: &Reply,
 ) -> Result<Option<Arc<Message>>, interleaf::Error> {
     let is_cut = reply.finish == interleaf::model::Finish::Cut;
-    if is_cut && reply.message.parts().next().is_none() {
+    if is_cut && is_empty(reply) {
         if let (Some(number), Some(usage)) = (reply.request, reply.usage) {
             session.note_usage(number, usage).await?;
         }

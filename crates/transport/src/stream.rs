@@ -49,7 +49,7 @@ impl Pump {
         // A text in which calls are looked for may be held back when it fails.
         let has_begun = || {
             let partial = self.decoder.partial();
-            self.has_content() || partial.is_some_and(|partial| partial.message.parts().count() > 0)
+            self.has_content() || partial.is_some_and(|partial| !is_empty(&partial))
         };
         if read.is_err() && has_begun() { Ok(()) } else { read }
     }
@@ -136,6 +136,12 @@ impl Pump {
     pub(crate) fn partial(&self) -> Option<Reply> {
         self.reply.clone().or_else(|| self.decoder.partial())
     }
+}
+
+/// Whether nothing was said, not even in thought.
+pub(crate) fn is_empty(reply: &Reply) -> bool {
+    let is_nothing = |part| matches!(part, PartRef::Text(text) if text.text.is_empty());
+    reply.message.parts().all(is_nothing)
 }
 
 /// The pieces of a whole answer.

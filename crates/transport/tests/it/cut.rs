@@ -149,3 +149,26 @@ async fn live_row_15_who_waits_for_the_whole_answer_keeps_what_came_of_the_last_
         assert_eq!(error.partial().unwrap().message.text(), "I look at it.", "{family}");
     }
 }
+
+#[tokio::test]
+async fn live_row_15_an_answer_that_fails_before_anything_was_said_leaves_its_usage_and_no_message()
+{
+    let head = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\
+                \"type\":\"message\",\"role\":\"assistant\",\"model\":\"c\",\"content\":[],\
+                \"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n";
+    let server = Server::start([Act::stream(head.as_bytes(), 1000).then(Piece::Cut)]).await;
+    let (mut session, target) = (session().await, target(Family::Anthropic, &server));
+    let transport = builder().retries(Retries::none()).build().unwrap();
+    for streams in [false, true] {
+        let (recipe, targets) = (Recipe::new(), std::slice::from_ref(&target));
+        let error = match streams {
+            false => transport.ask(&mut session, &recipe, &target).await.unwrap_err(),
+            true => match transport.ask_streaming(&mut session, &recipe, targets).await {
+                Ok(asking) => asking.finish().await.unwrap_err(),
+                Err(error) => error,
+            },
+        };
+        assert!(error.kept().is_none(), "{:?}", error.kept());
+        assert_eq!(session.conversation().log_len(), 1, "an empty message was kept");
+    }
+}
