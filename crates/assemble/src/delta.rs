@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashMap;
-use interleaf_model::{ContextKind, Entry, MessageId};
+use interleaf_model::{ContextKind, Entry, Message, MessageId};
 
 use crate::fence::Whole;
 use crate::{Authority, ContextText, Gap};
@@ -116,6 +116,11 @@ impl ShownContext {
     /// The elements, in the order in which they were shown.
     pub fn elements(&self) -> &[Arc<Element>] {
         &self.elements
+    }
+
+    /// The same, as they are sent.
+    pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
+        self.entries.iter().map(|entry| &entry.message)
     }
 
     /// What a source says by now, to a reader of all elements.

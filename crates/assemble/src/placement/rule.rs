@@ -112,6 +112,11 @@ impl PlacementRule {
         }
     }
 
+    /// Whether what it shows of the context stays where it was shown, and is amended.
+    pub fn amends(&self) -> bool {
+        self.amending().is_some()
+    }
+
     /// When a source is shown whole again, if the rule amends what was shown.
     pub(crate) fn amending(&self) -> Option<Amending> {
         let never = usize::MAX;

@@ -66,7 +66,19 @@ impl Session {
     /// If the store refuses.
     pub async fn figures(&mut self, recipe: &Recipe, target: &Target) -> Result<Figures, Error> {
         let (recipe, ledger) = self.counted_by(recipe, target).await?;
-        Ok(counted(&self.conversation, &recipe, &ledger, target).figures)
+        let shown = self.shown_tokens(&recipe, &ledger).await?;
+        Ok(counted(&self.conversation, &recipe, (&ledger, shown), target).figures)
+    }
+
+    /// The tokens of the context that was shown and stays where it was, if the rule leaves it
+    /// there.
+    async fn shown_tokens(&mut self, recipe: &Recipe, ledger: &Ledger) -> Result<u64, Error> {
+        if !recipe.rule.amends() {
+            return Ok(0);
+        }
+        let agent = recipe.agent.name();
+        self.catch_up(agent).await?;
+        Ok(self.lane(agent).shown().messages().map(|message| ledger.message(message)).sum())
     }
 
     async fn plan(
@@ -86,8 +98,9 @@ impl Session {
             n => self.relevant(n).await?,
         };
         let earlier = recipe.summary.clone();
+        let shown = self.shown_tokens(&recipe, &ledger).await?;
         let Counted { messages, tokens, figures, summary } =
-            counted(&self.conversation, &recipe, &ledger, target);
+            counted(&self.conversation, &recipe, (&ledger, shown), target);
         if when.is_some_and(|when| !when.is_due(&figures)) {
             return Ok(Err(NoPlan::NotDue));
         }
@@ -193,7 +206,7 @@ struct Counted<'a> {
 fn counted<'a>(
     conversation: &'a Conversation,
     recipe: &Recipe,
-    ledger: &Ledger,
+    (ledger, shown_before): (&Ledger, u64),
     target: &Target,
 ) -> Counted<'a> {
     let messages: Vec<&Arc<Message>> = conversation.visible().collect();
@@ -215,7 +228,9 @@ fn counted<'a>(
     let summary = recipe.summary.as_ref().map_or(0, |summary| ledger.text(&summary.text));
     let fixed = fixed(recipe, ledger);
     let limit = recipe.budget.unwrap_or_else(|| target.budget()).limit();
-    let tokens_in_all = fixed + summary + history;
+    // A summary lets go of what was shown, apart from one copy.
+    let copies = shown_before.saturating_sub(context(recipe, ledger));
+    let tokens_in_all = fixed + copies + summary + history;
     let figures = Figures { tokens: tokens_in_all, fixed, limit, messages: shown_ones.len() };
     Counted { messages, tokens, figures, summary }
 }
@@ -228,8 +243,11 @@ fn heard(conversation: &Conversation) -> Vec<&Arc<Message>> {
 /// The tokens of what no summary makes less.
 fn fixed(recipe: &Recipe, ledger: &Ledger) -> u64 {
     let system: u64 = recipe.system.iter().map(|text| ledger.text(text)).sum();
-    let context: u64 = recipe.context.iter().map(|context| ledger.text(&context.text)).sum();
-    ledger.tools(&recipe.tools) + system + context
+    ledger.tools(&recipe.tools) + system + context(recipe, ledger)
+}
+
+fn context(recipe: &Recipe, ledger: &Ledger) -> u64 {
+    recipe.context.iter().map(|context| ledger.text(&context.text)).sum()
 }
 
 /// The most tokens of a summary of this many.

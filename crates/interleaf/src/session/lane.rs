@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use interleaf_assemble::{Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running};
+use interleaf_assemble::{
+    Assembly, Ledger, OpenCall, Outcome, Recipe, Report, Running, ShownContext,
+};
 use interleaf_conversation::Conversation;
 use interleaf_model::{Tool, Usage};
 use interleaf_store::Pieces;
@@ -254,6 +256,11 @@ impl Lane {
         self.goes_on = None;
         self.last = Went { last: asked.event, newest: asked.event };
         self.asked = Some(asked);
+    }
+
+    /// What was shown of the context and stays where it was.
+    pub(super) fn shown(&self) -> &ShownContext {
+        self.running.shown()
     }
 
     /// Takes in the bytes of an earlier request; nothing, if they are lost.

@@ -31,6 +31,7 @@ mod bound;
 mod carrier;
 mod compaction;
 mod compaction_facts;
+mod compaction_figures;
 mod compaction_stays;
 mod copies;
 mod expiry;
