@@ -91,7 +91,7 @@ pub enum Certainty {
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// Memory of one's own costs nothing to read and nothing to write.
+/// Memory of one's own costs nothing to read, and to write no more than to compute.
 const OWN: Prices = Prices { read: 0.0, write: 1.0 };
 
 const fn priced(read: f64, write: f64) -> Prices {

@@ -6,7 +6,7 @@ use interleaf_model::{Entry, MessageId, Role};
 /// and tool blocks, no contents.
 ///
 /// Positions count from 0; position p is *before* message p, and the length is the
-/// end. System messages are not counted, for they all go to the head.
+/// end. System messages are not counted, for those that are left here go to the head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout<'a> {
     entries: &'a [Entry],

@@ -128,7 +128,7 @@ impl Trace {
         self.made.iter().find(is_at).map(|part| &part.origin)
     }
 
-    /// The context sources that it had.
+    /// Whether it had this context source.
     pub(super) fn has_source(&self, source: &str) -> bool {
         let is_it = |part: &MadePart| matches!(&part.origin, MadeBy::Context(s) if s == source);
         self.made.iter().any(is_it)
