@@ -6,7 +6,6 @@ use std::sync::Arc;
 use interleaf_model::{
     AgentName, ContextKind, Message, MessageId, Origin, Timestamp, Tool, ToolName,
 };
-
 use serde::{Deserialize, Serialize};
 
 use crate::{Carrier, ContextText, Error, Ledger, PlacementRule, Shares, SystemMessages};
@@ -70,6 +69,7 @@ pub struct Recipe {
 
 /// What a prompt cache charges, in the price of a token that is not cached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct CachePrices {
     /// A token that is read from it.
     pub read: f64,
@@ -83,6 +83,8 @@ pub struct CachePrices {
     #[serde(default)]
     pub lags: bool,
 }
+
+interleaf_model::only_objects!(CachePrices);
 
 /// A summary that stands for messages of the view.
 #[derive(Debug, Clone, PartialEq, Eq)]

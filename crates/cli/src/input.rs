@@ -199,8 +199,7 @@ fn read_file(path: &Path, name: &str, limit: ByteCount) -> Result<Vec<u8>, Failu
     read_up_to(File::open(path).map_err(|e| fail(&e))?, name, limit)
 }
 
-/// Pipes and devices do not say how long they are: reading stops one byte after
-/// the limit.
+/// Pipes do not say how long they are: reading stops one byte after the limit.
 fn read_up_to(source: impl Read, name: &str, limit: ByteCount) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = source.take(limit.0.saturating_add(1)).read_to_end(&mut bytes);

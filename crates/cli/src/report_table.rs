@@ -308,8 +308,7 @@ impl ReportTable<'_> {
     }
 }
 
-/// The messages of a group: those with particulars on lines of their own, the others
-/// together on one.
+/// The messages of a group: a line for each with particulars, and one for the others.
 fn group_lines(findings: &[&Finding]) -> Vec<String> {
     const MOST: usize = 12;
     let (plain, detailed): (Vec<&&Finding>, Vec<&&Finding>) =

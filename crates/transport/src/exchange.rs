@@ -79,8 +79,13 @@ impl Inner {
         if !(200..300).contains(&status) {
             return Err(refused(&decoder, status, &headers, &mut incoming).await);
         }
-        let Some(first) = incoming.next().await.transpose()? else {
-            return Err(Failed::new(ErrorKind::Cut, "the answer is empty"));
+        // Some servers send line breaks while they wait for the model.
+        let first = loop {
+            match incoming.next().await.transpose()? {
+                Some(piece) if piece.trim_ascii().is_empty() => {}
+                Some(piece) => break piece,
+                None => return Err(Failed::new(ErrorKind::Cut, "the answer is empty")),
+            }
         };
         if !is_streamed(&first) {
             let body = incoming.rest(first.to_vec()).await?;

@@ -4,7 +4,7 @@
 //! OpenAI's chat last: a list of messages without the signs of another family is chat.
 
 use crate::Family;
-use crate::openai_chat::{Model, has_chat_fields, has_own_role};
+use crate::openai_chat::Model;
 use crate::stream::Framing;
 use crate::tree::Value;
 
@@ -12,6 +12,8 @@ use crate::tree::Value;
 pub(crate) struct Signs {
     /// In the body of a request.
     pub(crate) request: fn(&Value) -> bool,
+    /// Whether such a body can be no other family's.
+    pub(crate) is_sure: fn(&Value) -> bool,
     /// In a bare list of messages.
     pub(crate) messages: fn(&[Value]) -> bool,
     /// In an answer, or in an event of one.
@@ -59,13 +61,7 @@ pub fn request(text: &str) -> Option<Family> {
 pub fn sure_request(text: &str) -> Option<Family> {
     let body: Value = serde_json::from_str(text).ok()?;
     let family = first(|signs| (signs.request)(&body))?;
-    let list = messages(&body).unwrap_or_default();
-    let is_chats = || {
-        has_chat_fields(&body, list)
-            || list.iter().any(has_own_role)
-            || body["model"].as_str().and_then(model).is_some()
-    };
-    (family != Family::OpenaiChat || is_chats()).then_some(family)
+    (family.codec().signs.is_sure)(&body).then_some(family)
 }
 
 /// The API whose answer, or event of an answer, this is.

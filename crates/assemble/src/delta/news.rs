@@ -72,7 +72,8 @@ pub(crate) fn news(
         let furthest = if is_near { amending.near } else { amending.within };
         let is_far = |state: &State| {
             let said = || (shown.said + since(shown, view).1).saturating_sub(state.said_before);
-            n_before.saturating_sub(state.whole_at) > furthest
+            // If messages were hidden since, only the bytes can tell.
+            n_before.checked_sub(state.whole_at).unwrap_or(usize::MAX - 1) > furthest
                 && said() >= TIMES_ITS_LENGTH * says.text.len() as u64
         };
         match state {

@@ -142,8 +142,7 @@ fn is_start_of_id(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
 
-/// Why a name is that of no file that can be played. What never ends, or may never begin, is
-/// not read.
+/// Why a name is that of no file that can be played. What may never end is not read.
 fn no_file(path: &Path) -> Failure {
     let name = path.display().to_string();
     match fs::metadata(path) {

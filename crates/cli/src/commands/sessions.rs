@@ -113,8 +113,7 @@ pub(crate) fn run(
 }
 
 impl Expected {
-    /// Refuses a session that is not as it is expected to be. The store looks again when
-    /// it writes.
+    /// Refuses a session that is not as expected. The store looks again when it writes.
     fn check(&self, session: &OpenSession) -> Result<(), Failure> {
         let current = session.session.seq();
         match self.expect {

@@ -13,8 +13,7 @@ use crate::destination::body_text;
 use crate::failure::Failure;
 
 impl OpenSession {
-    /// Makes the session's next request and notes that it is sent now. Gives its body; none,
-    /// if it waits.
+    /// Makes the session's next request, noted as sent, and gives its body; none, if it waits.
     pub(crate) fn record(
         &mut self,
         recipe: &Recipe,

@@ -59,13 +59,12 @@ fn decode(
     usual: Option<Family>,
 ) -> Result<(Family, Decoded), InputFault> {
     let place = format!("line {number}");
-    let family = match usual {
-        Some(usual) if usual != Family::OpenaiChat => {
-            let fits = || Decoded::of(usual, line).is_ok();
-            let sure = detect::sure_request(line);
-            sure.or_else(|| request_family(line).map(|seen| if fits() { usual } else { seen }))
+    let seen = request_family(line);
+    let family = match usual.filter(|usual| seen.is_some_and(|seen| seen != *usual)) {
+        Some(usual) if detect::sure_request(line).is_none() && Decoded::of(usual, line).is_ok() => {
+            Some(usual)
         }
-        _ => request_family(line),
+        _ => seen,
     };
     let Some(family) = family else {
         let rule = match serde_json::from_str::<serde::de::IgnoredAny>(line) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::body::Bytes;
 use interleaf::wire::Family;
 use interleaf_transport::{Call, ErrorKind, Limit, Retries, Timeouts, Transport};
 use tokio::net::TcpListener;
@@ -92,4 +93,20 @@ async fn a_silent_vendor_is_tried_again_and_one_that_fell_silent_is_not() {
     let (kind, _) = limit_of(&transport, &server).await;
     assert_eq!(kind, ErrorKind::Timeout(Limit::Idle));
     assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn line_breaks_before_an_answer_are_no_answer_and_no_harm() {
+    let transport = builder().build().unwrap();
+    for family in [Family::OpenaiChat, Family::OpenaiResponses, Family::Anthropic, Family::Gemini] {
+        let said = saying(family, "here");
+        let breaks =
+            [b"\n".as_slice(), b" \r\n"].map(|piece| Piece::Bytes(Bytes::from_static(piece)));
+        let pieces = said.chunks(64).map(|piece| Piece::Bytes(Bytes::copy_from_slice(piece)));
+        let pieces = breaks.into_iter().chain(pieces).collect();
+        let server = Server::start([Act::Pieces { kind: "text/event-stream", pieces }]).await;
+        let call = Call::new(target(family, &server), "{}");
+        let answer = transport.send(&call).await.unwrap();
+        assert_eq!(answer.reply.message.text(), "here", "{family}");
+    }
 }

@@ -7,6 +7,7 @@ use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| messages(body).is_some_and(|list| has_own_fields(body, list)),
+    is_sure: |_| true,
     messages: is_own,
     answer: |value| {
         let kind = value["type"].as_str().unwrap_or_default();

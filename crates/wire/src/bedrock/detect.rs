@@ -16,6 +16,7 @@ pub(super) const SIGNS: Signs = Signs {
         };
         messages(body).is_some_and(is_own)
     },
+    is_sure: |_| true,
     messages: has_untyped,
     answer: |value| value["output"].get("message").is_some(),
     tool: |tool| tool.get("toolSpec").is_some(),

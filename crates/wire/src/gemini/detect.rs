@@ -5,6 +5,7 @@ use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("contents").is_some(),
+    is_sure: |_| true,
     messages: |list| {
         let is_own = |content: &Value| content["parts"].is_array() && !has(content, "content");
         list.iter().any(is_own)

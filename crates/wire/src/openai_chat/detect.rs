@@ -1,10 +1,15 @@
 //! The signs of this family.
 
-use crate::detect::{Signs, items, parts};
+use crate::detect::{self, Signs, items, messages, parts};
 use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("messages").is_some(),
+    is_sure: |body| {
+        let list = messages(body).unwrap_or_default();
+        let names_model = body["model"].as_str().and_then(detect::model).is_some();
+        names_model || has_chat_fields(body, list) || list.iter().any(has_own_role)
+    },
     // What no other family knows as its own is chat.
     messages: |_| true,
     // An error in this form is also one of the servers that speak it.

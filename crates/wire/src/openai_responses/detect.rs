@@ -6,6 +6,7 @@ use crate::tree::Value;
 
 pub(super) const SIGNS: Signs = Signs {
     request: |body| body.get("input").is_some() && body.get("messages").is_none(),
+    is_sure: |_| true,
     messages: |list| {
         // A message need not say that it is one; its parts do, and so do other items.
         list.iter().any(is_item) || parts(list).any(is_part)
