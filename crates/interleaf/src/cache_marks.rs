@@ -195,7 +195,7 @@ fn without_marks(fields: &Json) -> Option<Json> {
         let value = written.get(name)?;
         Some(format!("{}:{value}", json_text(name).ok()?))
     });
-    Json::parse(&format!("{{{}}}", left.collect::<Vec<_>>().join(","))).ok()
+    Json::parse(format!("{{{}}}", left.collect::<Vec<_>>().join(","))).ok()
 }
 
 #[cfg(test)]
