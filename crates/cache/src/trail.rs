@@ -1,10 +1,10 @@
 //! A few requests of a session that go on from each other, told in figures.
 
-use crate::{Cache, Prompt, Rules, Stop, Used};
+use crate::{Cache, Match, Prompt, Rules, Stop, Used};
 
 /// One of the requests of a session that go on from each other.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Step {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Step<'a> {
     /// When it was sent, in seconds.
     pub at: u64,
     /// Which of the requests before it has most in common with it, counted from 0. Nothing: the
@@ -17,7 +17,7 @@ pub struct Step {
     /// How many tokens the answer to it has, as far as a later one repeats it.
     pub answer: u64,
     /// After how many tokens there are marks.
-    pub marks: Vec<u64>,
+    pub marks: &'a [u64],
 }
 
 /// What each of these requests would take from a cache that saw the others before it.
@@ -29,20 +29,25 @@ pub struct Step {
 /// let second = Step { at: 60, shared: 4_000, tokens: 6_000, ..Step::default() };
 /// let again = Step { at: 120, after: Some(0), shared: 5_000, tokens: 5_500, ..Step::default() };
 /// let rules = Rules::named("openai").unwrap();
-/// let [used] = last_used(&rules, &[first.clone()], [&second]);
+/// let [used] = last_used(&rules, &[first], [&second]);
 /// assert_eq!((used.read, used.computed()), (3_968, 2_032));
 /// let [used] = last_used(&rules, &[first, second], [&again]);
 /// assert_eq!((used.read, used.computed()), (4_992, 508));
 /// ```
-pub fn last_used<const N: usize>(rules: &Rules, before: &[Step], last: [&Step; N]) -> [Used; N] {
-    let cuts = cuts(before.iter().chain(last));
+pub fn last_used<const N: usize>(
+    rules: &Rules,
+    before: &[Step<'_>],
+    last: [&Step<'_>; N],
+) -> [Used; N] {
+    let cuts = cuts(rules.matches, before.iter().chain(last));
     let mut trail = Trail {
         cuts: &cuts,
         came: Vec::with_capacity((before.len() + 1) * cuts.len()),
-        ends: vec![0; cuts.len()],
         prompt: Prompt::with_capacity(cuts.len()),
     };
-    let mut cache = Cache::new(rules.clone());
+    let lifetime = lifetime(rules, before.iter().chain(last));
+    let matches = matches(rules);
+    let mut cache = Cache::new(Rules { lifetime, matches, ..rules.clone() });
     for (n, step) in before.iter().enumerate() {
         trail.add(n, step);
         cache.keep(trail.prompt(n, step, step.tokens), step.at);
@@ -57,12 +62,36 @@ pub fn last_used<const N: usize>(rules: &Rules, before: &[Step], last: [&Step; N
     })
 }
 
-/// Every place where a request, an answer, a mark or something shared ends.
-fn cuts<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<u64> {
+/// How prompts are matched that are told in figures: how many content blocks stand between two
+/// places is not told.
+fn matches(rules: &Rules) -> Match {
+    match rules.matches {
+        Match::Marks { most, implicit, .. } => {
+            Match::Marks { lookback: usize::MAX, most, implicit }
+        }
+        other => other,
+    }
+}
+
+/// How long a prefix is kept, if the requests are so far apart that one may be gone. If not,
+/// nobody needs to know when a prefix was last used.
+fn lifetime<'a>(rules: &Rules, steps: impl Iterator<Item = &'a Step<'a>>) -> Option<u64> {
+    let (first, last) =
+        steps.fold((u64::MAX, 0), |(first, last), step| (first.min(step.at), last.max(step.at)));
+    rules.lifetime.filter(|&lifetime| last.saturating_sub(first) > lifetime)
+}
+
+/// Every place where a request, an answer, a mark or something shared ends. What is found from
+/// marks is written at marks, so that the others do not matter there.
+fn cuts<'a>(matches: Match, steps: impl Iterator<Item = &'a Step<'a>>) -> Vec<u64> {
+    let by_marks = matches!(matches, Match::Marks { .. });
     let mut cuts = Vec::with_capacity(64);
     for step in steps {
-        cuts.extend([step.shared, step.tokens, step.tokens + step.answer]);
-        cuts.extend(&step.marks);
+        cuts.push(step.tokens);
+        cuts.extend(step.marks);
+        if !by_marks {
+            cuts.extend([step.shared, step.tokens + step.answer]);
+        }
     }
     cuts.sort_unstable();
     cuts.dedup();
@@ -77,9 +106,6 @@ struct Trail<'a> {
     cuts: &'a [u64],
     /// For each request, as many as there are cuts. After its end it has [`NOTHING`].
     came: Vec<u8>,
-    /// With which requests the stretches came that end at each cut with a mark or with a
-    /// request, as bits.
-    ends: Vec<u64>,
     /// The last request that was looked at.
     prompt: Prompt,
 }
@@ -89,7 +115,7 @@ const NOTHING: u8 = u8::MAX;
 impl Trail<'_> {
     /// Adds the nth request. What it shares came with the one that it shares it with, or before
     /// that.
-    fn add(&mut self, n: usize, step: &Step) {
+    fn add(&mut self, n: usize, step: &Step<'_>) {
         let (start, n_cuts) = (self.came.len(), self.cuts.len());
         let own = u8::try_from(n).unwrap_or(NOTHING - 1);
         let n_own = self.n_upto(step.tokens + step.answer);
@@ -103,32 +129,23 @@ impl Trail<'_> {
         }
         self.came.resize(start + n_own, own);
         self.came.resize(start + n_cuts, NOTHING);
-        for &end in step.marks.iter().chain([&step.tokens]) {
-            if let Some(at) = self.n_upto(end).checked_sub(1).filter(|&at| self.cuts[at] == end) {
-                self.ends[at] |= bit(self.came[start + at]);
-            }
-        }
     }
 
     /// How many cuts there are up to a place.
     fn n_upto(&self, place: u64) -> usize {
-        self.cuts.iter().filter(|&&cut| cut <= place).count()
+        self.cuts.partition_point(|&cut| cut <= place)
     }
 
-    /// The nth request up to a place. Of the places where its blocks end, only those are known
-    /// where a mark stands or a request ends.
-    fn prompt(&mut self, n: usize, step: &Step, end: u64) -> &Prompt {
-        self.prompt.truncate(0);
-        let came = &self.came[n * self.cuts.len()..];
-        for ((&cut, &from), &ends) in self.cuts.iter().zip(came).zip(&self.ends) {
-            if cut > end {
-                break;
-            }
-            let is_end = cut == end || ends & bit(from) != 0;
-            let stop = if is_end { Stop::Block } else { Stop::Inside };
-            // All before what came with a request came with it or before it, so that the place
-            // and the request stand for the whole prefix.
-            self.prompt.push_prefix((cut << 8) | u64::from(from), cut, stop);
+    /// The nth request up to a place. What it has in common with the one that was looked at last
+    /// is there already.
+    fn prompt(&mut self, n: usize, step: &Step<'_>, end: u64) -> &Prompt {
+        let came = &self.came[n * self.cuts.len()..][..self.n_upto(end)];
+        let made = self.prompt.links().iter().zip(came);
+        let n_made = made.take_while(|(link, from)| came_with(link.key) == **from).count();
+        self.prompt.clear_marks();
+        self.prompt.truncate(n_made);
+        for (&cut, &from) in self.cuts.iter().zip(came).skip(n_made) {
+            self.prompt.push_prefix(key(cut, from), cut, Stop::Block);
         }
         for mark in step.marks.iter().filter(|&&mark| mark <= end) {
             if let Ok(at) = self.cuts.binary_search(mark) {
@@ -139,6 +156,12 @@ impl Trail<'_> {
     }
 }
 
-fn bit(from: u8) -> u64 {
-    1 << from.min(63)
+/// All before what came with a request came with it or before it, so that the place and the
+/// request stand for the whole prefix.
+fn key(cut: u64, from: u8) -> u64 {
+    (cut << 8) | u64::from(from)
+}
+
+fn came_with(key: u64) -> u8 {
+    key.to_le_bytes()[0]
 }

@@ -10,7 +10,7 @@ use interleaf_model::{
     json_text,
 };
 use interleaf_wire::Family;
-use memchr::memmem::{FinderRev, find};
+use memchr::memmem::{Finder, find};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -28,7 +28,7 @@ pub(crate) const LONGEST: u64 = 96;
 
 /// How a mark of ours is written after something else.
 pub(crate) struct Written {
-    begins: FinderRev<'static>,
+    begins: Finder<'static>,
     ends: &'static [u8],
 }
 
@@ -43,7 +43,7 @@ impl Written {
                     true => (format!(",{{\"{name}\":{{"), &b"}}"[..]),
                     false => (format!(",\"{name}\":{{"), &b"}"[..]),
                 };
-                Some(Written { begins: FinderRev::new(&begins).into_owned(), ends })
+                Some(Written { begins: Finder::new(&begins).into_owned(), ends })
             })
         });
         let at = Family::ALL.iter().position(|one| *one == family)?;
@@ -53,7 +53,9 @@ impl Written {
     /// Where the last one stands that begins at most at this byte.
     pub(crate) fn last_in(&self, bytes: &[u8], at: usize) -> Option<Range<usize>> {
         let len = self.begins.needle().len();
-        let begin = self.begins.rfind(&bytes[..bytes.len().min(at.saturating_add(len))])?;
+        let upto = &bytes[..bytes.len().min(at.saturating_add(len))];
+        // From the front, many bytes are looked at in one step.
+        let begin = self.begins.find_iter(upto).last()?;
         let value = begin + len;
         Some(begin..value + find(&bytes[value..], self.ends)? + self.ends.len())
     }

@@ -110,9 +110,10 @@ impl Caching {
         let scaled = |tokens: u64| (tokens as f64 * self.scale) as u64;
         let (shared, tokens) = (scaled(sample.shared.min(sample.tokens)), scaled(sample.tokens));
         let Some(rules) = &self.rules else { return tokens as f64 };
-        let marks = |at: u64| if self.marked { vec![at] } else { Vec::new() };
-        let before = Step { tokens: shared, marks: marks(shared), ..Step::default() };
-        let this = Step { at: 1, shared, tokens, marks: marks(tokens), ..Step::default() };
+        let n_marks = usize::from(self.marked);
+        let (at_shared, at_end) = (&[shared][..n_marks], &[tokens][..n_marks]);
+        let before = Step { tokens: shared, marks: at_shared, ..Step::default() };
+        let this = Step { at: 1, shared, tokens, marks: at_end, ..Step::default() };
         let [used] = last_used(rules, &[before], [&this]);
         rules.prices.cost(used)
     }

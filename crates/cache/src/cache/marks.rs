@@ -35,9 +35,11 @@ impl Marks {
         Used { prompt: total(links), read, written: longest.saturating_sub(read) }
     }
 
-    /// What is read is used, as what is written is.
+    /// What is read is used, as what is written is. That matters where a prefix may go.
     pub(super) fn keep(&mut self, prompt: &Prompt, minimum: u64, now: Now) {
-        if let Some(found) = self.found(prompt, now) {
+        if now.lifetime.is_some()
+            && let Some(found) = self.found(prompt, now)
+        {
             self.written.insert(found.key, now.at);
         }
         for mark in self.heeded(prompt) {

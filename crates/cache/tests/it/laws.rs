@@ -89,14 +89,18 @@ fn prompt(asked: &Asked, tokens: &[u8], by_block: bool) -> Prompt {
 }
 
 fn run(rules: &Rules, session: &[Asked], by_block: bool) -> Vec<Used> {
+    run_at(rules, session, by_block, &vec![0; session.len()])
+}
+
+fn run_at(rules: &Rules, session: &[Asked], by_block: bool, times: &[u64]) -> Vec<Used> {
     let mut cache = Cache::new(rules.clone());
-    let one = |asked: &Asked| {
+    let one = |(asked, &at): (&Asked, &u64)| {
         let sent = prompt(asked, &asked.tokens, by_block);
-        let used = cache.request(&sent, 0);
+        let used = cache.request(&sent, at);
         cache.answered(&prompt(asked, &asked.whole(), by_block));
         used
     };
-    session.iter().map(one).collect()
+    session.iter().zip(times).map(one).collect()
 }
 
 proptest! {
@@ -164,18 +168,22 @@ proptest! {
 }
 
 /// The requests in figures: each goes on from the one that it has most in common with.
-fn told(session: &[Asked]) -> Vec<interleaf_cache::Step> {
+fn told<'m>(
+    session: &[Asked],
+    times: &[u64],
+    marks: &'m [Vec<u64>],
+) -> Vec<interleaf_cache::Step<'m>> {
     let shared = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let step = |(n, asked): (usize, &Asked)| {
         let with = |other: &Asked| shared(&asked.whole(), &other.whole()) as u64;
         let after = (0..n).max_by_key(|&other| with(&session[other]));
         interleaf_cache::Step {
-            at: 0,
+            at: times[n],
             after,
             shared: after.map_or(0, |other| with(&session[other])),
             tokens: asked.tokens.len() as u64,
             answer: asked.answer.len() as u64,
-            marks: asked.marks.iter().map(|&mark| mark as u64).collect(),
+            marks: &marks[n],
         }
     };
     session.iter().enumerate().map(step).collect()
@@ -186,15 +194,25 @@ proptest! {
     fn requests_told_in_figures_take_what_they_take_token_by_token(
         mut session in session(),
         rules in prop_oneof![small(), window()],
+        lifetime in prop::option::of(0..20_u64),
+        times in prop::collection::vec(0..30_u64, 12),
+        in_order in any::<bool>(),
     ) {
-        let mut rules = rules;
+        let (mut rules, mut times) = (rules, times);
+        rules.lifetime = lifetime;
+        // Clocks may be set back.
+        if in_order {
+            times.sort_unstable();
+        }
         // How many blocks stand between two marks is not told in figures.
         if let Match::Marks { lookback, .. } = &mut rules.matches {
             *lookback = usize::MAX;
         }
         session.iter_mut().for_each(|asked| asked.block = 1);
-        let steps = told(&session);
-        for (n, used) in run(&rules, &session, false).into_iter().enumerate() {
+        let own = |asked: &Asked| asked.marks.iter().map(|&mark| mark as u64).collect();
+        let marks: Vec<Vec<u64>> = session.iter().map(own).collect();
+        let steps = told(&session, &times, &marks);
+        for (n, used) in run_at(&rules, &session, false, &times).into_iter().enumerate() {
             let [told] = last_used(&rules, &steps[..n], [&steps[n]]);
             prop_assert_eq!(told, used, "request {}", n);
         }

@@ -210,12 +210,14 @@ pub(super) fn of(
     );
     let parts = (joined.shared.unwrap_or(measure.list), joined.token.unwrap_or(measure.total));
     let known = measure.known(&stages, parts);
-    let steps = stages.steps(|at| measure.tokens(at, &known));
+    let tokens = |at: i64| measure.tokens(at, &known);
+    let marks = stages.marks(tokens);
+    let steps = stages.steps(tokens, &marks);
     trace.stages = stages;
     let rules = now.target.rules()?;
     let [before @ .., this] = steps.as_slice() else { return None };
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
-    let unbroken = Step { after: None, shared: whole.min(this.tokens), ..this.clone() };
+    let unbroken = Step { after: None, shared: whole.min(this.tokens), ..*this };
     let [used, unbroken] = last_used(&rules, before, [this, &unbroken]);
     Some((this.shared, Cost::new(&rules, used, unbroken)))
 }

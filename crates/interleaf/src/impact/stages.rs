@@ -4,6 +4,8 @@
 //! always the one right before: a model may be asked again after another, and a text may come
 //! back. So they form a tree, from which it follows what any two of them share.
 
+use std::sync::Arc;
+
 use interleaf_cache::Step;
 use interleaf_store::SessionId;
 use serde::{Deserialize, Serialize};
@@ -35,11 +37,11 @@ pub(super) struct Stage {
     #[serde(default, skip_serializing_if = "is_usual")]
     pub(super) answer: i64,
     /// The marks after which it is written to the cache.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) marks: Vec<i64>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(super) marks: Arc<[i64]>,
     /// Places of it before which the tokens were counted, ascending, with their number.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) counted: Vec<(i64, u64)>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(super) counted: Arc<[(i64, u64)]>,
     /// Which request it is, unless it is the one that it is kept with, or all of it stands in a
     /// later one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +70,10 @@ pub(crate) struct SentAs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<SessionId>,
     pub(crate) number: u64,
+}
+
+fn is_empty<T>(list: &[T]) -> bool {
+    list.is_empty()
 }
 
 fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
@@ -162,13 +168,26 @@ impl Stages {
         })
     }
 
-    /// Those that the cache of the last one saw, in tokens.
-    pub(super) fn steps(&self, tokens: impl Fn(i64) -> u64) -> Vec<Step> {
+    /// The places of all marks, in tokens.
+    pub(super) fn marks(&self, tokens: impl Fn(i64) -> u64) -> Vec<u64> {
+        self.0.iter().flat_map(|stage| stage.marks.iter()).map(|&mark| tokens(mark)).collect()
+    }
+
+    /// Those that the cache of the last one saw, in tokens, given the places of all marks.
+    pub(super) fn steps<'m>(
+        &self,
+        tokens: impl Fn(i64) -> u64,
+        mut marks: &'m [u64],
+    ) -> Vec<Step<'m>> {
         let mut steps = Vec::with_capacity(self.0.len());
         // The cache of the last one did not see this.
         const UNSEEN: usize = usize::MAX;
         let mut places = vec![UNSEEN; self.0.len()];
-        for (n, stage) in self.0.iter().enumerate().filter(|(_, stage)| stage.cache.is_none()) {
+        for (n, stage) in self.0.iter().enumerate() {
+            let own = marks.split_off(..stage.marks.len()).unwrap_or_default();
+            if stage.cache.is_some() {
+                continue;
+            }
             let after = self.parent(n).map(|parent| places[parent]).filter(|&at| at != UNSEEN);
             let end = tokens(stage.end);
             places[n] = steps.len();
@@ -179,7 +198,7 @@ impl Stages {
                 shared: after.map_or(0, |_| tokens(stage.shared)),
                 tokens: end,
                 answer: tokens(stage.end + stage.answer).saturating_sub(end),
-                marks: stage.marks.iter().map(|&mark| tokens(mark)).collect(),
+                marks: own,
             });
         }
         steps

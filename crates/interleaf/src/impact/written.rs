@@ -30,15 +30,14 @@ fn joined_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Where a text begins after a quote. Between two texts of a turn there are few others, so that
-/// to look at each is less work than to prepare a search.
+/// Where a text begins after a quote. It is near, with few bytes before it but many quotes, so
+/// that to look at each byte is less work than to search.
 fn quoted_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
-    let first = text.bytes().next().map(|byte| if is_plain(byte) { byte } else { ESCAPE });
-    let is_first = |start: usize| first.is_none_or(|first| rest.get(start) == Some(&first));
-    let is_it = |&start: &usize| is_first(start) && begins(text, &rest[start..]);
-    let mut starts = memchr::memchr_iter(b'"', rest).map(|quote| quote + 1);
-    starts.find(is_it).map(|start| at + start)
+    let first = text.bytes().next().map_or(b'"', |byte| if is_plain(byte) { byte } else { ESCAPE });
+    let is_it = |&start: &usize| begins(text, &rest[start..]);
+    let pairs = rest.windows(2).enumerate().filter(|(_, pair)| **pair == [b'"', first]);
+    pairs.map(|(quote, _)| quote + 1).find(is_it).map(|start| at + start)
 }
 
 /// Whether a byte is written as it is.
@@ -47,15 +46,17 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// Whether these bytes begin as a text does in JSON.
-fn begins(text: &str, mut bytes: &[u8]) -> bool {
+fn begins(text: &str, bytes: &[u8]) -> bool {
     let looked_for = &text.as_bytes()[..text.len().min(LOOKED_FOR)];
     // Most texts begin without an escape, and are there as they are.
     if bytes.starts_with(looked_for) && !looked_for.contains(&ESCAPE) {
         return true;
     }
+    let mut at = 0;
     looked_for.iter().all(|&byte| {
         if is_plain(byte) {
-            return bytes.split_off_first() == Some(&byte);
+            at += 1;
+            return bytes.get(at - 1) == Some(&byte);
         }
         let escape = match byte {
             0x08 => b'b',
@@ -66,19 +67,20 @@ fn begins(text: &str, mut bytes: &[u8]) -> bool {
             0..0x20 => b'u',
             _ => byte,
         };
-        let is_it = bytes.starts_with(&[ESCAPE, escape]);
-        bytes = bytes.get(if escape == b'u' { 6 } else { 2 }..).unwrap_or_default();
-        is_it
+        let written = bytes.get(at..at + 2);
+        at += if escape == b'u' { 6 } else { 2 };
+        written == Some(&[ESCAPE, escape])
     })
 }
 
-/// The end of a text that begins here, if the next quote ends it and all its escapes are two bytes
-/// long: then there are as many more bytes as backslashes. That is nearly always so, and both are
-/// found fast.
+/// The end of a text that begins here, if a quote ends it and all its escapes are two bytes long:
+/// then there are as many more bytes as backslashes. That is nearly always so, and both are found
+/// fast. In JSON a text takes no fewer bytes, so that quotes before that are its own.
 fn closed_at(text: &[u8], bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start..)?;
     let n_before = |quote: usize| rest[..quote].iter().rev().take_while(|&&b| b == ESCAPE).count();
-    let end = memchr::memchr_iter(b'"', rest).find(|&quote| n_before(quote) % 2 == 0)?;
+    let mut quotes = memchr::memchr_iter(b'"', rest.get(text.len()..)?).map(|at| text.len() + at);
+    let end = quotes.find(|&quote| n_before(quote) % 2 == 0)?;
     let [more, own] = [&rest[..end], text].map(|text| memchr::memchr_iter(ESCAPE, text).count());
     (end + own == text.len() + more).then_some(start + end + 1)
 }

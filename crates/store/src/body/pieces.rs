@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-/// This many bytes are compared at once before the first difference is looked for.
-const BLOCK: usize = 256;
+/// So many bytes are compared at once, first more and then fewer, before the first difference is
+/// looked for.
+const BLOCKS: [usize; 2] = [256, 16];
 
 /// Bytes in pieces that other bodies may share.
 #[derive(Debug, Clone, Default)]
@@ -162,12 +163,15 @@ impl End {
     /// How many bytes at this end of two slices of one length are equal.
     fn n_equal(self, mut a: &[u8], mut b: &[u8]) -> usize {
         let len = a.len();
-        while a.len() > BLOCK {
-            let ((near_a, rest_a), (near_b, rest_b)) = (self.split(a, BLOCK), self.split(b, BLOCK));
-            if near_a != near_b {
-                break;
+        for block in BLOCKS {
+            while a.len() > block {
+                let ((near_a, far_a), (near_b, far_b)) =
+                    (self.split(a, block), self.split(b, block));
+                if near_a != near_b {
+                    break;
+                }
+                (a, b) = (far_a, far_b);
             }
-            (a, b) = (rest_a, rest_b);
         }
         let pairs = a.iter().zip(b);
         let more = match self {
