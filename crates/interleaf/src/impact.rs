@@ -322,7 +322,7 @@ fn held_against(
     let joined = join::of(made, before, (&cause, how), &mut wanted);
     let has_answer = joined.1.with_answer > joined.1.shared;
     // What the API has reported is of the request before.
-    let is_told = joined.1.after.is_some() && joined.1.after == joined.0.seen().next();
+    let is_told = joined.1.earlier.is_some() && joined.1.earlier == joined.0.seen().next();
     let (shared, cost) = cost::of(now, &mut trace, joined, &measure).unzip();
     let usage = before.and_then(|before| before.usage).filter(|usage| usage.prompt > 0);
     let usage = usage.filter(|_| is_told && cause == BreakCause::Appended);

@@ -1,10 +1,11 @@
 //! Why two requests differ where they do.
 
 use interleaf_assemble::{Cause, ElementForm, Finding, FindingKind};
-use interleaf_model::{Entry, MessageId, Provenance, Role};
+use interleaf_model::{Entry, MessageId};
 use smol_str::{SmolStr, ToSmolStr};
 
 use super::bodies::{Found, Seen};
+use super::place::has_summary_at_head;
 use super::trace::MadeBy;
 use super::{Before, BreakCause, ContextChange, Now};
 
@@ -48,9 +49,7 @@ fn is_summary(now: &Now<'_>, before: &Before, byte: u64) -> bool {
     if let Some(stood) = stood {
         return at >= stood.bytes.0;
     }
-    let head = now.prompt.entries().iter().take_while(|entry| entry.message.role() == Role::System);
-    let mut new = head.filter(|entry| entry.provenance == Provenance::Summary);
-    new.next().is_some()
+    has_summary_at_head(now.prompt.entries())
 }
 
 fn in_list(

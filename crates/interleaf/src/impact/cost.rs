@@ -1,12 +1,12 @@
 //! What a request takes from the vendor's cache.
 
 use interleaf_cache::{Step, last_used};
-use interleaf_model::{Entry, Provenance, Role};
+use interleaf_model::Entry;
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
 
 use super::join::Joined;
-use super::place::n_head;
+use super::place::{has_summary_at_head, n_head};
 use super::stages::{Stage, Stages};
 use super::{Before, Cost, Now, Trace};
 use crate::cache_marks::Written;
@@ -40,11 +40,8 @@ impl Measure {
         let counted = now.report.tokens.as_ref().filter(|_| now.ledger.is_some());
         let (total, head, per_thousand) = match counted {
             Some(tokens) => {
-                let is_at_head =
-                    now.prompt.entries().iter().take_while(|e| e.message.role() == Role::System);
-                let mut summary =
-                    is_at_head.filter(|entry| entry.provenance == Provenance::Summary);
-                let summary = summary.next().map_or(0, |_| tokens.summary);
+                let at_head = has_summary_at_head(now.prompt.entries());
+                let summary = if at_head { tokens.summary } else { 0 };
                 (tokens.total(), tokens.tools + tokens.system + summary, None)
             }
             None => {
@@ -198,7 +195,7 @@ pub(super) fn of(
     let head = measure.marks_head.then_some(0);
     let ends = (measure.per_thousand.is_none()).then_some((measure.list, measure.total));
     stages.push(
-        joined.after,
+        joined.earlier,
         Stage {
             at: now.at,
             shared: joined.with_answer.unwrap_or(-measure.head.0),

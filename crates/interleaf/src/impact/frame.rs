@@ -81,7 +81,25 @@ fn frame(body: &Pieces, list: &Range<u64>) -> Option<Value> {
     text.extend(body.copy(list.end..body.len()));
     let mut frame = serde_json::from_slice(&text).ok()?;
     unmark_json(&mut frame);
+    unlist(&mut frame);
     Some(frame)
+}
+
+/// Writes each list that has nothing but a text as that text, which is the same to a model: only
+/// a list can have marks.
+fn unlist(value: &mut Value) {
+    match value {
+        Value::Array(items) => match items.as_mut_slice() {
+            [Value::Object(part)] if part.len() == 2 && part.contains_key("type") => {
+                if let Some(text @ Value::String(_)) = part.get_mut("text").map(Value::take) {
+                    *value = text;
+                }
+            }
+            items => items.iter_mut().for_each(unlist),
+        },
+        Value::Object(fields) => fields.values_mut().for_each(unlist),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// The tools with their names; some APIs have groups of them.

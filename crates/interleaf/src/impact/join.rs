@@ -29,7 +29,7 @@ pub(super) struct Made<'a> {
 #[derive(Default)]
 pub(super) struct Joined {
     /// The earlier request, by its index; nothing, if it shares nothing with any.
-    pub(super) after: Option<usize>,
+    pub(super) earlier: Option<usize>,
     /// Up to here the two are the same; nothing, if they are to the end.
     pub(super) shared: Option<i64>,
     /// The same, with the answer that it repeats.
@@ -81,15 +81,15 @@ impl Joined {
             }
         }
         let best = best.unwrap_or_default();
-        if let (Some(after), Some(end)) = (best.after, best.with_answer) {
-            let stage = stages.get_mut(after);
+        if let (Some(earlier), Some(end)) = (best.earlier, best.with_answer) {
+            let stage = stages.get_mut(earlier);
             stage.answer = stage.answer.max(end - stage.end).max(0);
         }
         best
     }
 
     fn upto(&self, made: Made<'_>) -> i64 {
-        match self.after {
+        match self.earlier {
             Some(_) => self.shared.unwrap_or(made.measure.end()),
             None => i64::MIN,
         }
@@ -117,7 +117,7 @@ impl Joined {
         index: usize,
         (found, placed): (&Found, Option<&Placed>),
     ) -> Self {
-        let mut joined = Self { after: Some(index), ..Self::default() };
+        let mut joined = Self { earlier: Some(index), ..Self::default() };
         match (&found.seen, placed) {
             (Seen::Frame(change), _) if change.has_setting => return Self::default(),
             (_, None) => joined.with_answer = Some(made.measure.end()),

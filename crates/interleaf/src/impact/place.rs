@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use interleaf_model::{Entry, Role};
+use interleaf_model::{Entry, Provenance, Role};
 use interleaf_store::Pieces;
 
 use super::bodies::{Found, Seen};
@@ -107,4 +107,9 @@ fn found(pieces: &[Piece<'_>], (start, byte): (usize, usize), first: usize) -> O
 /// How many messages stand at the head.
 pub(super) fn n_head(entries: &[Entry]) -> usize {
     entries.iter().take_while(|entry| entry.message.role() == Role::System).count()
+}
+
+/// Whether a summary stands at the head.
+pub(super) fn has_summary_at_head(entries: &[Entry]) -> bool {
+    entries[..n_head(entries)].iter().any(|entry| entry.provenance == Provenance::Summary)
 }

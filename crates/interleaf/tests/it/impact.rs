@@ -568,3 +568,21 @@ fn h2_what_is_written_at_a_mark_is_what_the_next_request_reads_there() {
         }
     });
 }
+
+#[test]
+fn h2_marks_that_are_switched_on_in_mid_session_change_nothing_for_the_model() {
+    block_on(async {
+        for family in Family::ALL {
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("mend the clock")).await.unwrap();
+            let mut target = target(family);
+            sent(&mut session, &recipe(), &target).await;
+            target.options.cache = CacheMarks::On;
+            let marked = sent(&mut session, &recipe(), &target).await;
+            assert_eq!(marked.impact.cause, BreakCause::Same, "{family:?}");
+            target.options.cache = CacheMarks::Off;
+            let unmarked = sent(&mut session, &recipe(), &target).await;
+            assert_eq!(unmarked.impact.cause, BreakCause::Same, "{family:?}");
+        }
+    });
+}
