@@ -60,8 +60,9 @@ async fn first_byte() -> Outcome<()> {
         "word ".repeat(4000)
     )
     .into();
-    let bare = reqwest::Client::builder().no_proxy().build()?;
+    // The first to be built, as it brings what TLS needs.
     let transport = Transport::builder().no_proxy().build()?;
+    let bare = reqwest::Client::builder().no_proxy().build()?;
     let call = Call::new(target(&url), body.clone());
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS + 200 {
@@ -97,8 +98,9 @@ async fn throughput() -> Outcome<()> {
     let n = 50_000_000 / (one.len() / 1000);
     let bytes = events(n);
     let url = serve(bytes.clone()).await?;
-    let bare = reqwest::Client::builder().no_proxy().build()?;
+    // The first to be built, as it brings what TLS needs.
     let transport = Transport::builder().no_proxy().build()?;
+    let bare = reqwest::Client::builder().no_proxy().build()?;
     let call = Call::new(target(&url), "{}");
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..5 {
