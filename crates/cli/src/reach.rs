@@ -137,7 +137,7 @@ pub(crate) fn other(flag: &str, named: &str, like: &Target) -> Result<Target, Fa
 impl Failure {
     /// Why there is no answer.
     pub(crate) fn transport(error: &Error) -> Self {
-        if let Some(session) = error.session() {
+        if let Some(session) = error.session().filter(|_| error.kind() != ErrorKind::NotKept) {
             return Self::session(error.vendor(), session);
         }
         let failure = Self::new("", error.to_string());

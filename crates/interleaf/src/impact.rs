@@ -28,7 +28,7 @@ mod written;
 use std::sync::Arc;
 
 use interleaf_assemble::{Ledger, Report, ShownContext};
-use interleaf_cache::{Rules, Used};
+use interleaf_cache::{Match, Rules, Used};
 use interleaf_conversation::Conversation;
 use interleaf_model::{MessageId, Prompt, Usage};
 use interleaf_store::{Pieces, SessionId};
@@ -229,6 +229,9 @@ pub struct Cost {
     pub unbroken: f64,
     /// Reads are told in steps of this many tokens.
     pub step: u64,
+    /// Whether nothing of it is kept, since it carries no marks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmarked: bool,
 }
 
 interleaf_model::only_objects!(Impact, Reported, Place, BreakCause, Cost);
@@ -365,14 +368,17 @@ impl BreakCause {
 }
 
 impl Cost {
-    fn new(rules: &Rules, used: Used, unbroken: Used) -> Self {
+    fn new(rules: &Rules, used: Used, unbroken: Used, has_marks: bool) -> Self {
+        let needs_marks = matches!(rules.matches, Match::Marks { implicit: false, .. });
         Self {
+            unmarked: needs_marks && !has_marks,
             rules: SmolStr::new(&rules.name),
             read: used.read,
             written: used.written,
             computed: used.computed(),
             price: rules.prices.cost(used),
-            unbroken: rules.prices.cost(unbroken),
+            // An earlier request may give more than the one right before.
+            unbroken: rules.prices.cost(unbroken).min(rules.prices.cost(used)),
             step: rules.matches.step(),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use interleaf::model::{Message, Reply, shown};
+use interleaf::model::{Message, Reply, Spent, shown};
 use interleaf::wire::{ApiError, ApiErrorKind};
 use smol_str::SmolStr;
 
@@ -50,6 +50,9 @@ pub enum ErrorKind {
     Waiting,
     /// The session refused: [`Error::session`] says why.
     Session,
+    /// The answer came, and the session could not keep it: [`Error::session`] says why,
+    /// [`Error::partial`] has the answer. The request is recorded, and has been paid for.
+    NotKept,
 }
 
 impl Error {
@@ -79,6 +82,16 @@ impl Error {
         let mut own = Self::of(failed, call, Attempts::default());
         own.0.session = Some(error);
         own
+    }
+
+    /// An answer came that the session cannot keep.
+    pub(crate) fn not_kept(error: interleaf::Error, call: (&str, &str), reply: &Reply) -> Self {
+        let spent = reply.usage.map(|usage| format!(" ({})", Spent::from(usage)));
+        let spent = spent.unwrap_or_default();
+        let text = format!("the answer came{spent}, but the session could not keep it: {error}");
+        let mut own = Self::of(Failed::new(ErrorKind::NotKept, text), call, Attempts::default());
+        own.0.session = Some(error);
+        own.with_partial(Some(reply.clone()))
     }
 
     pub(crate) fn with_partial(mut self, partial: Option<Reply>) -> Self {
@@ -184,6 +197,9 @@ impl Error {
             ErrorKind::TooLarge => "raise the bound on answers, or ask for fewer tokens",
             ErrorKind::Redirect => "set the base URL to the address that it names",
             ErrorKind::Waiting => "append the results of these calls first",
+            ErrorKind::NotKept => {
+                "the request is recorded: to ask again is to pay again; what came was handed on"
+            }
             ErrorKind::Key | ErrorKind::Request | ErrorKind::Session => return None,
             ErrorKind::Api(kind) => return self.api_advice(kind),
         };

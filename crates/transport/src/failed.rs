@@ -80,7 +80,8 @@ impl Failed {
     /// address of a redirect.
     pub(crate) fn hide(&mut self, key: &Secret) {
         let key = key.expose().trim();
-        if !key.is_empty() && self.text.contains(key) {
+        // A shorter text is no secret, and may stand anywhere.
+        if key.len() >= 4 && self.text.contains(key) {
             self.text = self.text.replace(key, "***");
         }
     }
@@ -97,7 +98,8 @@ impl Failed {
             | ErrorKind::Key
             | ErrorKind::Request
             | ErrorKind::Waiting
-            | ErrorKind::Session => false,
+            | ErrorKind::Session
+            | ErrorKind::NotKept => false,
         }
     }
 
@@ -118,7 +120,9 @@ impl Failed {
             | ErrorKind::Redirect
             | ErrorKind::Key => true,
             ErrorKind::Timeout(limit) => limit != Limit::Total,
-            ErrorKind::Request | ErrorKind::Waiting | ErrorKind::Session => false,
+            ErrorKind::Request | ErrorKind::Waiting | ErrorKind::Session | ErrorKind::NotKept => {
+                false
+            }
         }
     }
 

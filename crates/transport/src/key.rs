@@ -10,11 +10,15 @@ use interleaf::model::Secret;
 use interleaf::wire::{Auth, Vendor};
 use serde_json::Value;
 use smol_str::SmolStr;
+use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::ErrorKind;
 use crate::failed::Failed;
+
+/// A key command prints no more than this many bytes.
+const LONGEST_OUTPUT: u64 = 64 * 1024;
 
 /// How long a command may take that prints a key.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
@@ -107,16 +111,27 @@ fn variable(name: &str) -> Option<Secret> {
     std::env::var(name).ok().map(Secret::from).filter(|key| !key.is_blank())
 }
 
+/// Whether a text is surely the name of a variable, and not a key that was put in its place.
+fn is_name(text: &str) -> bool {
+    let is_usual = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    text.bytes().all(is_usual) && (text.contains('_') || text.len() < 16)
+}
+
 impl KeySource {
     async fn read(&self) -> Result<Good, Failed> {
         let refuse = |text: String| Failed::new(ErrorKind::Key, text);
         match self {
             Self::Variable(name) => match variable(name) {
                 Some(key) => Ok(Good { key, until: None }),
-                None => Err(refuse(format!("the variable {name} is not set, or is empty"))),
+                None if is_name(name) => {
+                    Err(refuse(format!("the variable {name} is not set, or is empty")))
+                }
+                None => Err(refuse("what is to name a variable may be a key itself".to_owned())),
             },
             Self::File(path) => {
-                let shown = path.display();
+                // Whoever gives a key in the place of its file gives no folder.
+                let is_path = path.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+                let shown = if is_path { path.display().to_string() } else { "named".to_owned() };
                 let text = tokio::task::spawn_blocking({
                     let path = path.clone();
                     move || std::fs::read_to_string(path)
@@ -141,18 +156,47 @@ impl KeySource {
 async fn printed(line: &str) -> Result<Good, String> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut command = Command::new(shell);
-    command.args([flag, line]).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let output = match tokio::time::timeout(COMMAND_TIME, command.output()).await {
-        Ok(Ok(output)) => output,
-        Ok(Err(e)) => return Err(format!("the key command cannot be run: {}", e.kind())),
+    command.args([flag, line]).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());
+    #[cfg(unix)]
+    command.process_group(0);
+    let refused = |e: std::io::Error| format!("the key command cannot be run: {}", e.kind());
+    let mut child = command.kill_on_drop(true).spawn().map_err(refused)?;
+    let mut group = Group(child.id());
+    let mut text = Vec::new();
+    let ended = tokio::time::timeout(COMMAND_TIME, async {
+        if let Some(stdout) = child.stdout.take() {
+            stdout.take(LONGEST_OUTPUT + 1).read_to_end(&mut text).await?;
+        }
+        match text.len() as u64 > LONGEST_OUTPUT {
+            true => Ok(None),
+            false => child.wait().await.map(Some),
+        }
+    });
+    let status = match ended.await {
+        Ok(Ok(Some(status))) => status,
+        Ok(Ok(None)) => return Err("the key command prints more than a key".to_owned()),
+        Ok(Err(e)) => return Err(refused(e)),
         Err(_) => return Err(format!("the key command did not end in {COMMAND_TIME:?}")),
     };
-    if !output.status.success() {
-        let status = output.status;
+    group.0 = None;
+    if !status.success() {
         return Err(format!("the key command failed ({status}); run it by hand to see why"));
     }
-    let text = String::from_utf8(output.stdout).map_err(|_| "the key command printed no text")?;
+    let text = String::from_utf8(text).map_err(|_| "the key command printed no text")?;
     read_printed(text.trim()).ok_or_else(|| "the key command printed no key".to_owned())
+}
+
+/// A command that runs, with all that it started: they end with it.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let Some(id) = self.0.filter(|_| cfg!(unix)) else { return };
+        let mut kill = std::process::Command::new("sh");
+        kill.args(["-c", &format!("kill -9 -{id}")]).stdin(Stdio::null()).stdout(Stdio::null());
+        // Nothing can be done if they cannot be ended.
+        let _ = kill.stderr(Stdio::null()).status();
+    }
 }
 
 /// A key alone, or the JSON of a cloud's tool.

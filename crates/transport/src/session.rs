@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use interleaf::assemble::Recipe;
@@ -275,7 +276,23 @@ async fn keep(
         }
         return Ok(None);
     }
-    session.take(reply.clone()).await.map(Some)
+    let began = Instant::now();
+    loop {
+        match session.take(reply.clone()).await {
+            // The answer is paid for: it waits longer than a request does.
+            Err(error) if is_busy(&error) && began.elapsed() < LONGEST_WAIT => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            taken => return taken.map(Some),
+        }
+    }
+}
+
+/// So long an answer waits for a store that another program holds.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+fn is_busy(error: &interleaf::Error) -> bool {
+    error.as_store().is_some_and(|error| error.kind() == interleaf::store::ErrorKind::Busy)
 }
 
 /// A streamed answer on its way into a session: a [`Stream`] of pieces.
@@ -358,7 +375,7 @@ impl Asking<'_> {
     async fn keep(&mut self, reply: &Reply) -> Result<Option<Arc<Message>>, Error> {
         let kept = keep(self.session, reply).await;
         let name = (self.streaming.vendor.name.as_str(), self.streaming.model.as_str());
-        kept.map_err(|e| Error::in_session(e, name).with_partial(Some(reply.clone())))
+        kept.map_err(|e| Error::not_kept(e, name, reply))
     }
 }
 

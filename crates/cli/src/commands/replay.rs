@@ -93,7 +93,9 @@ pub(crate) fn run(
     prepare(out, &planned)?;
     let n_turns: usize = scripts.iter().map(|script| script.turns.len()).sum();
     let bar = bar((n_turns * ways.len()) as u64, "requests");
-    let outcome = play(&scripts, &ways, &|| bar.inc(1)).map_err(|e| Failure::session("", &e))?;
+    let played = play(&scripts, &ways, &|| bar.inc(1));
+    let mut outcome = played.map_err(|e| Failure::session("", &e))?;
+    outcome.price = *price;
     bar.finish_and_clear();
     for session in &outcome.sessions {
         output.text(&table(session, *price))?;

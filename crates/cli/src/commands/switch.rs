@@ -1,8 +1,10 @@
 //! `interleaf switch`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, value_parser};
 use interleaf::wire::Options;
-use interleaf::{LeftOut, Price, Target};
+use interleaf::{Price, Target};
 
 use crate::api::ApiArguments;
 use crate::arguments::ByteCount;
@@ -15,8 +17,9 @@ const PRICES: &str = "Prices";
 
 /// Tell what changes if a session's next request goes to another vendor or model
 #[derive(Debug, Args)]
-// What is compared is a session; a file is refused with a reason.
-#[command(mut_arg("file", |file| file.hide(true)))]
+// What is compared is a session, and no file.
+#[command(mut_arg("session", |id| id.required(true)))]
+#[command(mut_arg("file", |_| clap::Arg::new("file").hide(true).value_parser(value_parser!(PathBuf))))]
 #[command(after_help = "\
 EXAMPLES
   id=$(interleaf sessions new)
@@ -29,8 +32,8 @@ EXAMPLES
 It tells what the new model does not take and the current one does, whether the request
 fits its window, what its cold cache costs, and after how many requests the change has
 paid back; without prices, how cheap the new model must be for that. The current model is
-that of the session's last recorded request, and so are the system text and the tools
-unless flags name them; a note says so. Nothing is sent or recorded. The exit code is 1 if
+that of the session's last recorded request, and so are the system text, the tools and the
+context unless flags name them; a note says so. Nothing is sent or recorded. The exit code is 1 if
 something must give way for the request to fit.")]
 pub(crate) struct SwitchArguments {
     #[command(flatten)]
@@ -80,7 +83,11 @@ pub(crate) fn run(
     let left_out = opened.wait(session.left_out(&recipe));
     if let Some(left_out) = left_out.map_err(|e| Failure::session(&loaded.name, &e))? {
         left_out.add_to(&mut recipe);
-        say_left_out(&left_out);
+        let (number, had) = (left_out.request, left_out.to_string());
+        let had = printable(&had);
+        say(format_args!(
+            "note: request {number} had {had}, which no flag gives; it is used ({GIVE})"
+        ));
     }
     let switch = opened.wait(session.switch(&recipe, &to, from.as_ref()));
     let mut switch = switch.map_err(|e| Failure::session(&loaded.name, &e))?;
@@ -93,20 +100,6 @@ pub(crate) fn run(
         output.text(&switch.to_string())?;
     }
     Ok(if switch.fit.fits { Verdict::Fine } else { Verdict::Findings })
-}
-
-/// Tells what the last request had that no flag gives, and what of it is used.
-fn say_left_out(left_out: &LeftOut) {
-    let is_used =
-        !left_out.system.is_empty() || !left_out.tools.is_empty() || left_out.rule.is_some();
-    let used = match (is_used, left_out.context.is_empty()) {
-        (false, _) => "",
-        (true, true) => "; it is used",
-        (true, false) => "; all of it but the context is used",
-    };
-    let (number, had) = (left_out.request, left_out.to_string());
-    let had = printable(&had);
-    say(format_args!("note: request {number} had {had}, which no flag gives{used} ({GIVE})"));
 }
 
 impl SwitchArguments {

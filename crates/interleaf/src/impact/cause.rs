@@ -75,6 +75,8 @@ fn in_list(
             false => context(old, ContextChange::Removed),
         },
         (_, Some(MadeBy::Context(new))) => match before.trace.has_source(new) {
+            // It stands where something stood that an operation took away.
+            true if is_operated(now, before) => operated(now, before),
             true => context(new, ContextChange::Moved),
             false => context(new, ContextChange::Added),
         },

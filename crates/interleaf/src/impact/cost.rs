@@ -216,5 +216,6 @@ pub(super) fn of(
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
     let unbroken = Step { after: None, shared: whole.min(this.tokens), ..*this };
     let [used, unbroken] = last_used(&rules, before, [this, &unbroken]);
-    Some((this.shared, Cost::new(&rules, used, unbroken)))
+    let has_marks = !this.marks.is_empty();
+    Some((this.shared, Cost::new(&rules, used, unbroken, has_marks)))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use interleaf_model::{Entry, Message, PartRef};
+use interleaf_model::{Entry, Message, PartRef, Status};
 use interleaf_store::Pieces;
 use memchr::memmem;
 
@@ -57,13 +57,13 @@ impl<'a> Turns<'a> {
 /// Where each of these messages stands, one after the other. A message begins where the one
 /// before it ends, and ends with the last of its texts.
 pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
-    let mut at = 0;
+    let mut search = Search { bytes, at: 0, n_far: MOST_FAR };
     let mut pieces = Vec::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
         let mut add = |entry: Cow<'a, Entry>| {
-            let start = at;
-            at = end_of(&entry.message, bytes, at);
-            pieces.push(Piece { index, entry, bytes: start..at });
+            let start = search.at;
+            search.pass(&entry.message);
+            pieces.push(Piece { index, entry, bytes: start..search.at });
         };
         match entry.apart() {
             Some(apart) => apart.into_iter().for_each(|entry| add(Cow::Owned(entry))),
@@ -73,38 +73,82 @@ pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// Where a message ends that begins here.
-fn end_of(message: &Message, bytes: &[u8], start: usize) -> usize {
-    message.parts().fold(start, |at, part| {
-        let end = match part {
-            PartRef::Text(text) => end_of_text(&text.text, bytes, at),
-            PartRef::Thinking(thinking) => end_of_text(&thinking.text, bytes, at),
-            PartRef::Call(call) => {
-                let by_id = end_of_text(call.id.as_str(), bytes, at);
-                let named = by_id.or_else(|| end_of_text(call.name.as_str(), bytes, at));
-                let arguments = call.arguments.as_str();
-                let at = named.unwrap_or(at);
-                let raw = || find(arguments.as_bytes(), bytes, at).map(|at| at + arguments.len());
-                end_of_text(arguments, bytes, at).or_else(raw).or(named)
-            }
-            PartRef::Image(_) | PartRef::File(_) => None,
-            PartRef::Opaque(opaque) => {
-                let value = opaque.value.as_str();
-                find(value.as_bytes(), bytes, at).map(|at| at + value.len())
-            }
-        };
-        end.unwrap_or(at)
-    })
+/// A text is nearly always as near as this to the one before it.
+const NEAR: usize = 1024;
+
+/// So many texts that are not there may be looked for in all that is left: a turn may have
+/// thousands.
+const MOST_FAR: usize = 16;
+
+/// What is looked for in the bytes of a turn, from its beginning to its end.
+struct Search<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    /// How many more texts may be looked for that are not near.
+    n_far: usize,
 }
 
-fn find(text: &[u8], bytes: &[u8], at: usize) -> Option<usize> {
-    memmem::find(bytes.get(at..)?, text).map(|found| at + found)
+impl Search<'_> {
+    /// Goes to where a message ends that begins here.
+    fn pass(&mut self, message: &Message) {
+        let failed = message.as_result().filter(|result| result.status == Status::Error);
+        for part in message.parts() {
+            match part {
+                // Some APIs have no other way to say so.
+                PartRef::Text(text) if failed.is_some() => {
+                    _ = self.near(&["Error: ", &text.text].concat()) || self.text(&text.text);
+                }
+                PartRef::Text(text) => _ = self.text(&text.text),
+                PartRef::Thinking(thinking) => _ = self.text(&thinking.text),
+                PartRef::Call(call) => {
+                    _ = self.text(call.id.as_str()) || self.near(call.name.as_str());
+                    let arguments = call.arguments.as_str();
+                    _ = self.near(arguments) || self.raw(arguments);
+                }
+                PartRef::Image(_) | PartRef::File(_) => {}
+                PartRef::Opaque(opaque) => _ = self.raw(opaque.value.as_str()),
+            }
+        }
+    }
+
+    /// Goes to the end of a text that begins near, if there is one.
+    fn near(&mut self, text: &str) -> bool {
+        self.end(end_of_text(text, self.bytes, self.at, NEAR))
+    }
+
+    /// Goes to the end of a text, if it comes.
+    fn text(&mut self, text: &str) -> bool {
+        self.near(text) || self.far(|bytes, at| end_of_text(text, bytes, at, usize::MAX))
+    }
+
+    /// Goes to the end of JSON that stands as it is, if it comes.
+    fn raw(&mut self, json: &str) -> bool {
+        let find = |bytes: &[u8], at: usize| {
+            memmem::find(bytes.get(at..)?, json.as_bytes()).map(|found| at + found + json.len())
+        };
+        let near = self.bytes.len().min(self.at + NEAR + json.len());
+        self.end(find(&self.bytes[..near], self.at)) || self.far(find)
+    }
+
+    fn far(&mut self, end: impl FnOnce(&[u8], usize) -> Option<usize>) -> bool {
+        if self.n_far == 0 {
+            return false;
+        }
+        let is_found = self.end(end(self.bytes, self.at));
+        self.n_far -= usize::from(!is_found);
+        is_found
+    }
+
+    fn end(&mut self, end: Option<usize>) -> bool {
+        self.at = end.unwrap_or(self.at);
+        end.is_some()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::of;
-    use interleaf_model::{Entry, Message, Provenance, json_text};
+    use interleaf_model::{CallId, Entry, Message, Provenance, Status, json_text};
 
     #[test]
     fn texts_that_are_joined_into_one_are_found_in_it() {
@@ -124,6 +168,25 @@ mod tests {
                 assert!(piece.ends_with(written.trim_matches('"')), "{piece} is not {written}");
             }
             assert_eq!(found.last().unwrap().bytes.end, bytes.len() - 1);
+        }
+    }
+
+    #[test]
+    fn a_result_that_failed_is_found_where_its_text_tells_so() {
+        let result = |text: &&str| {
+            let message = Message::tool(CallId::new("c").unwrap(), Status::Error, text).into();
+            Entry { message, provenance: Provenance::Made }
+        };
+        let texts = ["no \"lamp\"", "no horn", "no horn"];
+        let entries: Vec<Entry> = texts.iter().map(result).collect();
+        for before in ["", "Error: "] {
+            let written = texts.map(|text| json_text(&format!("{before}{text}")).unwrap());
+            let written = written.map(|text| format!(r#"{{"id":"c","content":{text}}}"#));
+            let bytes = written.join(",");
+            let ends: Vec<usize> =
+                of(&entries, bytes.as_bytes()).iter().map(|piece| piece.bytes.end).collect();
+            let closed: Vec<usize> = bytes.match_indices('}').map(|(brace, _)| brace).collect();
+            assert_eq!(ends, closed, "{bytes}");
         }
     }
 }

@@ -5,9 +5,9 @@ const LOOKED_FOR: usize = 32;
 
 const ESCAPE: u8 = b'\\';
 
-/// Where a text ends in JSON, if it stands after this byte.
-pub(super) fn end_of_text(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
-    let start = joined_at(text, bytes, at).or_else(|| quoted_at(text, bytes, at))?;
+/// Where a text ends in JSON, if it begins after this byte, and not after so many more.
+pub(super) fn end_of_text(text: &str, bytes: &[u8], at: usize, within: usize) -> Option<usize> {
+    let start = joined_at(text, bytes, at).or_else(|| quoted_at(text, bytes, at, within))?;
     if let Some(end) = closed_at(text.as_bytes(), bytes, start) {
         return Some(end);
     }
@@ -32,11 +32,12 @@ fn joined_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Where a text begins after a quote. It is near, with few bytes before it but many quotes, so
 /// that to look at each byte is less work than to search.
-fn quoted_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
+fn quoted_at(text: &str, bytes: &[u8], at: usize, within: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
+    let near = &rest[..rest.len().min(within)];
     let first = text.bytes().next().map_or(b'"', |byte| if is_plain(byte) { byte } else { ESCAPE });
     let is_it = |&start: &usize| begins(text, &rest[start..]);
-    let pairs = rest.windows(2).enumerate().filter(|(_, pair)| **pair == [b'"', first]);
+    let pairs = near.windows(2).enumerate().filter(|(_, pair)| **pair == [b'"', first]);
     pairs.map(|(quote, _)| quote + 1).find(is_it).map(|start| at + start)
 }
 
@@ -110,9 +111,13 @@ mod tests {
         for byte in 0..=0x2ff_u32 {
             let text = format!("a{}b", char::from_u32(byte).unwrap());
             let written = json_text(&text).unwrap();
-            assert_eq!(quoted_at(&text, written.as_bytes(), 0), Some(1), "{written}");
+            assert_eq!(quoted_at(&text, written.as_bytes(), 0, usize::MAX), Some(1), "{written}");
             let others = [format!("{text}c"), format!("c{text}")];
-            assert!(others.iter().all(|other| quoted_at(other, written.as_bytes(), 0).is_none()));
+            assert!(
+                others
+                    .iter()
+                    .all(|other| quoted_at(other, written.as_bytes(), 0, usize::MAX).is_none())
+            );
         }
     }
 

@@ -15,6 +15,9 @@ const VERSION: u32 = 1;
 #[non_exhaustive]
 pub struct Outcome {
     interleaf_replay: u32,
+    /// What a million tokens cost, if somebody says so. The costs are in tokens all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<f64>,
     /// The sessions.
     pub sessions: Vec<PlayedSession>,
 }
@@ -147,7 +150,7 @@ impl Outcome {
     pub const BEGINS: &'static str = "{\"interleaf_replay\":";
 
     pub(super) fn of(sessions: Vec<PlayedSession>) -> Self {
-        Self { interleaf_replay: VERSION, sessions }
+        Self { interleaf_replay: VERSION, price: None, sessions }
     }
 }
 

@@ -53,7 +53,7 @@ impl Session {
             NoPlan::NotDue | NoPlan::NoGain => Error::rule("no compaction is due"),
             NoPlan::Nothing { covered } => Error::rule(format!(
                 "nothing can be summarised: what may give way has {covered} tokens, and a summary \
-                 may have {}",
+                 may have {} (summary_tokens of the policy)",
                 policy.summary_tokens
             )),
         })
@@ -120,7 +120,9 @@ impl Session {
         }
         let covered = history.saturating_sub(cover.stays) + summary;
         let most = most(policy, covered);
-        if cover.gone.is_empty() || most == 0 || covered <= policy.summary_tokens {
+        // What is no longer than a summary need not go, unless the request is too long.
+        let need_not_go = covered <= policy.summary_tokens && before <= limit;
+        if cover.gone.is_empty() || most == 0 || need_not_go {
             return Ok(Err(NoPlan::Nothing { covered }));
         }
         let after = fixed + cover.stays + most;

@@ -4,10 +4,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use interleaf_assemble::{PlacementRule, Recipe};
+use interleaf_assemble::{ContextText, PlacementRule, Recipe};
 use interleaf_model::Tool;
 use interleaf_store::LastBody;
-use smol_str::SmolStr;
 
 use super::Session;
 use super::script::Systems;
@@ -26,8 +25,8 @@ pub struct LeftOut {
     pub system: Vec<Arc<str>>,
     /// Its tools, if the recipe has none.
     pub tools: Arc<[Tool]>,
-    /// The context sources that it had and the recipe has not, by their names.
-    pub context: Vec<SmolStr>,
+    /// What the context sources said that it had and the recipe has not.
+    pub context: Vec<ContextText>,
     /// The rule that placed its context, if the recipe has the usual one and that was another.
     pub rule: Option<PlacementRule>,
 }
@@ -68,14 +67,9 @@ impl Session {
             system = systems.leave(&decoded.system);
         }
         let full = self.recipe_at(recipe, u64::MAX).await?;
-        let mut context: Vec<SmolStr> = Vec::new();
-        for text in decoded.texts() {
-            let name = SmolStr::new(text.kind.as_str());
-            if full.context.iter().all(|known| known.kind != text.kind) && !context.contains(&name)
-            {
-                context.push(name);
-            }
-        }
+        let is_known = |text: &ContextText| full.context.iter().any(|one| one.kind == text.kind);
+        let mut context = decoded.texts();
+        context.retain(|text| !is_known(text));
         let (request, tools) = (request.no, tools.into());
         let left_out = LeftOut { request, system, tools, context, rule };
         Ok((!left_out.is_empty()).then_some(left_out))
@@ -88,7 +82,8 @@ impl LeftOut {
         self.system.is_empty() && self.tools.is_empty() && !has_context
     }
 
-    /// Adds to a recipe the system text, the tools and the rule that it has not.
+    /// Adds to a recipe what it has not. That is as it was in the last request: it tells how long
+    /// the next one is, and is not to be sent again.
     pub fn add_to(&self, recipe: &mut Recipe) {
         if let Some(rule) = &self.rule {
             recipe.rule = rule.clone();
@@ -97,6 +92,7 @@ impl LeftOut {
         if recipe.tools.is_empty() {
             recipe.tools = self.tools.clone();
         }
+        recipe.context.extend(self.context.iter().cloned());
     }
 }
 
@@ -113,7 +109,9 @@ impl fmt::Display for LeftOut {
             n => named.push(format!("{n} tools")),
         }
         if !self.context.is_empty() {
-            named.push(format!("context ({})", self.context.join(", ")));
+            let mut names: Vec<&str> = self.context.iter().map(|text| text.kind.as_str()).collect();
+            names.dedup();
+            named.push(format!("context ({})", names.join(", ")));
         }
         if let Some(rule) = &self.rule {
             named.push(format!("the rule {rule}"));

@@ -90,7 +90,7 @@ impl fmt::Display for SessionWarmth {
         let Warmth { tokens, idle, lifetime, left, cold, keep_alive, .. } = self.warmth;
         let rules = &self.rules;
         if tokens == 0 {
-            return writeln!(f, "nothing was long enough to be kept, by {rules}'s rules");
+            return writeln!(f, "the last request left nothing in the cache, by {rules}'s rules");
         }
         let Some(lifetime) = lifetime else {
             return writeln!(f, "how long {rules} keeps a prompt is not known");

@@ -62,7 +62,7 @@ fn h2_what_became_of_a_source_is_told_where_it_is_amended() {
 }
 
 #[test]
-fn h2_a_source_that_is_shown_anew_and_says_the_same_is_told_so() {
+fn h2_an_operation_that_takes_away_what_a_source_stood_after_is_told_by_its_name() {
     block_on(async {
         let target = target_of(Vendor::of(Family::OpenaiChat), "a-model");
         let mut session = asked("Which clocks?").await;
@@ -79,7 +79,7 @@ fn h2_a_source_that_is_shown_anew_and_says_the_same_is_told_so() {
         let cut = Truncate { keep_last: Some(1), ..Truncate::default() };
         session.operate(Operation::Truncate(cut)).await.unwrap();
         let told = sent(&mut session, &recipe, &target).await;
-        assert_eq!(told.cause, todo(ContextChange::Again));
+        assert_eq!(told.cause, BreakCause::Operation { names: vec!["truncate".into()] });
     });
 }
 

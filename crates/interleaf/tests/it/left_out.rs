@@ -65,6 +65,10 @@ fn h9_only_what_a_recipe_has_nothing_of_is_left_out() {
         assert_eq!(left_out.to_string(), "context (info)");
         let left_out = session.left_out(&Recipe::new()).await.unwrap().unwrap();
         assert_eq!(left_out.to_string(), "a system text, 1 tool and context (role, info)");
+        let mut bare = Recipe::new();
+        left_out.add_to(&mut bare);
+        let texts: Vec<&str> = bare.context.iter().map(|context| &*context.text).collect();
+        assert_eq!(texts, ["a keeper", "the lamp is on"]);
     });
 }
 

@@ -69,6 +69,7 @@ async fn a_source_without_a_key_is_an_error_that_names_it_and_nothing_is_sent() 
         (KeySource::File("/no/such/file".into()), "/no/such/file"),
         (KeySource::Command("echo a secret on the way >&2; exit 3".into()), "3"),
         (KeySource::Command("true".into()), "printed no key"),
+        (KeySource::Command("yes a secret on the way".into()), "more than a key"),
     ];
     for (source, named) in cases {
         let transport = builder().any_key(source).build().unwrap();
@@ -152,4 +153,21 @@ async fn no_error_of_any_kind_holds_the_key() {
             }
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_key_command_ends_with_the_call_and_so_does_what_it_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("started");
+    let line = format!("sleep 1000 & echo $! > {}; wait", file.display());
+    let mut timeouts = Timeouts::default();
+    timeouts.total = Some(Duration::from_secs(2));
+    let built = builder().any_key(KeySource::Command(line)).timeouts(timeouts).build();
+    let server = Server::start([good()]).await;
+    built.unwrap().send(&keyless(&server)).await.unwrap_err();
+    let started = std::fs::read_to_string(file).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", started.trim()));
+    // Whoever takes it over may not have noticed yet that it ended.
+    assert!(status.is_err() || status.unwrap().contains(") Z "), "{started} still runs");
 }

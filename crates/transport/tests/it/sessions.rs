@@ -1,5 +1,7 @@
 //! A session's requests and answers over real connections.
 
+use std::time::Duration;
+
 use interleaf::assemble::Recipe;
 use interleaf::model::{Message, PartRef, Reply, ToolCall};
 use interleaf::store::Page;
@@ -84,6 +86,45 @@ async fn calls_and_streams_may_move_between_threads() {
         moves(asking).finish().await.unwrap()
     }));
     assert_eq!(answer.await.unwrap().reply.message.text(), "Yes.");
+}
+
+#[tokio::test]
+async fn an_answer_waits_for_a_store_that_another_program_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("held.db");
+    let store = store::open(&format!("sqlite:{}", path.display())).await.unwrap();
+    let mut session = Session::create(store, "").await.unwrap();
+    session.append(Message::user("Is it done?")).await.unwrap();
+    let server = Server::start([Act::stream(&saying(Family::Anthropic, "Yes."), 64)]).await;
+    let (recipe, targets) = (Recipe::new(), [target(Family::Anthropic, &server)]);
+    let asking = transport().ask_streaming(&mut session, &recipe, &targets).await.unwrap();
+    let holder = rusqlite::Connection::open(path).unwrap();
+    holder.execute_batch("begin immediate").unwrap();
+    let held = tokio::spawn(async move {
+        // Longer than a store waits by itself.
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        holder.execute_batch("rollback").unwrap();
+    });
+    let answer = asking.finish().await.unwrap();
+    assert_eq!(answer.message.unwrap().text(), "Yes.");
+    held.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_is_handed_back_with_what_it_cost() {
+    let store = store::open("memory:").await.unwrap();
+    let mut session = Session::create(store.clone(), "").await.unwrap();
+    session.append(Message::user("Is it done?")).await.unwrap();
+    let id = session.id();
+    let server = Server::start([Act::stream(&saying(Family::Anthropic, "Yes."), 64)]).await;
+    let (recipe, targets) = (Recipe::new(), [target(Family::Anthropic, &server)]);
+    let asking = transport().ask_streaming(&mut session, &recipe, &targets).await.unwrap();
+    store.remove(id).await.unwrap();
+    let error = asking.finish().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotKept);
+    assert_eq!(error.partial().unwrap().message.text(), "Yes.");
+    assert!(error.session().is_some());
+    assert!(error.to_string().contains("made"), "{error}");
 }
 
 #[tokio::test]

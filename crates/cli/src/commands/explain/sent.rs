@@ -165,7 +165,9 @@ fn impact_text(impact: &Impact) -> String {
     let _ = writeln!(out, "  cause      {}{against}", impact.cause);
     if let Some(place) = &impact.place {
         let id = place.id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
-        let (byte, token, message) = (place.byte, place.token, place.message);
+        // A setting stands beside what the model sees, all of which it changes.
+        let byte = impact.byte.filter(|_| place.byte == 0).unwrap_or(place.byte);
+        let (token, message) = (place.token, place.message);
         let _ = writeln!(out, "  differs    at message {message}{id}, byte {byte}, token {token}");
     }
     if let Some(goes_on) = &impact.goes_on {
@@ -175,6 +177,11 @@ fn impact_text(impact: &Impact) -> String {
         let (read, written, computed) = (cost.read, cost.written, cost.computed);
         let (tokens, rules) = (impact.tokens, &cost.rules);
         let about = if impact.by_bytes { "about " } else { "" };
+        if cost.unmarked {
+            out.push_str(
+                "  marks      none, and nothing is kept without them: --cache sets them\n",
+            );
+        }
         let _ = writeln!(
             out,
             "  cost       {read} read, {written} written, {computed} computed of {about}{tokens} tokens, by {rules}'s rules"
