@@ -100,7 +100,10 @@ impl<'a> Sources<'a> {
         let share = (target / (2 * order.len() as u64).max(1)).min(LEAST_SHOWN);
         for &i in &order {
             let excess = self.total().saturating_sub(target);
-            let room = self.sources[i].cost.saturating_sub(excess).max(share);
+            // Its heading, and the note that some is missing, take room in any case.
+            let source = &self.sources[i];
+            let least = self.cost(&source.key, &cut(source, 0)) + share;
+            let room = source.cost.saturating_sub(excess).max(least);
             if excess > 0 && self.sources[i].cost > room {
                 self.show(i, self.shortened(i, room));
             }
