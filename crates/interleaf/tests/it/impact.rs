@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::{block_on, memory, target_of};
 
-fn target(family: Family) -> Target {
+pub(crate) fn target(family: Family) -> Target {
     target_of(Vendor::of(family), "a-model")
 }
 
@@ -28,7 +28,7 @@ fn tool(name: &str) -> Tool {
     Tool::new(name, "It helps.", json!({"type": "object"}))
 }
 
-fn recipe() -> Recipe {
+pub(crate) fn recipe() -> Recipe {
     let mut recipe = Recipe::new()
         .with_system("You are a careful agent.")
         .with_tools([tool("one"), tool("two")])
@@ -38,7 +38,7 @@ fn recipe() -> Recipe {
     recipe
 }
 
-async fn sent(session: &mut Session, recipe: &Recipe, target: &Target) -> Request {
+pub(crate) async fn sent(session: &mut Session, recipe: &Recipe, target: &Target) -> Request {
     session.request(recipe, target).await.unwrap().request().unwrap()
 }
 
@@ -428,25 +428,6 @@ fn h2_an_operation_is_told_by_its_name_where_context_stands_in_the_place_of_what
 }
 
 #[test]
-fn h2_a_request_without_marks_is_told_to_leave_nothing_where_marks_are_needed() {
-    block_on(async {
-        let mut session = Session::create(memory().await, "").await.unwrap();
-        session.append(Message::user(&"word ".repeat(9_000))).await.unwrap();
-        for (family, vendor) in [(Family::Anthropic, "anthropic"), (Family::OpenaiChat, "openai")] {
-            for marks in [CacheMarks::Off, CacheMarks::On] {
-                let mut target = target(family);
-                (target.cache_rules, target.options.cache) = (Rules::named(vendor), marks);
-                let cost = sent(&mut session, &recipe(), &target).await.impact.cost.unwrap();
-                let is_needed = family == Family::Anthropic && marks == CacheMarks::Off;
-                assert_eq!(cost.unmarked, is_needed, "{family} {marks:?}");
-                assert!(!cost.unmarked || cost.written == 0, "{family} {marks:?}");
-                assert!(cost.unbroken <= cost.price, "{family} {marks:?} {cost:?}");
-            }
-        }
-    });
-}
-
-#[test]
 fn h2_after_a_rollback_a_request_is_held_against_the_last_one_sent_and_priced_by_all_that_is_kept()
 {
     block_on(async {
@@ -605,24 +586,6 @@ fn h2_what_is_written_at_a_mark_is_what_the_next_request_reads_there() {
                 session.append(Message::assistant("I see.")).await.unwrap();
                 session.append(long(n)).await.unwrap();
             }
-        }
-    });
-}
-
-#[test]
-fn h2_marks_that_are_switched_on_in_mid_session_change_nothing_for_the_model() {
-    block_on(async {
-        for family in Family::ALL {
-            let mut session = Session::create(memory().await, "").await.unwrap();
-            session.append(Message::user("mend the clock")).await.unwrap();
-            let mut target = target(family);
-            sent(&mut session, &recipe(), &target).await;
-            target.options.cache = CacheMarks::On;
-            let marked = sent(&mut session, &recipe(), &target).await;
-            assert_eq!(marked.impact.cause, BreakCause::Same, "{family:?}");
-            target.options.cache = CacheMarks::Off;
-            let unmarked = sent(&mut session, &recipe(), &target).await;
-            assert_eq!(unmarked.impact.cause, BreakCause::Same, "{family:?}");
         }
     });
 }
