@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use interleaf_model::{Entry, Message, PartRef, Status};
+use interleaf_model::{Entry, Message, PartRef};
 use interleaf_store::Pieces;
 use memchr::memmem;
 
@@ -91,13 +91,8 @@ struct Search<'b> {
 impl Search<'_> {
     /// Goes to where a message ends that begins here.
     fn pass(&mut self, message: &Message) {
-        let failed = message.as_result().filter(|result| result.status == Status::Error);
         for part in message.parts() {
             match part {
-                // Some APIs have no other way to say so.
-                PartRef::Text(text) if failed.is_some() => {
-                    _ = self.near(&["Error: ", &text.text].concat()) || self.text(&text.text);
-                }
                 PartRef::Text(text) => _ = self.text(&text.text),
                 PartRef::Thinking(thinking) => _ = self.text(&thinking.text),
                 PartRef::Call(call) => {
