@@ -288,7 +288,7 @@ async fn keep(
     }
 }
 
-/// So long an answer waits for a store that another program holds.
+/// How long an answer waits for a store that another program holds.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 fn is_busy(error: &interleaf::Error) -> bool {

@@ -76,7 +76,7 @@ pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
 /// A text is nearly always as near as this to the one before it.
 const NEAR: usize = 1024;
 
-/// So many texts that are not there may be looked for in all that is left: a turn may have
+/// How many texts may be looked for in vain in all that is left of a turn, which may have
 /// thousands.
 const MOST_FAR: usize = 16;
 

@@ -5,7 +5,7 @@ const LOOKED_FOR: usize = 32;
 
 const ESCAPE: u8 = b'\\';
 
-/// Where a text ends in JSON, if it begins after this byte, and not after so many more.
+/// Where a text ends in JSON, if it begins within this many bytes of a place.
 pub(super) fn end_of_text(text: &str, bytes: &[u8], at: usize, within: usize) -> Option<usize> {
     let start = joined_at(text, bytes, at).or_else(|| quoted_at(text, bytes, at, within))?;
     if let Some(end) = closed_at(text.as_bytes(), bytes, start) {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-/// So many bytes are compared at once, first more and then fewer, before the first difference is
-/// looked for.
+/// How many bytes are compared at once, first in long stretches and then in short ones, before
+/// the first byte that differs is looked for.
 const BLOCKS: [usize; 2] = [256, 16];
 
 /// Bytes in pieces that other bodies may share.
