@@ -75,6 +75,7 @@ impl<'a> Memory<'a> {
     ) -> Self {
         let goes_by_content = matches!(recipe.rule, PlacementRule::Sticky(_));
         let is_auto = matches!(recipe.rule, PlacementRule::Auto(_));
+        let _span = is_auto.then(|| tracing::debug_span!("choose").entered());
         let prices = recipe.cache_prices.filter(|prices| is_auto && prices.read > 0.0);
         let ways = prices.map(|prices| ways(shown, context, prices, view)).unwrap_or_default();
         let kept = recipe.rule.amending().map(|_| {

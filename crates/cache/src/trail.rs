@@ -39,7 +39,7 @@ pub fn last_used<const N: usize>(
     before: &[Step<'_>],
     last: [&Step<'_>; N],
 ) -> [Used; N] {
-    let cuts = cuts(rules.matches, before.iter().chain(last));
+    let cuts = cuts(rules.matches, before, &last);
     let mut trail = Trail {
         cuts: &cuts,
         came: Vec::with_capacity((before.len() + 1) * cuts.len()),
@@ -82,14 +82,20 @@ fn lifetime<'a>(rules: &Rules, steps: impl Iterator<Item = &'a Step<'a>>) -> Opt
 }
 
 /// Every place where a request, an answer, a mark or something shared ends. What is found from
-/// marks is written at marks, so that the others do not matter there.
-fn cuts<'a>(matches: Match, steps: impl Iterator<Item = &'a Step<'a>>) -> Vec<u64> {
-    let by_marks = matches!(matches, Match::Marks { .. });
+/// marks is written at marks, so that of the requests before the others do not matter there.
+fn cuts(matches: Match, before: &[Step<'_>], last: &[&Step<'_>]) -> Vec<u64> {
+    let (at_ends, anywhere) = match matches {
+        Match::Marks { implicit, .. } => (implicit, false),
+        Match::Prefix { .. } | Match::Units { .. } | Match::Slot { .. } => (true, true),
+    };
     let mut cuts = Vec::with_capacity(64);
-    for step in steps {
-        cuts.push(step.tokens);
+    cuts.extend(last.iter().map(|step| step.tokens));
+    for step in before.iter().chain(last.iter().copied()) {
         cuts.extend(step.marks);
-        if !by_marks {
+        if at_ends {
+            cuts.push(step.tokens);
+        }
+        if anywhere {
             cuts.extend([step.shared, step.tokens + step.answer]);
         }
     }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use interleaf_model::{Message, PartRef};
+use interleaf_model::{ContextKind, Message, PartRef};
 
 use super::way::at_tail;
-use super::{ShownContext, SourceKey, SourceWay};
+use super::{ShownContext, SourceWay};
 use crate::CachePrices;
 
 /// How many messages are looked at since the last element; if more follow it, showing it
@@ -28,10 +28,11 @@ pub(crate) fn cheapest(
     // What goes to the tail is not shown anew where it stood.
     let at_tail = at_tail(ways);
     let n_requests = shown.requests_to_come();
-    let (n_since, since) = since(shown, view);
+    // Farther than that nothing is found.
+    let (n_since, since) = since(shown, view, prices.reach);
     // From the last element to the first: what comes after a cut there.
     let (mut said, mut elements, mut whole) = (since as f64, 0.0, 0.0);
-    let mut sources: HashSet<SourceKey> = HashSet::new();
+    let mut sources: HashSet<(&ContextKind, u32)> = HashSet::new();
     let mut best: Option<(usize, f64)> = None;
     let n_messages = shown.elements.last()?.n_before.saturating_add(n_since);
     for (no, element) in shown.elements.iter().enumerate().rev() {
@@ -40,8 +41,8 @@ pub(crate) fn cheapest(
             break;
         }
         elements += element.size() as f64;
-        let key = (element.kind.clone(), element.nth);
-        if sources.insert(key.clone()) {
+        if sources.insert((&element.kind, element.nth)) {
+            let key = (element.kind.clone(), element.nth);
             let says = shown.states.get(&key).and_then(|state| state.says.as_ref());
             let says = says.filter(|_| !at_tail.contains(&key));
             whole += says.map_or(0, |says| says.len()) as f64;
@@ -58,10 +59,10 @@ pub(crate) fn cheapest(
     best.map(|(no, _)| no)
 }
 
-/// The messages since the last element was shown, and their bytes.
-pub(crate) fn since(shown: &ShownContext, view: &[Arc<Message>]) -> (usize, u64) {
+/// The messages since the last element was shown, up to a number, and their bytes.
+pub(crate) fn since(shown: &ShownContext, view: &[Arc<Message>], most: usize) -> (usize, u64) {
     let last = shown.elements.last().and_then(|element| element.after.as_ref());
-    let later = view.iter().rev().take(MOST_MESSAGES).take_while(|m| Some(&m.id) != last);
+    let later = view.iter().rev().take(MOST_MESSAGES.min(most)).take_while(|m| Some(&m.id) != last);
     later.fold((0, 0), |(n, bytes), message| (n + 1, bytes + size(message)))
 }
 

@@ -71,7 +71,9 @@ pub(crate) fn news(
         let is_near = is_question && text.kind == ContextKind::Todo;
         let furthest = if is_near { amending.near } else { amending.within };
         let is_far = |state: &State| {
-            let said = || (shown.said + since(shown, view).1).saturating_sub(state.said_before);
+            let said = || {
+                (shown.said + since(shown, view, usize::MAX).1).saturating_sub(state.said_before)
+            };
             // If messages were hidden since, only the bytes can tell.
             n_before.checked_sub(state.whole_at).unwrap_or(usize::MAX - 1) > furthest
                 && said() >= TIMES_ITS_LENGTH * says.text.len() as u64
@@ -113,7 +115,7 @@ pub(crate) fn news(
         element.after_cut = kept.n < kept.shown.elements.len();
     }
     if let Some(first) = new.first_mut() {
-        first.since = since(shown, view).1;
+        first.since = since(shown, view, usize::MAX).1;
     }
     if !shown.explains
         && let Some(last) = new.iter_mut().rfind(|element| element.version > 1)

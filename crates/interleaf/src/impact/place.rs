@@ -77,7 +77,7 @@ fn message_at(now: &Now<'_>, (body, turns): (&Pieces, &Turns<'_>), byte: usize) 
     if let Some(span) = now.encoder.settled_at(now.body, byte) {
         let first = n_head + span.first;
         let text = body.copy(span.bytes.start as u64..span.bytes.end as u64);
-        let pieces = spans::of(span.link.entries(), &text);
+        let pieces = spans::of(span.link.entries(), &text, byte - span.bytes.start);
         if let Some(there) = found(&pieces, (span.bytes.start, byte), first) {
             return there;
         }

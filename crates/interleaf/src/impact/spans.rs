@@ -49,14 +49,15 @@ impl<'a> Turns<'a> {
     pub(super) fn pieces(&self, turn: usize) -> &[Piece<'a>] {
         self.pieces[turn].get_or_init(|| {
             let bytes = self.bytes(turn);
-            of(self.entries(turn), &self.body.copy(bytes.start as u64..bytes.end as u64))
+            let bytes = self.body.copy(bytes.start as u64..bytes.end as u64);
+            of(self.entries(turn), &bytes, usize::MAX)
         })
     }
 }
 
-/// Where each of these messages stands, one after the other. A message begins where the one
-/// before it ends, and ends with the last of its texts.
-pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
+/// Where each of these messages stands, one after the other, up to the one that a byte belongs
+/// to. A message begins where the one before it ends, and ends with the last of its texts.
+pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8], upto: usize) -> Vec<Piece<'a>> {
     let mut search = Search { bytes, at: 0, n_far: MOST_FAR };
     let mut pieces = Vec::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
@@ -68,6 +69,9 @@ pub(super) fn of<'a>(entries: &'a [Entry], bytes: &[u8]) -> Vec<Piece<'a>> {
         match entry.apart() {
             Some(apart) => apart.into_iter().for_each(|entry| add(Cow::Owned(entry))),
             None => add(Cow::Borrowed(entry)),
+        }
+        if search.at > upto {
+            break;
         }
     }
     pieces
@@ -156,7 +160,7 @@ mod tests {
         for joiner in ["\n", "\n\n"] {
             let joined = json_text(&texts.join(joiner)).unwrap();
             let bytes = format!(r#"{{"role":"user","content":{joined}}}"#);
-            let found = of(&entries, bytes.as_bytes());
+            let found = of(&entries, bytes.as_bytes(), usize::MAX);
             for (piece, text) in found.iter().zip(texts) {
                 let written = json_text(text).unwrap();
                 let piece = bytes[piece.bytes.clone()].trim_end_matches('"');
@@ -178,8 +182,10 @@ mod tests {
             let written = texts.map(|text| json_text(&format!("{before}{text}")).unwrap());
             let written = written.map(|text| format!(r#"{{"id":"c","content":{text}}}"#));
             let bytes = written.join(",");
-            let ends: Vec<usize> =
-                of(&entries, bytes.as_bytes()).iter().map(|piece| piece.bytes.end).collect();
+            let ends: Vec<usize> = of(&entries, bytes.as_bytes(), usize::MAX)
+                .iter()
+                .map(|piece| piece.bytes.end)
+                .collect();
             let closed: Vec<usize> = bytes.match_indices('}').map(|(brace, _)| brace).collect();
             assert_eq!(ends, closed, "{bytes}");
         }

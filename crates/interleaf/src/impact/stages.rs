@@ -14,7 +14,7 @@ use smol_str::{SmolStr, format_smolstr};
 use super::{Before, Now};
 
 /// This many requests are remembered, the one that they are kept with among them.
-const MOST: usize = 8;
+const MOST: usize = 6;
 
 /// As many of the newest are remembered in any case: marks and units are looked for where they
 /// end.
@@ -197,7 +197,10 @@ impl Stages {
                 // What goes on from nothing shares nothing.
                 shared: after.map_or(0, |_| tokens(stage.shared)),
                 tokens: end,
-                answer: tokens(stage.end + stage.answer).saturating_sub(end),
+                answer: match stage.answer {
+                    0 => 0,
+                    answer => tokens(stage.end + answer).saturating_sub(end),
+                },
                 marks: own,
             });
         }

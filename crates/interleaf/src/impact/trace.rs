@@ -149,10 +149,12 @@ fn made(now: &Now<'_>, body: &Pieces, turns: &Turns<'_>) -> Vec<MadePart> {
             }
         }
     };
-    let is_made = |entries: &[Entry]| entries.iter().any(|entry| !MadeBy::each(entry).is_empty());
+    let is_as_said =
+        |entry: &Entry| matches!(entry.provenance, Provenance::Original | Provenance::System);
+    let is_made = |entries: &[Entry]| !entries.iter().all(is_as_said);
     let head = &entries[..n_head(entries)];
     if is_made(head) {
-        add(0, &spans::of(head, &body.copy(0..list as u64)));
+        add(0, &spans::of(head, &body.copy(0..list as u64), usize::MAX));
     }
     for turn in 0..now.body.outline.turns.len() {
         let entries = turns.entries(turn);

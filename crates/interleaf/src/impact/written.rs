@@ -30,22 +30,20 @@ fn joined_at(text: &str, bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// What some APIs put before the text of a result that failed.
-const FAILED: &[u8] = b"Error: ";
+/// What some APIs put before the text of a result that failed, after its quote.
+const FAILED: &[u8] = b"\"Error: ";
 
-/// Where a text begins after a quote, or after that and [`FAILED`]. It is near, with few bytes
-/// before it but many quotes, so that to look at each byte is less work than to search.
+/// Where a text begins after a quote, or after [`FAILED`].
 fn quoted_at(text: &str, bytes: &[u8], at: usize, within: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let near = &rest[..rest.len().min(within)];
     let first = text.bytes().next().map_or(b'"', |byte| if is_plain(byte) { byte } else { ESCAPE });
-    let may_begin = |pair: &[u8]| *pair == [b'"', first] || *pair == [b'"', FAILED[0]];
-    let begins_at = |start: usize| match rest[start..].strip_prefix(FAILED) {
-        Some(after) if begins(text, after) => Some(start + FAILED.len()),
-        _ => begins(text, &rest[start..]).then_some(start),
+    let is_after_quote = |start: usize| {
+        let before = &rest[..start];
+        before.ends_with(b"\"") || before.ends_with(FAILED)
     };
-    let pairs = near.windows(2).enumerate().filter(|(_, pair)| may_begin(pair));
-    pairs.map(|(quote, _)| quote + 1).find_map(begins_at).map(|start| at + start)
+    let begins_at = |start: &usize| is_after_quote(*start) && begins(text, &rest[*start..]);
+    memchr::memchr_iter(first, near).find(begins_at).map(|start| at + start)
 }
 
 /// Whether a byte is written as it is.

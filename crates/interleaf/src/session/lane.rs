@@ -167,8 +167,9 @@ impl Lane {
             bodies: &self.bodies,
             at,
         };
-        let mut traced =
-            impact::trace(&now, self.before.as_ref(), self.goes_on.as_ref().or(beside));
+        let beside = self.goes_on.as_ref().or(beside);
+        let mut traced = tracing::debug_span!("explain")
+            .in_scope(|| impact::trace(&now, self.before.as_ref(), beside));
         let making = Making {
             prompt: now.prompt,
             body: &body,
