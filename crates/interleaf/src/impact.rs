@@ -30,7 +30,7 @@ use std::sync::Arc;
 use interleaf_assemble::{Ledger, Report, ShownContext};
 use interleaf_cache::{Match, Rules, Used};
 use interleaf_conversation::Conversation;
-use interleaf_model::{MessageId, Prompt, Usage};
+use interleaf_model::{MessageId, Prompt, Tool, Usage};
 use interleaf_store::{Pieces, SessionId};
 use interleaf_wire::{Encoded, SessionEncoder};
 use serde::{Deserialize, Serialize};
@@ -208,6 +208,8 @@ pub enum ContextChange {
     Again,
     /// It stands elsewhere.
     Moved,
+    /// It is sent in another [`Carrier`](interleaf_assemble::Carrier).
+    Carried,
 }
 
 /// What a vendor's cache should make of a request.
@@ -247,6 +249,8 @@ pub(crate) struct Now<'a> {
     pub(crate) encoder: &'a SessionEncoder,
     pub(crate) conversation: &'a Conversation,
     pub(crate) target: &'a Target,
+    /// The tools that are written into the system text, if the model calls no functions.
+    pub(crate) text_tools: Option<&'a [Tool]>,
     /// The bytes of earlier requests, as far as they are at hand.
     pub(crate) bodies: &'a Bodies,
     /// The time, in seconds.

@@ -8,8 +8,8 @@ use super::Now;
 use super::frame::{self, FrameChange};
 use crate::cache_marks::{LONGEST, Written};
 
-/// More marks than any API heeds, in two bodies.
-const MOST_MARKS: usize = 16;
+/// More steps than the marks that any API heeds take, in two bodies.
+const MOST_STEPS: usize = 64;
 
 /// Where two bodies differ.
 pub(super) struct Found {
@@ -105,26 +105,47 @@ impl List<'_> {
 /// Up to `known` they do not differ at all.
 fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
     let (mut at, mut new_at) = (known, known);
-    for _ in 0..MOST_MARKS {
+    // Where a text begins that is in a list on one side and alone on the other, until its end.
+    let mut began: Option<(Side, (u64, u64))> = None;
+    for _ in 0..MOST_STEPS {
         let shared = old.body.shared_start(old.from(at), new.body, new.from(new_at));
         (at, new_at) = (at + shared, new_at + shared);
         if let Some((back, len)) = mark_at(old, at) {
             (at, new_at) = (at - back + len, new_at - back);
         } else if let Some((back, len)) = mark_at(new, new_at) {
             (at, new_at) = (at - back, new_at - back + len);
+        } else if let Some((side, places)) = began.take() {
+            let ended = match side {
+                Side::Old => end_of_lone(old, at).map(|(list, back)| (list, new_at - back)),
+                Side::New => end_of_lone(new, new_at).map(|(list, back)| (at - back, list)),
+            };
+            // Where the list goes on after the text, the two part there.
+            let Some(ended) = ended else {
+                let len = text_len(old, places.0, at);
+                return len.map_or((at, new_at), |len| (places.0 + len, places.1 + len));
+            };
+            (at, new_at) = ended;
         } else if new.has(new_at, b"\"")
             && let Some(len) = list_at(old, at)
         {
             at += len;
+            began = Some((Side::Old, (at, new_at)));
         } else if old.has(at, b"\"")
             && let Some(len) = list_at(new, new_at)
         {
             new_at += len;
+            began = Some((Side::New, (at, new_at)));
         } else {
             break;
         }
     }
     (at, new_at)
+}
+
+/// Which of two lists.
+enum Side {
+    Old,
+    New,
 }
 
 /// How a list of parts begins whose first one is a text, up to that. A text alone is the same to
@@ -136,6 +157,31 @@ fn list_at(list: &List<'_>, at: u64) -> Option<u64> {
     LISTS.iter().find(|begins| list.has(at, begins)).map(|begins| begins.len() as u64)
 }
 
+/// The length of a text with its quotes, if it ends before a place.
+fn text_len(list: &List<'_>, start: u64, end: u64) -> Option<u64> {
+    let bytes = list.copy(start, end);
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at as u64 + 1);
+        }
+        at += 2;
+    }
+}
+
+/// What comes after a list here that has nothing but a text, and how many bytes of that end were
+/// taken for something else.
+fn end_of_lone(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
+    const END: &[u8] = b"}]";
+    (0..END.len() as u64).find_map(|back| {
+        let end = at.checked_sub(back)?;
+        let closes = end > 0 && list.has(end - 1, b"\"}]");
+        let after_mark = list.has(end, END) && mark_ends(list, end);
+        (closes || after_mark).then_some((end + END.len() as u64, back))
+    })
+}
+
 /// How far before a byte a mark begins that reaches it, and how long it is.
 fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
     let marks = list.marks?;
@@ -144,4 +190,12 @@ fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
     let at = (at - start) as usize;
     let mark = marks.last_in(&window, at).filter(|mark| at < mark.end)?;
     Some(((at - mark.start.min(at)) as u64, mark.len() as u64))
+}
+
+/// Whether a mark ends here.
+fn mark_ends(list: &List<'_>, at: u64) -> bool {
+    let start = at.saturating_sub(LONGEST);
+    let Some(marks) = list.marks else { return false };
+    let window = list.copy(start, at);
+    marks.last_in(&window, window.len()).is_some_and(|mark| mark.end == window.len())
 }

@@ -2,11 +2,13 @@
 
 use interleaf_assemble::{Cause, ElementForm, Finding, FindingKind};
 use interleaf_model::{Entry, MessageId};
+use serde_json::Value;
 use smol_str::{SmolStr, ToSmolStr};
 
 use super::bodies::{Found, Seen};
+use super::frame::tools_changed;
 use super::place::has_summary_at_head;
-use super::trace::MadeBy;
+use super::trace::{MadeBy, carrier, names};
 use super::{Before, BreakCause, ContextChange, Now};
 
 /// Why a request is not the one before. `entry` is the message where they differ.
@@ -29,14 +31,32 @@ pub(super) fn of(
     match &found.seen {
         Seen::Nowhere => BreakCause::Same,
         Seen::Frame(change) => match &change.cause {
-            BreakCause::System if is_summary(now, before, change.byte) => BreakCause::Summary,
-            cause => cause.clone(),
+            setting @ BreakCause::Setting { .. } => setting.clone(),
+            cause => as_text(now, before).unwrap_or_else(|| match cause {
+                BreakCause::System if is_summary(now, before, change.byte) => BreakCause::Summary,
+                cause => cause.clone(),
+            }),
         },
         Seen::List { appended: true, .. } => BreakCause::Appended,
         Seen::List { before: at, .. } => {
             let old = before.trace.made_at(*at as i64);
             in_list(now, before, old, entry)
         }
+    }
+}
+
+/// What became of the tools that are written into the system text, or were so.
+fn as_text(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
+    let (old, new) = (before.trace.text_tools.as_deref(), now.text_tools.map(names));
+    match (old, new.as_deref()) {
+        (None, None) => None,
+        (Some(old), Some(new)) => (old != new).then(|| {
+            let [old, new] = [old, new].map(|names| {
+                names.iter().map(|name| (name.clone(), Value::Null)).collect::<Vec<_>>()
+            });
+            tools_changed(&old, &new)
+        }),
+        _ => Some(BreakCause::Setting { name: "text tools".into() }),
     }
 }
 
@@ -60,6 +80,8 @@ fn in_list(
 ) -> BreakCause {
     let new = entry.and_then(MadeBy::of);
     let context = |source: &SmolStr, usual: ContextChange| {
+        let usual =
+            if carrier(now) == before.trace.carrier { usual } else { ContextChange::Carried };
         let change = element_change(now, before, source).unwrap_or(usual);
         BreakCause::Context { source: source.clone(), change }
     };

@@ -122,7 +122,8 @@ fn name(tool: &Value) -> SmolStr {
     SmolStr::new(own.or_else(only_key).unwrap_or("a tool"))
 }
 
-fn tools_changed(old: &[(SmolStr, Value)], new: &[(SmolStr, Value)]) -> BreakCause {
+/// What became of the tools, given with their names.
+pub(super) fn tools_changed(old: &[(SmolStr, Value)], new: &[(SmolStr, Value)]) -> BreakCause {
     let has = |tools: &[(SmolStr, Value)], name: &SmolStr| tools.iter().any(|(n, _)| n == name);
     let names = |tools: &[(SmolStr, Value)], others: &[(SmolStr, Value)], stays: bool| {
         let names = tools.iter().map(|(name, _)| name.clone());

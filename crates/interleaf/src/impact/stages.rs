@@ -76,7 +76,7 @@ fn is_empty<T>(list: &[T]) -> bool {
     list.is_empty()
 }
 
-fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

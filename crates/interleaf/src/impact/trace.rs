@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use interleaf_model::{Entry, MessageId, Provenance};
+use interleaf_assemble::Carrier;
+use interleaf_model::{Entry, MessageId, Provenance, Tool};
 use interleaf_store::Pieces;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
@@ -12,7 +13,7 @@ use super::cause::n_left_out;
 use super::cost::Measure;
 use super::place::n_head;
 use super::spans::{self, Piece, Turns};
-use super::stages::{SentAs, Stage, Stages};
+use super::stages::{SentAs, Stage, Stages, is_usual};
 
 /// As many parts of settled turns are remembered, the newest.
 const MOST_KEPT: usize = 64;
@@ -26,20 +27,22 @@ pub(crate) struct Trace {
     /// The batch that was visible.
     pub(super) batch: u32,
     /// How many messages the window had no room for.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub(super) left_out: usize,
     /// The messages that are not as they were said, and where they stand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) made: Vec<MadePart>,
+    /// In what its context was sent.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub(super) carrier: Carrier,
+    /// The tools that were written into its system text, if the model calls no functions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) text_tools: Option<Vec<SmolStr>>,
     /// The tokens of a thousand bytes, if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) per_thousand: Option<u64>,
     /// What the cache may hold: this request and some before it, the oldest first.
     pub(super) stages: Stages,
-}
-
-fn is_zero(n: &usize) -> bool {
-    *n == 0
 }
 
 /// A message of a request that is not as it was said.
@@ -94,6 +97,8 @@ impl Trace {
             batch: now.conversation.current_batch(),
             left_out: n_left_out(now),
             made: made(now, body, turns),
+            carrier: carrier(now),
+            text_tools: now.text_tools.map(names),
             per_thousand: measure.per_thousand,
             stages: Stages::default(),
             list,
@@ -133,6 +138,15 @@ impl Trace {
         let is_it = |part: &MadePart| matches!(&part.origin, MadeBy::Context(s) if s == source);
         self.made.iter().any(is_it)
     }
+}
+
+/// In what the context of a request is sent.
+pub(super) fn carrier(now: &Now<'_>) -> Carrier {
+    now.report.placement.as_ref().map(|placement| placement.carrier).unwrap_or_default()
+}
+
+pub(super) fn names(tools: &[Tool]) -> Vec<SmolStr> {
+    tools.iter().map(|tool| SmolStr::new(tool.name.as_str())).collect()
 }
 
 /// The messages after the settled ones, and the summary at the head, that are not as they

@@ -53,6 +53,7 @@ impl fmt::Display for ContextChange {
             Self::Changed => "says something else",
             Self::Again => "is said anew",
             Self::Moved => "moved with the block",
+            Self::Carried => "has another carrier",
         })
     }
 }

@@ -51,11 +51,12 @@ impl Session {
         };
         let Told { names, terms, .. } = Told::by(&request);
         let usual = PlacementRule::default().to_string();
+        let had_tools = terms.as_ref().is_none_or(|terms| !terms.no_tools);
         let rule = terms.map(|terms| terms.rule).filter(|rule| *rule != usual);
         let rule = rule.filter(|_| recipe.rule.to_string() == usual);
         let rule = rule.and_then(|rule| rule.parse().ok());
         let mut tools = Vec::new();
-        if recipe.tools.is_empty() {
+        if recipe.tools.is_empty() && had_tools {
             tools.clone_from(&decoded.tools);
             tools.iter_mut().for_each(|tool| tool.name = names.original(tool.name.as_str()));
         }

@@ -258,6 +258,9 @@ impl Lane {
             self.notes.push(format!("request {no}: {note}"));
             return;
         };
+        if told.terms.as_ref().is_some_and(|terms| terms.no_tools) {
+            decoded.tools.clear();
+        }
         for tool in &mut decoded.tools {
             tool.name = told.names.original(tool.name.as_str());
         }

@@ -28,6 +28,9 @@ pub(crate) struct Terms {
     drops_calls: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     keeps_look_alikes: bool,
+    /// Whether it had no tools: some APIs want those declared that the history has called.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) no_tools: bool,
 }
 
 fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
@@ -61,6 +64,7 @@ impl Terms {
             summary_as_user: recipe.summary_role == SummaryRole::User,
             drops_calls: recipe.missing_result == MissingResult::DropCall,
             keeps_look_alikes: recipe.look_alikes == LookAlikes::Keep,
+            no_tools: recipe.tools.is_empty(),
         }
     }
 

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use interleaf::assemble::{Carrier, OpenBlock, Recipe};
+use interleaf::assemble::{Budget, Carrier, OpenBlock, Part, Rebase, Recipe, Shares};
 use interleaf::conversation::{Operation, Truncate};
-use interleaf::model::{ContextKind, Message, notation};
+use interleaf::model::{ContextKind, Message, Tool, notation};
 use interleaf::wire::{Family, Vendor};
 use interleaf::{BreakCause, ContextChange, Impact, Session, Target};
+
+use serde_json::json;
 
 use crate::{block_on, memory, target_of};
 
@@ -116,6 +118,79 @@ fn h2_context_that_a_result_carries_is_told_as_context_and_the_result_is_shared(
                     assert!(place.byte >= end as u64, "{family} {rule} {n}: {told:?}");
                 }
             }
+        }
+    });
+}
+
+#[test]
+fn h2_context_in_another_carrier_is_told_as_that() {
+    let carriers = [Carrier::Message, Carrier::Attached];
+    block_on(async {
+        for family in Family::ALL {
+            let target = target_of(Vendor::of(family), "a-model");
+            for [from, to] in [carriers, [carriers[1], carriers[0]]] {
+                let mut session = asked("Which clocks are late?").await;
+                let said = notation::parse("a [call c1 look]\nt c1= none").unwrap();
+                session.append_all(said.into_iter().map(Arc::new)).await.unwrap();
+                let recipe = |carrier| recipe("tail", "1. wind it").with_carrier(carrier);
+                sent(&mut session, &recipe(from), &target).await;
+                let told = sent(&mut session, &recipe(to), &target).await;
+                let change = ContextChange::Carried;
+                let source = "role".into();
+                assert_eq!(told.cause, BreakCause::Context { source, change }, "{family} {from:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn h2_an_unchanged_source_that_is_shown_anew_to_make_room_is_told_as_said_anew() {
+    block_on(async {
+        let target = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+        let mut session = asked("Which clocks are late?").await;
+        let mut changes = Vec::new();
+        for n in 0..40 {
+            let todo: String = (0..30)
+                .map(|i| format!("{i}. wind clock {}\n", if i == n { 99 } else { i }))
+                .collect();
+            let mut recipe = recipe("delta(24)", &todo).with_budget(Budget::of_window(60_000));
+            recipe.shares = Shares::new().with(Part::Context, "..600".parse().unwrap());
+            session.append(Message::assistant("It is done.")).await.unwrap();
+            session.append(Message::user("Go on.")).await.unwrap();
+            let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
+            let rebased = request.report.elements.and_then(|elements| elements.rebased);
+            if rebased == Some(Rebase::Budget) {
+                changes.push(request.impact.cause);
+            }
+        }
+        let change = ContextChange::Again;
+        let anew = BreakCause::Context { source: "role".into(), change };
+        assert!(changes.len() > 1 && changes.iter().all(|cause| *cause == anew), "{changes:?}");
+    });
+}
+
+#[test]
+fn h2_tools_in_the_system_text_are_told_as_tools() {
+    block_on(async {
+        let tool = |name: &&str| Tool::new(*name, "It helps.", json!({"type": "object"}));
+        for family in Family::ALL {
+            let mut target = target_of(Vendor::of(family), "a-model");
+            let mut session = asked("Which clocks are late?").await;
+            let with = |names: &[&str]| {
+                recipe("tail", "1. wind it").with_tools(names.iter().map(tool).collect::<Vec<_>>())
+            };
+            sent(&mut session, &with(&["one"]), &target).await;
+            target.text_tools = Some(true);
+            let told = sent(&mut session, &with(&["one"]), &target).await;
+            let switched = BreakCause::Setting { name: "text tools".into() };
+            assert_eq!(told.cause, switched, "{family}");
+            let told = sent(&mut session, &with(&["one", "two"]), &target).await;
+            let (added, removed, changed) = (vec!["two".into()], vec![], vec![]);
+            let added = BreakCause::Tools { added, removed, changed, reordered: false };
+            assert_eq!(told.cause, added, "{family}");
+            target.text_tools = Some(false);
+            let told = sent(&mut session, &with(&["one", "two"]), &target).await;
+            assert_eq!(told.cause, switched, "{family}");
         }
     });
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use interleaf::assemble::{ContextText, Recipe};
-use interleaf::model::{ContextKind, Json, Message, Tool};
+use interleaf::model::{ContextKind, Json, Message, Tool, notation};
+use interleaf::replay::Turn;
 use interleaf::wire::{Family, Vendor};
 use interleaf::{BreakCause, Session};
 
@@ -44,6 +45,25 @@ fn h9_the_system_text_and_the_tools_of_the_last_request_are_found_on_every_api()
                 let next = session.preview(&bare, &to).await.unwrap().request().unwrap();
                 assert_eq!(next.impact.cause, BreakCause::Same, "{family}");
             }
+        }
+    });
+}
+
+#[test]
+fn h9_tools_that_an_api_wants_declared_for_the_history_are_not_left_out() {
+    block_on(async {
+        for family in Family::ALL {
+            let to = target_of(Vendor::of(family), "a-model");
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let said = notation::parse("u Which files?\na [call c1 ls]\nt c1= src").unwrap();
+            session.append_all(said.into_iter().map(Arc::new)).await.unwrap();
+            session.request(&Recipe::new(), &to).await.unwrap();
+            let left_out = session.left_out(&Recipe::new()).await.unwrap();
+            assert!(left_out.is_none(), "{family}: {left_out:?}");
+            let scripts = session.scripts(|| {}).await.unwrap();
+            let mut turns = scripts.iter().flat_map(|script| &script.turns);
+            let has_tools = |turn: &Turn| turn.head.as_ref().is_some_and(|h| !h.tools.is_empty());
+            assert!(!turns.any(has_tools), "{family}");
         }
     });
 }
