@@ -106,6 +106,8 @@ impl ReachArguments {
             let id = printable(call.id.as_str());
             lines.push(format!("cut: the call {id} broke off, and is not to be run"));
         }
+        let remarks = answer.reply.remarks().into_iter();
+        lines.extend(remarks.map(|remark| format!("note: {}", printable(&remark))));
         let Some(spent) = answer.spent else {
             lines.push("usage: the API told none that can be read".to_owned());
             return lines;

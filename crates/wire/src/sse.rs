@@ -106,7 +106,7 @@ impl Sse {
         // The last line may be cut.
         let is_known =
             |field: &&str| line.starts_with(field.as_bytes()) || field.as_bytes().starts_with(line);
-        if self.strange.is_none() && !FIELDS.iter().any(|field| is_known(&field)) {
+        if self.strange.is_none() && !FIELDS.iter().any(is_known) {
             let shown = line.get(..SHOWN).unwrap_or(line).escape_ascii();
             let more = if line.len() > SHOWN { "…" } else { "" };
             self.strange = Some(format!("\"{shown}{more}\""));
