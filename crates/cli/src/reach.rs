@@ -1,7 +1,7 @@
 //! How an API is reached: address, keys, time-outs, tries, and who else is asked.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::ValueHint::FilePath;
@@ -33,7 +33,7 @@ pub(crate) struct ReachArguments {
     #[arg(long, value_name = "CMD", conflicts_with_all = ["key_env", "key_file"])]
     #[arg(help_heading = REACH)]
     key_command: Option<String>,
-    /// Seconds for everything: all tries, and the answer to its end [default: 3600]
+    /// Seconds for everything: making the request, all tries, the answer [default: 3600]
     #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
     timeout: Option<Duration>,
     /// Seconds until the connection stands [default: 10]
@@ -52,6 +52,8 @@ pub(crate) struct ReachArguments {
     /// [default: the list price, where it is known]
     #[arg(long, value_name = "PRICES", help_heading = REACH)]
     price: Option<Rates>,
+    #[arg(skip = Instant::now())]
+    began: Instant,
 }
 
 impl ReachArguments {
@@ -66,7 +68,7 @@ impl ReachArguments {
 
     /// What sends the request. The flags for a key are about the first vendor.
     pub(crate) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
-        let mut timeouts = Timeouts::default();
+        let mut timeouts = Timeouts::default().since(self.began);
         timeouts.total = self.timeout.or(timeouts.total);
         timeouts.connect = self.connect_timeout.or(timeouts.connect);
         timeouts.first_byte = self.first_byte_timeout.or(timeouts.first_byte);
@@ -94,6 +96,9 @@ impl ReachArguments {
         }
         let goes_on = answer.impact.as_ref().and_then(|impact| impact.goes_on.as_ref());
         lines.extend(goes_on.map(|goes_on| format!("stored: {goes_on}")));
+        if let Some(how) = &answer.ended_early {
+            lines.push(format!("note: {how}; the answer is whole, its usage may be missing"));
+        }
         if answer.reply.finish == Finish::Length {
             lines.push("cut: the answer came to its limit of tokens (--max-tokens)".to_owned());
         }
@@ -101,8 +106,10 @@ impl ReachArguments {
             let id = printable(call.id.as_str());
             lines.push(format!("cut: the call {id} broke off, and is not to be run"));
         }
+        let remarks = answer.reply.remarks().into_iter();
+        lines.extend(remarks.map(|remark| format!("note: {}", printable(&remark))));
         let Some(spent) = answer.spent else {
-            lines.push("usage: the API told none".to_owned());
+            lines.push("usage: the API told none that can be read".to_owned());
             return lines;
         };
         lines.push(format!("usage: {spent}"));

@@ -4,6 +4,9 @@ use axum::http::HeaderMap;
 
 use crate::Api;
 
+/// Below this path no key is asked for, as servers of open models ask for none.
+pub(crate) const LOCAL: &str = "/local/";
+
 /// The key of a request, if there is one that is not empty.
 pub(crate) fn key_of(api: Api, headers: &HeaderMap, query: &str) -> Option<String> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

@@ -23,6 +23,7 @@ pub mod plot;
 mod run;
 mod seen;
 mod stretches;
+mod table;
 mod way;
 
 use std::collections::BTreeSet;

@@ -48,6 +48,7 @@ mod transcript;
 mod answered;
 mod blocks;
 mod prompt;
+mod remarks;
 mod reply;
 mod requirements;
 mod secret;

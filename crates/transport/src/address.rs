@@ -11,21 +11,41 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ("bedrock", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),
 ];
 
-/// The vendor at the address that its own SDK would go to: that of its variable, such as
-/// `OPENAI_BASE_URL`, if that is set.
+/// The variable in which a vendor's address is looked for: that of its own SDK, or else its
+/// name, such as `DEEPSEEK_BASE_URL` and `LLAMA_CPP_BASE_URL`.
+pub fn address_variable(vendor: &Vendor) -> String {
+    let known = VARIABLES.iter().find(|(name, ..)| vendor.name == *name);
+    known.map_or_else(
+        || format!("{}_BASE_URL", vendor.name.to_ascii_uppercase().replace('-', "_")),
+        |(_, variable, _)| (*variable).to_owned(),
+    )
+}
+
+/// The vendor at the address that is in its [variable](address_variable), if that is set. An
+/// address without a path gets that of the vendor's own.
 pub fn by_environment(vendor: Vendor) -> Vendor {
     addressed(vendor, |name| std::env::var(name).ok())
 }
 
 fn addressed(vendor: Vendor, variable: impl Fn(&str) -> Option<String>) -> Vendor {
-    let known = VARIABLES.iter().find(|(name, ..)| vendor.name == *name);
-    let Some((_, name, added)) = known else { return vendor };
-    let Some(url) = variable(name).filter(|url| !url.trim().is_empty()) else { return vendor };
+    let url = variable(&address_variable(&vendor)).filter(|url| !url.trim().is_empty());
+    let Some(url) = url else { return vendor };
     let url = url.trim().trim_end_matches('/');
-    match url.ends_with(added) {
-        true => vendor.base_url(url),
-        false => vendor.base_url(format!("{url}{added}").as_str()),
-    }
+    let known = VARIABLES.iter().find(|(name, ..)| vendor.name == *name);
+    let added = match known {
+        Some((_, _, added)) if url.ends_with(added) => "",
+        Some((_, _, added)) => added,
+        None if path(url).is_empty() => path(&vendor.base_url),
+        None => "",
+    };
+    let url = format!("{url}{added}");
+    vendor.base_url(url.as_str())
+}
+
+/// The path of an address; empty if it has none.
+fn path(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url.get(host..).and_then(|rest| rest.find('/').map(|at| &rest[at..])).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -43,8 +63,12 @@ mod tests {
         assert_eq!(at("anthropic", "http://127.0.0.1:1/v1"), "http://127.0.0.1:1/v1");
         assert_eq!(at("google", "http://127.0.0.1:1"), "http://127.0.0.1:1/v1beta");
         assert_eq!(at("bedrock", "http://127.0.0.1:1"), "http://127.0.0.1:1");
-        let own = Vendor::named("groq").unwrap().base_url.to_string();
-        assert_eq!(at("groq", "http://127.0.0.1:1/v1"), own, "no variable of its own");
+        assert_eq!(at("groq", "http://127.0.0.1:1/v1"), "http://127.0.0.1:1/v1");
+        assert_eq!(at("groq", "http://127.0.0.1:1/"), "http://127.0.0.1:1/openai/v1");
+        assert_eq!(at("azure", "http://127.0.0.1:1"), "http://127.0.0.1:1");
+        let variable = |name| address_variable(Vendor::named(name).unwrap());
+        assert_eq!(variable("openai-responses"), "OPENAI_BASE_URL");
+        assert_eq!(variable("llama-cpp"), "LLAMA_CPP_BASE_URL");
         let unset = Vendor::named("openai").unwrap().clone();
         assert_eq!(addressed(unset.clone(), |_| Some(" ".into())).base_url, unset.base_url);
     }

@@ -22,6 +22,10 @@ pub struct Answer {
     pub spent: Option<Spent>,
     /// What that comes to in money, if the model's rates are known.
     pub price: Option<Amount>,
+    /// How the stream ended, if that was before its end mark (the `[DONE]` of OpenAI Chat). The
+    /// model had said why it stops, so the answer is whole; what comes after that, such as its
+    /// usage, may be missing.
+    pub ended_early: Option<String>,
     /// All that was tried.
     pub attempts: Attempts,
     /// The message that a session keeps of it, if it was asked in one and said something.

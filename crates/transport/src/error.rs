@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use interleaf::Target;
 use interleaf::model::{Message, Reply, Spent, shown};
 use interleaf::wire::{ApiError, ApiErrorKind};
 use smol_str::SmolStr;
@@ -75,6 +76,19 @@ impl Error {
     pub(crate) fn of_nobody() -> Self {
         let failed = Failed::new(ErrorKind::Request, "nobody is named who is to be asked");
         Self::of(failed, ("", ""), Attempts::default())
+    }
+
+    /// Refuses to ask a vendor for a model that nobody named.
+    pub(crate) fn unless_model<'a>(
+        targets: impl IntoIterator<Item = &'a Target>,
+    ) -> Result<(), Self> {
+        for Target { vendor, options, .. } in targets {
+            vendor.check_model(options).map_err(|e| {
+                let failed = Failed::new(ErrorKind::Request, e.to_string());
+                Self::of(failed, (&vendor.name, ""), Attempts::default())
+            })?;
+        }
+        Ok(())
     }
 
     pub(crate) fn in_session(error: interleaf::Error, call: (&str, &str)) -> Self {

@@ -16,8 +16,8 @@ use crate::{Call, ErrorKind, Limit, aws};
 
 /// What came of a try.
 pub(crate) enum Begun {
-    /// The whole answer.
-    Whole(Box<Reply>),
+    /// The whole answer, and how its stream ended, if that was early.
+    Whole(Box<Reply>, Option<String>),
     /// The beginning of a stream.
     Stream(Box<Pump>),
 }
@@ -56,7 +56,7 @@ impl Inner {
         let begun = self.sent(call, key.as_ref(), streams, total).await;
         begun.map_err(|mut failed| {
             if let Some(key) = &key {
-                failed.hide(key);
+                failed.hide(&call.decoder.clone().hiding(key));
             }
             Missed { failed, key }
         })
@@ -79,6 +79,9 @@ impl Inner {
         if !(200..300).contains(&status) {
             return Err(refused(&decoder, status, &headers, &mut incoming).await);
         }
+        if let Some(how) = compression(&headers) {
+            return Err(Failed::new(ErrorKind::Unreadable, how));
+        }
         // Some servers send line breaks while they wait for the model.
         let first = loop {
             match incoming.next().await.transpose()? {
@@ -90,18 +93,20 @@ impl Inner {
         if !is_streamed(&first) {
             let body = incoming.rest(first.to_vec()).await?;
             let reply = read_whole(&decoder, status, &headers, &body)?;
-            return Ok(Begun::Whole(Box::new(reply)));
+            return Ok(Begun::Whole(Box::new(reply), None));
         }
         let mut pump = Pump::new(incoming, &decoder);
-        pump.begin(&first).await?;
+        pump.begin(&first).await.map_err(|failed| typed(failed, &headers))?;
         if streams {
             return Ok(Begun::Stream(Box::new(pump)));
         }
-        let whole = pump.whole().await;
-        whole.map(|reply| Begun::Whole(Box::new(reply))).map_err(|failed| {
-            let partial = pump.partial().map(Box::new);
-            Failed { partial, ..failed }
-        })
+        match pump.whole().await {
+            Ok(reply) => Ok(Begun::Whole(Box::new(reply), pump.ended_early.take())),
+            Err(failed) => {
+                let partial = pump.partial().map(Box::new);
+                Err(Failed { partial, ..failed })
+            }
+        }
     }
 
     /// Where the call goes, with which headers.
@@ -166,8 +171,7 @@ async fn refused(
     incoming: &mut Incoming,
 ) -> Failed {
     if (300..400).contains(&status) {
-        let place = headers.iter().find(|(name, _)| name == "location");
-        let place = place.map_or("an address that it does not name", |(_, place)| place);
+        let place = header(headers, "location").unwrap_or("an address that it does not name");
         let place = place.split(['?', '#']).next().unwrap_or_default();
         let text = format!("the vendor sends the request on to {place}, which is not followed");
         return Failed { status: Some(status), ..Failed::new(ErrorKind::Redirect, text) };
@@ -183,8 +187,17 @@ async fn refused(
     };
     // What came of it says enough.
     let _ = tokio::time::timeout(ERROR_TIME, all).await;
+    let compression = compression(headers);
+    if compression.is_some() {
+        body.clear();
+    }
     match read_whole(decoder, status, headers, &body) {
-        Err(failed) => failed,
+        Err(mut failed) => {
+            if let Some(how) = compression {
+                failed.text += &format!(" ({how})");
+            }
+            failed
+        }
         Ok(_) => Failed::new(ErrorKind::Unreadable, format!("an answer with the status {status}")),
     }
 }
@@ -198,14 +211,36 @@ fn read_whole(
     let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let success = (200..300).contains(&status);
     decoder.whole(status, pairs, body).map_err(|e| {
-        let mut failed = Failed::wire(&e, Some(status).filter(|_| !success));
-        if success && failed.kind == ErrorKind::Unreadable {
-            let kind = headers.iter().find(|(name, _)| name == "content-type");
-            let kind = kind.map_or("of no type", |(_, kind)| kind.as_str());
-            failed.text = format!("what came ({kind}) is no answer of this API: {}", failed.text);
-        }
-        failed
+        let failed = Failed::wire(&e, Some(status).filter(|_| !success));
+        if success { typed(failed, headers) } else { failed }
     })
+}
+
+/// Says of what cannot be read what it is said to be.
+fn typed(mut failed: Failed, headers: &[(String, String)]) -> Failed {
+    if failed.kind == ErrorKind::Unreadable {
+        let kind = header(headers, "content-type").unwrap_or("of no type");
+        failed.text = format!("what came ({kind}) is no answer of this API: {}", failed.text);
+    }
+    failed
+}
+
+/// How an answer is compressed, which nobody asked for.
+fn compression(headers: &[(String, String)]) -> Option<String> {
+    let how = header(headers, "content-encoding")?.trim();
+    let is_plain = how.is_empty() || how.eq_ignore_ascii_case("identity");
+    let text = || {
+        format!(
+            "the answer is compressed (content-encoding: {how}), which was not asked for and \
+                 is not read: look at what stands between you and the API"
+        )
+    };
+    (!is_plain).then(text)
+}
+
+fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
+    let found = headers.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.as_str())
 }
 
 /// Whether these are the first bytes of a stream. Servers do not always do what was asked, nor

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use interleaf::model::{Reply, Secret};
-use interleaf::wire::{self, ApiError, ApiErrorKind};
+use interleaf::model::Reply;
+use interleaf::wire::{self, ApiError, ApiErrorKind, Decoder};
 
 use crate::{ErrorKind, Limit};
 
@@ -78,12 +78,8 @@ impl Failed {
 
     /// Takes a key out that a server repeats where no reader of its API looks, as in the
     /// address of a redirect.
-    pub(crate) fn hide(&mut self, key: &Secret) {
-        let key = key.expose().trim();
-        // A shorter text is no secret, and may stand anywhere.
-        if key.len() >= 4 && self.text.contains(key) {
-            self.text = self.text.replace(key, "***");
-        }
+    pub(crate) fn hide(&mut self, decoder: &Decoder) {
+        self.text = decoder.hidden(&self.text);
     }
 
     /// Whether the same request may succeed in another try.

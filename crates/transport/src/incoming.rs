@@ -23,8 +23,12 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     pub(crate) fn from_now(limit: Limit, after: Option<Duration>) -> Option<Self> {
+        Self::since(Instant::now(), limit, after)
+    }
+
+    pub(crate) fn since(began: Instant, limit: Limit, after: Option<Duration>) -> Option<Self> {
         let after = after?;
-        Some(Self { at: Instant::now().checked_add(after)?, limit, after })
+        Some(Self { at: began.checked_add(after)?, limit, after })
     }
 
     /// The one that comes first.
@@ -37,6 +41,14 @@ impl Deadline {
 
     pub(crate) fn failed(self) -> Failed {
         Failed::timeout(self.limit, self.after)
+    }
+
+    /// Fails if it is over.
+    pub(crate) fn check(deadline: Option<Self>) -> Result<(), Failed> {
+        match deadline {
+            Some(deadline) if Instant::now() >= deadline.at => Err(deadline.failed()),
+            _ => Ok(()),
+        }
     }
 
     /// Waits for a thing until then.
@@ -107,9 +119,7 @@ impl Incoming {
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, Failed> {
         // Whoever always has more to say is never waited for.
-        if let Some(total) = self.total.filter(|total| Instant::now() >= total.at) {
-            return Err(total.failed());
-        }
+        Deadline::check(self.total)?;
         let Some(left) = self.left.checked_sub(piece.len() as u64) else {
             let text = format!("the answer has more than {} bytes", self.most);
             return Err(Failed::new(ErrorKind::TooLarge, text));

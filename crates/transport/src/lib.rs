@@ -37,12 +37,13 @@ mod incoming;
 mod key;
 mod limits;
 mod price;
+mod proxy;
 mod session;
 mod stream;
 mod transport;
 mod tries;
 
-pub use address::by_environment;
+pub use address::{address_variable, by_environment};
 pub use answer::Answer;
 pub use attempt::{Attempt, Attempts, Because};
 pub use call::Call;

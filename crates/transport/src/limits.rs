@@ -1,7 +1,7 @@
 //! How long is waited, and how often it is tried.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a call may take. `None`: as long as it likes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub struct Timeouts {
     pub idle: Option<Duration>,
     /// For the whole call: all tries, the waits between them, and the answer to its end.
     pub total: Option<Duration>,
+    /// When the whole began, if it began before the call: what is done to make a request takes
+    /// time too.
+    pub began: Option<Instant>,
 }
 
 /// Which of the time-outs ran out.
@@ -61,6 +64,7 @@ impl Default for Timeouts {
             first_byte: seconds(600),
             idle: seconds(120),
             total: seconds(3600),
+            began: None,
         }
     }
 }
@@ -81,7 +85,8 @@ impl Default for Retries {
 
 impl Timeouts {
     /// No time-out at all.
-    pub const NONE: Self = Self { connect: None, first_byte: None, idle: None, total: None };
+    pub const NONE: Self =
+        Self { connect: None, first_byte: None, idle: None, total: None, began: None };
 
     /// The same, with this time to connect.
     #[must_use]
@@ -105,6 +110,12 @@ impl Timeouts {
     #[must_use]
     pub fn total(self, limit: Duration) -> Self {
         Self { total: Some(limit), ..self }
+    }
+
+    /// The same, with the time in all counted from then.
+    #[must_use]
+    pub fn since(self, began: Instant) -> Self {
+        Self { began: Some(began), ..self }
     }
 
     /// How long is waited under one of the limits.

@@ -121,6 +121,7 @@ impl Transport {
         targets: &[Target],
         (course, room): (&mut Course, &mut Room),
     ) -> Result<Asked, Error> {
+        Error::unless_model(targets)?;
         if let Some(target) = targets.first() {
             let own = (recipe, target);
             self.compact_before(session, own, course.total, room).await?;

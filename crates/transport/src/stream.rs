@@ -23,20 +23,24 @@ pub(crate) struct Pump {
     failed: Option<Failed>,
     /// Whether the failure was handed on: it comes once, after all pieces.
     is_told: bool,
+    /// How the stream ended, if that was before its end mark.
+    pub(crate) ended_early: Option<String>,
 }
 
 impl Pump {
     pub(crate) fn new(incoming: Incoming, decoder: &Decoder) -> Self {
         let (waiting, decoder) = (VecDeque::new(), decoder.stream());
-        let incoming = Some(incoming);
-        Self { incoming, decoder, waiting, reply: None, failed: None, is_told: false }
+        let (incoming, ended_early) = (Some(incoming), None);
+        let (reply, failed, is_told) = (None, None, false);
+        Self { incoming, decoder, waiting, reply, failed, is_told, ended_early }
     }
 
     /// An answer that came whole where a stream was asked for.
-    pub(crate) fn of_whole(reply: Reply, decoder: &Decoder) -> Self {
+    pub(crate) fn of_whole(reply: Reply, ended_early: Option<String>, decoder: &Decoder) -> Self {
         let waiting = deltas(&reply);
         let (decoder, reply) = (decoder.stream(), Some(reply));
-        Self { incoming: None, decoder, waiting, reply, failed: None, is_told: false }
+        let (incoming, failed, is_told) = (None, None, false);
+        Self { incoming, decoder, waiting, reply, failed, is_told, ended_early }
     }
 
     /// Reads up to the first piece of content: what fails before it was never handed on, so
@@ -87,6 +91,10 @@ impl Pump {
             // A message that is whole may be followed by anything, a broken connection too.
             end => match self.decoder.finish() {
                 Ok(reply) => {
+                    self.ended_early = (!self.decoder.is_over()).then(|| match end {
+                        Some(Err(broken)) => broken.text,
+                        _ => "the stream has no end mark".to_owned(),
+                    });
                     self.reply = Some(reply);
                     self.incoming = None;
                     Ok(())
@@ -230,7 +238,8 @@ impl Streaming {
         match (self.pump.reply.take(), self.pump.failed.clone()) {
             (Some(reply), _) => {
                 let attempts = std::mem::take(&mut self.attempts);
-                Ok(self.transport.answer(reply, &self.vendor.name, &self.model, attempts))
+                let answer = self.transport.answer(reply, &self.vendor.name, &self.model, attempts);
+                Ok(Answer { ended_early: self.pump.ended_early.take(), ..answer })
             }
             (None, failed) => {
                 Err(self.error(failed.unwrap_or_else(|| Failed::broken("it was closed"))))

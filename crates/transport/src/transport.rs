@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use interleaf::model::{Reply, Spent};
 use smol_str::SmolStr;
+use tokio::time::Instant;
 
 use crate::answer::Answer;
 use crate::compact::Compacts;
@@ -14,6 +15,7 @@ use crate::failed::Failed;
 use crate::incoming::Deadline;
 use crate::key::Keys;
 use crate::price::Prices;
+use crate::proxy;
 use crate::stream::Pump;
 use crate::tries::Course;
 use crate::{
@@ -144,7 +146,9 @@ impl Transport {
 
     /// When a call that begins now must be done.
     pub(crate) fn total(&self) -> Option<Deadline> {
-        Deadline::from_now(Limit::Total, self.0.timeouts.total)
+        let Timeouts { total, began, .. } = self.0.timeouts;
+        let began = began.map_or_else(Instant::now, Instant::from_std);
+        Deadline::since(began, Limit::Total, total)
     }
 
     /// As [`stream`](Self::stream), of the first of these calls that gives an answer. There is
@@ -159,7 +163,7 @@ impl Transport {
 
     pub(crate) fn streaming(&self, begun: Begun, call: &Call, attempts: Attempts) -> Streaming {
         let pump = match begun {
-            Begun::Whole(reply) => Pump::of_whole(*reply, &call.decoder),
+            Begun::Whole(reply, ended) => Pump::of_whole(*reply, ended, &call.decoder),
             Begun::Stream(pump) => *pump,
         };
         Streaming::new(pump, self.clone(), &call.target, attempts)
@@ -182,6 +186,7 @@ impl Transport {
             model,
             spent,
             price,
+            ended_early: None,
             attempts,
             message: None,
             impact: None,
@@ -273,7 +278,10 @@ impl Builder {
             Error::of(Failed::new(ErrorKind::Request, text), ("", ""), Attempts::default())
         };
         client = match self.proxy {
-            Proxies::Environment => client,
+            Proxies::Environment => {
+                proxy::check(|name| std::env::var(name).ok()).map_err(refuse)?;
+                client
+            }
             Proxies::None => client.no_proxy(),
             // The address may hold a password, so it is not shown.
             Proxies::At(url) => client.proxy(

@@ -49,6 +49,7 @@ impl Course {
         mut self,
         calls: &[Call],
     ) -> Result<(Begun, &Call, Attempts), Error> {
+        Error::unless_model(calls.iter().map(|call| &call.target))?;
         let mut last = None;
         for call in calls {
             let because = if last.is_none() { Because::First } else { Because::FallBack };
@@ -64,6 +65,8 @@ impl Course {
     /// Tries a call until an answer begins.
     pub(crate) async fn run(&mut self, call: &Call, because: Because) -> Result<Begun, Error> {
         let inner = &*self.transport.0;
+        // What is too late already is not sent: making the request takes time too.
+        Deadline::check(self.total).map_err(|failed| self.failed(failed, call))?;
         let (mut because, mut waited, mut n_retries, mut is_new_key) =
             (because, Duration::ZERO, 0, false);
         loop {

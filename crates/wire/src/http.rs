@@ -67,6 +67,8 @@ pub(crate) struct Route {
     pub(crate) path: fn(&Options) -> String,
     /// Whether the path names the model.
     pub(crate) names_model: bool,
+    /// A field of the body that stands in for the model; empty if none does.
+    pub(crate) model_field: &'static str,
     /// The headers beside those of content and key.
     pub(crate) headers: fn(&Options) -> Vec<(&'static str, String)>,
 }
@@ -140,6 +142,26 @@ impl Vendor {
         Ok(http)
     }
 
+    /// Checks that a model is named if this vendor cannot do without.
+    ///
+    /// # Errors
+    /// If none is named: such a request is refused, so it need not be sent.
+    pub fn check_model(&self, options: &Options) -> Result<(), Error> {
+        let Self { name, family, base_url, .. } = self;
+        let field = family.codec().route.model_field;
+        let stands_in = || !field.is_empty() && options.rest.get(*family, field).is_some();
+        let rule = if !options.model.trim().is_empty() {
+            return Ok(());
+        } else if family.names_model_in_address() || base_url.contains(MODEL) {
+            format!("the address of the vendor {name:?} contains the model: give one")
+        } else if self.asks_for_model() && !stands_in() {
+            format!("the vendor {name:?} asks for a model, and none is given")
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Rule, rule))
+    }
+
     fn url(&self, route: &Route, options: &Options) -> Result<String, Error> {
         let rule = |text: String| Error::new(ErrorKind::Rule, text);
         let Self { name, base_url, .. } = self;
@@ -148,12 +170,7 @@ impl Vendor {
             return Err(rule(format!("the vendor {name:?} {text}")));
         }
         self.check().map_err(rule)?;
-        let in_base = base_url.contains(MODEL);
-        if options.model.is_empty() && (route.names_model || in_base) {
-            return Err(rule(format!(
-                "the address of the vendor {name:?} contains the model: give one"
-            )));
-        }
+        self.check_model(options)?;
         let base_url = base_url.replace(MODEL, &escaped(&options.model, ""));
         let (base, base_query) = base_url.split_once('?').unwrap_or((&base_url, ""));
         let base = base.trim_end_matches('/');

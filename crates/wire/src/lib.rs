@@ -62,6 +62,7 @@ mod adjustment;
 mod arguments;
 mod array_items;
 mod base64;
+mod count;
 mod failed;
 mod made_id;
 mod names;

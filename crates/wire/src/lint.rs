@@ -59,6 +59,10 @@ pub fn lint(vendor: &Vendor, text: &str) -> Result<Vec<Fault>, Error> {
     let has_messages = body.as_array().is_some_and(|list| list.iter().any(Value::is_object));
     let list = codec.signs.conversation.first().filter(|_| has_messages);
     let Some(list) = list else { return Ok(faults.shortened(&body)) };
+    for fault in faults.found.iter_mut().filter(|fault| fault.pointer.is_empty()) {
+        fault.detail =
+            format!(r#"this is a list of messages; a body holds it as {{"{list}": […]}}"#);
+    }
     // It is moved: a copy would take as much memory again.
     let whole = Value::under(list, body);
     faults.found.extend(faults_of_messages(&whole, list, vendor));

@@ -61,7 +61,15 @@ pub(crate) struct Sse {
     after_return: bool,
     /// A line has ended. Only the first may begin with a byte order mark.
     has_begun: bool,
+    /// How the first line begins that no event has, for people to read.
+    strange: Option<String>,
 }
+
+/// What a line may begin with; a comment begins with the colon.
+const FIELDS: [&str; 5] = [":", "data", "event", "id", "retry"];
+
+/// How many bytes of what came are shown.
+const SHOWN: usize = 40;
 
 impl Sse {
     /// Takes the next bytes, and hands each event that they complete to `each`.
@@ -88,6 +96,23 @@ impl Sse {
         Ok(())
     }
 
+    /// How the first line begins that no event has, if there was one.
+    pub(crate) fn strange(&self) -> Option<&str> {
+        self.strange.as_deref()
+    }
+
+    fn note_strange(&mut self, line: &[u8]) {
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+        // The last line may be cut.
+        let is_known =
+            |field: &&str| line.starts_with(field.as_bytes()) || field.as_bytes().starts_with(line);
+        if self.strange.is_none() && !FIELDS.iter().any(is_known) {
+            let shown = line.get(..SHOWN).unwrap_or(line).escape_ascii();
+            let more = if line.len() > SHOWN { "…" } else { "" };
+            self.strange = Some(format!("\"{shown}{more}\""));
+        }
+    }
+
     /// Takes the end of the connection: a last event without its empty line still
     /// counts, for many servers close in this way.
     pub(crate) fn finish(
@@ -105,6 +130,7 @@ impl Sse {
         if line.is_empty() {
             return self.end_event(each);
         }
+        self.note_strange(&line);
         let line = String::from_utf8(line).map_err(|e| {
             let shown = String::from_utf8_lossy(e.as_bytes()).into_owned();
             Error::new(ErrorKind::Corrupt, format!("a line of the stream is not UTF-8: {shown:?}"))

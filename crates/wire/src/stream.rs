@@ -10,6 +10,7 @@
 //! | `[DONE]` of a server whose API has no such event | nothing |
 //! | the beginning of another answer | an error: two answers are never taken for one |
 //! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
+//! | bytes that are no events at all | an error with the first of them |
 //! | a message that the API declares whole, and that says nothing | an empty reply: an answer may be empty, a stream may not |
 //!
 //! What came before an error or a cut is [`StreamDecoder::partial`]. The first error is the
@@ -200,6 +201,12 @@ impl StreamDecoder {
         self.unless_failed(Self::end)
     }
 
+    /// Whether the API has said that nothing follows. A whole message may lack that: some servers
+    /// never send the `[DONE]` of OpenAI Chat, and some connections break before it.
+    pub fn is_over(&self) -> bool {
+        self.machine.is_over()
+    }
+
     /// Does a thing unless there was an error, and remembers the error if it is the first.
     fn unless_failed<T>(
         &mut self,
@@ -214,7 +221,14 @@ impl StreamDecoder {
     }
 
     fn end(&mut self) -> Result<Reply, Error> {
-        match self.take(None, &mut Vec::new()) {
+        let taken = self.take(None, &mut Vec::new());
+        if let Frames::Sse(sse) = &self.frames
+            && let Some(strange) = sse.strange().filter(|_| self.partial().is_none())
+        {
+            let rule = format!("no event of a stream is in what came, which begins with {strange}");
+            return Err(Error::new(ErrorKind::Corrupt, rule));
+        }
+        match taken {
             // After the last whole event stands the beginning of another.
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 if self.machine.is_complete() && !self.machine.is_over() {

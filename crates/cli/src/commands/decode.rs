@@ -12,9 +12,9 @@ use interleaf::wire::Family;
 use crate::api::{ApiParser, read_tools};
 use crate::arguments::ByteCount;
 use crate::batch::{answer_all, one_line};
-use crate::failure::{Failure, Stop, Verdict};
+use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::input::{Input, read_bytes};
-use crate::output::Output;
+use crate::output::{Output, say};
 
 /// Read an API's answer, whole or as a recorded stream
 #[derive(Debug, Args)]
@@ -105,5 +105,8 @@ fn decode(
         MessageForm::Transcript => reply_form::write(&reply),
         MessageForm::Chat => reply_form::write_chat(&reply),
     };
+    for remark in reply.remarks() {
+        say(format_args!("note: {}", printable(&remark)));
+    }
     Ok((decoded, cut.map(fault)))
 }

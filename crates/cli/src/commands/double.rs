@@ -4,9 +4,11 @@ use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
+use interleaf::wire::{Auth, VENDORS};
 use interleaf_doubles::{
     Chunk, Double, Obliging, Planned, Script, Settings, Summariser, Truth, environment,
 };
+use interleaf_transport::address_variable;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::ByteCount;
@@ -24,7 +26,9 @@ EXAMPLES
 It refuses what the API refuses, in the API's words, answers whole or streamed, counts tokens
 and keeps a prompt cache. With a command it sets the variables by which the vendors' SDKs find
 it, and ends with the command and its exit code; without one it prints them and runs until
-Ctrl-C.
+Ctrl-C. `interleaf send` finds it with every --vendor: those that imitate an API are served
+as that API, at DEEPSEEK_BASE_URL and the like. What only such a vendor takes is refused, and
+vertex wants a key of its own: --key-env OPENAI_API_KEY.
 
 A BRAIN is `obliging` (calls the tools it is offered), `summariser`, a file of replies, or
 `truth:FILE`, the right calls of tasks. A FAULT is a status (`429`, `429:retry-after=2`),
@@ -77,7 +81,7 @@ pub(crate) fn run(
     let runtime: Runtime =
         Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let double = runtime.block_on(Double::start(settings)).map_err(failed)?;
-    let variables = environment(&double.base_url());
+    let variables = variables(&double.base_url());
     if arguments.command.is_empty() {
         output.line(format_args!("# the double serves {}; Ctrl-C ends it", double.base_url()))?;
         for (name, value) in &variables {
@@ -107,6 +111,25 @@ pub(crate) fn run(
     let status = status.map_err(|error| Failure::io(subject, &error))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(Verdict::Command(code.unwrap_or(u8::from(!status.success()))))
+}
+
+/// The variables by which the vendors' SDKs find it, and those of all other vendors.
+fn variables(base_url: &str) -> Vec<(String, String)> {
+    let sdks = environment(base_url).into_iter();
+    let mut all: Vec<(String, String)> = sdks.map(|(name, value)| (name.into(), value)).collect();
+    for vendor in VENDORS {
+        let path = if vendor.auth == Auth::None { "local/v1" } else { "v1" };
+        let own = [
+            (address_variable(vendor), format!("{base_url}/{path}")),
+            (vendor.key_variable.to_string(), "double".to_owned()),
+        ];
+        let is_new = |name: &str| !name.is_empty() && all.iter().all(|(known, _)| known != name);
+        if is_new(&own[0].0) {
+            let own: Vec<_> = own.into_iter().filter(|(name, _)| is_new(name)).collect();
+            all.extend(own);
+        }
+    }
+    all
 }
 
 /// Says what comes, for as long as something may come.

@@ -1,6 +1,5 @@
 //! `interleaf replay`.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -8,15 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::{AnyPath, DirPath};
 use interleaf::replay::{
-    Outcome, Play, PlayRule, PlayVendor, PlayedRequest, PlayedSession, Script, Ways, plan, plot,
-    read_bodies, run as play,
+    Outcome, PlayRule, PlayVendor, Script, Ways, plan, plot, read_bodies, run as play,
 };
 use interleaf::{Price, Session, copy};
 
 use crate::arguments::{ByteCount, parse_tokens};
-use crate::failure::{Failure, Stop, printable};
+use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
-use crate::lines::plural;
 use crate::open::{Missing, OpenStore};
 use crate::output::{Output, bar, say};
 use crate::save::save;
@@ -34,9 +31,10 @@ EXAMPLES
   cat fixtures/replay-session.jsonl | interleaf replay - --rules recorded,auto --out /tmp/piped
 
 A SESSION is the id of one in the store, the file of a store or of `sessions export`, or a
-file of request bodies of any API, one a line, in the order in which they were sent; `-` is
-an export or such bodies on standard input. A table is printed; DIR gets all figures as
-replay.json and plots as SVG. Only files that an earlier replay made are overwritten.")]
+file of request bodies of any API, one a line or as a JSON array, in the order in which they
+were sent; `-` is an export or such bodies on standard input. A table is printed; DIR gets all
+figures as replay.json and plots as SVG. Only files that an earlier replay made are overwritten.
+The exit code is 1 if every request was refused.")]
 pub(crate) struct ReplayArguments {
     /// Sessions, or files of them; `-` is standard input
     #[arg(value_name = "SESSION", required = true, value_hint = AnyPath)]
@@ -77,7 +75,7 @@ pub(crate) fn run(
     arguments: &ReplayArguments,
     limit: ByteCount,
     output: &mut Output,
-) -> Result<(), Stop> {
+) -> Result<Verdict, Stop> {
     let ReplayArguments { rules, vendors, windows, price, out, .. } = arguments;
     check_directory(out)?;
     check_own(&out.join(FIGURES))?;
@@ -98,14 +96,20 @@ pub(crate) fn run(
     outcome.price = *price;
     bar.finish_and_clear();
     for session in &outcome.sessions {
-        output.text(&table(session, *price))?;
+        output.text(&session.table(*price))?;
     }
     let figures = serde_json::to_string(&outcome).map_err(|e| Failure::json(FIGURES, &e))?;
     save(&out.join(FIGURES), &(figures + "\n"))?;
     plot::all(&outcome, *price)
         .iter()
         .try_for_each(|plot| save(&out.join(&plot.name), &plot.svg))?;
-    Ok(output.remark(format_args!("in {}: {}", out.display(), planned.join(", ")))?)
+    output.remark(format_args!("in {}: {}", out.display(), planned.join(", ")))?;
+    if outcome.n_made() > 0 {
+        return Ok(Verdict::Fine);
+    }
+    output.flush()?;
+    say("nothing could be made: every request was refused, in every way");
+    Ok(Verdict::Findings)
 }
 
 impl ReplayArguments {
@@ -248,65 +252,4 @@ fn check_own(path: &Path) -> Result<(), Failure> {
         }
     };
     Err(Failure::new(name(), rule).hint("--out names another directory"))
-}
-
-/// A session in each way, a line for each.
-fn table(session: &PlayedSession, price: Option<f64>) -> String {
-    let mut out = String::new();
-    let requests = plural(session.recorded.len(), "request");
-    // Writing into a String cannot fail.
-    let _ = writeln!(out, "# {} · {requests}", printable(&session.name));
-    for note in &session.notes {
-        let _ = writeln!(out, "  {note}");
-    }
-    if let Some(told) = session.reported() {
-        let part = 100.0 * told.cache_read as f64 / told.prompt.max(1) as f64;
-        let prompt = plot::tokens(told.prompt as f64);
-        let _ = writeln!(out, "  as the API reported: {prompt} tokens, {part:.1} % read");
-    }
-    let longest = |text: &dyn Fn(&Play) -> usize| session.plays.iter().map(text).max().unwrap_or(0);
-    let vendor = longest(&|play| play.vendor.len()).max(5);
-    let rule = longest(&|play| play.rule.len()).max(4);
-    let money = if price.is_some() { "money" } else { "cost" };
-    // Few caches charge for what is written to them.
-    let writes = session.plays.iter().any(|play| play.totals.written > 0);
-    let if_writes = |text: &str| if writes { format!("  {text:>9}") } else { String::new() };
-    let written = if_writes("written");
-    let _ = writeln!(
-        out,
-        "  {:vendor$}  {:>8}  {:rule$}  {:>9}  {:>7}{written}  {:>9}  {:>9}  refused",
-        "cache", "window", "rule", "prompt", "read", "computed", money
-    );
-    for play in &session.plays {
-        let totals = &play.totals;
-        let window = play.window.map_or_else(|| "–".to_owned(), |window| window.to_string());
-        let tokens = |n: u64| plot::tokens(n as f64);
-        let cost = match price {
-            Some(price) => format!("{:.4}", totals.cost * price / 1e6),
-            None => plot::tokens(totals.cost),
-        };
-        let _ = writeln!(
-            out,
-            "  {:vendor$}  {window:>8}  {:rule$}  {:>9}  {:>5.1} %{}  {:>9}  {cost:>9}  {}",
-            play.vendor,
-            play.rule,
-            tokens(totals.tokens),
-            100.0 * totals.reuse(),
-            if_writes(&tokens(totals.written)),
-            tokens(totals.computed),
-            totals.refused,
-        );
-    }
-    for play in &session.plays {
-        let refused = play.requests.iter().find_map(|request| match request {
-            PlayedRequest::Refused { request, refused } => Some((request, refused)),
-            _ => None,
-        });
-        if let Some((number, why)) = refused {
-            let window = play.window.map_or_else(String::new, |n| format!(" in a window of {n}"));
-            let rule = &play.rule;
-            let _ = writeln!(out, "  {rule}{window}: request {number} was refused: {why}");
-        }
-    }
-    out
 }

@@ -277,7 +277,8 @@ impl Printer<'_> {
             Delta::Text { text, .. } => text.clone(),
             Delta::Call { id, name, .. } => {
                 let before = if self.is_open { "\n" } else { "" };
-                format!("{before}[call {id} {name}] ")
+                let blank = if id.is_empty() { "" } else { " " };
+                format!("{before}[call {id}{blank}{name}] ")
             }
             Delta::Arguments { text, .. } => text.clone(),
             _ => return,

@@ -67,10 +67,12 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let mut recipe = arguments.assembly.read(limit)?;
-    let Some(model) = arguments.assembly.model.as_deref() else {
+    let model = arguments.assembly.model.as_deref();
+    // An unknown vendor is told before a missing model.
+    let to = arguments.target("--to", &arguments.to, model.unwrap_or("any"))?;
+    if model.is_none() {
         return Err(Failure::new("--model", "name the model that is to be asked").into());
-    };
-    let to = arguments.target("--to", &arguments.to, model)?;
+    }
     let from = arguments.from.as_deref().map(|from| arguments.current(from)).transpose()?;
     let tools = arguments.api.tools(limit)?;
     let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;

@@ -432,6 +432,69 @@ fn run_by_a_double_a_request_goes_to_it_without_an_address_or_a_key_of_ones_own(
     }
 }
 
+/// Every vendor that takes what the API takes which it imitates.
+#[test]
+fn run_by_a_double_every_vendor_is_reached() {
+    for vendor in interleaf::wire::VENDORS {
+        let name = vendor.name.as_str();
+        let send = [super::PROGRAM, "send", CHAT, "--vendor", name, "--model", "m-1", "--quiet"];
+        let mut command = interleaf(&[&["double", "--"], send.as_slice()].concat());
+        // The double has no variable for the key of this one.
+        let key: &[&str] = if name == "vertex" { &["--key-env", "OPENAI_API_KEY"] } else { &[] };
+        let done = command.args(key).current_dir(root()).output().unwrap();
+        assert!(done.status.success(), "{name}: {}", text(&done.stderr));
+        assert!(!done.stdout.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn without_a_model_nothing_is_sent_to_a_vendor_that_asks_for_one() {
+    let server = Server::start(vec![good()]);
+    let mut command = interleaf(&["send", CHAT, "--vendor", "anthropic", "--base-url"]);
+    command.arg(&server.url).env("ANTHROPIC_API_KEY", KEY).env("NO_PROXY", "127.0.0.1");
+    let (code, _, err) = ran(&mut command);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("the vendor \"anthropic\" asks for a model"), "{err}");
+    assert!(server.seen().is_empty());
+}
+
+#[test]
+fn a_call_without_an_id_is_printed_by_its_name() {
+    let head = "200 OK\r\ncontent-type: text/event-stream";
+    let body = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{}}}]},"finishReason":"STOP"}]}"#;
+    let said = Said { head, body: format!("{body}\n\n").into_bytes(), stalls: false };
+    let server = Server::start(vec![said]);
+    let mut command = interleaf(&["send", CHAT, "--vendor", "google", "--model", "gemini-2.5-pro"]);
+    command.args(["--stream", "--base-url", &server.url]);
+    command.env("GEMINI_API_KEY", KEY).env("NO_PROXY", "127.0.0.1").stdin(Stdio::null());
+    let (code, out, err) = ran(&mut command);
+    assert_eq!((code, out.as_str()), (Some(0), "[call ls] {}\n"), "{err}");
+}
+
+#[test]
+fn an_answer_without_its_end_mark_is_told() {
+    let head = "200 OK\r\ncontent-type: text/event-stream";
+    let body = r#"data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}"#;
+    let said = Said { head, body: format!("{body}\n\n").into_bytes(), stalls: false };
+    let server = Server::start(vec![said]);
+    let mut command = interleaf(&["send", CHAT, "--vendor", "openai", "--model", "gpt-4.1"]);
+    command.args(["--stream", "--base-url", &server.url]);
+    command.env("OPENAI_API_KEY", KEY).env("NO_PROXY", "127.0.0.1").stdin(Stdio::null());
+    let (code, out, err) = ran(&mut command);
+    assert_eq!((code, out.as_str()), (Some(0), "Yes.\n"), "{err}");
+    assert!(err.contains("note: the stream has no end mark"), "{err}");
+}
+
+#[test]
+fn a_proxy_that_cannot_be_used_is_no_proxy_to_go_around() {
+    let mut command = send(&[CHAT], "http://127.0.0.1:9");
+    command.env_remove("NO_PROXY").env_remove("no_proxy").env("HTTP_PROXY", "ftp://me:pw@proxy:1");
+    let (code, _, err) = ran(&mut command);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("the proxy in HTTP_PROXY cannot be used"), "{err}");
+    assert!(!err.contains("me:pw"), "{err}");
+}
+
 /// The doubles count tokens in their own way: after the first answer the line is in theirs.
 #[test]
 fn the_reads_that_were_expected_are_told_in_the_apis_own_count() {

@@ -230,3 +230,16 @@ async fn a_missing_key_and_a_wrong_one_are_refused_as_the_api_does() {
     }
     insta::assert_snapshot!(table);
 }
+
+#[tokio::test]
+async fn below_local_no_key_is_asked_for_unless_one_is_demanded() {
+    let body = question(Api::OpenAiChat).to_string();
+    let path = "/local/v1/chat/completions";
+    for (settings, status) in [(Settings::new(), 200), (Settings::new().with_key("secret"), 401)] {
+        let double = Double::start(settings).await.unwrap();
+        let got = crate::client::post(&double, path, &[], &body).await;
+        assert_eq!(got.status, status);
+        let elsewhere = crate::client::post(&double, &path[6..], &[], &body).await;
+        assert_eq!(elsewhere.status, 401);
+    }
+}

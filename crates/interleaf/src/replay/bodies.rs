@@ -7,6 +7,7 @@ use std::thread::{available_parallelism, scope};
 use interleaf_assemble::View;
 use interleaf_model::{Message, MessageId, Tool};
 use interleaf_wire::{Family, Vendor, detect};
+use serde_json::value::RawValue;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{AsSent, Decoded, Script, ScriptHead, Turn};
@@ -14,9 +15,10 @@ use crate::read::request_family;
 use crate::session::Terms;
 use crate::{Error, InputFault, Target};
 
-const FORM: &str = "each line is the whole body of a request, in the order in which they were sent";
+const FORM: &str = "each line, or each item of one JSON array, is the whole body of a request, in \
+                    the order in which they were sent";
 
-/// Reads request bodies of any API, one JSON object a line. The conversation is what they
+/// Reads request bodies of any API, one JSON object a line, or all in one JSON array. The conversation is what they
 /// have in common and what each adds; where one does not go on from the one before, because
 /// the client edited or compacted its history, another view begins. What stands in our own
 /// fence is taken for context, and nothing else is: the notes of the script say so.
@@ -24,16 +26,21 @@ const FORM: &str = "each line is the whole body of a request, in the order in wh
 /// # Errors
 /// If a line is not a request body, or there is none; the error names the line.
 pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
-    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
-    let lines: Vec<(usize, &str)> =
-        (1..).zip(lines).filter(|(_, line)| !line.trim().is_empty()).collect();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines: Vec<(String, &str)> = match listed(text) {
+        Some(list) => (1..).zip(list).map(|(n, body)| (format!("body {n}"), body.get())).collect(),
+        None => {
+            let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+            lines.map(|(n, line)| (format!("line {n}"), line)).collect()
+        }
+    };
     if lines.is_empty() {
         return Err(InputFault::new("there is no request in it").with_hint(FORM).into());
     }
     let mut reading = Reading::default();
     // A body that any of several APIs could have got is one to the API that the others are to.
     let usual = lines.iter().find_map(|(_, line)| detect::sure_request(line));
-    let decode = |line: &(usize, &str)| decode(*line, usual);
+    let decode = |(place, line): &(String, &str)| decode(place, line, usual);
     // Bodies are long and repeat each other: a few at a time are read, side by side.
     let n_threads = available_parallelism().map_or(1, |n| n.get());
     for some in lines.chunks(16 * n_threads) {
@@ -54,11 +61,18 @@ pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
     Ok(reading.script(name))
 }
 
-fn decode(
-    (number, line): (usize, &str),
-    usual: Option<Family>,
-) -> Result<(Family, Decoded), InputFault> {
-    let place = format!("line {number}");
+/// The bodies of a JSON array. One of messages is a body itself.
+fn listed(text: &str) -> Option<Vec<&RawValue>> {
+    if !text.trim_start().starts_with('[') {
+        return None;
+    }
+    let list: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+    let is_body =
+        |item: &&RawValue| item.get().starts_with('{') && request_family(item.get()).is_some();
+    list.first().is_some_and(is_body).then_some(list)
+}
+
+fn decode(place: &str, line: &str, usual: Option<Family>) -> Result<(Family, Decoded), InputFault> {
     let seen = request_family(line);
     let family = match usual.filter(|usual| seen.is_some_and(|seen| seen != *usual)) {
         Some(usual) if detect::sure_request(line).is_none() && Decoded::of(usual, line).is_ok() => {
@@ -76,7 +90,7 @@ fn decode(
     let decoded = Decoded::of(family, line);
     decoded
         .map(|decoded| (family, decoded))
-        .map_err(|error| InputFault::wire(&error).under(&place).with_hint(FORM))
+        .map_err(|error| InputFault::wire(&error).under(place).with_hint(FORM))
 }
 
 /// The bodies that were read.

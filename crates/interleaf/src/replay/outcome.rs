@@ -185,6 +185,14 @@ impl PlayedSession {
     }
 }
 
+impl Outcome {
+    /// How many requests could be made, in all ways.
+    pub fn n_made(&self) -> usize {
+        let plays = self.sessions.iter().flat_map(|session| &session.plays);
+        plays.map(|play| play.totals.requests).sum()
+    }
+}
+
 impl Totals {
     pub(super) fn add(&mut self, request: &PlayedRequest) {
         let PlayedRequest::Made(made) = request else {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a line that begins with `>` | always |
 //! | a span between backticks | unless it is all there is |
-//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too; in an agent's answer also if something is said after it, unless its language is that of calls |
+//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too; in an agent's answer also if something is said after it, or the line before it says that it is an example, unless its language is that of calls |
 //! | a comment, `<!-- … -->` | always |
 
 /// A fence: what it holds, and where it ends.
@@ -41,6 +41,28 @@ const OF_CALLS: [&str; 8] = [
     "function_call",
     "action",
 ];
+
+/// The words of a line that say that what follows is an example.
+const EXAMPLE: [&str; 11] = [
+    "example",
+    "e.g.",
+    "for instance",
+    "would write",
+    "look like",
+    "looks like",
+    "beispiel",
+    "exemple",
+    "ejemplo",
+    "esempio",
+    "пример",
+];
+
+/// Whether the line before a place says that what stands there is an example.
+pub(super) fn tells_example(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_end();
+    let line = before.rsplit('\n').next().unwrap_or_default().to_lowercase();
+    EXAMPLE.iter().any(|word| line.contains(word))
+}
 
 impl FenceEnds {
     pub(super) fn of(text: &str) -> Self {

@@ -66,8 +66,9 @@ enum Looks {
 pub(super) enum Fences {
     /// All of them: a call was asked for, and this is the answer.
     All,
-    /// Those that the text ends with, and those whose language is that of calls. Where words
-    /// come after a fence, it shows something.
+    /// Those that the text ends with, unless the words before them say that they are an example,
+    /// and those whose language is that of calls. Where words come after a fence, it shows
+    /// something.
     Last,
     /// None.
     None,
@@ -201,7 +202,8 @@ impl<'t> Scan<'t> {
             Fences::Last if fence.is_of_calls => true,
             Fences::Last => {
                 if at >= self.last_fences.0 {
-                    self.last_fences = self.run_of_fences(fence.end);
+                    let (end, is_last) = self.run_of_fences(fence.end);
+                    self.last_fences = (end, is_last && !quotes::tells_example(self.text, at));
                 }
                 self.last_fences.1
             }

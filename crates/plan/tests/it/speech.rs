@@ -169,6 +169,24 @@ fn a_call_in_a_fence_after_which_something_is_said_shows_how_a_call_is_written()
 }
 
 #[test]
+fn a_fence_that_is_called_an_example_holds_none_also_at_the_end() {
+    for call in [CALL, JSON_CALL] {
+        for words in ["For example:", "It looks like this:\n", "**Example**", "Zum Beispiel:"] {
+            let said = format!("Calls are written in XML. {words}\n```xml\n{call}\n```");
+            assert_eq!(n_calls(&said), 0, "{said}");
+            assert_eq!(text_tools().speech(&said, false), [text(&said)]);
+            let two = format!("{words}\n```xml\n{call}\n```\n```xml\n{call}\n```\n");
+            assert_eq!(n_calls(&two), 0, "{two}");
+        }
+        // What was an example before says nothing of what comes now.
+        let said = format!("That was an example. Now I look.\nSo:\n```xml\n{call}\n```");
+        assert_eq!(n_calls(&said), 1, "{said}");
+        // Outside of a fence a call is a call.
+        assert_eq!(n_calls(&format!("For example:\n{CALL}")), 1);
+    }
+}
+
+#[test]
 fn a_call_of_a_tool_that_is_not_declared_is_a_call() {
     let said = "<tools><invoke name=\"fly\"><parameter name=\"to\">Oslo</parameter></invoke><invoke name=\"ping\"></invoke></tools>";
     let expected = vec![call("fly", json!({"to": "Oslo"})), call("ping", json!({}))];

@@ -26,6 +26,7 @@ mod send;
 mod server;
 mod sessions;
 mod stored;
+mod strange_answers;
 mod strange_writers;
 mod text_tools;
 mod timeouts;

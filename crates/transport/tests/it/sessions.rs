@@ -7,7 +7,7 @@ use interleaf::model::{Message, PartRef, Reply, ToolCall};
 use interleaf::store::Page;
 use interleaf::wire::{Decoder, Family, NameMap, lint};
 use interleaf::{Next, Session, Target, store};
-use interleaf_transport::{Because, ErrorKind};
+use interleaf_transport::{Because, Call, ErrorKind};
 use serde_json::json;
 
 use crate::families::{FAMILIES, recorded, saying, target, transport};
@@ -68,6 +68,24 @@ async fn a_session_asks_and_keeps_the_answer_its_usage_and_its_calls_on_every_ap
             session.results(results).await.unwrap();
             assert_goes_on(&mut session, &target).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_vendor_that_asks_for_a_model_is_not_asked_without_one() {
+    for family in FAMILIES {
+        let server = Server::start([Act::Silence]).await;
+        let mut target = target(family, &server);
+        target.options.model = "".into();
+        let mut session = session().await;
+        let error = transport().ask(&mut session, &Recipe::new(), &target).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Request, "{family}");
+        assert!(error.to_string().contains("model"), "{family}: {error}");
+        let sent = Call::new(target, "{}");
+        let error = transport().send(&sent).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Request, "{family}");
+        assert!(server.seen().is_empty(), "{family}");
+        assert!(session.requests(Page::from(0, 1)).await.unwrap().is_empty(), "{family}");
     }
 }
 

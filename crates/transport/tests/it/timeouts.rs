@@ -69,6 +69,16 @@ async fn a_call_that_takes_too_long_in_all_is_the_total_limit_whatever_it_waits_
 }
 
 #[tokio::test]
+async fn what_takes_too_long_to_make_is_not_sent() {
+    let limits = Timeouts::default().total(SHORT).since(std::time::Instant::now());
+    tokio::time::sleep(SHORT).await;
+    let server = Server::start([stalls(1000)]).await;
+    let (kind, text) = limit_of(&transport(limits), &server).await;
+    assert_eq!(kind, ErrorKind::Timeout(Limit::Total), "{text}");
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
 async fn a_host_that_does_not_answer_is_the_connect_limit() {
     // The handshake of TLS never ends: nobody reads what arrives here.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

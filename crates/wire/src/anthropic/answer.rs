@@ -7,6 +7,7 @@ use interleaf_model::{Extra, Finish, Json, Seal, Usage};
 
 use super::decode::extra_of;
 use crate::anthropic::OWNER;
+use crate::count::{Count, both};
 use crate::error::Fault;
 use crate::raw::{Fields, ObjectText, is_list, is_nothing};
 use crate::reply_builder::ReplyBuilder;
@@ -33,11 +34,7 @@ fn read_answer(whole: &RawValue) -> Result<ReplyBuilder, Fault<'_>> {
     reply.id = fields.take_text("id")?.map(SmolStr::new);
     reply.model = fields.take_text("model")?.map(SmolStr::new);
     reply.finish = fields.take_text("stop_reason")?.map(|reason| finish(&reason));
-    if let Some(usage) = fields.take_object("usage")? {
-        let mut tokens = Tokens::default();
-        tokens.read(usage);
-        reply.usage = Some(tokens.usage());
-    }
+    reply.usage = fields.take("usage").and_then(|usage| Tokens::default().read(usage));
     for (key, raw) in (0..).zip(fields.take_list("content")?) {
         let read = read_block(&mut reply, key, raw, None);
         read.map_err(|fault| fault.under(&format!("content[{key}]")))?;
@@ -118,51 +115,36 @@ pub(in crate::anthropic) fn finish(reason: &str) -> Finish {
 /// The counts of a usage object, each as it was told last.
 #[derive(Debug, Default)]
 pub(in crate::anthropic) struct Tokens {
-    uncached: u64,
-    cache_read: u64,
-    cache_write: u64,
-    cache_write_hour: u64,
-    output: u64,
-    thinking: u64,
+    uncached: Count,
+    cache_read: Count,
+    cache_write: Count,
+    cache_write_hour: Count,
+    output: Count,
+    thinking: Count,
 }
 
 impl Tokens {
-    /// Takes what an object says; what it does not say stays.
-    pub(in crate::anthropic) fn read(&mut self, mut usage: Fields<'_>) {
-        let mut take = |name: &str, count: &mut u64| {
-            if let Some(new) = usage.take(name).and_then(|raw| raw.get().parse().ok()) {
-                *count = new;
-            }
-        };
-        take("input_tokens", &mut self.uncached);
-        take("cache_read_input_tokens", &mut self.cache_read);
-        take("cache_creation_input_tokens", &mut self.cache_write);
-        take("output_tokens", &mut self.output);
-        if let Ok(Some(mut written)) = usage.take_object("cache_creation")
-            && let Some(new) = written
-                .take("ephemeral_1h_input_tokens")
-                .and_then(|raw| raw.get().parse::<u64>().ok())
-        {
-            self.cache_write_hour = new;
-        }
-        if let Ok(Some(mut details)) = usage.take_object("output_tokens_details")
-            && let Some(new) =
-                details.take("thinking_tokens").and_then(|raw| raw.get().parse().ok())
-        {
-            self.thinking = new;
-        }
-    }
-
-    /// The counts in the model's words: cached tokens were sent too.
-    pub(in crate::anthropic) fn usage(&self) -> Usage {
-        let prompt = self.uncached.saturating_add(self.cache_read).saturating_add(self.cache_write);
-        Usage {
-            prompt,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            cache_write_hour: self.cache_write_hour.min(self.cache_write),
-            completion: self.output,
-            reasoning: self.thinking,
-        }
+    /// Takes what an object says, if it is one; what it does not say stays. Gives the counts
+    /// in the model's words: cached tokens were sent too.
+    pub(in crate::anthropic) fn read(&mut self, usage: &RawValue) -> Option<Usage> {
+        let usage = &Fields::read(usage).ok()?;
+        let Self { uncached, cache_read, cache_write, cache_write_hour, output, thinking } = self;
+        *uncached = uncached.then_main(usage, "input_tokens");
+        *cache_read = cache_read.then(usage.peek("cache_read_input_tokens"));
+        *cache_write = cache_write.then(usage.peek("cache_creation_input_tokens"));
+        *cache_write_hour =
+            cache_write_hour.then_inner(usage, "cache_creation", "ephemeral_1h_input_tokens");
+        *output = output.then_main(usage, "output_tokens");
+        *thinking = thinking.then_inner(usage, "output_tokens_details", "thinking_tokens");
+        let (fresh, completion) = both(*uncached, *output)?;
+        let (cache_read, cache_write) = (cache_read.number()?, cache_write.number()?);
+        Some(Usage {
+            prompt: fresh.saturating_add(cache_read).saturating_add(cache_write),
+            cache_read,
+            cache_write,
+            cache_write_hour: cache_write_hour.number()?.min(cache_write),
+            completion,
+            reasoning: thinking.number()?,
+        })
     }
 }

@@ -4,8 +4,14 @@ use crate::http::Route;
 use crate::tree::Value;
 use crate::{Family, Options};
 
-pub(super) const ROUTE: Route =
-    Route { version: "v1", path: |_| "messages".to_owned(), names_model: false, headers };
+pub(super) const ROUTE: Route = Route {
+    version: "v1",
+    path: |_| "messages".to_owned(),
+    names_model: false,
+    // Clouds that serve Claude name the model in the address, and the version here.
+    model_field: "anthropic_version",
+    headers,
+};
 
 /// The version whose bodies are written here. The next one refuses sampling settings.
 const VERSION: &str = "2023-06-01";

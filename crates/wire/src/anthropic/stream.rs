@@ -87,7 +87,7 @@ impl Blocks {
                 if let Some(mut message) = fields.take_object("message")? {
                     reply.id = message.take_text("id")?.map(SmolStr::new);
                     reply.model = message.take_text("model")?.map(SmolStr::new);
-                    self.usage(&mut message, reply, deltas)?;
+                    self.usage(&message, reply, deltas);
                 }
             }
             "content_block_start" => {
@@ -123,7 +123,7 @@ impl Blocks {
                     reply.finish = Some(finish.clone());
                     deltas.push(Delta::Finish(finish));
                 }
-                self.usage(fields, reply, deltas)?;
+                self.usage(fields, reply, deltas);
             }
             "message_stop" => {
                 for (index, open) in std::mem::take(&mut self.open) {
@@ -141,19 +141,11 @@ impl Blocks {
         !self.open.is_empty() || reply.has_parts()
     }
 
-    fn usage<'a>(
-        &mut self,
-        fields: &mut Fields<'a>,
-        reply: &mut ReplyBuilder,
-        deltas: &mut Vec<Delta>,
-    ) -> Result<(), Fault<'a>> {
-        if let Some(usage) = fields.take_object("usage")? {
-            self.tokens.read(usage);
-            let usage = self.tokens.usage();
-            reply.usage = Some(usage);
-            deltas.push(Delta::Usage(usage));
+    fn usage(&mut self, fields: &Fields<'_>, reply: &mut ReplyBuilder, deltas: &mut Vec<Delta>) {
+        if let Some(usage) = fields.peek("usage") {
+            reply.usage = self.tokens.read(usage);
+            deltas.extend(reply.usage.map(Delta::Usage));
         }
-        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | what is masked | how it is known |
 //! |---|---|
-//! | the key of the request | it is given |
+//! | the key of the request | it is given; see [`echo`] |
 //! | a key of a known maker | its first letters, also inside of a word |
 //! | what stands after `Bearer` or `Basic` | it holds a digit |
 //! | a long run of hex, or of letters of both cases and digits | its length; not in the number that support asks for |
@@ -11,14 +11,12 @@
 
 use smol_str::SmolStr;
 
-use super::Told;
+use super::{Told, echo};
 
 /// The longest sentence of an API that is kept, in characters.
 pub(super) const LONGEST_MESSAGE: usize = 1000;
 /// The longest of its words and numbers.
 const LONGEST_WORD: usize = 200;
-/// A shorter text is no secret, and may stand anywhere.
-const SHORTEST_GIVEN: usize = 4;
 /// What is shorter than this is a word that begins like a key.
 const SHORTEST_KEY: usize = 16;
 const PREFIXES: [&str; 21] = [
@@ -54,7 +52,7 @@ pub(crate) struct Mask<'k> {
 
 impl<'k> Mask<'k> {
     pub(crate) fn new(key: Option<&'k str>) -> Self {
-        Self { key: key.map(str::trim).filter(|key| key.len() >= SHORTEST_GIVEN) }
+        Self { key: key.map(str::trim) }
     }
 
     /// Masks all that an error says, and then cuts it to a length that fits a log: half a
@@ -74,7 +72,7 @@ impl<'k> Mask<'k> {
 
     /// The text without the key of the request.
     pub(crate) fn given(self, text: &str) -> String {
-        self.key.map_or_else(|| text.to_owned(), |key| text.replace(key, "***"))
+        self.key.map_or_else(|| text.to_owned(), |key| echo::hidden(text, key))
     }
 
     /// The text without anything that looks like a key; `bare`: also without runs that

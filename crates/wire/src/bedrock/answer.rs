@@ -6,8 +6,9 @@ use smol_str::SmolStr;
 use interleaf_model::{AssistantPart, Finish, Usage};
 
 use super::decode::{assistant_part, each, own};
+use crate::count::{Count, both};
 use crate::error::Fault;
-use crate::raw::{Fields, ObjectText, wrong_type};
+use crate::raw::{Fields, ObjectText, list};
 use crate::reply_builder::ReplyBuilder;
 use crate::{Error, Family};
 
@@ -39,7 +40,7 @@ fn read_response(whole: &RawValue) -> Result<ReplyBuilder, Fault<'_>> {
     let mut reply = ReplyBuilder::default();
     read_answer(message, &mut reply).map_err(|fault| fault.under("output.message"))?;
     reply.finish = fields.take_text("stopReason")?.map(|reason| finish(&reason));
-    reply.usage = fields.take("usage").map(usage).transpose().map_err(|f| f.under("usage"))?;
+    reply.usage = fields.take("usage").and_then(usage);
     Ok(reply)
 }
 
@@ -74,27 +75,28 @@ pub(super) fn finish(reason: &str) -> Finish {
 }
 
 /// How many of the tokens written to the cache are kept for an hour.
-fn written_for_an_hour(details: &RawValue) -> u64 {
-    let details: serde_json::Value = serde_json::from_str(details.get()).unwrap_or_default();
-    let details = details.as_array().map(Vec::as_slice).unwrap_or_default();
-    let hour = details.iter().filter(|detail| detail["ttl"] == "1h");
-    hour.filter_map(|detail| detail["inputTokens"].as_u64()).fold(0, u64::saturating_add)
+fn written_for_an_hour(fields: &Fields<'_>) -> Option<u64> {
+    let Some(details) = fields.peek("cacheDetails") else { return Some(0) };
+    let mut sum = 0_u64;
+    for detail in list(details).ok()? {
+        let detail = Fields::read(detail).ok()?;
+        if detail.peek("ttl").is_some_and(|ttl| ttl.get() == r#""1h""#) {
+            let count = Count::Untold.then(detail.peek("inputTokens"));
+            sum = sum.saturating_add(count.number()?);
+        }
+    }
+    Some(sum)
 }
 
 /// What the answer cost. The API counts cached tokens apart from the others.
-pub(super) fn usage(raw: &RawValue) -> Result<Usage, Fault<'_>> {
-    let mut fields = Fields::read(raw)?;
-    let mut count = |name: &'static str| -> Result<u64, Fault<'_>> {
-        let Some(raw) = fields.take(name) else { return Ok(0) };
-        let wrong = |_| wrong_type(raw, "a count").under(name);
-        raw.get().parse::<u64>().map_err(wrong)
-    };
-    let cache_read = count("cacheReadInputTokens")?;
-    let cache_write = count("cacheWriteInputTokens")?;
-    let fresh = count("inputTokens")?;
-    let completion = count("outputTokens")?;
+pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
+    let fields = &Fields::read(raw).ok()?;
+    let main = |name| Count::Untold.then_main(fields, name);
+    let other = |name| Count::Untold.then(fields.peek(name)).number();
+    let (fresh, completion) = both(main("inputTokens"), main("outputTokens"))?;
+    let cache_read = other("cacheReadInputTokens")?;
+    let cache_write = other("cacheWriteInputTokens")?;
     let prompt = fresh.saturating_add(cache_read).saturating_add(cache_write);
-    let hour = fields.take("cacheDetails").map_or(0, written_for_an_hour);
-    let cache_write_hour = hour.min(cache_write);
-    Ok(Usage { prompt, cache_read, cache_write, cache_write_hour, completion, reasoning: 0 })
+    let cache_write_hour = written_for_an_hour(fields)?.min(cache_write);
+    Some(Usage { prompt, cache_read, cache_write, cache_write_hour, completion, reasoning: 0 })
 }

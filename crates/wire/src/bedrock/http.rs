@@ -4,7 +4,7 @@ use crate::Options;
 use crate::http::{Route, escaped};
 
 pub(super) const ROUTE: Route =
-    Route { version: "", path, names_model: true, headers: |_| Vec::new() };
+    Route { version: "", path, names_model: true, model_field: "", headers: |_| Vec::new() };
 
 fn path(options: &Options) -> String {
     let method = if options.stream { "converse-stream" } else { "converse" };

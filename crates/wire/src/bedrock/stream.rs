@@ -237,9 +237,8 @@ fn metadata<'a>(
 ) -> Result<(), Fault<'a>> {
     let mut fields = Fields::read(raw)?;
     if let Some(cost) = fields.take("usage") {
-        let usage = usage(cost).map_err(|fault| fault.under("usage"))?;
-        reply.usage = Some(usage);
-        deltas.push(Delta::Usage(usage));
+        reply.usage = usage(cost);
+        deltas.extend(reply.usage.map(Delta::Usage));
     }
     Ok(())
 }

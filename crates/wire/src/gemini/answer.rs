@@ -136,9 +136,8 @@ impl Answer {
         }
         if let Some(raw) = take(&mut fields, "usageMetadata") {
             taken = Taken::Known;
-            let usage = self.spent.take(raw).map_err(|fault| fault.under("usageMetadata"))?;
-            reply.usage = Some(usage);
-            deltas.push(Delta::Usage(usage));
+            reply.usage = self.spent.take(raw);
+            deltas.extend(reply.usage.map(Delta::Usage));
         }
         if let Some(raw) = take(&mut fields, "promptFeedback") {
             taken = Taken::Known;

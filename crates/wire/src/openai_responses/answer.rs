@@ -6,8 +6,9 @@ use smol_str::SmolStr;
 use interleaf_model::{AssistantPart, Finish, Json, Usage};
 
 use super::decode::assistant_item;
+use crate::count::{Count, both};
 use crate::error::Fault;
-use crate::raw::{Fields, is_object, nearest};
+use crate::raw::{Fields, nearest};
 use crate::reply_builder::ReplyBuilder;
 use crate::tree::Value;
 use crate::{Error, ErrorKind, Family};
@@ -49,8 +50,7 @@ pub(in crate::openai_responses) fn outcome(
     let placed = |fault: Fault<'_>| fault.locate(whole);
     reply.id = response.take_text("id").map_err(placed)?.map(SmolStr::new);
     reply.model = response.take_text("model").map_err(placed)?.map(SmolStr::new);
-    let usage = response.take("usage").filter(|usage| is_object(usage)).map(usage);
-    reply.usage = usage.transpose().map_err(|fault| fault.under("usage").locate(whole))?;
+    reply.usage = response.take("usage").and_then(usage);
     let status = response.take_text("status").map_err(placed)?;
     let reason = response.take_object("incomplete_details").map_err(placed)?;
     let reason = reason.and_then(|mut details| details.take_text("reason").ok()?);
@@ -72,23 +72,19 @@ pub(in crate::openai_responses) fn outcome(
 }
 
 /// Tokens, as the API counts them: the cached ones are among those sent.
-pub(in crate::openai_responses) fn usage(raw: &RawValue) -> Result<Usage, Fault<'_>> {
-    let mut fields = Fields::read(raw)?;
-    let mut sent = fields.take_object("input_tokens_details")?;
-    let mut made = fields.take_object("output_tokens_details")?;
-    let mut inner = |name| sent.as_mut().map_or(0, |fields| count(fields, name));
-    Ok(Usage {
-        prompt: count(&mut fields, "input_tokens"),
-        cache_read: inner("cached_tokens"),
-        cache_write: inner("cache_write_tokens"),
+fn usage(raw: &RawValue) -> Option<Usage> {
+    let fields = Fields::read(raw).ok()?;
+    let main = |name| Count::Untold.then_main(&fields, name);
+    let inner = |object, name| Count::Untold.then_inner(&fields, object, name).number();
+    let (prompt, completion) = both(main("input_tokens"), main("output_tokens"))?;
+    Some(Usage {
+        prompt,
+        cache_read: inner("input_tokens_details", "cached_tokens")?,
+        cache_write: inner("input_tokens_details", "cache_write_tokens")?,
         cache_write_hour: 0,
-        completion: count(&mut fields, "output_tokens"),
-        reasoning: made.as_mut().map_or(0, |fields| count(fields, "reasoning_tokens")),
+        completion,
+        reasoning: inner("output_tokens_details", "reasoning_tokens")?,
     })
-}
-
-fn count(fields: &mut Fields<'_>, name: &str) -> u64 {
-    fields.take(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
 }
 
 /// Adds the item at this index of the output.

@@ -111,6 +111,43 @@ fn shown(decoder: &Decoder, said: &str) -> Vec<String> {
     errors.iter().map(|error| format!("{error} {error:?} {}", error.message())).collect()
 }
 
+#[test]
+fn the_key_of_the_request_is_known_however_it_is_repeated() {
+    let key = "tok/en+0f~mine-98765-wxyz";
+    let decoder = Decoder::new(Family::OpenaiChat, NameMap::default()).hiding(&Secret::new(key));
+    let spaced: String = key.chars().flat_map(|c| [c, ' ']).collect();
+    let table = [
+        (format!("bad key {key}, sorry"), "bad key ***, sorry"),
+        (format!("bad key {spaced}, sorry"), "bad key *** , sorry"),
+        (format!("bad key {}\n  {}, sorry", &key[..9], &key[9..]), "bad key ***, sorry"),
+        ("key=tok%2Fen%2B0f%7Emine-98765-wxyz&x=1".to_owned(), "key=***&x=1"),
+        (r#"{"k":"tok\/en\u002b0f~mine-98765-wxyz"}"#.to_owned(), r#"{"k":"***"}"#),
+        ("Basic dG9rL2VuKzBmfm1pbmUtOTg3NjUtd3h5eg== is wrong".to_owned(), "Basic *** is wrong"),
+        (
+            "Basic YXBpOnRvay9lbiswZn5taW5lLTk4NzY1LXd4eXo= is wrong".to_owned(),
+            "Basic *** is wrong",
+        ),
+        ("it begins with tok/en+0f~mine and ends".to_owned(), "it begins with *** and ends"),
+        ("it ends with ine-98765-wxyz.".to_owned(), "it ends with ***."),
+        ("die tägliche Übung: 100 % é".to_owned(), "die tägliche Übung: 100 % é"),
+    ];
+    for (said, shown) in table {
+        assert_eq!(decoder.hidden(&said), shown, "{said}");
+    }
+}
+
+#[test]
+fn a_short_key_garbles_no_text() {
+    let shown = |key: &str, said: &str| {
+        Decoder::new(Family::OpenaiChat, NameMap::default()).hiding(&Secret::new(key)).hidden(said)
+    };
+    let said = "double trouble: req_double01 in the test of a";
+    for key in ["a", "in", "the", "test", "of a"] {
+        assert_eq!(shown(key, said), said, "{key}");
+    }
+    assert_eq!(shown("double", said), "*** trouble: req_double01 in the test of a");
+}
+
 proptest! {
     #[test]
     fn the_key_of_the_request_shows_in_no_error_wherever_it_stands(

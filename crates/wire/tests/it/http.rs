@@ -128,6 +128,10 @@ fn what_is_missing_is_named() {
         told(Vendor::named("google").unwrap(), "", Some(&key)),
         "the address of the vendor \"google\" contains the model: give one"
     );
+    assert_eq!(
+        told(Vendor::named("anthropic").unwrap(), " ", Some(&key)),
+        "the vendor \"anthropic\" asks for a model, and none is given"
+    );
     let odd = Vendor::new("odd", Family::OpenaiChat).base_url("localhost:1").auth(Auth::None);
     assert_eq!(
         told(&odd, "m", None),

@@ -2,6 +2,7 @@
 
 mod api_errors;
 mod broken_streams;
+mod counts;
 mod definitions;
 mod detect;
 mod doubles;

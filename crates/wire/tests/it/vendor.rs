@@ -105,12 +105,14 @@ fn an_address_or_a_header_that_cannot_be_sent_is_refused_by_name() {
 fn what_is_secret_in_an_address_does_not_show() {
     let vendor = Vendor::new("mine", Family::OpenaiChat)
         .base_url("https://models.example/v1?code=hunter22&v=2");
-    let http = vendor.http(&Options::default(), Some(&Secret::new("sk-1"))).unwrap();
+    let mut options = Options::default();
+    options.model = "m".into();
+    let http = vendor.http(&options, Some(&Secret::new("sk-1"))).unwrap();
     assert!(http.url.ends_with("?code=hunter22&v=2"));
     let shown = format!("{vendor:?} {http:?}");
     assert!(shown.contains("?code=***&v=***") && !shown.contains("hunter22"), "{shown}");
     let vendor = vendor.base_url("https://me:hunter22@models.example");
-    let error = vendor.http(&Options::default(), None).unwrap_err();
+    let error = vendor.http(&options, None).unwrap_err();
     assert!(!format!("{vendor:?} {error} {error:?}").contains("hunter22"), "{error}");
 }
 

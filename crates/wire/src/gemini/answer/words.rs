@@ -4,7 +4,7 @@ use interleaf_model::{Finish, Usage};
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use crate::error::Fault;
+use crate::count::{Count, both};
 use crate::gemini::wire::peek;
 use crate::raw::Fields;
 use crate::{Error, Family};
@@ -12,35 +12,37 @@ use crate::{Error, Family};
 /// Numbers of tokens, as far as they were told.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
-    prompt: u64,
-    cached: u64,
-    tool_prompt: u64,
-    candidates: u64,
-    thoughts: u64,
+    prompt: Count,
+    cached: Count,
+    tool_prompt: Count,
+    candidates: Count,
+    thoughts: Count,
 }
 
 impl Spent {
     /// Takes what is told, and gives the sum so far.
-    pub(super) fn take<'a>(&mut self, raw: &'a RawValue) -> Result<Usage, Fault<'a>> {
-        let fields = Fields::read(raw)?;
-        let told = |name: &str| peek(&fields, name).and_then(|raw| raw.get().parse::<u64>().ok());
+    pub(super) fn take(&mut self, raw: &RawValue) -> Option<Usage> {
+        let fields = Fields::read(raw).ok()?;
+        let Self { prompt, cached, tool_prompt, candidates, thoughts } = self;
         let numbers = [
-            (&mut self.prompt, "promptTokenCount"),
-            (&mut self.cached, "cachedContentTokenCount"),
-            (&mut self.tool_prompt, "toolUsePromptTokenCount"),
-            (&mut self.candidates, "candidatesTokenCount"),
-            (&mut self.thoughts, "thoughtsTokenCount"),
+            (&mut *prompt, "promptTokenCount"),
+            (&mut *cached, "cachedContentTokenCount"),
+            (&mut *tool_prompt, "toolUsePromptTokenCount"),
+            (&mut *candidates, "candidatesTokenCount"),
+            (&mut *thoughts, "thoughtsTokenCount"),
         ];
         for (number, name) in numbers {
-            *number = told(name).unwrap_or(*number);
+            *number = number.then(peek(&fields, name));
         }
-        Ok(Usage {
-            prompt: self.prompt.saturating_add(self.tool_prompt),
-            cache_read: self.cached,
+        let (sent, said) = both(*prompt, *candidates)?;
+        let thought = thoughts.number()?;
+        Some(Usage {
+            prompt: sent.saturating_add(tool_prompt.number()?),
+            cache_read: cached.number()?,
             cache_write: 0,
             cache_write_hour: 0,
-            completion: self.candidates.saturating_add(self.thoughts),
-            reasoning: self.thoughts,
+            completion: said.saturating_add(thought),
+            reasoning: thought,
         })
     }
 }

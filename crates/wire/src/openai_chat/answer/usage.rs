@@ -1,9 +1,9 @@
 //! What an answer cost.
 
 use interleaf_model::Usage;
-use serde_json::Value;
 
 use crate::Delta;
+use crate::count::{Count, both};
 use crate::raw::{Fields, is_object};
 use crate::reply_builder::ReplyBuilder;
 
@@ -21,8 +21,7 @@ pub(super) fn read(
     let Some(raw) = raw.filter(|raw| is_object(raw)) else {
         return false;
     };
-    // What cannot be read is not known, and is not 0.
-    let Some(usage) = serde_json::from_str(raw.get()).ok().and_then(|value| usage(&value)) else {
+    let Some(usage) = Fields::read(raw).ok().and_then(|fields| usage(&fields)) else {
         return false;
     };
     deltas.push(Delta::Usage(usage));
@@ -30,25 +29,22 @@ pub(super) fn read(
     true
 }
 
-fn usage(value: &Value) -> Option<Usage> {
-    let number = |value: &Value| value.as_u64();
-    let count = |value: &Value| if value.is_null() { Some(0) } else { number(value) };
-    let sent = &value["prompt_tokens_details"];
-    let made = &value["completion_tokens_details"];
-    let prompt = count(&value["prompt_tokens"])?;
-    let completion = count(&value["completion_tokens"])?;
-    let reasoning = number(&made["reasoning_tokens"]).unwrap_or(0);
-    let cache_read = number(&sent["cached_tokens"])
-        .or_else(|| number(&value["prompt_cache_hit_tokens"]))
-        .or_else(|| number(&value["cached_tokens"]));
+fn usage(fields: &Fields<'_>) -> Option<Usage> {
+    let main = |name| Count::Untold.then_main(fields, name);
+    let inner = |object, name| Count::Untold.then_inner(fields, object, name);
+    let other = |name| Count::Untold.then(fields.peek(name));
+    let (prompt, completion) = both(main("prompt_tokens"), main("completion_tokens"))?;
+    let reasoning = inner("completion_tokens_details", "reasoning_tokens").number()?;
+    let cache_read = inner("prompt_tokens_details", "cached_tokens")
+        .or(|| other("prompt_cache_hit_tokens"))
+        .or(|| other("cached_tokens"));
     // One vendor counts reasoning beside the completion, and the total tells.
-    let total = number(&value["total_tokens"]).unwrap_or(0);
-    let is_apart =
-        reasoning > 0 && total == prompt.saturating_add(completion).saturating_add(reasoning);
+    let apart = prompt.saturating_add(completion).saturating_add(reasoning);
+    let is_apart = reasoning > 0 && other("total_tokens") == Count::Known(apart);
     Some(Usage {
         prompt,
-        cache_read: cache_read.unwrap_or(0),
-        cache_write: number(&sent["cache_write_tokens"]).unwrap_or(0),
+        cache_read: cache_read.number()?,
+        cache_write: inner("prompt_tokens_details", "cache_write_tokens").number()?,
         cache_write_hour: 0,
         completion: if is_apart { completion.saturating_add(reasoning) } else { completion },
         reasoning,

@@ -244,11 +244,6 @@ fn usage_is_counted_alike_for_all() {
         "completion_tokens_details":{"reasoning_tokens":5}}"#;
     assert_eq!(usage(apart), Some(expected));
     assert_eq!(usage("null"), None);
-    // What cannot be read is not known, and is not 0.
-    for count in ["-5", "1e400", "99999999999999999999", r#""many""#] {
-        let told = format!(r#"{{"prompt_tokens":9,"completion_tokens":{count}}}"#);
-        assert_eq!(usage(&told), None, "{count}");
-    }
 }
 
 #[test]

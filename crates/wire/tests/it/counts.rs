@@ -1,0 +1,95 @@
+//! What an answer cost, told in a way that cannot be read: not known, and not 0.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use interleaf_model::Usage;
+use interleaf_wire::{Family, NameMap};
+
+use crate::decode_response;
+
+/// An answer of each family, with the names of its counts: the two that every answer has,
+/// and others.
+const ANSWERS: [(Family, &str, [&str; 2], &[&str]); 5] = [
+    (
+        Family::OpenaiChat,
+        r#"{"choices":[{"message":{"content":"x"}}],"usage":USAGE}"#,
+        ["prompt_tokens", "completion_tokens"],
+        &["cached_tokens"],
+    ),
+    (
+        Family::OpenaiResponses,
+        r#"{"output":[],"usage":USAGE}"#,
+        ["input_tokens", "output_tokens"],
+        &[],
+    ),
+    (
+        Family::Anthropic,
+        r#"{"content":[],"usage":USAGE}"#,
+        ["input_tokens", "output_tokens"],
+        &["cache_read_input_tokens", "cache_creation_input_tokens"],
+    ),
+    (
+        Family::Gemini,
+        r#"{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"usageMetadata":USAGE}"#,
+        ["promptTokenCount", "candidatesTokenCount"],
+        &["cachedContentTokenCount", "thoughtsTokenCount"],
+    ),
+    (
+        Family::Bedrock,
+        r#"{"output":{"message":{"content":[]}},"usage":USAGE}"#,
+        ["inputTokens", "outputTokens"],
+        &["cacheReadInputTokens", "cacheWriteInputTokens"],
+    ),
+];
+
+fn usage(family: Family, answer: &str, usage: &str) -> Option<Usage> {
+    let answer = answer.replace("USAGE", usage);
+    decode_response(family, &answer, &NameMap::default()).unwrap().usage
+}
+
+#[test]
+fn a_count_that_cannot_be_read_makes_the_usage_unknown_and_not_0() {
+    for (family, answer, main, others) in ANSWERS {
+        let [sent, made] = main;
+        let plain = format!(r#"{{"{sent}":9,"{made}":7}}"#);
+        let expected = Usage { prompt: 9, completion: 7, ..Usage::default() };
+        assert_eq!(usage(family, answer, &plain), Some(expected), "{family:?}");
+        for count in ["-5", "1.5", "1e400", "99999999999999999999", r#""many""#, "[]", "true"] {
+            for name in main.iter().chain(others) {
+                let rest = main.iter().filter(|other| *other != name);
+                let rest: String = rest.map(|name| format!(r#","{name}":9"#)).collect();
+                let told = format!(r#"{{"{name}":{count}{rest}}}"#);
+                assert_eq!(usage(family, answer, &told), None, "{family:?} {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_usage_that_tells_nothing_is_unknown() {
+    for (family, answer, [sent, made], _) in ANSWERS {
+        let nulls = format!(r#"{{"{sent}":null,"{made}":null}}"#);
+        for told in ["null", "{}", "5", r#""none""#, "[]", &nulls] {
+            assert_eq!(usage(family, answer, told), None, "{family:?} {told}");
+        }
+    }
+}
+
+#[test]
+fn details_that_are_no_object_make_the_usage_unknown_and_null_ones_do_not() {
+    let details = [
+        (0, "prompt_tokens_details"),
+        (0, "completion_tokens_details"),
+        (1, "input_tokens_details"),
+        (1, "output_tokens_details"),
+        (2, "cache_creation"),
+        (2, "output_tokens_details"),
+        (4, "cacheDetails"),
+    ];
+    for (at, name) in details {
+        let (family, answer, [sent, made], _) = ANSWERS[at];
+        let told = |details: &str| format!(r#"{{"{sent}":9,"{made}":7,"{name}":{details}}}"#);
+        assert_eq!(usage(family, answer, &told("5")), None, "{family:?} {name}");
+        assert!(usage(family, answer, &told("null")).is_some(), "{family:?} {name}");
+    }
+}
