@@ -42,10 +42,20 @@ pub(super) fn compare(
     let first = body.shared_start(0..body.len(), old, 0..old.len());
     let first = (first < body.len() || first < old.len()).then_some(first);
     let frames = [(old, old_list.clone()), (body, list_of(now))];
-    if let Some(change) = first.and_then(|first| frame::change(first, frames)) {
+    let marks = Written::of(now.target.vendor.family);
+    if let Some((mut change, ranges)) = first.and_then(|first| frame::change(first, frames)) {
+        if let Some([range, new_range]) = ranges {
+            let (start, new_start) = (range.start, new_range.start);
+            let (old, new) =
+                (List { body: old, range, marks }, List { body, range: new_range, marks });
+            let (at, new_at) = part_ways(&old, &new, 0);
+            (change.byte_before, change.byte) = (start + at, new_start + new_at);
+            let head = old.body.copy(0..change.byte_before);
+            let mark = marks.and_then(|marks| marks.last_in(&head, head.len()));
+            change.mark = mark.map(|mark| mark.start as u64).filter(|_| !change.is_first);
+        }
         return Found { first, seen: Seen::Frame(change) };
     }
-    let marks = Written::of(now.target.vendor.family);
     let old = List { body: old, range: old_list, marks };
     let new = List { body, range: list_of(now), marks };
     // Where the heads are the same, the lists are so up to the first byte that differs.

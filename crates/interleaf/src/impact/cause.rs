@@ -8,7 +8,7 @@ use smol_str::{SmolStr, ToSmolStr};
 use super::bodies::{Found, Seen};
 use super::frame::tools_changed;
 use super::place::has_summary_at_head;
-use super::trace::{MadeBy, carrier, names};
+use super::trace::{MadeBy, Named, carrier, said, text_tools};
 use super::{Before, BreakCause, ContextChange, Now};
 
 /// Why a request is not the one before. `entry` is the message where they differ.
@@ -47,17 +47,37 @@ pub(super) fn of(
 
 /// What became of the tools that are written into the system text, or were so.
 fn as_text(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
-    let (old, new) = (before.trace.text_tools.as_deref(), now.text_tools.map(names));
+    let (old, new) = (before.trace.text_tools.as_deref(), now.text_tools.map(text_tools));
+    let valued = |tools: &[Named]| {
+        let tools = tools.iter().map(|(name, says)| (name.clone(), Value::from(says.as_str())));
+        tools.collect::<Vec<_>>()
+    };
     match (old, new.as_deref()) {
         (None, None) => None,
-        (Some(old), Some(new)) => (old != new).then(|| {
-            let [old, new] = [old, new].map(|names| {
-                names.iter().map(|name| (name.clone(), Value::Null)).collect::<Vec<_>>()
-            });
-            tools_changed(&old, &new)
-        }),
+        (Some(old), Some(new)) => (old != new).then(|| tools_changed(&valued(old), &valued(new))),
         _ => Some(BreakCause::Setting { name: "text tools".into() }),
     }
+}
+
+/// What changed of a block that would have stayed where it was: the first source that says
+/// something else, is gone or is new.
+fn unsettled(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
+    let (old, new) = (&before.trace.said, said(now));
+    let is_in = |all: &[Named], name: &SmolStr| all.iter().any(|(other, _)| other == name);
+    let changed = |(name, _): &&Named| match is_in(&new, name) {
+        true => Some((name.clone(), ContextChange::Changed)),
+        false => Some((name.clone(), ContextChange::Removed)),
+    };
+    if old.is_empty() || new.is_empty() {
+        return None;
+    }
+    let gone = old.iter().find(|source| !new.contains(source)).as_ref().and_then(changed);
+    let added = || {
+        let (name, _) = new.iter().find(|(name, _)| !is_in(old, name))?;
+        Some((name.clone(), ContextChange::Added))
+    };
+    let (source, change) = gone.or_else(added)?;
+    Some(BreakCause::Context { source, change })
 }
 
 /// Whether a summary stood in the head from this byte on or, if none stood there, stands there
@@ -86,6 +106,11 @@ fn in_list(
         BreakCause::Context { source: source.clone(), change }
     };
     match (old, new.as_ref()) {
+        (Some(MadeBy::Context(_)), _) | (_, Some(MadeBy::Context(_)))
+            if let Some(cause) = unsettled(now, before) =>
+        {
+            cause
+        }
         (Some(MadeBy::Context(old)), Some(MadeBy::Context(new))) if old == new => {
             context(old, ContextChange::Changed)
         }

@@ -191,6 +191,9 @@ pub(super) fn of(
     (mut stages, joined): (Stages, Joined),
     measure: &Measure,
 ) -> Option<(u64, Cost)> {
+    if let (Some(earlier), Some(mark)) = (joined.earlier, joined.head_mark) {
+        stages.move_head_mark(earlier, mark);
+    }
     let marks = measure.mark.map(|(start, _)| start as i64);
     let head = measure.marks_head.then_some(0);
     let ends = (measure.per_thousand.is_none()).then_some((measure.list, measure.total));

@@ -1,9 +1,11 @@
 //! What stands around the turns of a body: tools, system text, settings.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use interleaf_store::Pieces;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::BreakCause;
@@ -39,50 +41,101 @@ const SETTINGS: [&str; 14] = [
 /// What differs beside the turns.
 pub(super) struct FrameChange {
     pub(super) cause: BreakCause,
-    /// The first byte that differs in the head of both bodies, if the change is there.
+    /// The first byte of this body that differs for the model, in its head or at its end.
     pub(super) byte: u64,
+    /// The same in the body before.
+    pub(super) byte_before: u64,
+    /// Where the head of the body before has its last mark, if all before that stays.
+    pub(super) mark: Option<u64>,
+    /// Whether nothing that the model sees comes before it, wherever the body has it.
+    pub(super) is_first: bool,
     /// Whether a setting differs, if only among others: then no cache finds anything.
     pub(super) has_setting: bool,
 }
 
 /// What the model sees otherwise in two bodies beside the list of turns, which is given as a
-/// range of each. `first` is the first byte that differs.
-pub(super) fn change(first: u64, bodies: [(&Pieces, Range<u64>); 2]) -> Option<FrameChange> {
+/// range of each. `first` is the first byte that differs. With it where the heads of the two
+/// bodies have what differs.
+pub(super) fn change(
+    first: u64,
+    bodies: [(&Pieces, Range<u64>); 2],
+) -> Option<(FrameChange, Option<[Range<u64>; 2]>)> {
     let [(old, old_list), (new, new_list)] = &bodies;
     let same_head = old_list.start == new_list.start && first >= new_list.start;
     let tail = |(body, list): &(&Pieces, Range<u64>)| body.copy(list.end..body.len());
     if same_head && tail(&bodies[0]) == tail(&bodies[1]) {
         return None;
     }
-    let [before, now] = [frame(old, old_list)?, frame(new, new_list)?];
+    let [before, now] = [Frame::of(old, old_list)?, Frame::of(new, new_list)?];
     let byte = first.min(new_list.start).min(old_list.start);
-    let at = |frame: &Value, places: &[&str]| -> Vec<Value> {
-        places.iter().filter_map(|place| frame.pointer(place).cloned()).collect()
+    let at = |frame: &Frame, places: &[&str]| -> Vec<Value> {
+        places.iter().filter_map(|place| frame.value.pointer(place).cloned()).collect()
     };
-    let differs = |place: &&&str| before.pointer(place) != now.pointer(place);
+    let differs = |place: &&&str| before.value.pointer(place) != now.value.pointer(place);
     let setting = SETTINGS.iter().find(differs);
     let (old, new) = (tools(&at(&before, &TOOLS)), tools(&at(&now, &TOOLS)));
-    let cause = match setting {
-        _ if old != new => tools_changed(&old, &new),
-        _ if at(&before, &SYSTEM) != at(&now, &SYSTEM) => BreakCause::System,
-        Some(name) => BreakCause::Setting { name: SmolStr::new(name) },
+    let (cause, place) = match setting {
+        _ if old != new => (tools_changed(&old, &new), TOOLS.iter().find(differs)),
+        _ if at(&before, &SYSTEM) != at(&now, &SYSTEM) => {
+            (BreakCause::System, SYSTEM.iter().find(differs))
+        }
+        Some(name) => (BreakCause::Setting { name: SmolStr::new(name) }, None),
         None => return None,
     };
-    let byte = if matches!(cause, BreakCause::Setting { .. }) { 0 } else { byte };
-    Some(FrameChange { cause, byte, has_setting: setting.is_some() })
+    let ranges = match place.map(|place| [&before, &now].map(|frame| frame.range(place))) {
+        Some([Some(old), Some(new)]) => Some([old, new]),
+        _ => None,
+    };
+    // Tools are put before all else, wherever a body has them.
+    let system = || SYSTEM.iter().find_map(|place| now.range(place));
+    let is_late = |[_, tools]: &[Range<u64>; 2]| system().is_some_and(|it| it.start < tools.start);
+    let has_late_tools =
+        matches!(cause, BreakCause::Tools { .. }) && ranges.as_ref().is_some_and(is_late);
+    let is_setting = matches!(cause, BreakCause::Setting { .. });
+    let byte = if is_setting { 0 } else { byte };
+    let change = FrameChange {
+        cause,
+        byte,
+        byte_before: byte,
+        mark: None,
+        has_setting: setting.is_some(),
+        is_first: is_setting || has_late_tools,
+    };
+    Some((change, ranges))
 }
 
-/// A body without its turns and marks.
-fn frame(body: &Pieces, list: &Range<u64>) -> Option<Value> {
-    let mut text = body.copy(0..list.start);
-    if text.last() == Some(&b',') {
-        text.pop();
+/// A body without its turns.
+struct Frame {
+    /// Without its marks.
+    value: Value,
+    text: Vec<u8>,
+    /// How much of the text is the head.
+    n_head: usize,
+}
+
+impl Frame {
+    fn of(body: &Pieces, list: &Range<u64>) -> Option<Self> {
+        let mut text = body.copy(0..list.start);
+        if text.last() == Some(&b',') {
+            text.pop();
+        }
+        let n_head = text.len();
+        text.extend(body.copy(list.end..body.len()));
+        let mut value = serde_json::from_slice(&text).ok()?;
+        unmark_json(&mut value);
+        unlist(&mut value);
+        Some(Self { value, text, n_head })
     }
-    text.extend(body.copy(list.end..body.len()));
-    let mut frame = serde_json::from_slice(&text).ok()?;
-    unmark_json(&mut frame);
-    unlist(&mut frame);
-    Some(frame)
+
+    /// The bytes of the head that have the field of a place: none of them, if it comes after the
+    /// turns.
+    fn range(&self, place: &str) -> Option<Range<u64>> {
+        let fields: HashMap<String, &RawValue> = serde_json::from_slice(&self.text).ok()?;
+        let value = fields.get(place.split('/').nth(1)?)?.get();
+        let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
+        let end = start + value.len();
+        Some(start.min(self.n_head) as u64..end.min(self.n_head) as u64)
+    }
 }
 
 /// Writes each list that has nothing but a text as that text, which is the same to a model: only

@@ -8,6 +8,7 @@ use interleaf_store::Pieces;
 
 use super::bodies::{self, Found, Seen};
 use super::cost::Measure;
+use super::frame::FrameChange;
 use super::place::{self, Placed};
 use super::spans::Turns;
 use super::stages::{Kept, SentAs, Stages};
@@ -36,6 +37,9 @@ pub(super) struct Joined {
     pub(super) with_answer: Option<i64>,
     /// How many tokens stand before the place where they part.
     pub(super) token: Option<u64>,
+    /// Where the mark at the head of the earlier one stands in the head of this one, if the
+    /// heads part after it.
+    pub(super) head_mark: Option<i64>,
 }
 
 /// Holds a request against an earlier one.
@@ -125,9 +129,15 @@ impl Joined {
                 let kept = stages.get(index).request.as_ref();
                 let is_appended = matches!(seen, Seen::List { appended: true, .. });
                 let answer = kept.filter(|_| is_appended).map_or(0, |kept| answer(kept, placed));
-                joined.shared = Some(placed.shared);
-                joined.with_answer = Some(placed.shared + answer);
+                // Without marks a lone text is shorter: places of the two are not the same then.
+                let whole = if is_appended { stages.get(index).end } else { i64::MIN };
+                let shared = placed.shared.max(whole);
+                joined.shared = Some(shared);
+                joined.with_answer = Some(shared + answer);
                 joined.token = Some(placed.place.token);
+                if let Seen::Frame(FrameChange { mark: Some(mark), byte_before, .. }) = seen {
+                    joined.head_mark = Some(placed.shared - (byte_before - mark) as i64);
+                }
             }
         }
         joined

@@ -43,8 +43,9 @@ pub(super) fn of(
     match &found.seen {
         Seen::Nowhere => None,
         Seen::Frame(change) => {
-            let shared = change.byte as i64 - start as i64;
-            let (byte, byte_before) = (change.byte, change.byte);
+            let upto = if change.is_first { 0 } else { change.byte };
+            let shared = upto as i64 - start as i64;
+            let (byte, byte_before) = (change.byte, change.byte_before);
             let token = measure.in_head(shared);
             let place = Place { byte, byte_before, token, message: 0, id: None };
             Some(Placed { place, entry: None, shared, rest: 0 })

@@ -123,6 +123,17 @@ impl Stages {
         }
     }
 
+    /// Tells where the mark at the head of a request, and of those with the same head, stands in
+    /// the head of the next one, which is another.
+    pub(super) fn move_head_mark(&mut self, of: usize, to: i64) {
+        let with: Vec<usize> =
+            self.seen().filter(|&n| n == of || self.common(n, of) >= 0).collect();
+        for n in with {
+            let marks = self.0[n].marks.iter().map(|&mark| if mark == 0 { to } else { mark });
+            self.0[n].marks = marks.collect();
+        }
+    }
+
     pub(super) fn get(&self, index: usize) -> &Stage {
         &self.0[index]
     }
@@ -179,6 +190,7 @@ impl Stages {
         tokens: impl Fn(i64) -> u64,
         mut marks: &'m [u64],
     ) -> Vec<Step<'m>> {
+        let all = marks;
         let mut steps = Vec::with_capacity(self.0.len());
         // The cache of the last one did not see this.
         const UNSEEN: usize = usize::MAX;
@@ -190,12 +202,18 @@ impl Stages {
             }
             let after = self.parent(n).map(|parent| places[parent]).filter(|&at| at != UNSEEN);
             let end = tokens(stage.end);
+            let shared = tokens(stage.shared);
+            // What ends right before a mark may have as many tokens, but does not reach it.
+            let places_of_marks = self.0.iter().flat_map(|stage| stage.marks.iter());
+            let is_short = places_of_marks
+                .zip(all)
+                .any(|(&place, &mark)| place > stage.shared && mark == shared);
             places[n] = steps.len();
             steps.push(Step {
                 at: stage.at,
                 after,
                 // What goes on from nothing shares nothing.
-                shared: after.map_or(0, |_| tokens(stage.shared)),
+                shared: after.map_or(0, |_| shared.saturating_sub(u64::from(is_short))),
                 tokens: end,
                 answer: match stage.answer {
                     0 => 0,

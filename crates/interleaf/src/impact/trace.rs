@@ -35,9 +35,12 @@ pub(crate) struct Trace {
     /// In what its context was sent.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub(super) carrier: Carrier,
+    /// What its context sources said, if the rule leaves them where they are until one changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) said: Vec<Named>,
     /// The tools that were written into its system text, if the model calls no functions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) text_tools: Option<Vec<SmolStr>>,
+    pub(super) text_tools: Option<Vec<Named>>,
     /// The tokens of a thousand bytes, if they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) per_thousand: Option<u64>,
@@ -98,7 +101,8 @@ impl Trace {
             left_out: n_left_out(now),
             made: made(now, body, turns),
             carrier: carrier(now),
-            text_tools: now.text_tools.map(names),
+            said: said(now),
+            text_tools: now.text_tools.map(text_tools),
             per_thousand: measure.per_thousand,
             stages: Stages::default(),
             list,
@@ -145,8 +149,38 @@ pub(super) fn carrier(now: &Now<'_>) -> Carrier {
     now.report.placement.as_ref().map(|placement| placement.carrier).unwrap_or_default()
 }
 
-pub(super) fn names(tools: &[Tool]) -> Vec<SmolStr> {
-    tools.iter().map(|tool| SmolStr::new(tool.name.as_str())).collect()
+/// Something by its name, and a hash of what it says.
+pub(super) type Named = (SmolStr, SmolStr);
+
+fn named(name: &str, says: &str) -> Named {
+    let hash = blake3::hash(says.as_bytes()).to_hex();
+    (SmolStr::new(name), SmolStr::new(&hash[..16]))
+}
+
+/// What the context sources say, if the rule goes by that.
+pub(super) fn said(now: &Now<'_>) -> Vec<Named> {
+    let goes_by_it = now.report.placement.as_ref().is_some_and(|it| it.content.is_some());
+    if !goes_by_it {
+        return Vec::new();
+    }
+    let of = |entry: &Entry| match &entry.provenance {
+        Provenance::Context(kind) => Some(named(kind.as_str(), &entry.message.text())),
+        _ => None,
+    };
+    let each = |entry: &Entry| match entry.apart() {
+        Some(apart) => apart.iter().filter_map(of).collect(),
+        None => of(entry).into_iter().collect::<Vec<_>>(),
+    };
+    now.prompt.entries().iter().flat_map(each).collect()
+}
+
+/// Tools that are written into the system text.
+pub(super) fn text_tools(tools: &[Tool]) -> Vec<Named> {
+    let says = |tool: &Tool| {
+        let parameters = tool.parameters.as_ref().map_or("", |schema| schema.as_str());
+        format!("{}\n{}", tool.description.as_deref().unwrap_or_default(), parameters)
+    };
+    tools.iter().map(|tool| named(tool.name.as_str(), &says(tool))).collect()
 }
 
 /// The messages after the settled ones, and the summary at the head, that are not as they

@@ -188,9 +188,52 @@ fn h2_tools_in_the_system_text_are_told_as_tools() {
             let (added, removed, changed) = (vec!["two".into()], vec![], vec![]);
             let added = BreakCause::Tools { added, removed, changed, reordered: false };
             assert_eq!(told.cause, added, "{family}");
+            let mut other = with(&["one", "two"]);
+            other.tools = [tool(&"one"), Tool::new("two", "It heals.", json!({}))].into();
+            let told = sent(&mut session, &other, &target).await;
+            let (added, removed, changed) = (vec![], vec![], vec!["two".into()]);
+            let changed = BreakCause::Tools { added, removed, changed, reordered: false };
+            assert_eq!(told.cause, changed, "{family}");
             target.text_tools = Some(false);
             let told = sent(&mut session, &with(&["one", "two"]), &target).await;
             assert_eq!(told.cause, switched, "{family}");
+        }
+    });
+}
+
+#[test]
+fn h2_the_source_that_makes_a_block_move_is_told_where_it_would_have_stayed() {
+    let cases = [
+        ("one", "two", ContextChange::Changed),
+        ("one", "", ContextChange::Removed),
+        ("", "one", ContextChange::Added),
+    ];
+    block_on(async {
+        for family in Family::ALL {
+            let target = target_of(Vendor::of(family), "a-model");
+            for (before, after, change) in cases {
+                let mut session = asked("Which clocks are late?").await;
+                let with = |info: &str| {
+                    let recipe = recipe("sticky(8)", "1. wind it");
+                    match info {
+                        "" => recipe,
+                        info => recipe.with_context(ContextKind::Info, info),
+                    }
+                };
+                for (n, info) in [before, before, before, before, after].into_iter().enumerate() {
+                    let said = format!("a [call c{n} look]\nt c{n}= none");
+                    let said = notation::parse(&said).unwrap();
+                    session.append_all(said.into_iter().map(Arc::new)).await.unwrap();
+                    let told = sent(&mut session, &with(info), &target).await;
+                    if n == 4 {
+                        let source = "info".into();
+                        let cause = BreakCause::Context { source, change };
+                        assert_eq!(told.cause, cause, "{family} {before:?} {after:?}");
+                    } else if n > 0 {
+                        assert!(!told.cause.breaks(), "{family} {told:?}");
+                    }
+                }
+            }
         }
     });
 }

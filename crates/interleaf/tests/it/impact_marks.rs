@@ -1,9 +1,12 @@
 //! Marks for the cache, as the impact of a request tells of them.
 
+use interleaf::assemble::{Recipe, Summary};
 use interleaf::cache::Rules;
-use interleaf::model::Message;
+use interleaf::conversation::{Operation, Replace};
+use interleaf::model::{Message, MessageId, Tool};
 use interleaf::wire::{CacheMarks, Family};
-use interleaf::{BreakCause, Session};
+use interleaf::{BreakCause, Session, Target};
+use serde_json::json;
 
 use crate::impact::{recipe, sent, target};
 use crate::{block_on, memory};
@@ -41,6 +44,134 @@ fn h2_a_request_without_marks_is_told_to_leave_nothing_where_marks_are_needed() 
                 assert!(!cost.unmarked || cost.written == 0, "{family} {marks:?}");
                 assert!(cost.unbroken <= cost.price, "{family} {marks:?} {cost:?}");
             }
+        }
+    });
+}
+
+/// A target whose cache goes by marks.
+fn by_marks(family: Family) -> Target {
+    let mut target = target(family);
+    target.options.cache = CacheMarks::On;
+    target.options.model = match family {
+        Family::OpenaiChat | Family::OpenaiResponses => "gpt-5.6".into(),
+        _ => "claude-sonnet-4-5".into(),
+    };
+    let bare = family == Family::Bedrock;
+    target.cache_rules = bare.then(|| Rules::named("bedrock")).flatten();
+    target
+}
+
+const MARKED: [Family; 4] =
+    [Family::Anthropic, Family::Bedrock, Family::OpenaiChat, Family::OpenaiResponses];
+
+fn words(n: usize) -> String {
+    "A clock is mended by its spring. ".repeat(n)
+}
+
+#[test]
+fn h2_a_marked_text_that_goes_on_is_another_block_and_is_not_read() {
+    block_on(async {
+        for family in MARKED {
+            let target = by_marks(family);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user(&words(400))).await.unwrap();
+            let plain = Recipe::new();
+            sent(&mut session, &plain, &target).await;
+            let longer = Message::user(&format!("{}And mend it.", words(400)));
+            let replace = Replace { index: 0, message: longer, split_blocks: false };
+            session.operate(Operation::Replace(replace)).await.unwrap();
+            let cost = sent(&mut session, &plain, &target).await.impact.cost.unwrap();
+            assert_eq!(cost.read, 0, "{family} {cost:?}");
+        }
+    });
+}
+
+#[test]
+fn h2_what_stands_before_a_summary_at_the_head_is_read_up_to_its_mark() {
+    block_on(async {
+        for family in MARKED {
+            let target = by_marks(family);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            for n in 0..4 {
+                session.append(Message::user(&format!("question {n}"))).await.unwrap();
+                session.append(Message::assistant("an answer")).await.unwrap();
+            }
+            session.append(Message::user("And now?")).await.unwrap();
+            let recipe = Recipe::new().with_system(words(400));
+            let whole = sent(&mut session, &recipe, &target).await.impact;
+            let covers = (0..4).map(MessageId::of_index).collect();
+            let text = "They asked four things.".into();
+            let recipe = recipe.with_summary(Summary { text, start: "m3".into(), covers });
+            let told = sent(&mut session, &recipe, &target).await.impact;
+            assert_eq!(told.cause, BreakCause::Summary, "{family}");
+            // Responses has the first system text in a field that takes no mark.
+            let marked = family != Family::OpenaiResponses;
+            let cost = told.cost.unwrap();
+            let near = cost.read + 200 > whole.tokens && cost.read <= whole.tokens;
+            assert_eq!(near, marked, "{family} {cost:?} of {}", whole.tokens);
+            let place = told.place.unwrap();
+            assert!(place.token + 200 > whole.tokens, "{family} {place:?}");
+        }
+    });
+}
+
+#[test]
+fn h2_a_session_whose_marks_are_switched_off_still_shares_all_that_it_sent() {
+    block_on(async {
+        for family in [Family::OpenaiChat, Family::OpenaiResponses] {
+            let mut target = by_marks(family);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user(&words(400))).await.unwrap();
+            session.append(Message::assistant("Yes.")).await.unwrap();
+            session.append(Message::user("And now?")).await.unwrap();
+            let recipe = Recipe::new().with_system(words(100));
+            let before = sent(&mut session, &recipe, &target).await.impact;
+            session.append(Message::assistant("No.")).await.unwrap();
+            session.append(Message::user("Why?")).await.unwrap();
+            target.options.cache = CacheMarks::Off;
+            let told = sent(&mut session, &recipe, &target).await.impact;
+            assert_eq!(told.cause, BreakCause::Appended, "{family}");
+            let cost = told.cost.unwrap();
+            assert!(cost.read * 100 > before.tokens * 97, "{family} {cost:?} of {}", before.tokens);
+            assert!((cost.price - cost.unbroken).abs() < 1.0, "{family} {cost:?}");
+        }
+    });
+}
+
+#[test]
+fn h2_tools_that_a_body_has_after_its_system_text_are_put_before_it() {
+    block_on(async {
+        let mut target = target(Family::Gemini);
+        target.options.model = "gemini-2.5-pro".into();
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("mend the clock")).await.unwrap();
+        let with = |n: usize| {
+            let tool = |n| Tool::new(format!("tool{n}"), "It helps.", json!({"type": "object"}));
+            Recipe::new().with_system(words(400)).with_tools((0..n).map(tool).collect::<Vec<_>>())
+        };
+        sent(&mut session, &with(1), &target).await;
+        let told = sent(&mut session, &with(2), &target).await.impact;
+        assert!(matches!(told.cause, BreakCause::Tools { .. }));
+        assert_eq!((told.place.unwrap().token, told.cost.unwrap().read), (0, 0));
+    });
+}
+
+#[test]
+fn h2_what_is_not_for_the_model_does_not_move_the_place_in_the_head() {
+    block_on(async {
+        for family in [Family::Anthropic, Family::OpenaiChat, Family::Gemini] {
+            let mut target = target(family);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("mend the clock")).await.unwrap();
+            let with = |text: &str| Recipe::new().with_system(format!("{}{text}", words(50)));
+            sent(&mut session, &with("Be quick."), &target).await;
+            target.options.max_tokens = Some(90);
+            let request = sent(&mut session, &with("Be slow."), &target).await;
+            assert_eq!(request.impact.cause, BreakCause::System, "{family}");
+            let body = String::from_utf8(request.body.to_bytes()).unwrap();
+            let place = request.impact.place.unwrap();
+            let rest = &body[place.byte as usize..];
+            assert!(rest.starts_with("slow."), "{family} {}", &rest[..30]);
         }
     });
 }
