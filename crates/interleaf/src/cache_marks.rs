@@ -21,7 +21,8 @@ const FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 const POINT: &str = "cachePoint";
 
 /// Where tools have the schemas of their arguments.
-const SCHEMAS: [&str; 4] = ["input_schema", "parameters", "inputSchema", "parametersJsonSchema"];
+pub(crate) const SCHEMAS: [&str; 4] =
+    ["input_schema", "parameters", "inputSchema", "parametersJsonSchema"];
 
 /// The longest mark that a body has.
 pub(crate) const LONGEST: u64 = 96;

@@ -27,7 +27,7 @@ mod written;
 
 use std::sync::Arc;
 
-use interleaf_assemble::{Ledger, Report, ShownContext};
+use interleaf_assemble::{Carrier, Ledger, Report, ShownContext};
 use interleaf_cache::{Match, Rules, Used};
 use interleaf_conversation::Conversation;
 use interleaf_model::{MessageId, Prompt, Tool, Usage};
@@ -208,7 +208,7 @@ pub enum ContextChange {
     Again,
     /// It stands elsewhere.
     Moved,
-    /// It is sent in another [`Carrier`](interleaf_assemble::Carrier).
+    /// It is sent in another [`Carrier`].
     Carried,
 }
 
@@ -249,6 +249,8 @@ pub(crate) struct Now<'a> {
     pub(crate) encoder: &'a SessionEncoder,
     pub(crate) conversation: &'a Conversation,
     pub(crate) target: &'a Target,
+    /// In what the recipe has its context sent.
+    pub(crate) carrier: Carrier,
     /// The tools that are written into the system text, if the model calls no functions.
     pub(crate) text_tools: Option<&'a [Tool]>,
     /// The bytes of earlier requests, as far as they are at hand.
@@ -336,7 +338,7 @@ fn held_against(
     let reported = usage.zip(shared).map(|(usage, counted)| {
         // Nothing was computed with the last token that the model made.
         let answer = if has_answer { usage.completion.saturating_sub(1) } else { 0 };
-        Reported { counted, tokens: usage.prompt + answer }
+        Reported { counted, tokens: usage.prompt.saturating_add(answer) }
     });
     let (tokens, by_bytes) = (measure.total, measure.per_thousand.is_some());
     let (found, placed) = parted.unzip();

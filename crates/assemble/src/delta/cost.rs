@@ -30,6 +30,9 @@ pub(crate) fn cheapest(
     let n_requests = shown.requests_to_come();
     // Farther than that nothing is found.
     let (n_since, since) = since(shown, view, prices.reach);
+    if n_since >= MOST_MESSAGES {
+        return None;
+    }
     // From the last element to the first: what comes after a cut there.
     let (mut said, mut elements, mut whole) = (since as f64, 0.0, 0.0);
     let mut sources: HashSet<(&ContextKind, u32)> = HashSet::new();

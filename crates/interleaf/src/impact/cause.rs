@@ -100,8 +100,9 @@ fn in_list(
 ) -> BreakCause {
     let new = entry.and_then(MadeBy::of);
     let context = |source: &SmolStr, usual: ContextChange| {
+        let is_there = matches!(usual, ContextChange::Changed | ContextChange::Moved);
         let usual =
-            if carrier(now) == before.trace.carrier { usual } else { ContextChange::Carried };
+            if is_there && is_carried(now, before) { ContextChange::Carried } else { usual };
         let change = element_change(now, before, source).unwrap_or(usual);
         BreakCause::Context { source: source.clone(), change }
     };
@@ -138,6 +139,11 @@ fn in_list(
         }
         (None, None) => as_said(now, before, entry),
     }
+}
+
+/// Whether the context is sent in another carrier than before.
+fn is_carried(now: &Now<'_>, before: &Before) -> bool {
+    before.trace.carrier.zip(carrier(now)).is_some_and(|(old, new)| old != new)
 }
 
 /// What became of a source of which this request says something that stays where it stands.

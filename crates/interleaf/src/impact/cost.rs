@@ -14,6 +14,9 @@ use crate::cache_marks::Written;
 /// The tokens of a thousand bytes, before an API has told.
 const PER_THOUSAND: u64 = 250;
 
+/// More than any text has: an API that tells more is wrong.
+const MOST_PER_THOUSAND: u64 = 100_000;
+
 /// How many tokens stand where in a request.
 pub(super) struct Measure {
     pub(super) total: u64,
@@ -47,10 +50,10 @@ impl Measure {
             None => {
                 let told = before.and_then(|before| {
                     let prompt = before.usage.map(|usage| usage.prompt).filter(|&n| n > 0)?;
-                    Some((prompt * 1000).div_ceil(before.body.len().max(1)))
+                    Some(prompt.saturating_mul(1000).div_ceil(before.body.len().max(1)))
                 });
                 let kept = || before.and_then(|before| before.trace.per_thousand);
-                let rate = told.or_else(kept).unwrap_or(PER_THOUSAND).max(1);
+                let rate = told.or_else(kept).unwrap_or(PER_THOUSAND).clamp(1, MOST_PER_THOUSAND);
                 let tokens = |bytes: u64| (bytes * rate).div_ceil(1000);
                 (tokens(body.len()), tokens(head_len as u64), Some(rate))
             }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::BreakCause;
-use crate::cache_marks::unmark_json;
+use crate::cache_marks::{SCHEMAS, unmark_json};
 
 /// Where a body has its tools.
 const TOOLS: [&str; 2] = ["/tools", "/toolConfig/tools"];
@@ -82,15 +82,18 @@ pub(super) fn change(
         Some(name) => (BreakCause::Setting { name: SmolStr::new(name) }, None),
         None => return None,
     };
-    let ranges = match place.map(|place| [&before, &now].map(|frame| frame.range(place))) {
-        Some([Some(old), Some(new)]) => Some([old, new]),
+    let both = [&before, &now].map(|frame| place.and_then(|place| frame.range(place)));
+    // Tools are put before all else, wherever a body has them.
+    let is_late = |frame: &Frame, tools: &Option<Range<u64>>| {
+        let system = SYSTEM.iter().find_map(|place| frame.range(place));
+        system.zip(tools.clone()).is_some_and(|(system, tools)| system.start < tools.start)
+    };
+    let has_late_tools = matches!(cause, BreakCause::Tools { .. })
+        && (is_late(&before, &both[0]) || is_late(&now, &both[1]));
+    let ranges = match both {
+        [Some(old), Some(new)] => Some([old, new]),
         _ => None,
     };
-    // Tools are put before all else, wherever a body has them.
-    let system = || SYSTEM.iter().find_map(|place| now.range(place));
-    let is_late = |[_, tools]: &[Range<u64>; 2]| system().is_some_and(|it| it.start < tools.start);
-    let has_late_tools =
-        matches!(cause, BreakCause::Tools { .. }) && ranges.as_ref().is_some_and(is_late);
     let is_setting = matches!(cause, BreakCause::Setting { .. });
     let byte = if is_setting { 0 } else { byte };
     let change = FrameChange {
@@ -108,9 +111,8 @@ pub(super) fn change(
 struct Frame {
     /// Without its marks.
     value: Value,
-    text: Vec<u8>,
-    /// How much of the text is the head.
-    n_head: usize,
+    /// The bytes of the head that have each field: none of them, if it comes after the turns.
+    fields: HashMap<String, Range<u64>>,
 }
 
 impl Frame {
@@ -124,17 +126,19 @@ impl Frame {
         let mut value = serde_json::from_slice(&text).ok()?;
         unmark_json(&mut value);
         unlist(&mut value);
-        Some(Self { value, text, n_head })
+        let raw: HashMap<String, &RawValue> = serde_json::from_slice(&text).ok()?;
+        let range = |value: &RawValue| {
+            let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
+            let end = start + value.get().len();
+            start.min(n_head) as u64..end.min(n_head) as u64
+        };
+        let fields = raw.into_iter().map(|(name, value)| (name, range(value))).collect();
+        Some(Self { value, fields })
     }
 
-    /// The bytes of the head that have the field of a place: none of them, if it comes after the
-    /// turns.
+    /// The bytes of the head that have the field of a place.
     fn range(&self, place: &str) -> Option<Range<u64>> {
-        let fields: HashMap<String, &RawValue> = serde_json::from_slice(&self.text).ok()?;
-        let value = fields.get(place.split('/').nth(1)?)?.get();
-        let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
-        let end = start + value.len();
-        Some(start.min(self.n_head) as u64..end.min(self.n_head) as u64)
+        self.fields.get(place.split('/').nth(1)?).cloned()
     }
 }
 
@@ -144,13 +148,17 @@ fn unlist(value: &mut Value) {
     match value {
         Value::Array(items) => match items.as_mut_slice() {
             [Value::Object(part)] if part.len() == 2 && part.contains_key("type") => {
-                if let Some(text @ Value::String(_)) = part.get_mut("text").map(Value::take) {
-                    *value = text;
+                if let Some(text @ Value::String(_)) = part.get_mut("text") {
+                    *value = text.take();
                 }
             }
             items => items.iter_mut().for_each(unlist),
         },
-        Value::Object(fields) => fields.values_mut().for_each(unlist),
+        Value::Object(fields) => {
+            // What a schema has is no list of parts.
+            let others = fields.iter_mut().filter(|(name, _)| !SCHEMAS.contains(&name.as_str()));
+            others.for_each(|(_, value)| unlist(value));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

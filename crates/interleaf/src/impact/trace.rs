@@ -32,9 +32,9 @@ pub(crate) struct Trace {
     /// The messages that are not as they were said, and where they stand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) made: Vec<MadePart>,
-    /// In what its context was sent.
-    #[serde(default, skip_serializing_if = "is_usual")]
-    pub(super) carrier: Carrier,
+    /// In what its context was to be sent, if it had any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) carrier: Option<Carrier>,
     /// What its context sources said, if the rule leaves them where they are until one changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) said: Vec<Named>,
@@ -144,9 +144,9 @@ impl Trace {
     }
 }
 
-/// In what the context of a request is sent.
-pub(super) fn carrier(now: &Now<'_>) -> Carrier {
-    now.report.placement.as_ref().map(|placement| placement.carrier).unwrap_or_default()
+/// In what the context of a request is to be sent, if it has any.
+pub(super) fn carrier(now: &Now<'_>) -> Option<Carrier> {
+    now.report.placement.as_ref().map(|_| now.carrier)
 }
 
 /// Something by its name, and a hash of what it says.

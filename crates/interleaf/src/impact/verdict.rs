@@ -42,10 +42,10 @@ impl Impact {
         let part = u128::from(read - from.0) * u128::from(upto.1.saturating_sub(from.1));
         let of = u128::from(upto.0.saturating_sub(from.0).max(1));
         let part = (part + of / 2) / of;
-        let tokens = from.1 + u64::try_from(part).ok()?;
+        let tokens = from.1.saturating_add(u64::try_from(part).ok()?);
         // The cache goes by steps of the API's own count, and this is the nearest one.
         let step = step.max(1);
-        Some((tokens + step / 2) / step * step)
+        Some(tokens.saturating_add(step / 2) / step * step)
     }
 
     /// What an API reports, against what was expected; nothing, if nothing was, or the API
@@ -56,8 +56,8 @@ impl Impact {
         let step = self.cost.as_ref().map_or(1, |cost| cost.step);
         // What the API has counted itself is not told by the bytes.
         let apart = match self.by_bytes && self.reported.is_none() {
-            true => LEAST_BY_BYTES.max(usage.prompt * PERCENT_BY_BYTES / 100),
-            false => usage.prompt * PERCENT / 100,
+            true => LEAST_BY_BYTES.max(percent(usage.prompt, PERCENT_BY_BYTES)),
+            false => percent(usage.prompt, PERCENT),
         };
         let tolerance = step.max(apart);
         // Where the request goes on from an earlier one that the cache has, nothing was missed.
@@ -66,10 +66,15 @@ impl Impact {
             return None;
         }
         Some(match usage.cache_read {
-            read if read + tolerance < predicted => Verdict::TheirMiss,
-            read if read > predicted + tolerance => Verdict::More,
+            read if read.saturating_add(tolerance) < predicted => Verdict::TheirMiss,
+            read if read > predicted.saturating_add(tolerance) => Verdict::More,
             _ if self.cause.breaks() && is_dearer => Verdict::OurMiss,
             _ => Verdict::AsPredicted,
         })
     }
+}
+
+/// A part of a number, whatever an API tells.
+fn percent(n: u64, percent: u64) -> u64 {
+    n.saturating_mul(percent) / 100
 }

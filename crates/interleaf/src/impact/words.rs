@@ -53,7 +53,7 @@ impl fmt::Display for ContextChange {
             Self::Changed => "says something else",
             Self::Again => "is said anew",
             Self::Moved => "moved with the block",
-            Self::Carried => "has another carrier",
+            Self::Carried => "is now sent in a different carrier",
         })
     }
 }

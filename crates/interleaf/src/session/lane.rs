@@ -164,6 +164,7 @@ impl Lane {
             encoder: &self.encoder,
             conversation,
             target,
+            carrier: recipe.carrier,
             text_tools: self.text.as_ref().map(|_| called.tools()),
             bodies: &self.bodies,
             at,

@@ -144,6 +144,26 @@ fn h2_context_in_another_carrier_is_told_as_that() {
 }
 
 #[test]
+fn h2_a_source_that_comes_or_goes_is_told_as_that_in_every_carrier() {
+    block_on(async {
+        let target = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+        let rule = || "after_tool_result(1)".parse().unwrap();
+        let bare = || Recipe::new().with_rule(rule()).with_carrier(Carrier::Attached);
+        let with = || bare().with_context(ContextKind::Todo, "1. wind it");
+        for (before, after, change) in
+            [(bare(), with(), ContextChange::Added), (with(), bare(), ContextChange::Removed)]
+        {
+            let mut session = asked("Which clocks are late?").await;
+            let said = notation::parse("a [call c1 look]\nt c1= none\nu And now?").unwrap();
+            session.append_all(said.into_iter().map(Arc::new)).await.unwrap();
+            sent(&mut session, &before, &target).await;
+            let told = sent(&mut session, &after, &target).await;
+            assert_eq!(told.cause, todo(change));
+        }
+    });
+}
+
+#[test]
 fn h2_an_unchanged_source_that_is_shown_anew_to_make_room_is_told_as_said_anew() {
     block_on(async {
         let target = target_of(Vendor::of(Family::OpenaiChat), "a-model");

@@ -143,16 +143,19 @@ fn h2_tools_that_a_body_has_after_its_system_text_are_put_before_it() {
     block_on(async {
         let mut target = target(Family::Gemini);
         target.options.model = "gemini-2.5-pro".into();
-        let mut session = Session::create(memory().await, "").await.unwrap();
-        session.append(Message::user("mend the clock")).await.unwrap();
         let with = |n: usize| {
             let tool = |n| Tool::new(format!("tool{n}"), "It helps.", json!({"type": "object"}));
             Recipe::new().with_system(words(400)).with_tools((0..n).map(tool).collect::<Vec<_>>())
         };
-        sent(&mut session, &with(1), &target).await;
-        let told = sent(&mut session, &with(2), &target).await.impact;
-        assert!(matches!(told.cause, BreakCause::Tools { .. }));
-        assert_eq!((told.place.unwrap().token, told.cost.unwrap().read), (0, 0));
+        for [before, after] in [[0, 1], [1, 2], [1, 0]] {
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("mend the clock")).await.unwrap();
+            sent(&mut session, &with(before), &target).await;
+            let told = sent(&mut session, &with(after), &target).await.impact;
+            assert!(matches!(told.cause, BreakCause::Tools { .. }), "{before} {after}");
+            let read = told.cost.unwrap().read;
+            assert_eq!((told.place.unwrap().token, read), (0, 0), "{before} {after}");
+        }
     });
 }
 

@@ -62,6 +62,7 @@ fn h9_tools_that_an_api_wants_declared_for_the_history_are_not_left_out() {
             assert!(left_out.is_none(), "{family}: {left_out:?}");
             let scripts = session.scripts(|| {}).await.unwrap();
             let mut turns = scripts.iter().flat_map(|script| &script.turns);
+            assert_eq!(turns.clone().count(), 1, "{family}");
             let has_tools = |turn: &Turn| turn.head.as_ref().is_some_and(|h| !h.tools.is_empty());
             assert!(!turns.any(has_tools), "{family}");
         }
