@@ -166,7 +166,7 @@ enum SummaryAs {
 /// All that the flags say, with the files read; good for many conversations.
 #[derive(Default)]
 pub(crate) struct Recipe {
-    request: assemble::Recipe,
+    pub(crate) request: assemble::Recipe,
     /// A summary, and the file that it is from.
     summary: Option<(String, SummaryForm)>,
     before: Before,

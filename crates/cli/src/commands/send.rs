@@ -75,7 +75,12 @@ pub(crate) fn run(
             Failure::new(flag, "this is of the past, and what is sent is the present").into()
         );
     }
+    let asked = recipe.request.clone();
     let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;
+    if session.is_some() {
+        // A session adds to each request what it keeps then: a compaction may come in between.
+        recipe.request = asked;
+    }
     loaded.equip(destination.tools.as_ref());
     let Some(target) = destination.of(&loaded) else {
         return Err(Failure::new("--vendor", "name who is to be asked").into());

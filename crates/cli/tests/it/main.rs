@@ -13,6 +13,7 @@ mod repository;
 mod rows;
 mod rules;
 mod send;
+mod send_compacted;
 mod sessions;
 mod streams;
 mod told;

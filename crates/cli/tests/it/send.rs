@@ -11,20 +11,20 @@ use super::{CHAT, interleaf, root, text};
 const KEY: &str = "sk-ant-never-to-be-seen-0123456789";
 
 /// What the server sends, and whether it then leaves the connection open in silence.
-struct Said {
+pub(super) struct Said {
     head: &'static str,
     body: Vec<u8>,
     stalls: bool,
 }
 
 /// A server that answers each request with the next thing to say, the last one again and again.
-struct Server {
-    url: String,
+pub(super) struct Server {
+    pub(super) url: String,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    fn start(said: Vec<Said>) -> Self {
+    pub(super) fn start(said: Vec<Said>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -38,7 +38,7 @@ impl Server {
         Self { url, seen }
     }
 
-    fn seen(&self) -> Vec<String> {
+    pub(super) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
 }
@@ -80,7 +80,7 @@ fn stream() -> Vec<u8> {
     std::fs::read(root().join("fixtures/exchanges/anthropic/calls.sse")).unwrap()
 }
 
-fn good() -> Said {
+pub(super) fn good() -> Said {
     Said { head: "200 OK\r\ncontent-type: text/event-stream", body: stream(), stalls: false }
 }
 
@@ -90,7 +90,7 @@ fn refused(head: &'static str, kind: &str) -> Said {
     Said { head, body: body.into_bytes(), stalls: false }
 }
 
-fn send(arguments: &[&str], url: &str) -> Command {
+pub(super) fn send(arguments: &[&str], url: &str) -> Command {
     let mut command = interleaf(&["send"]);
     command.args(arguments).args(["--vendor", "anthropic", "--model", "claude-sonnet-4-5"]);
     command.args(["--base-url", url]).env("ANTHROPIC_API_KEY", KEY).env("NO_PROXY", "127.0.0.1");
@@ -98,7 +98,7 @@ fn send(arguments: &[&str], url: &str) -> Command {
     command
 }
 
-fn ran(command: &mut Command) -> (Option<i32>, String, String) {
+pub(super) fn ran(command: &mut Command) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let (out, err) = (text(&stdout), text(&stderr));
     assert!(!format!("{out}{err}").contains(KEY), "the key is shown: {out}{err}");
