@@ -12,6 +12,7 @@ use aws_credential_types::Credentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
 use bytes::Bytes;
+use interleaf::model::Secret;
 use interleaf::wire::Http;
 use reqwest::header::{HeaderName, HeaderValue};
 use sha2::{Digest as _, Sha256};
@@ -54,6 +55,11 @@ pub(crate) fn signature(
     let region = region_of(&http.url).map(str::to_owned).or_else(|| SETUP.region());
     let region = region.ok_or_else(|| refuse(NO_REGION))?;
     signed(http, body, credentials, &region, SystemTime::now())
+}
+
+/// The token of a session, which is sent with each request.
+pub(crate) fn session_token() -> Option<Secret> {
+    SETUP.credentials().ok()?.session_token().map(Secret::new)
 }
 
 fn signed(

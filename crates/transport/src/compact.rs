@@ -95,8 +95,8 @@ impl Transport {
     /// model takes its place; [`CompactionDone::without_model`] says why.
     ///
     /// # Errors
-    /// If nothing can be summarised, the writer has no key, the session changed meanwhile, or
-    /// not even a digest keeps what must be kept.
+    /// If nothing can be summarised, the writer has no key, the session changed meanwhile, the
+    /// limit in all ran out, or not even a digest keeps what must be kept.
     pub async fn compact(
         &self,
         session: &mut Session,
@@ -136,14 +136,13 @@ impl Transport {
     pub async fn carry_out(
         &self,
         session: &mut Session,
-        mut plan: Compaction,
+        plan: Compaction,
         (policy, because): (&CompactionPolicy, CompactedBecause),
         own: (&Recipe, &Target),
         writer: &Target,
     ) -> Result<CompactionDone, Error> {
         let by = By { policy, own, writer, total: self.total() };
-        let written = self.write(session, &mut plan, by).await?;
-        self.take_in(session, (plan, because), written, by).await
+        self.carry_out_until(session, (plan, because), by).await
     }
 
     /// As [`carry_out`](Self::carry_out), as a part of a call that must be done by then. If the

@@ -69,7 +69,10 @@ impl Inner {
         streams: bool,
         total: Option<Deadline>,
     ) -> Result<Begun, Failed> {
-        let decoder = match key {
+        // Of what AWS signs with, only the token of a session is sent.
+        let signs = || key.is_none() && call.target.vendor.auth == Auth::AwsV4;
+        let token = signs().then(aws::session_token).flatten();
+        let decoder = match key.or(token.as_ref()) {
             Some(key) => call.decoder.clone().hiding(key),
             None => call.decoder.clone(),
         };

@@ -125,6 +125,20 @@ impl Incoming {
             return Err(Failed::new(ErrorKind::TooLarge, text));
         };
         self.left = left;
+        self.wait_anew();
+        Ok(piece)
+    }
+
+    /// All was said: the end is waited for, so that the connection can be used again, but not for
+    /// long.
+    pub(crate) fn linger(&mut self) {
+        const LONGEST: Duration = Duration::from_secs(2);
+        self.idle = Some(self.idle.map_or(LONGEST, |idle| idle.min(LONGEST)));
+        self.wait_anew();
+    }
+
+    /// The next piece is waited for from now on.
+    fn wait_anew(&mut self) {
         let idle = Deadline::from_now(Limit::Idle, self.idle);
         self.deadline = Deadline::first(idle, self.total);
         match (&mut self.sleep, self.deadline) {
@@ -133,7 +147,6 @@ impl Incoming {
                 self.sleep = deadline.map(|d| Box::pin(tokio::time::sleep_until(d.at)));
             }
         }
-        Ok(piece)
     }
 
     pub(crate) async fn next(&mut self) -> Option<Result<Bytes, Failed>> {

@@ -11,7 +11,7 @@ use interleaf::wire::{Decoder, Delta, StreamDecoder};
 use crate::answer::Answer;
 use crate::failed::Failed;
 use crate::incoming::Incoming;
-use crate::{Attempts, Error, Transport};
+use crate::{Attempts, Error, ErrorKind, Transport};
 
 /// Reads a stream, piece by piece.
 pub(crate) struct Pump {
@@ -87,7 +87,7 @@ impl Pump {
         };
         Poll::Ready(match ready!(incoming.poll(cx)) {
             Some(Ok(piece)) => self.push(&piece),
-            Some(Err(failed)) if failed.kind != crate::ErrorKind::Cut => Err(self.fail(failed)),
+            Some(Err(failed)) if !self.may_end(&failed) => Err(self.fail(failed)),
             // A message that is whole may be followed by anything, a broken connection too.
             end => match self.decoder.finish() {
                 Ok(reply) => {
@@ -114,7 +114,20 @@ impl Pump {
         let mut deltas = Vec::new();
         let pushed = self.decoder.push_into(bytes, &mut deltas);
         self.waiting.extend(deltas);
+        if let (true, Some(incoming)) = (self.decoder.is_over(), &mut self.incoming) {
+            incoming.linger();
+        }
         pushed.map_err(|e| self.fail(Failed::wire(&e, None)))
+    }
+
+    /// Whether the stream may be whole all the same: the connection broke, or it stays open after
+    /// all was said.
+    fn may_end(&self, failed: &Failed) -> bool {
+        match failed.kind {
+            ErrorKind::Cut => true,
+            ErrorKind::Timeout(_) => self.decoder.is_over(),
+            _ => false,
+        }
     }
 
     fn fail(&mut self, failed: Failed) -> Failed {

@@ -62,7 +62,8 @@ pub(crate) struct CompactArguments {
     /// The model of the session's requests [default: as in the last one]
     #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
     model: Option<String>,
-    /// The model that writes the summary [default: the same]
+    /// The model that writes the summary, and gets the key and the address that are given
+    /// [default: the same]
     #[arg(long, value_name = "VENDOR:MODEL", help_heading = "API")]
     writer: Option<String>,
     /// The model's context window, in tokens [default: the vendor's usual one]

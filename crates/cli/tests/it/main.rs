@@ -14,6 +14,7 @@ mod rows;
 mod rules;
 mod send;
 mod send_compacted;
+mod send_odd;
 mod sessions;
 mod streams;
 mod told;

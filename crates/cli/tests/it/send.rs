@@ -12,9 +12,9 @@ const KEY: &str = "sk-ant-never-to-be-seen-0123456789";
 
 /// What the server sends, and whether it then leaves the connection open in silence.
 pub(super) struct Said {
-    head: &'static str,
-    body: Vec<u8>,
-    stalls: bool,
+    pub(super) head: &'static str,
+    pub(super) body: Vec<u8>,
+    pub(super) stalls: bool,
 }
 
 /// A server that answers each request with the next thing to say, the last one again and again.

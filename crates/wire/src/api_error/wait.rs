@@ -18,7 +18,7 @@ use interleaf_model::Timestamp;
 use super::headers::Headers;
 use super::{ApiErrorKind, Told};
 
-/// Nobody waits longer than this for an answer: such a number means something else.
+/// Nobody waits longer than this for an answer: more is told as this.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// How long to wait, or until when.
@@ -51,6 +51,7 @@ impl Wait {
         const SECONDS: f64 = 1e9;
         const MILLISECONDS: f64 = 1e12;
         let instant = match number(text) {
+            Some(far) if far * 1e3 >= i64::MAX as f64 => return Some(Self::lasting(LONGEST)),
             Some(ms) if ms >= MILLISECONDS => Timestamp::from_microseconds((ms * 1e3) as i64).ok(),
             Some(s) if s >= SECONDS => Timestamp::from_microseconds((s * 1e6) as i64).ok(),
             Some(s) => return duration(s).map(Self::lasting),
@@ -125,6 +126,8 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Nothing, if it is negative.
 fn duration(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= LONGEST)
+    let seconds = seconds.min(LONGEST.as_secs_f64());
+    Duration::try_from_secs_f64(seconds).ok()
 }
