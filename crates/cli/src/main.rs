@@ -16,6 +16,7 @@ mod commands;
 mod input;
 mod open;
 mod save;
+mod stopped;
 
 mod assembly;
 mod destination;

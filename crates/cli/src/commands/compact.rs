@@ -16,6 +16,7 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::open::{Missing, OpenSession, OpenStore};
 use crate::output::{Output, say};
 use crate::reach::{ReachArguments, other};
+use crate::stopped::stopped;
 
 /// Let a summary take the place of a session's oldest messages
 #[derive(Debug, Args)]
@@ -133,7 +134,7 @@ pub(crate) fn run(
             done = transport.carry_out(&mut session, outlook.plan, how, own, &writer) => {
                 Some(done)
             }
-            _ = tokio::signal::ctrl_c() => None,
+            _ = stopped() => None,
         }
     });
     let Some(done) = done else {

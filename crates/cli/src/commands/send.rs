@@ -16,6 +16,7 @@ use crate::open::{OpenSession, runtime};
 use crate::output::{Output, say};
 use crate::reach::{REACH, ReachArguments, other};
 use crate::report_table::{say_changed, say_model, waiting_text};
+use crate::stopped::stopped;
 
 /// Send the request to a model API and print the answer
 #[derive(Debug, Args)]
@@ -146,7 +147,7 @@ impl SendArguments {
         let ended = runtime(&loaded.name)?.block_on(async {
             let begun = tokio::select! {
                 begun = transport.stream_any(&calls) => begun?,
-                _ = tokio::signal::ctrl_c() => return Ok(Ended::Interrupted(None)),
+                _ = stopped() => return Ok(Ended::Interrupted(None)),
             };
             printer.follow(begun).await
         });
@@ -172,7 +173,7 @@ impl SendArguments {
             };
             let begun = tokio::select! {
                 begun = ask => begun?,
-                _ = tokio::signal::ctrl_c() => return Ok(Ended::Interrupted(None)),
+                _ = stopped() => return Ok(Ended::Interrupted(None)),
             };
             if let Some(line) = begun.changed().filter(|_| !self.quiet) {
                 say_changed(line);
@@ -243,7 +244,7 @@ impl Printer<'_> {
         loop {
             let piece = tokio::select! {
                 piece = streaming.next() => piece,
-                _ = tokio::signal::ctrl_c() => {
+                _ = stopped() => {
                     streaming.cancel();
                     return Ok(Ended::Interrupted(None));
                 }
@@ -259,7 +260,7 @@ impl Printer<'_> {
         loop {
             let piece = tokio::select! {
                 piece = asking.next() => piece,
-                _ = tokio::signal::ctrl_c() => {
+                _ = stopped() => {
                     return Ok(Ended::Interrupted(asking.cancel().await?.map(Box::new)));
                 }
             };

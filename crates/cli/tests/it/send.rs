@@ -310,35 +310,37 @@ fn what_a_model_says_does_nothing_to_the_screen_and_keeps_its_lines_and_tabs() {
     assert_eq!(out, "a\tb\\r\n\\u{1b}[8mhidden\\u{1b}]0;title\\u{7}\n");
 }
 
-/// Interrupts a program as Ctrl-C does, once it has printed something.
+/// Sends a signal to a program, once it has printed something.
 #[cfg(unix)]
-fn interrupt(mut child: Child) -> Output {
+fn interrupt(mut child: Child, signal: &str) -> Output {
     let mut first = [0];
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
     let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     child.wait_with_output().unwrap()
 }
 
 #[cfg(unix)]
 #[test]
 fn after_an_interrupt_what_came_is_kept_and_the_exit_code_is_130() {
-    let scratch = tempfile::tempdir().unwrap();
-    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
-    let id = session(&store);
-    let mut body = stream();
-    let end = text(&body).find("toolu_01").unwrap();
-    body.truncate(end);
-    let head = "200 OK\r\ncontent-type: text/event-stream";
-    let server = Server::start(vec![Said { head, body, stalls: true }]);
-    let mut command = send(&["--session", &id], &server.url);
-    command.env("INTERLEAF_STORE", &store).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = interrupt(command.spawn().unwrap());
-    let err = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{err}");
-    assert!(err.contains("interrupted: what came is kept"), "{err}");
-    let shown = shown(&id, &store);
-    assert!(shown.contains("I read both.") && !shown.contains("toolu_01"), "{shown}");
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+        let id = session(&store);
+        let mut body = stream();
+        let end = text(&body).find("toolu_01").unwrap();
+        body.truncate(end);
+        let head = "200 OK\r\ncontent-type: text/event-stream";
+        let server = Server::start(vec![Said { head, body, stalls: true }]);
+        let mut command = send(&["--session", &id], &server.url);
+        command.env("INTERLEAF_STORE", &store).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = interrupt(command.spawn().unwrap(), signal);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{signal} {err}");
+        assert!(err.contains("interrupted: what came is kept"), "{signal} {err}");
+        let shown = shown(&id, &store);
+        assert!(shown.contains("I read both.") && !shown.contains("toolu_01"), "{signal} {shown}");
+    }
 }
 
 /// An answer that came whole.
