@@ -75,7 +75,7 @@ impl Letters {
         for own in [Self::of(key).bytes.as_slice(), key.as_bytes()] {
             match own.len() {
                 ..ANYWHERE => {}
-                ..IN_PARTS => self.mark(own, &mut marked),
+                ANYWHERE..IN_PARTS => self.mark(own, &mut marked),
                 _ => self.mark_parts(own, &mut marked),
             }
         }
