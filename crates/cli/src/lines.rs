@@ -15,7 +15,7 @@ use std::io;
 
 use anstyle::Style;
 use interleaf::conversation::{Batch, Conversation, PINNED, Scope};
-use interleaf::model::{Message, Role, Status, notation};
+use interleaf::model::{Message, Role, Status, notation, plural};
 use serde::Serialize;
 
 use crate::failure::printable;
@@ -227,10 +227,4 @@ pub(crate) fn indices_text(indices: &[u32]) -> String {
         [first, .., last] => format!("{first}-{last}"),
     };
     runs.map(run).collect::<Vec<_>>().join(", ")
-}
-
-/// A count with its noun.
-pub(crate) fn plural(count: impl TryInto<u64>, noun: &str) -> String {
-    let count = count.try_into().unwrap_or(u64::MAX);
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

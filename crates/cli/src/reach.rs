@@ -96,7 +96,8 @@ impl ReachArguments {
         }
         let goes_on = answer.impact.as_ref().and_then(|impact| impact.goes_on.as_ref());
         lines.extend(goes_on.map(|goes_on| format!("stored: {goes_on}")));
-        if let Some(how) = &answer.ended_early {
+        // Some servers never send the end mark; if the usage came, nothing is missing.
+        if let (Some(how), None) = (&answer.ended_early, &answer.spent) {
             lines.push(format!("note: {how}; the answer is whole, its usage may be missing"));
         }
         if answer.reply.finish == Finish::Length {
@@ -109,7 +110,7 @@ impl ReachArguments {
         let remarks = answer.reply.remarks().into_iter();
         lines.extend(remarks.map(|remark| format!("note: {}", printable(&remark))));
         let Some(spent) = answer.spent else {
-            lines.push("usage: the API told none that can be read".to_owned());
+            lines.push("usage: not reported, or not readable".to_owned());
             return lines;
         };
         lines.push(format!("usage: {spent}"));

@@ -20,14 +20,14 @@ use std::path::Path;
 use interleaf::assemble::{
     Carrier, Finding, Outcome, Placement, Report, StablePrefix, Step, Tokens, counts,
 };
-use interleaf::model::{Entry, Provenance, Status, notation};
+use interleaf::model::{Entry, Provenance, Status, notation, plural};
 use interleaf::{Preview, Target, neutral};
 
 use crate::api;
 use crate::assembly::Made;
 use crate::failure::{Failure, printable};
 use crate::input::Loaded;
-use crate::lines::{paint, plural};
+use crate::lines::paint;
 use crate::output::{Palette, say};
 
 /// How wide the bar of all tokens is.

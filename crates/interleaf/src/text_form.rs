@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use interleaf_assemble::Ledger;
 use interleaf_model::{
-    Body, Entry, Link, Message, Parts, Prompt, Provenance, Settled, SystemPart, Text, Tool,
+    Body, Entry, Link, Message, Parts, Prompt, Provenance, Settled, SystemPart, Text, Tool, plural,
 };
 use interleaf_plan::{Asked, Language, Templates};
 use interleaf_wire::{Adjustment, AdjustmentKind, CallReader, Encoded, Options, ToolChoice};
@@ -101,10 +101,7 @@ impl TextForm {
     /// Says in a body what was done for it.
     pub(crate) fn report(&self, prompt: &Prompt, body: &mut Encoded) {
         let kind = AdjustmentKind::ToolsAsText;
-        let detail = match prompt.tools().len() {
-            1 => "1 tool, in the system text".to_owned(),
-            n => format!("{n} tools, in the system text"),
-        };
+        let detail = format!("{}, in the system text", plural(prompt.tools().len(), "tool"));
         body.adjustments.push(Adjustment { kind, message: None, detail });
         let moved = self.written.values().filter_map(Written::moved);
         let mut moved: Vec<_> = moved.cloned().collect();

@@ -47,6 +47,7 @@ mod transcript;
 
 mod answered;
 mod blocks;
+mod plural;
 mod prompt;
 mod remarks;
 mod reply;
@@ -73,6 +74,7 @@ pub use part::{
     Arguments, AssistantPart, ContentPart, Extra, File, Image, Opaque, PartRef, Producer, Seal,
     Source, SystemPart, Text, Thinking, ToolCall,
 };
+pub use plural::plural;
 pub use prompt::{Carried, Carrying, ContextKind, Entry, Law, Prompt, Provenance, Violation};
 pub use ranges::Ranges;
 pub use reply::{Finish, Reply};

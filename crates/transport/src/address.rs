@@ -11,13 +11,18 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ("bedrock", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),
 ];
 
+/// What the vendor's own SDK goes by: its variable, and what it adds.
+fn of_sdk(vendor: &Vendor) -> Option<(&'static str, &'static str)> {
+    let known = VARIABLES.iter().find(|(name, ..)| vendor.name == *name);
+    known.map(|&(_, variable, added)| (variable, added))
+}
+
 /// The variable in which a vendor's address is looked for: that of its own SDK, or else its
 /// name, such as `DEEPSEEK_BASE_URL` and `LLAMA_CPP_BASE_URL`.
 pub fn address_variable(vendor: &Vendor) -> String {
-    let known = VARIABLES.iter().find(|(name, ..)| vendor.name == *name);
-    known.map_or_else(
+    of_sdk(vendor).map_or_else(
         || format!("{}_BASE_URL", vendor.name.to_ascii_uppercase().replace('-', "_")),
-        |(_, variable, _)| (*variable).to_owned(),
+        |(variable, _)| variable.to_owned(),
     )
 }
 
@@ -28,17 +33,21 @@ pub fn by_environment(vendor: Vendor) -> Vendor {
 }
 
 fn addressed(vendor: Vendor, variable: impl Fn(&str) -> Option<String>) -> Vendor {
-    let url = variable(&address_variable(&vendor)).filter(|url| !url.trim().is_empty());
-    let Some(url) = url else { return vendor };
-    let url = url.trim().trim_end_matches('/');
-    let known = VARIABLES.iter().find(|(name, ..)| vendor.name == *name);
-    let added = match known {
-        Some((_, _, added)) if url.ends_with(added) => "",
-        Some((_, _, added)) => added,
-        None if path(url).is_empty() => path(&vendor.base_url),
+    let url = variable(&address_variable(&vendor)).unwrap_or_default();
+    let url = url.trim();
+    if url.is_empty() {
+        return vendor;
+    }
+    // A query stays at the end.
+    let (place, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+    let place = place.trim_end_matches('/');
+    let added = match of_sdk(&vendor) {
+        Some((_, added)) if place.ends_with(added) => "",
+        Some((_, added)) => added,
+        None if path(place).is_empty() => path(&vendor.base_url),
         None => "",
     };
-    let url = format!("{url}{added}");
+    let url = format!("{place}{added}{query}");
     vendor.base_url(url.as_str())
 }
 
@@ -65,6 +74,8 @@ mod tests {
         assert_eq!(at("bedrock", "http://127.0.0.1:1"), "http://127.0.0.1:1");
         assert_eq!(at("groq", "http://127.0.0.1:1/v1"), "http://127.0.0.1:1/v1");
         assert_eq!(at("groq", "http://127.0.0.1:1/"), "http://127.0.0.1:1/openai/v1");
+        assert_eq!(at("groq", "http://127.0.0.1:1?code=1"), "http://127.0.0.1:1/openai/v1?code=1");
+        assert_eq!(at("anthropic", "http://127.0.0.1:1/?a=/v1"), "http://127.0.0.1:1/v1?a=/v1");
         assert_eq!(at("azure", "http://127.0.0.1:1"), "http://127.0.0.1:1");
         let variable = |name| address_variable(Vendor::named(name).unwrap());
         assert_eq!(variable("openai-responses"), "OPENAI_BASE_URL");

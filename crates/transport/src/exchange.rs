@@ -125,6 +125,12 @@ impl Inner {
         })
     }
 
+    /// Refuses an address that is reached by a proxy which cannot be used.
+    pub(crate) fn check_proxy(&self, url: &str) -> Result<(), Failed> {
+        let checked = self.proxies.as_ref().map_or(Ok(()), |proxies| proxies.check(url));
+        checked.map_err(|why| Failed::new(ErrorKind::Request, why))
+    }
+
     async fn head(
         &self,
         call: &Call,
@@ -132,6 +138,7 @@ impl Inner {
         total: Option<Deadline>,
     ) -> Result<Head, Failed> {
         let connect = self.timeouts.connect;
+        self.check_proxy(&http.url)?;
         let mut request = self.client.post(&http.url);
         for (name, value) in &http.headers {
             let mut sent =
@@ -234,8 +241,8 @@ fn compression(headers: &[(String, String)]) -> Option<String> {
     let is_plain = how.is_empty() || how.eq_ignore_ascii_case("identity");
     let text = || {
         format!(
-            "the answer is compressed (content-encoding: {how}), which was not asked for and \
-                 is not read: look at what stands between you and the API"
+            "the answer is compressed (content-encoding: {how}), although no compression was \
+             requested; check the proxy or gateway in front of the API"
         )
     };
     (!is_plain).then(text)

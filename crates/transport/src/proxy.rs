@@ -1,39 +1,71 @@
 //! The proxies that the environment names. The HTTP client passes over those that it cannot use,
-//! and would go around them without a word.
+//! and would go around them without a word. So it is asked by its own rules what it would do.
 
-/// The variables of a proxy, by what it is for. The first that is set counts, and those for all
-/// only if the others are not set.
-const VARIABLES: [[&str; 4]; 2] = [
-    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
-    ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
-];
+use hyper_util::client::proxy::matcher::Matcher;
 
-/// Refuses a proxy that cannot be used. Its address may hold a password and is not shown.
-pub(crate) fn check(variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    let none = set("NO_PROXY").or_else(|| set("no_proxy"));
-    if none.is_some_and(|hosts| hosts.split(',').any(|host| host.trim() == "*")) {
-        return Ok(());
-    }
-    for names in VARIABLES {
-        let first = names.iter().find_map(|name| Some((name, set(name)?)));
-        if let Some((name, Err(why))) = first.map(|(name, url)| (name, usable(&url))) {
-            return Err(format!("the proxy in {name} cannot be used: {why}"));
-        }
-    }
-    Ok(())
+/// A variable that is set, and what it says.
+type Set = Option<(&'static str, String)>;
+
+/// What the environment says of proxies.
+pub(crate) struct Environment {
+    https: Set,
+    http: Set,
+    /// The one of those that have none of their own.
+    all: Set,
+    /// Knows which hosts are reached by a proxy.
+    hosts: Matcher,
 }
 
-fn usable(url: &str) -> Result<(), String> {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        let is_name = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-        let shown = if is_name { scheme } else { "none" };
-        return Err(format!("its scheme is {shown}, and those that can be are http and https"));
+impl Environment {
+    /// Reads the variables. Of two spellings the first that is set counts, also if it is empty.
+    pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        // The client knows by this one that a web server runs it: others could set the rest.
+        let is_of_server = variable("REQUEST_METHOD").is_some();
+        let first = |names: [&'static str; 2]| {
+            let set = names.into_iter().find_map(|name| Some((name, variable(name)?)));
+            set.filter(|(_, value)| !is_of_server && !value.is_empty())
+        };
+        let none = first(["NO_PROXY", "no_proxy"]).map(|(_, hosts)| hosts).unwrap_or_default();
+        Self {
+            https: first(["HTTPS_PROXY", "https_proxy"]),
+            http: first(["HTTP_PROXY", "http_proxy"]),
+            all: first(["ALL_PROXY", "all_proxy"]),
+            hosts: Matcher::builder().all("http://proxy").no(none).build(),
+        }
     }
-    match reqwest::Proxy::all(format!("http://{rest}")) {
-        Ok(_) if !rest.is_empty() && !rest.contains(char::is_whitespace) => Ok(()),
-        _ => Err("it is no address".to_owned()),
+
+    /// Refuses an address whose proxy cannot be used. The address of the proxy may hold a
+    /// password and is not shown.
+    pub(crate) fn check(&self, url: &str) -> Result<(), String> {
+        // What is no address is told by whoever sends to it.
+        let Ok(address) = url.parse() else { return Ok(()) };
+        if self.hosts.intercept(&address).is_none() {
+            return Ok(());
+        }
+        let own = if address.scheme_str() == Some("https") { &self.https } else { &self.http };
+        match own.as_ref().or(self.all.as_ref()) {
+            Some((name, proxy)) => {
+                usable(proxy).map_err(|why| format!("the proxy in {name} cannot be used: {why}"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn usable(proxy: &str) -> Result<(), String> {
+    const KNOWN: [&str; 2] = ["http", "https"];
+    let read = Matcher::builder().all(proxy).build();
+    let read = "http://host".parse().ok().and_then(|any| read.intercept(&any));
+    if read.is_some_and(|read| read.uri().scheme_str().is_some_and(|own| KNOWN.contains(&own))) {
+        return Ok(());
+    }
+    match proxy.split_once("://") {
+        Some((scheme, _)) if !KNOWN.iter().any(|known| scheme.eq_ignore_ascii_case(known)) => {
+            let is_name = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+            let shown = if is_name { scheme } else { "none" };
+            Err(format!("its scheme is {shown}; only http and https are supported"))
+        }
+        _ => Err("it is no address, such as http://host:3128".to_owned()),
     }
 }
 
@@ -41,18 +73,24 @@ fn usable(url: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn told(set: &[(&str, &str)]) -> Result<(), String> {
+    fn told_of(url: &str, set: &[(&str, &str)]) -> Result<(), String> {
         let value = |name: &str| set.iter().find(|(known, _)| *known == name);
-        check(|name| value(name).map(|(_, value)| (*value).to_owned()))
+        Environment::read(|name| value(name).map(|(_, value)| (*value).to_owned())).check(url)
+    }
+
+    fn told(set: &[(&str, &str)]) -> Result<(), String> {
+        told_of("http://api.test/v1", set).and_then(|()| told_of("https://api.test/v1", set))
     }
 
     #[test]
     fn a_proxy_that_cannot_be_used_is_refused_and_its_password_not_shown() {
         let error = told(&[("HTTP_PROXY", "ftp://me:hunter22@proxy:1")]).unwrap_err();
-        let expected = "the proxy in HTTP_PROXY cannot be used: its scheme is ftp, and those that \
-                        can be are http and https";
+        let expected = "the proxy in HTTP_PROXY cannot be used: its scheme is ftp; only http and \
+                        https are supported";
         assert_eq!(error, expected);
-        for bad in ["socks5://proxy:1", "http://", "http://a b", "me:hunter22@proxy:x://"] {
+        for bad in
+            ["socks5://proxy:1", "http://", "http://a b", "me:hunter22@proxy:x://", "p:3128/"]
+        {
             let error = told(&[("all_proxy", bad)]).unwrap_err();
             assert!(error.contains("all_proxy") && !error.contains("hunter22"), "{bad}: {error}");
         }
@@ -67,5 +105,19 @@ mod tests {
         assert_eq!(told(&[("HTTP_PROXY", "ftp://proxy"), ("NO_PROXY", "a, *")]), Ok(()));
         let own = [("HTTP_PROXY", "proxy"), ("HTTPS_PROXY", "proxy"), ("ALL_PROXY", "socks5://p")];
         assert_eq!(told(&own), Ok(()), "it is for none");
+    }
+    #[test]
+    fn the_proxy_that_the_client_would_use_for_an_address_counts() {
+        let socks = ("ALL_PROXY", "socks5://proxy");
+        assert_eq!(told(&[("HTTPS_PROXY", ""), ("https_proxy", "ftp://proxy")]), Ok(()));
+        assert!(told(&[("HTTPS_PROXY", ""), socks]).is_err());
+        assert_eq!(told(&[("HTTP_PROXY", "ftp://proxy"), ("REQUEST_METHOD", "GET")]), Ok(()));
+        let none = ("NO_PROXY", "127.0.0.1, .local.test");
+        for own in ["http://127.0.0.1:1/v1", "https://a.local.test"] {
+            assert_eq!(told_of(own, &[socks, none]), Ok(()), "{own}");
+        }
+        assert!(told_of("https://api.test", &[socks, none]).is_err());
+        let own = [("HTTPS_PROXY", "ftp://proxy")];
+        assert_eq!(told_of("http://api.test", &own), Ok(()), "it is for https");
     }
 }

@@ -179,6 +179,7 @@ impl Transport {
     ) -> Result<Asked, Error> {
         let is_fall_back = because == Because::FallBack;
         loop {
+            course.check(target)?;
             let request = record(session, recipe, target, &course.attempts).await?;
             let call = Call::of(&request, target);
             let begun = course.run(&call, because).await;

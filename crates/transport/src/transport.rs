@@ -64,6 +64,8 @@ pub(crate) struct Inner {
     pub(crate) timeouts: Timeouts,
     pub(crate) retries: Retries,
     pub(crate) most_bytes: u64,
+    /// Those of the environment, if it counts.
+    pub(crate) proxies: Option<proxy::Environment>,
     prices: Prices,
 }
 
@@ -277,9 +279,10 @@ impl Builder {
         let refuse = |text: String| {
             Error::of(Failed::new(ErrorKind::Request, text), ("", ""), Attempts::default())
         };
+        let mut proxies = None;
         client = match self.proxy {
             Proxies::Environment => {
-                proxy::check(|name| std::env::var(name).ok()).map_err(refuse)?;
+                proxies = Some(proxy::Environment::read(|name| std::env::var(name).ok()));
                 client
             }
             Proxies::None => client.no_proxy(),
@@ -304,7 +307,7 @@ impl Builder {
         })?;
         let Self { keys, timeouts, retries, most_bytes, prices, .. } = self;
         let most_bytes = most_bytes.unwrap_or(MOST_BYTES);
-        let inner = Inner { client, keys, timeouts, retries, most_bytes, prices };
+        let inner = Inner { client, keys, timeouts, retries, most_bytes, proxies, prices };
         Ok(Transport(Arc::new(inner), None))
     }
 }

@@ -12,8 +12,8 @@
 
 use std::time::Duration;
 
-use interleaf::Impact;
 use interleaf::wire::ApiErrorKind;
+use interleaf::{Impact, Target};
 use tokio::time::Instant;
 
 use crate::attempt::{Attempt, Because};
@@ -60,6 +60,15 @@ impl Course {
             }
         }
         Err(last.unwrap_or_else(Error::of_nobody))
+    }
+
+    /// Refuses what would not be sent anyway, before it is made and noted.
+    pub(crate) fn check(&self, target: &Target) -> Result<(), Error> {
+        let Target { vendor, options, .. } = target;
+        let in_time = Deadline::check(self.total);
+        let checked = in_time.and_then(|()| self.transport.0.check_proxy(&vendor.base_url));
+        let name = (vendor.name.as_str(), options.model.as_str());
+        checked.map_err(|failed| Error::of(failed, name, self.attempts.clone()))
     }
 
     /// Tries a call until an answer begins.

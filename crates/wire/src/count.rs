@@ -12,14 +12,18 @@ pub(crate) enum Count {
     #[default]
     Untold,
     Known(u64),
-    /// It is negative, a fraction, a text or the like.
+    /// It is negative, a fraction, a text, beyond [`LARGEST`] or the like.
     Unreadable,
 }
+
+/// The largest number that every reader of JSON has exactly; sums of some of them are numbers.
+const LARGEST: u64 = 1 << 53;
 
 impl Count {
     /// What is told now, or else what was told before.
     pub(crate) fn then(self, raw: Option<&RawValue>) -> Self {
-        raw.map_or(self, |raw| raw.get().parse().map_or(Self::Unreadable, Self::Known))
+        let number = |raw: &RawValue| raw.get().parse().ok().filter(|number| *number <= LARGEST);
+        raw.map_or(self, |raw| number(raw).map_or(Self::Unreadable, Self::Known))
     }
 
     /// The same of a count that every answer has: `null` in its place is no 0.

@@ -98,12 +98,12 @@ impl Decoder {
         self.reader.as_ref()
     }
 
-    /// What takes keys out of errors.
     /// A text without the key that is [hidden](Self::hiding), however a server repeats it there.
     pub fn hidden(&self, text: &str) -> String {
         self.mask().given(text)
     }
 
+    /// What takes keys out of errors.
     pub(crate) fn mask(&self) -> Mask<'_> {
         Mask::new(self.key.as_ref().map(Secret::expose))
     }

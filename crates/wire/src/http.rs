@@ -147,12 +147,12 @@ impl Vendor {
     /// # Errors
     /// If none is named: such a request is refused, so it need not be sent.
     pub fn check_model(&self, options: &Options) -> Result<(), Error> {
-        let Self { name, family, base_url, .. } = self;
+        let Self { name, family, .. } = self;
         let field = family.codec().route.model_field;
         let stands_in = || !field.is_empty() && options.rest.get(*family, field).is_some();
         let rule = if !options.model.trim().is_empty() {
             return Ok(());
-        } else if family.names_model_in_address() || base_url.contains(MODEL) {
+        } else if self.has_model_in_address() {
             format!("the address of the vendor {name:?} contains the model: give one")
         } else if self.asks_for_model() && !stands_in() {
             format!("the vendor {name:?} asks for a model, and none is given")

@@ -8,6 +8,7 @@ use std::fmt;
 use memchr::memchr2;
 use serde_json::value::RawValue;
 
+use crate::api_error::Mask;
 use crate::error::Fault;
 use crate::{Delta, Error, ErrorKind};
 
@@ -61,6 +62,8 @@ pub(crate) struct Sse {
     after_return: bool,
     /// A line has ended. Only the first may begin with a byte order mark.
     has_begun: bool,
+    /// A line of data, or with the name of an event, has come.
+    has_fields: bool,
     /// How the first line begins that no event has, for people to read.
     strange: Option<String>,
 }
@@ -68,14 +71,21 @@ pub(crate) struct Sse {
 /// What a line may begin with; a comment begins with the colon.
 const FIELDS: [&str; 5] = [":", "data", "event", "id", "retry"];
 
-/// How many bytes of what came are shown.
-const SHOWN: usize = 40;
+/// How many bytes are shown of what is no event at all.
+const SHOWN_STRANGE: usize = 40;
+
+/// How many are shown of a line that cannot be read.
+const SHOWN_LINE: usize = 1000;
+
+/// How many are searched for the key before they are cut: half a key would not be known as one.
+const HEAD: usize = 4096;
 
 impl Sse {
     /// Takes the next bytes, and hands each event that they complete to `each`.
     pub(crate) fn push(
         &mut self,
         mut bytes: &[u8],
+        mask: Mask<'_>,
         each: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while !bytes.is_empty() {
@@ -91,25 +101,23 @@ impl Sse {
             self.after_return = bytes[end] == b'\r';
             bytes = &bytes[end + 1..];
             self.check_size()?;
-            self.end_line(each)?;
+            self.end_line(mask, each)?;
         }
         Ok(())
     }
 
-    /// How the first line begins that no event has, if there was one.
+    /// How the first line begins that no event has, if there was one, and no event.
     pub(crate) fn strange(&self) -> Option<&str> {
-        self.strange.as_deref()
+        self.strange.as_deref().filter(|_| !self.has_fields)
     }
 
-    fn note_strange(&mut self, line: &[u8]) {
+    fn note_strange(&mut self, line: &[u8], mask: Mask<'_>) {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
         // The last line may be cut.
         let is_known =
             |field: &&str| line.starts_with(field.as_bytes()) || field.as_bytes().starts_with(line);
         if self.strange.is_none() && !FIELDS.iter().any(is_known) {
-            let shown = line.get(..SHOWN).unwrap_or(line).escape_ascii();
-            let more = if line.len() > SHOWN { "…" } else { "" };
-            self.strange = Some(format!("\"{shown}{more}\""));
+            self.strange = Some(beginning(line, SHOWN_STRANGE, mask));
         }
     }
 
@@ -117,29 +125,35 @@ impl Sse {
     /// counts, for many servers close in this way.
     pub(crate) fn finish(
         &mut self,
+        mask: Mask<'_>,
         each: &mut dyn FnMut(Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if !self.line.is_empty() {
-            self.end_line(each)?;
+            self.end_line(mask, each)?;
         }
         self.end_event(each)
     }
 
-    fn end_line(&mut self, each: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
+    fn end_line(
+        &mut self,
+        mask: Mask<'_>,
+        each: &mut dyn FnMut(Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {
             return self.end_event(each);
         }
-        self.note_strange(&line);
+        self.note_strange(&line, mask);
         let line = String::from_utf8(line).map_err(|e| {
-            let shown = String::from_utf8_lossy(e.as_bytes()).into_owned();
-            Error::new(ErrorKind::Corrupt, format!("a line of the stream is not UTF-8: {shown:?}"))
+            let shown = beginning(e.as_bytes(), SHOWN_LINE, mask);
+            Error::new(ErrorKind::Corrupt, format!("a line of the stream is not UTF-8: {shown}"))
         })?;
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let mark = if is_first { "\u{feff}" } else { "" };
         let line = line.strip_prefix(mark).unwrap_or(&line);
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
+        self.has_fields |= matches!(field, "data" | "event");
         match field {
             "data" => {
                 if std::mem::replace(&mut self.has_data, true) {
@@ -166,4 +180,16 @@ impl Sse {
         }
         Ok(())
     }
+}
+
+/// How bytes begin, for people to read, without the key.
+fn beginning(bytes: &[u8], most: usize, mask: Mask<'_>) -> String {
+    let mut shown = Vec::new();
+    for chunk in bytes.get(..HEAD).unwrap_or(bytes).utf8_chunks() {
+        shown.extend_from_slice(mask.given(chunk.valid()).as_bytes());
+        shown.extend_from_slice(chunk.invalid());
+    }
+    let more = if shown.len() > most || bytes.len() > HEAD { "…" } else { "" };
+    shown.truncate(most);
+    format!("\"{}{more}\"", shown.escape_ascii())
 }

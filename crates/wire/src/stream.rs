@@ -223,9 +223,10 @@ impl StreamDecoder {
     fn end(&mut self) -> Result<Reply, Error> {
         let taken = self.take(None, &mut Vec::new());
         if let Frames::Sse(sse) = &self.frames
-            && let Some(strange) = sse.strange().filter(|_| self.partial().is_none())
+            && let Some(strange) = sse.strange()
         {
-            let rule = format!("no event of a stream is in what came, which begins with {strange}");
+            let rule =
+                format!("the response contains no server-sent events; it begins with {strange}");
             return Err(Error::new(ErrorKind::Corrupt, rule));
         }
         match taken {
@@ -286,8 +287,8 @@ impl StreamDecoder {
             taken
         };
         let taken = match (frames, bytes) {
-            (Frames::Sse(sse), Some(bytes)) => sse.push(bytes, &mut each),
-            (Frames::Sse(sse), None) => sse.finish(&mut each),
+            (Frames::Sse(sse), Some(bytes)) => sse.push(bytes, decoder.mask(), &mut each),
+            (Frames::Sse(sse), None) => sse.finish(decoder.mask(), &mut each),
             (Frames::EventStream(frames), Some(bytes)) => frames.push(bytes, &mut each),
             (Frames::EventStream(frames), None) => frames.finish(),
         };

@@ -207,9 +207,12 @@ impl Vendor {
     /// assert!(!asks("google") && !asks("azure") && !asks("llama-cpp"));
     /// ```
     pub fn asks_for_model(&self) -> bool {
-        let is_in_address =
-            self.family.names_model_in_address() || self.base_url.contains(http::MODEL);
-        !is_in_address && !self.quirks.optional_model
+        !self.has_model_in_address() && !self.quirks.optional_model
+    }
+
+    /// Whether the address of a request names its model.
+    pub(crate) fn has_model_in_address(&self) -> bool {
+        self.family.names_model_in_address() || self.base_url.contains(http::MODEL)
     }
 
     /// The vendor of this name.

@@ -105,8 +105,10 @@ fn decode(
         MessageForm::Transcript => reply_form::write(&reply),
         MessageForm::Chat => reply_form::write_chat(&reply),
     };
+    // Of many answers, a note says which one it is about.
+    let place = if arguments.batch { format!("{name}: ") } else { String::new() };
     for remark in reply.remarks() {
-        say(format_args!("note: {}", printable(&remark)));
+        say(format_args!("note: {place}{}", printable(&remark)));
     }
     Ok((decoded, cut.map(fault)))
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::FilePath;
+use interleaf::model::plural;
 use interleaf::wire::lint::{self, Fault};
 use interleaf::wire::{Family, Vendor};
 use interleaf::{Target, read};
@@ -16,7 +17,6 @@ use crate::arguments::ByteCount;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::input::Input;
-use crate::lines::plural;
 use crate::output::{Output, say};
 use crate::plain::{Body, Plain};
 use crate::report_table;

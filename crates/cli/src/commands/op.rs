@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::conversation::{Conversation, Reason};
+use interleaf::model::plural;
 use interleaf::{Edit, Edited};
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use self::changes::Changes;
 use crate::arguments::{ByteCount, Form};
 use crate::failure::{Failure, Stop, printable};
 use crate::input::{Loaded, load};
-use crate::lines::{Lines, counts_text, indices_text, plural};
+use crate::lines::{Lines, counts_text, indices_text};
 use crate::output::{Output, say};
 use crate::save::save;
 

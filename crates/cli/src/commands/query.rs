@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::conversation::{Pick, Query, Scope};
-use interleaf::model::{Role, Timestamp, ToolName};
+use interleaf::model::{Role, Timestamp, ToolName, plural};
 
 use crate::arguments::{ByteCount, Form, Positions, role_parser};
 use crate::failure::{Failure, Stop, printable};
 use crate::input::{Loaded, load};
-use crate::lines::{Lines, plural};
+use crate::lines::Lines;
 use crate::output::Output;
 
 /// Find messages by role, number, turn, tool, text, time and mark

@@ -108,7 +108,7 @@ pub(crate) fn run(
         return Ok(Verdict::Fine);
     }
     output.flush()?;
-    say("nothing could be made: every request was refused, in every way");
+    say("no request could be built: all were refused under every combination");
     Ok(Verdict::Findings)
 }
 

@@ -78,6 +78,20 @@ fn a_batch_says_the_same_as_single_runs() {
 }
 
 #[test]
+fn a_note_on_an_answer_of_a_batch_names_its_line() {
+    let answer = |arguments: &str| {
+        let call = json!({"id": "c", "type": "function",
+            "function": {"name": "t", "arguments": arguments}});
+        json!({"choices": [{"message": {"tool_calls": [call]}}]}).to_string()
+    };
+    let lines = [answer("{}"), answer(r#"{"a":1,"a":2}"#)].join("\n");
+    let flags = ["decode", "-", "--api", "openai-chat", "--batch"];
+    let told = text(&run_with(&flags, lines.as_bytes()).stderr);
+    assert!(told.starts_with("note: <stdin>") && told.contains("line 2: "), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
 fn tools_are_read_in_the_form_of_any_api() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("tools.json");

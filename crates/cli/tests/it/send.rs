@@ -474,17 +474,22 @@ fn a_call_without_an_id_is_printed_by_its_name() {
 }
 
 #[test]
-fn an_answer_without_its_end_mark_is_told() {
+fn an_answer_without_its_end_mark_is_told_if_its_usage_did_not_come() {
     let head = "200 OK\r\ncontent-type: text/event-stream";
-    let body = r#"data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}"#;
-    let said = Said { head, body: format!("{body}\n\n").into_bytes(), stalls: false };
-    let server = Server::start(vec![said]);
-    let mut command = interleaf(&["send", CHAT, "--vendor", "openai", "--model", "gpt-4.1"]);
-    command.args(["--stream", "--base-url", &server.url]);
-    command.env("OPENAI_API_KEY", KEY).env("NO_PROXY", "127.0.0.1").stdin(Stdio::null());
-    let (code, out, err) = ran(&mut command);
-    assert_eq!((code, out.as_str()), (Some(0), "Yes.\n"), "{err}");
-    assert!(err.contains("note: the stream has no end mark"), "{err}");
+    let said = r#"{"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}"#;
+    let usage = r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}"#;
+    for (body, is_told) in
+        [(format!("data: {said}\n\n"), true), (format!("data: {said}\n\ndata: {usage}\n\n"), false)]
+    {
+        let server = Server::start(vec![Said { head, body: body.into_bytes(), stalls: false }]);
+        let mut command = interleaf(&["send", CHAT, "--vendor", "openai", "--model", "gpt-4.1"]);
+        command.args(["--stream", "--base-url", &server.url]);
+        command.env("OPENAI_API_KEY", KEY).env("NO_PROXY", "127.0.0.1").stdin(Stdio::null());
+        let (code, out, err) = ran(&mut command);
+        assert_eq!((code, out.as_str()), (Some(0), "Yes.\n"), "{err}");
+        assert_eq!(err.contains("note: the stream has no end mark"), is_told, "{err}");
+        assert_eq!(err.contains("usage: not reported, or not readable"), is_told, "{err}");
+    }
 }
 
 #[test]

@@ -18,13 +18,14 @@ use crate::{Error, InputFault, Target};
 const FORM: &str = "each line, or each item of one JSON array, is the whole body of a request, in \
                     the order in which they were sent";
 
-/// Reads request bodies of any API, one JSON object a line, or all in one JSON array. The conversation is what they
-/// have in common and what each adds; where one does not go on from the one before, because
-/// the client edited or compacted its history, another view begins. What stands in our own
-/// fence is taken for context, and nothing else is: the notes of the script say so.
+/// Reads request bodies of any API, one JSON object a line, or all in one JSON array. The
+/// conversation is what they have in common and what each adds; where one does not go on from
+/// the one before, because the client edited or compacted its history, another view begins.
+/// What stands in our own fence is taken for context, and nothing else is: the notes of the
+/// script say so.
 ///
 /// # Errors
-/// If a line is not a request body, or there is none; the error names the line.
+/// If a line or item is not a request body, or there is none; the error names the line or body.
 pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<(String, &str)> = match listed(text) {

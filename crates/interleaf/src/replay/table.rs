@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use interleaf_model::shown;
+use interleaf_model::{plural, shown};
 
 use super::plot::tokens as tokens_text;
 use super::{Play, PlayedRequest, PlayedSession};
@@ -11,10 +11,7 @@ impl PlayedSession {
     /// A table of its ways, a line for each. With what a million tokens cost, the cost is in money.
     pub fn table(&self, price: Option<f64>) -> String {
         let mut out = String::new();
-        let requests = match self.recorded.len() {
-            1 => "1 request".to_owned(),
-            n => format!("{n} requests"),
-        };
+        let requests = plural(self.recorded.len(), "request");
         // Writing into a String cannot fail.
         let _ = writeln!(out, "# {} · {requests}", shown(&self.name));
         for note in &self.notes {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use interleaf_model::shown;
+use interleaf_model::{plural, shown};
 
 use super::{BreakEven, Fit, Loss, Losses, Money, PayBack, Side, Switch};
 
@@ -42,9 +42,8 @@ impl fmt::Display for Losses {
         }
         let thinking = self.thinking;
         if thinking.parts > 0 {
-            let (parts, tokens) = (thinking.parts, thinking.tokens);
-            let s = if parts == 1 { "" } else { "s" };
-            writeln!(f, "  thinking in all           {parts} part{s}, {tokens} tokens")?;
+            let (parts, tokens) = (plural(thinking.parts, "part"), thinking.tokens);
+            writeln!(f, "  thinking in all           {parts}, {tokens} tokens")?;
         }
         for (heading, losses) in [
             ("# changed or left out at both", &self.both),
@@ -161,8 +160,7 @@ impl fmt::Display for PayBack {
             return money.fmt(f);
         }
         let told = self.break_even.iter().map(|BreakEven { requests, ratio }| {
-            let s = if *requests == 1 { "" } else { "s" };
-            format!("  {ratio:>5.2}  within {requests} request{s}\n")
+            format!("  {ratio:>5.2}  within {}\n", plural(*requests, "request"))
         });
         let told: String = told.collect();
         writeln!(

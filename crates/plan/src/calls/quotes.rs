@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a line that begins with `>` | always |
 //! | a span between backticks | unless it is all there is |
-//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too; in an agent's answer also if something is said after it, or the line before it says that it is an example, unless its language is that of calls |
+//! | a fence | if its language is not one that calls are written in, if it holds a fence, or if calls stand outside fences too; in an agent's answer also if something is said after it, or the line before it ends with words such as "for example", unless its language is that of calls |
 //! | a comment, `<!-- … -->` | always |
 
 /// A fence: what it holds, and where it ends.
@@ -42,26 +42,41 @@ const OF_CALLS: [&str; 8] = [
     "action",
 ];
 
-/// The words of a line that say that what follows is an example.
-const EXAMPLE: [&str; 11] = [
+/// What a line ends with that says that an example follows.
+const EXAMPLE: [&str; 14] = [
     "example",
-    "e.g.",
+    "e.g",
     "for instance",
-    "would write",
+    "you would write",
     "look like",
     "looks like",
+    "like this",
     "beispiel",
     "exemple",
     "ejemplo",
     "esempio",
     "пример",
+    "например",
+    "примеру",
 ];
 
-/// Whether the line before a place says that what stands there is an example.
+/// The words before an example that is at hand already, such as the one that the agent opens.
+const AT_HAND: [&str; 4] = ["the", "this", "that", "your"];
+
+/// Whether the line before a place ends with words that say that what stands there is an
+/// example. Words that may say something else say nothing: a call that is not made is worse.
 pub(super) fn tells_example(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_end();
-    let line = before.rsplit('\n').next().unwrap_or_default().to_lowercase();
-    EXAMPLE.iter().any(|word| line.contains(word))
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let words = line.split_whitespace().rev();
+    let words = words.map(|word| word.trim_matches(['*', '_', '#', ':', '.', ',']).to_lowercase());
+    let last: Vec<String> = words.filter(|word| !word.is_empty()).take(3).collect();
+    let ends_with = |phrase: &&str| {
+        let own: Vec<&str> = phrase.rsplit(' ').collect();
+        last.len() >= own.len() && own.iter().zip(&last).all(|(own, word)| own == word)
+    };
+    let is_at_hand = last.get(1).is_some_and(|word| AT_HAND.contains(&word.as_str()));
+    !is_at_hand && EXAMPLE.iter().any(ends_with)
 }
 
 impl FenceEnds {

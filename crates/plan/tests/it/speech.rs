@@ -178,6 +178,18 @@ fn a_fence_that_is_called_an_example_holds_none_also_at_the_end() {
             let two = format!("{words}\n```xml\n{call}\n```\n```xml\n{call}\n```\n");
             assert_eq!(n_calls(&two), 0, "{two}");
         }
+        let others = [
+            "It looks like the build failed. Let me read the log:",
+            "I'll open examples/agent.rs:",
+            "Now I fetch example.com:",
+            "I open the example:",
+            "Осталось примерно три файла:",
+            "e.g. the log, which I read now:",
+        ];
+        for words in others {
+            let said = format!("{words}\n```xml\n{call}\n```");
+            assert_eq!(n_calls(&said), 1, "{said}");
+        }
         // What was an example before says nothing of what comes now.
         let said = format!("That was an example. Now I look.\nSo:\n```xml\n{call}\n```");
         assert_eq!(n_calls(&said), 1, "{said}");

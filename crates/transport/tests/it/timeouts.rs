@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use axum::body::Bytes;
+use interleaf::assemble::Recipe;
+use interleaf::store::Page;
 use interleaf::wire::Family;
 use interleaf_transport::{Call, ErrorKind, Limit, Retries, Timeouts, Transport};
 use tokio::net::TcpListener;
 
 use crate::families::{KEY, builder, saying, target};
 use crate::server::{Act, Piece, Server};
+use crate::sessions::session;
 
 const SHORT: Duration = Duration::from_millis(150);
 
@@ -75,6 +78,12 @@ async fn what_takes_too_long_to_make_is_not_sent() {
     let server = Server::start([stalls(1000)]).await;
     let (kind, text) = limit_of(&transport(limits), &server).await;
     assert_eq!(kind, ErrorKind::Timeout(Limit::Total), "{text}");
+    // Nor noted.
+    let mut session = session().await;
+    let target = target(Family::OpenaiChat, &server);
+    let late = transport(limits).ask(&mut session, &Recipe::new(), &target).await.unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::Timeout(Limit::Total), "{late}");
+    assert!(session.requests(Page::from(0, 1)).await.unwrap().is_empty());
     assert!(server.seen().is_empty());
 }
 

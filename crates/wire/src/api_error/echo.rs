@@ -7,6 +7,10 @@
 //! | with blanks and line breaks in it, escaped as in JSON or in an address, in base64 | 12 |
 //! | 12 letters of it, or more | 24 |
 
+use std::collections::HashSet;
+
+use memchr::memmem::Finder;
+
 use crate::base64;
 
 const HIDDEN: &str = "***";
@@ -65,11 +69,19 @@ impl Letters {
 
     fn without(&self, text: &str, key: &str) -> String {
         let mut marked = vec![false; self.bytes.len()];
-        let part = if key.len() >= IN_PARTS { PART } else { key.len() };
-        self.mark(key.as_bytes(), part, &mut marked);
+        // Of a key that itself holds what looks like an escape: as it is, as it is after an escape
+        // was taken for what it stands for, and as it is when it was escaped once more.
+        self.mark_in(text, key, &mut marked);
+        for own in [Self::of(key).bytes.as_slice(), key.as_bytes()] {
+            match own.len() {
+                ..ANYWHERE => {}
+                ANYWHERE..IN_PARTS => self.mark(own, &mut marked),
+                _ => self.mark_parts(own, &mut marked),
+            }
+        }
         let sealed = marked.clone();
         for core in in_base64(key) {
-            self.mark(core.as_bytes(), core.len(), &mut marked);
+            self.mark(core.as_bytes(), &mut marked);
         }
         self.widen(&sealed, &mut marked);
         let (mut out, mut end) = (String::with_capacity(text.len()), 0);
@@ -88,11 +100,30 @@ impl Letters {
         out + text.get(end..).unwrap_or_default()
     }
 
-    /// Marks what has this many letters of a key in a row.
-    fn mark(&self, key: &[u8], part: usize, marked: &mut [bool]) {
-        for (at, letters) in self.bytes.windows(part).enumerate() {
-            if key.windows(part).any(|own| own == letters) {
-                marked[at..at + part].fill(true);
+    /// Marks the letters of each place where the text has the key as it is.
+    fn mark_in(&self, text: &str, key: &str, marked: &mut [bool]) {
+        for (from, _) in text.match_indices(key) {
+            let first = self.places.partition_point(|place| place.1 <= from);
+            let last = self.places.partition_point(|place| place.0 < from + key.len());
+            marked[first..last].fill(true);
+        }
+    }
+
+    /// Marks each place where these letters stand.
+    fn mark(&self, own: &[u8], marked: &mut [bool]) {
+        let (finder, mut from) = (Finder::new(own), 0);
+        while let Some(at) = self.bytes.get(from..).and_then(|rest| finder.find(rest)) {
+            marked[from + at..from + at + own.len()].fill(true);
+            from += at + 1;
+        }
+    }
+
+    /// Marks what has some letters of a key in a row.
+    fn mark_parts(&self, key: &[u8], marked: &mut [bool]) {
+        let parts: HashSet<&[u8]> = key.windows(PART).collect();
+        for (at, letters) in self.bytes.windows(PART).enumerate() {
+            if parts.contains(letters) {
+                marked[at..at + PART].fill(true);
             }
         }
     }

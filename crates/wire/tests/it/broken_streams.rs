@@ -77,6 +77,23 @@ fn chunks<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
     chunks
 }
 
+#[test]
+fn a_line_that_is_no_field_hides_nothing_of_what_an_event_says() {
+    let told = r#"{"type":"error","error":{"type":"server_error","message":"gone"}}"#;
+    let table = [
+        (format!("upstream\nevent: error\ndata: {told}"), "gone"),
+        (format!("upstream\ndata: {told}"), "gone"),
+        ("upstream\nevent: ping\n\n".to_owned(), "the stream is empty"),
+        ("upstream\n\n".to_owned(), "no server-sent events; it begins with \"upstream\""),
+    ];
+    for (stream, shown) in table {
+        let mut decoder = StreamDecoder::new(Family::OpenaiChat, NameMap::default());
+        decoder.push(stream.as_bytes()).unwrap();
+        let error = decoder.finish().unwrap_err().to_string();
+        assert!(error.contains(shown), "{stream:?}: {error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 

@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use interleaf_model::Usage;
-use interleaf_wire::{Family, NameMap};
+use interleaf_wire::{Family, NameMap, StreamDecoder};
 
+use crate::bedrock::frames::event;
 use crate::decode_response;
 
 /// An answer of each family, with the names of its counts: the two that every answer has,
@@ -54,13 +55,69 @@ fn a_count_that_cannot_be_read_makes_the_usage_unknown_and_not_0() {
         let plain = format!(r#"{{"{sent}":9,"{made}":7}}"#);
         let expected = Usage { prompt: 9, completion: 7, ..Usage::default() };
         assert_eq!(usage(family, answer, &plain), Some(expected), "{family:?}");
-        for count in ["-5", "1.5", "1e400", "99999999999999999999", r#""many""#, "[]", "true"] {
+        for count in [
+            "-5",
+            "1.5",
+            "1e400",
+            "99999999999999999999",
+            "9007199254740993",
+            r#""many""#,
+            "[]",
+            "true",
+        ] {
             for name in main.iter().chain(others) {
                 let rest = main.iter().filter(|other| *other != name);
                 let rest: String = rest.map(|name| format!(r#","{name}":9"#)).collect();
                 let told = format!(r#"{{"{name}":{count}{rest}}}"#);
                 assert_eq!(usage(family, answer, &told), None, "{family:?} {told}");
             }
+        }
+    }
+}
+
+/// The same answers as streams, which tell the counts in their last events.
+fn streamed(family: Family, usage: &str) -> Option<Usage> {
+    let sse = |events: &[&str]| {
+        let events = events.iter().map(|event| format!("data: {event}\n\n"));
+        events.collect::<String>().replace("USAGE", usage).into_bytes()
+    };
+    let bytes = match family {
+        Family::OpenaiChat => sse(&[
+            r#"{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[],"usage":USAGE}"#,
+            "[DONE]",
+        ]),
+        Family::OpenaiResponses => sse(&[
+            r#"{"type":"response.completed","response":{"status":"completed","output":[],"usage":USAGE}}"#,
+        ]),
+        Family::Anthropic => sse(&[
+            r#"{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":USAGE}"#,
+            r#"{"type":"message_stop"}"#,
+        ]),
+        Family::Gemini => sse(&[
+            r#"{"candidates":[{"content":{"parts":[{"text":"x"}]},"finishReason":"STOP"}],"usageMetadata":USAGE}"#,
+        ]),
+        _ => [
+            event("messageStart", r#"{"role":"assistant"}"#),
+            event("messageStop", r#"{"stopReason":"end_turn"}"#),
+            event("metadata", &r#"{"usage":USAGE}"#.replace("USAGE", usage)),
+        ]
+        .concat(),
+    };
+    let mut stream = StreamDecoder::new(family, NameMap::default());
+    stream.push(&bytes).unwrap();
+    stream.finish().unwrap().usage
+}
+
+#[test]
+fn a_count_of_a_stream_that_cannot_be_read_makes_the_usage_unknown_and_not_0() {
+    for (family, _, [sent, made], _) in ANSWERS {
+        let told = |count: &str| streamed(family, &format!(r#"{{"{sent}":{count},"{made}":7}}"#));
+        let expected = Usage { prompt: 9, completion: 7, ..Usage::default() };
+        assert_eq!(told("9"), Some(expected), "{family:?}");
+        for count in ["-5", "1.5", "9007199254740993", r#""many""#] {
+            assert_eq!(told(count), None, "{family:?} {count}");
         }
     }
 }

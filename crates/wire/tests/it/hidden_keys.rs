@@ -108,6 +108,15 @@ fn shown(decoder: &Decoder, said: &str) -> Vec<String> {
         errors.push(stream.push(event.as_bytes()).unwrap_err());
         errors.push(stream.finish().unwrap_err());
     }
+    // What is no event at all, and what is no text.
+    for line in [format!("<{said}").into_bytes(), [b"<\xff", said.as_bytes()].concat()] {
+        let mut stream = decoder.stream();
+        stream.push(&line).unwrap();
+        errors.push(stream.finish().unwrap_err());
+        let mut stream = decoder.stream();
+        let ended = [line.as_slice(), b"\n"].concat();
+        errors.push(stream.push(&ended).err().unwrap_or_else(|| stream.finish().unwrap_err()));
+    }
     errors.iter().map(|error| format!("{error} {error:?} {}", error.message())).collect()
 }
 
@@ -137,6 +146,38 @@ fn the_key_of_the_request_is_known_however_it_is_repeated() {
 }
 
 #[test]
+fn a_key_that_holds_what_looks_like_an_escape_is_known() {
+    for key in [r"ab%2Fcd%41ef-98765", r"ab\/cd\nef-98765-x", "2Fabcdefghijkl"] {
+        let decoder =
+            Decoder::new(Family::OpenaiChat, NameMap::default()).hiding(&Secret::new(key));
+        let escaped = key.replace('%', "%25").replace('\\', r"\\");
+        for said in [key, &escaped] {
+            assert_eq!(decoder.hidden(&format!("is {said}, so")), "is ***, so", "{said}");
+        }
+        for before in ["%", r"\", r"\u00"] {
+            let shown = decoder.hidden(&format!("{before}{key}"));
+            assert!(!shown.contains(&key[2..8]), "{before}{key}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_long_key_in_a_long_text_takes_no_time_of_both_lengths() {
+    let key: String = (0..20_000_u32).map(|i| char::from(b'a' + (i * i % 23) as u8)).collect();
+    let decoder = Decoder::new(Family::OpenaiChat, NameMap::default()).hiding(&Secret::new(key));
+    let text = "The quick brown fox. ".repeat(50_000);
+    assert_eq!(decoder.hidden(&text), text);
+}
+
+#[test]
+fn a_line_that_is_no_text_is_quoted_by_its_head() {
+    let decoder = Decoder::new(Family::OpenaiChat, NameMap::default());
+    let line = ["data: ".as_bytes(), &[0xff; 100_000], b"\n"].concat();
+    let error = decoder.stream().push(&line).unwrap_err();
+    assert!(error.to_string().len() < 10_000, "{}", error.to_string().len());
+}
+
+#[test]
 fn a_short_key_garbles_no_text() {
     let shown = |key: &str, said: &str| {
         Decoder::new(Family::OpenaiChat, NameMap::default()).hiding(&Secret::new(key)).hidden(said)
@@ -151,7 +192,7 @@ fn a_short_key_garbles_no_text() {
 proptest! {
     #[test]
     fn the_key_of_the_request_shows_in_no_error_wherever_it_stands(
-        key in "[A-Za-z0-9+/=_.~-]{8,60}",
+        key in r"[A-Za-z0-9+/=_.~%\\-]{8,60}",
         family in select(vec![Family::OpenaiChat, Family::Anthropic, Family::Gemini, Family::OpenaiResponses]),
         n_before in 0_usize..1100,
         after in "[a-z ]{0,20}",

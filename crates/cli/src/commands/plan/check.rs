@@ -3,9 +3,10 @@
 use clap::Args;
 
 use super::PlanFile;
+use interleaf::model::plural;
+
 use crate::arguments::ByteCount;
 use crate::failure::{Stop, Verdict};
-use crate::lines::plural;
 use crate::output::Output;
 
 /// List every fault of a plan, with its place

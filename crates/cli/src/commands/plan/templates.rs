@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::DirPath;
+use interleaf::model::plural;
 use interleaf::plan::Templates;
 
 use super::{failure, name_of};
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
-use crate::lines::plural;
 use crate::output::Output;
 use crate::save::save;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use interleaf::model::Message;
+use interleaf::model::{Message, plural};
 use interleaf::read::{self, Said};
 use interleaf::{OnConflict, append_said};
 
@@ -12,7 +12,7 @@ use super::Expected;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
 use crate::input::{Input, say_left_out, say_renamed};
-use crate::lines::{indices_text, plural};
+use crate::lines::indices_text;
 use crate::open::OpenSession;
 use crate::output::Output;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::copy::{self, Done, Head, Item, Reader, Writer};
-use interleaf::model::AgentName;
+use interleaf::model::{AgentName, plural};
 use interleaf::store::NewSession;
 use interleaf::{Session, retell};
 
@@ -13,7 +13,6 @@ use super::now;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop};
 use crate::input::{Input, say_left_out};
-use crate::lines::plural;
 use crate::open::{Missing, OpenStore};
 use crate::output::{Output, bar, say};
 

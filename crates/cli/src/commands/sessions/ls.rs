@@ -1,11 +1,11 @@
 //! `interleaf sessions ls`.
 
 use clap::Args;
+use interleaf::model::plural;
 use interleaf::store::{Head, ListSessions};
 
 use super::seconds_text;
 use crate::failure::{Stop, printable};
-use crate::lines::plural;
 use crate::open::OpenStore;
 use crate::output::Output;
 

@@ -2,8 +2,9 @@
 
 use clap::Args;
 
+use interleaf::model::plural;
+
 use crate::failure::{Failure, Stop, printable};
-use crate::lines::plural;
 use crate::open::OpenStore;
 use crate::output::Output;
 
