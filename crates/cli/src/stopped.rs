@@ -1,26 +1,20 @@
 //! The wish of whoever runs the program that it end.
 
 use tokio::signal::ctrl_c;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Waits until the program is asked to end: by Ctrl-C, by a terminal that closes, or by `kill`.
 pub(crate) async fn stopped() {
     #[cfg(unix)]
+    if let Ok(mut hang_up) = signal(SignalKind::hangup())
+        && let Ok(mut end) = signal(SignalKind::terminate())
     {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        if let (Ok(mut hang_up), Ok(mut end)) =
-            (signal(SignalKind::hangup()), signal(SignalKind::terminate()))
-        {
-            tokio::select! {
-                _ = hang_up.recv() => {}
-                _ = end.recv() => {}
-                _ = ctrl_c() => {}
-            }
-            return;
-        }
+        return tokio::select! {
+            _ = hang_up.recv() => {}
+            _ = end.recv() => {}
+            _ = ctrl_c() => {}
+        };
     }
-    // Without a handler there is nothing to wait for, and the system ends the program.
-    if ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
+    let _ = ctrl_c().await;
 }

@@ -1,12 +1,13 @@
 //! `interleaf double`.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
 use interleaf::wire::{Auth, VENDORS};
 use interleaf_doubles::{
-    Chunk, Double, Obliging, Planned, Script, Settings, Summariser, Truth, environment,
+    Chunk, Double, End, Obliging, Planned, Script, Settings, Summariser, Truth, environment,
 };
 use interleaf_transport::address_variable;
 use tokio::runtime::{Builder, Runtime};
@@ -137,9 +138,13 @@ async fn log(double: &Double, is_wanted: bool) {
     if !is_wanted {
         return std::future::pending().await;
     }
-    for n in 1.. {
-        for exchange in double.ended(n).await.get(n - 1..).unwrap_or_default() {
-            say(format_args!("note: {exchange}"));
+    let mut told = HashSet::new();
+    loop {
+        // Those that are under way are among them.
+        for exchange in double.ended(told.len() + 1).await {
+            if exchange.end != End::Open && told.insert(exchange.number) {
+                say(format_args!("note: {exchange}"));
+            }
         }
     }
 }

@@ -51,7 +51,6 @@ impl Wait {
         const SECONDS: f64 = 1e9;
         const MILLISECONDS: f64 = 1e12;
         let instant = match number(text) {
-            Some(far) if far * 1e3 >= i64::MAX as f64 => return Some(Self::lasting(LONGEST)),
             Some(ms) if ms >= MILLISECONDS => Timestamp::from_microseconds((ms * 1e3) as i64).ok(),
             Some(s) if s >= SECONDS => Timestamp::from_microseconds((s * 1e6) as i64).ok(),
             Some(s) => return duration(s).map(Self::lasting),
