@@ -218,18 +218,3 @@ fn a_model_that_a_body_names_beside_its_address_is_named_again() {
         assert_eq!(made.adjustments, [], "{family}");
     }
 }
-
-#[test]
-fn more_tools_than_the_api_takes_are_told_where_it_is_the_vendors_own() {
-    let tool = |n| json!({"type": "function", "function": {"name": format!("tool{n}")}});
-    let with = |n: usize| {
-        let mut body = question("gpt-4.1");
-        body["tools"] = (0..n).map(tool).collect();
-        body
-    };
-    assert_eq!(found(Family::OpenaiChat, &with(128)), []);
-    let limit = [("openai-chat/functions-limit", "/tools".to_owned())];
-    assert_eq!(found(Family::OpenaiChat, &with(129)), limit);
-    let vllm = Vendor::named("vllm").unwrap();
-    assert_eq!(lint(vllm, &with(129).to_string()).unwrap(), []);
-}

@@ -33,15 +33,10 @@ pub(super) fn check(fields: &Map, facts: &Facts, faults: &mut Faults) {
         }
         Some(_) => faults.add(&rules::TOOL, "/tools", "must be a list"),
     }
-    for name in ["functions", "tools"] {
-        // Servers that imitate the API may take more tools.
-        let is_limited = name == "functions" || facts.quirks.native;
-        if let Some(Value::Array(functions)) = fields.get(name)
-            && functions.len() > MOST_FUNCTIONS
-            && is_limited
-        {
-            faults.add(&rules::FUNCTIONS, format!("/{name}"), format!("{}", functions.len()));
-        }
+    if let Some(Value::Array(functions)) = fields.get("functions")
+        && functions.len() > MOST_FUNCTIONS
+    {
+        faults.add(&rules::FUNCTIONS, "/functions", format!("{}", functions.len()));
     }
 }
 
