@@ -1,9 +1,12 @@
 //! The builder: the steps, one after the other.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use interleaf_model::{Carried, Entry, Message, Prompt, Provenance, Requirements, Role, Tool};
+use interleaf_model::{
+    Carried, ContextKind, Entry, Message, Prompt, Provenance, Requirements, Role, Tool,
+};
 
 use crate::brief::Brief;
 use crate::carry::carry;
@@ -242,6 +245,8 @@ impl Making {
 /// What is told of each source.
 fn sources(brief: &Brief<'_>, draft: &Draft) -> Vec<SourceReport> {
     let shown = brief.memory.kept.map(|kept| kept.shown);
+    let news: BTreeMap<(&ContextKind, u32), u32> =
+        draft.news.iter().map(|new| ((&new.kind, new.nth), new.version)).collect();
     let told = |(at, (key, text)): (usize, (SourceKey, &ContextText))| {
         let now = &brief.allotted.context[at];
         let state = match () {
@@ -255,8 +260,7 @@ fn sources(brief: &Brief<'_>, draft: &Draft) -> Vec<SourceReport> {
                 Some(_) => SourceState::Shortened,
             },
         };
-        let new = draft.news.iter().rfind(|new| (&new.kind, new.nth) == (&key.0, key.1));
-        let version = new.map(|new| new.version).or_else(|| shown?.version(&key));
+        let version = news.get(&(&key.0, key.1)).copied().or_else(|| shown?.version(&key));
         let (authority, until, expired) = (text.authority(), text.until, text.expired.clone());
         Some(SourceReport { kind: key.0, nth: key.1, state, authority, version, until, expired })
     };

@@ -120,8 +120,8 @@ pub(crate) fn element((kind, nth): (&ContextKind, u32), version: u32, said: Said
     // Several sources of a kind are told apart. A name may end with a number of its own.
     match kind {
         _ if nth == 0 => {}
-        ContextKind::Other(_) => heading = format!("{heading} ({})", u64::from(nth) + 1),
-        _ => heading = format!("{heading} {}", u64::from(nth) + 1),
+        ContextKind::Other(_) => heading = format!("{heading} ({})", u64::from(nth) + 1).into(),
+        _ => heading = format!("{heading} {}", u64::from(nth) + 1).into(),
     }
     match said {
         Said::Whole(whole) => whole.under(&heading, tag),
@@ -136,20 +136,23 @@ pub(crate) fn element((kind, nth): (&ContextKind, u32), version: u32, said: Said
 
 /// What a context text says, without the heading that it may bring along.
 pub(crate) fn content<'a>(kind: &ContextKind, text: &'a str) -> &'a str {
-    text.strip_prefix(heading(kind).0.as_str()).unwrap_or(text).trim_matches('\n')
+    text.strip_prefix(&*heading(kind).0).unwrap_or(text).trim_matches('\n')
 }
 
 /// What stands before the name of a further source.
 const NAMED: &str = "## Agent Context: ";
 
-fn heading(kind: &ContextKind) -> (String, &'static str) {
-    match kind {
-        ContextKind::Role => ("## Agent Role Definition".to_owned(), "agent-role"),
-        ContextKind::Todo => ("## Agent TODO List".to_owned(), "agent-todo"),
-        ContextKind::Info => ("## Agent Useful Information".to_owned(), "agent-information"),
-        ContextKind::Notes => ("## Agent Folder Notes".to_owned(), "agent-notes"),
-        ContextKind::Other(name) => (format!("{NAMED}{}", name::shown(name)), "agent-context"),
-    }
+fn heading(kind: &ContextKind) -> (Cow<'static, str>, &'static str) {
+    let (heading, tag) = match kind {
+        ContextKind::Role => ("## Agent Role Definition", "agent-role"),
+        ContextKind::Todo => ("## Agent TODO List", "agent-todo"),
+        ContextKind::Info => ("## Agent Useful Information", "agent-information"),
+        ContextKind::Notes => ("## Agent Folder Notes", "agent-notes"),
+        ContextKind::Other(name) => {
+            return (format!("{NAMED}{}", name::shown(name)).into(), "agent-context");
+        }
+    };
+    (heading.into(), tag)
 }
 
 /// A text of a system message that stands in another role.

@@ -1,5 +1,7 @@
 //! A few requests of a session that go on from each other, told in figures.
 
+mod reckoned;
+
 use crate::{Cache, Match, Prompt, Rules, Stop, Used};
 
 /// One of the requests of a session that go on from each other.
@@ -18,6 +20,23 @@ pub struct Step<'a> {
     pub answer: u64,
     /// After how many tokens there are marks.
     pub marks: &'a [u64],
+}
+
+impl Step<'_> {
+    /// The last place up to which a cache that goes by marks would keep it. None: the cache goes
+    /// by something else, or there is no mark.
+    pub fn last_mark(&self, rules: &Rules) -> Option<u64> {
+        match rules.matches {
+            Match::Marks { implicit: true, .. } => Some(self.tokens),
+            Match::Marks { implicit: false, .. } => self.marks.iter().copied().max(),
+            Match::Prefix { .. } | Match::Units { .. } | Match::Slot { .. } => None,
+        }
+    }
+
+    /// Which of the requests before it the nth goes on from.
+    fn parent(&self, n: usize) -> Option<usize> {
+        self.after.or(n.checked_sub(1)).filter(|&after| after < n)
+    }
 }
 
 /// What each of these requests would take from a cache that saw the others before it.
@@ -39,13 +58,19 @@ pub fn last_used<const N: usize>(
     before: &[Step<'_>],
     last: [&Step<'_>; N],
 ) -> [Used; N] {
+    let lifetime = lifetime(rules, before.iter().chain(last));
+    if lifetime.is_none()
+        && let reckoned = last.map(|step| reckoned::used(rules, before, step))
+        && reckoned.iter().all(Option::is_some)
+    {
+        return reckoned.map(Option::unwrap_or_default);
+    }
     let cuts = cuts(rules.matches, before, &last);
     let mut trail = Trail {
         cuts: &cuts,
         came: Vec::with_capacity((before.len() + 1) * cuts.len()),
         prompt: Prompt::with_capacity(cuts.len()),
     };
-    let lifetime = lifetime(rules, before.iter().chain(last));
     let matches = matches(rules);
     let mut cache = Cache::new(Rules { lifetime, matches, ..rules.clone() });
     for (n, step) in before.iter().enumerate() {
@@ -125,7 +150,7 @@ impl Trail<'_> {
         let (start, n_cuts) = (self.came.len(), self.cuts.len());
         let own = u8::try_from(n).unwrap_or(NOTHING - 1);
         let n_own = self.n_upto(step.tokens + step.answer);
-        if let Some(after) = step.after.or(n.checked_sub(1)).filter(|&after| after < n) {
+        if let Some(after) = step.parent(n) {
             let n_shared = self.n_upto(step.shared).min(n_own);
             let shared = after * n_cuts..after * n_cuts + n_shared;
             self.came.extend_from_within(shared);

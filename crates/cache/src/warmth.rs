@@ -7,6 +7,9 @@ use crate::{Renewal, Rules};
 /// A small request is sent when this part of the lifetime is left.
 const MARGIN: u64 = 10;
 
+/// More than a quotient of two costs is wrong by.
+const ROUNDING: f64 = 1e-6;
+
 /// How warm a prefix is, and what keeping it so costs against losing it. Costs are in tokens of
 /// a prompt without a cache.
 ///
@@ -86,8 +89,10 @@ impl KeepAlive {
     fn of(lifetime: u64, idle: u64, (warm, cold): (f64, f64)) -> Self {
         let every = (lifetime - lifetime / MARGIN).max(1);
         let saving = (cold - warm).max(0.0);
-        // So many that one more would cost as much as a cold start, or more.
-        let most = (warm > 0.0).then(|| ((saving / warm).ceil() as u64).saturating_sub(1));
+        // One more would cost as much as a cold start, or more. A quotient that is whole may come
+        // out a little higher.
+        let most =
+            (warm > 0.0).then(|| ((saving / warm - ROUNDING).ceil() as u64).saturating_sub(1));
         Self {
             every,
             due_in: every.saturating_sub(idle),

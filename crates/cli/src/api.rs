@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::ValueHint::FilePath;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::NonEmptyStringValueParser;
 use interleaf::read::{self, Tools};
-use interleaf::wire::{Adjustment, CacheMarks, Family, Options, VENDORS, Vendor};
+use interleaf::wire::{Adjustment, CacheMarks, Family, Options, Vendor};
 use interleaf::{StoredAnswers, Target};
 
-pub(crate) use self::parser::{ApiParser, Form, FormParser};
+pub(crate) use self::parser::{ApiParser, Form, FormParser, VendorParser};
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::{Failure, printable};
 use crate::input::Input;
@@ -22,7 +22,7 @@ const API: &str = "API";
 #[derive(Debug, Args)]
 pub(crate) struct ApiArguments {
     /// Who serves the model [default: who made the API]
-    #[arg(long, value_name = "NAME", value_parser = vendor_parser(), help_heading = API)]
+    #[arg(long, value_name = "NAME", value_parser = VendorParser, help_heading = API)]
     pub(crate) vendor: Option<&'static Vendor>,
     /// Maximum number of tokens in the answer
     #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = API)]
@@ -36,13 +36,14 @@ pub(crate) struct ApiArguments {
     /// The name under which the vendor looks for a cached prefix; `none` for no name
     /// [default: the session's]
     #[arg(long, value_name = "NAME", help_heading = API)]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     cache_key: Option<String>,
     /// Write tools, calls and results as text, and read calls out of what the model says: for a
     /// model that calls no functions [default: as the model's row says]
     #[arg(long, help_heading = API)]
     text_tools: bool,
     /// Have the vendor keep its answers, and send only what is new after the last one, where
-    /// that can be
+    /// that can be; in a session
     #[arg(long, help_heading = API)]
     stored: bool,
     /// The tools that the model may call: a JSON list, in any API's form or ours
@@ -67,6 +68,15 @@ impl ApiArguments {
             ("--stored", self.stored),
         ];
         flags.into_iter().find(|&(_, given)| given).map(|(flag, _)| flag)
+    }
+
+    /// Refuses what only a session can be asked for.
+    pub(crate) fn of_no_session(&self) -> Result<(), Failure> {
+        match self.stored {
+            true => Err(Failure::new("--stored", "only a session has a last answer to go on from")
+                .hint("--session names one")),
+            false => Ok(()),
+        }
     }
 
     /// A body's own settings, and those of the flags over them.
@@ -145,10 +155,4 @@ pub(crate) fn change_text(change: &Adjustment) -> String {
         [] => change.kind.to_string(),
         pieces => format!("{:<24} {}", change.kind, pieces.join(" · ")),
     }
-}
-
-/// A vendor, by its name.
-pub(crate) fn vendor_parser() -> impl TypedValueParser<Value = &'static Vendor> {
-    PossibleValuesParser::new(VENDORS.iter().map(|vendor| vendor.name.as_str()))
-        .try_map(|name| Vendor::named(&name).ok_or("there is no such vendor"))
 }

@@ -99,15 +99,16 @@ pub(crate) struct AssemblyArguments {
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REPAIR)]
     summary: Option<PathBuf>,
     /// Send the summary in this role [default: system]
-    #[arg(long, value_name = "ROLE", requires = "summary", help_heading = REPAIR)]
+    #[arg(long, value_name = "ROLE", help_heading = REPAIR)]
     summary_role: Option<SummaryAs>,
     /// Where system messages go that come after the beginning: `head`, or `in_place`, as text
     /// where the target takes no system message [default: head]
     #[arg(long, value_name = "WHERE", help_heading = REPAIR)]
     system_messages: Option<SystemMessages>,
     /// For a call without a result: add a result that says none was recorded, or drop the call
-    #[arg(long, value_name = "WHAT", default_value = "make", help_heading = REPAIR)]
-    missing: Missing,
+    /// [default: make]
+    #[arg(long, value_name = "WHAT", help_heading = REPAIR)]
+    missing: Option<Missing>,
     /// Leave calls at the end open until their results come; there is no request until then
     #[arg(long, help_heading = REPAIR)]
     wait: bool,
@@ -175,6 +176,8 @@ pub(crate) struct Recipe {
     /// What counts the tokens of a session's requests.
     ledger: Option<Arc<Ledger>>,
     bound_thinking: bool,
+    /// Whether the request before is one that the session recorded.
+    is_of_session: bool,
 }
 
 /// A conversation to make a request of, and the session that it is of.
@@ -203,6 +206,7 @@ impl AssemblyArguments {
         if recipe.before.0.is_none() && recipe.before.1.is_none() {
             let agent = recipe.request.agent.name();
             recipe.before = session.previous(&loaded.conversation, agent)?;
+            recipe.is_of_session = true;
         }
         Ok(Source { loaded, session: Some(session) })
     }
@@ -210,6 +214,18 @@ impl AssemblyArguments {
     /// The flag that makes a request of another time, if one is given.
     pub(crate) fn not_for_sending(&self) -> Option<&'static str> {
         self.session.at.map(|_| "--at")
+    }
+
+    /// Whether calls at the end wait for their results: what is sent in a session waits for
+    /// them unless the flags say what they get.
+    pub(crate) fn open_block(&self) -> OpenBlock {
+        let goes_on = self.missing.is_some() && !self.wait;
+        if goes_on { OpenBlock::Mend } else { OpenBlock::Wait }
+    }
+
+    /// Whether thinking is bound to what stands before it.
+    pub(crate) fn binds_thinking(&self) -> Option<bool> {
+        self.bound_thinking.then_some(true)
     }
 
     /// Messages to treat as pinned.
@@ -229,6 +245,10 @@ impl AssemblyArguments {
             let rule = "thinking is held against an earlier request: give --previous or --session";
             return Err(Failure::new("--bound-thinking", rule));
         }
+        if self.summary_role.is_some() && self.summary.is_none() && self.session.session.is_none() {
+            let rule = "there is no summary: give --summary, or a --session that has one";
+            return Err(Failure::new("--summary-role", rule));
+        }
         let before = self.previous.as_ref().map(|path| read_previous(path, limit));
         let summary = self.summary.as_ref().map(|path| read_summary(path, limit));
         Ok(Recipe {
@@ -239,6 +259,7 @@ impl AssemblyArguments {
             model: self.model.clone(),
             ledger: None,
             bound_thinking: self.bound_thinking,
+            is_of_session: false,
         })
     }
 
@@ -316,8 +337,8 @@ impl AssemblyArguments {
         request.carrier = self.carrier.unwrap_or_default();
         request.system_messages = self.system_messages.unwrap_or_default();
         request.missing_result = match self.missing {
-            Missing::Make => MissingResult::Make,
-            Missing::Drop => MissingResult::DropCall,
+            Some(Missing::Make) | None => MissingResult::Make,
+            Some(Missing::Drop) => MissingResult::DropCall,
         };
         request.open_block = if self.wait { OpenBlock::Wait } else { OpenBlock::Mend };
         request.summary_role = match self.summary_role {
@@ -349,6 +370,7 @@ impl Recipe {
         single.previous = self.before.0.as_ref();
         single.sent = self.before.1.as_deref();
         single.bound_thinking = self.bound_thinking;
+        single.trusts_thinking = self.is_of_session;
         let preview = single.preview(target).map_err(|e| Failure::session(&loaded.name, &e))?;
         Ok(Made { preview, limit: recipe.budget.map(|budget| budget.limit()) })
     }
@@ -374,8 +396,21 @@ impl Recipe {
                 self.ledger = Some(session.ledger(&target.options.model)?);
                 session.keyed(&target, self.request.agent.name()).map(Some)
             }
-            (target, _) => Ok(target),
+            (None, Some(session)) => {
+                // Nobody is named: whoever was asked last is likely to be asked again.
+                let last = session.ask(session.session.last_target()).ok();
+                if let (Some(last), None) = (last, &self.model) {
+                    self.ledger = Some(session.ledger(&last.options.model)?);
+                }
+                Ok(None)
+            }
+            (target, None) => Ok(target),
         }
+    }
+
+    /// Has tokens counted as those of this model, unless a flag names another.
+    pub(crate) fn count_for(&mut self, model: &str) {
+        self.model.get_or_insert_with(|| model.to_owned());
     }
 
     /// What the flags say, and what the conversation brings with it.

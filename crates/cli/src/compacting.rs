@@ -20,17 +20,17 @@ const COMPACTION: &str = "Compaction";
 #[derive(Debug, Args)]
 pub(crate) struct CompactingArguments {
     /// Compact the session when its window is 80 % full, or the API finds the request too long
-    #[arg(long, requires = "session", help_heading = COMPACTION)]
+    #[arg(long, requires = "session", conflicts_with = "file", help_heading = COMPACTION)]
     compact: bool,
     /// The same at another fill, from 0 to 1, such as 0.6
-    #[arg(long, value_name = "FILL", requires = "session", help_heading = COMPACTION)]
+    #[arg(long, value_name = "FILL", requires = "session", conflicts_with = "file", help_heading = COMPACTION)]
     compact_at: Option<f64>,
     /// The same by a policy: a JSON file, as docs/compaction.md says
     #[arg(long, value_name = "PATH", value_hint = FilePath, requires = "session")]
-    #[arg(help_heading = COMPACTION)]
+    #[arg(conflicts_with = "file", help_heading = COMPACTION)]
     compact_policy: Option<PathBuf>,
     /// The model that writes the summary [default: the one that is asked]
-    #[arg(long, value_name = "VENDOR:MODEL", requires = "session", help_heading = COMPACTION)]
+    #[arg(long, value_name = "VENDOR:MODEL", requires = "session", conflicts_with = "file", help_heading = COMPACTION)]
     compact_writer: Option<String>,
 }
 

@@ -48,20 +48,45 @@ impl DestinationArguments {
                 return Err(Failure::new("--vendor", rule));
             }
         };
-        if let (None, Some(flag)) = (vendor, self.api.given()) {
-            let rule = "the neutral form has no place for it; name an API with --to";
-            return Err(Failure::new(flag, rule));
+        if assembly.session.session.is_none() {
+            self.api.of_no_session()?;
         }
         let tools = self.api.tools(limit)?;
         Ok(Destination { arguments: self, model: assembly.model.as_deref(), vendor, tools })
+    }
+
+    /// The same, for what may stay in neutral form.
+    pub(crate) fn read_any<'a>(
+        &'a self,
+        assembly: &'a AssemblyArguments,
+        limit: ByteCount,
+    ) -> Result<Destination<'a>, Failure> {
+        let destination = self.read(assembly, limit)?;
+        match (destination.vendor, self.api.given()) {
+            (None, Some(flag)) => {
+                let rule = "the neutral form has no place for it; name an API with --to";
+                Err(Failure::new(flag, rule))
+            }
+            _ => Ok(destination),
+        }
+    }
+
+    /// Whether a request in neutral form is asked for, which nobody can be sent.
+    pub(crate) fn is_neutral(&self) -> bool {
+        matches!(self.to, Some(Form::Neutral))
     }
 }
 
 impl Destination<'_> {
     /// Whom a conversation's request asks; nobody, if it is in neutral form.
     pub(crate) fn of(&self, loaded: &Loaded) -> Option<interleaf::Target> {
+        self.vendor.map(|vendor| self.at(vendor.clone(), loaded))
+    }
+
+    /// The same, of a vendor that no flag names.
+    pub(crate) fn at(&self, vendor: Vendor, loaded: &Loaded) -> interleaf::Target {
         let options = self.arguments.api.options(&loaded.options, self.model);
-        self.vendor.map(|vendor| self.arguments.api.target(vendor.clone(), options))
+        self.arguments.api.target(vendor, options)
     }
 }
 

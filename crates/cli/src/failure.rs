@@ -144,15 +144,26 @@ impl Failure {
 
     /// Prints the failure for a person.
     pub(crate) fn print(&self) {
-        let text = self.text();
-        let red = AnsiColor::Red.on_default().bold();
-        let mut stderr = anstream::stderr().lock();
-        // There is nobody left to tell if this fails.
-        let _ = writeln!(stderr, "{red}error:{red:#} {text}");
+        print_error(&self.text());
         if let Some(hint) = &self.hint {
             let bold = Style::new().bold();
-            let _ = writeln!(stderr, "{bold}hint:{bold:#} {}", hide_passwords(&printable(hint)));
+            let hint = printable(hint);
+            let _ = writeln!(anstream::stderr(), "{bold}hint:{bold:#} {}", hide_passwords(&hint));
         }
+    }
+}
+
+fn print_error(text: &str) {
+    let red = AnsiColor::Red.on_default().bold();
+    // There is nobody left to tell if this fails.
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {text}");
+}
+
+impl Failure {
+    /// Ends the program at once.
+    pub(crate) fn end(&self) -> ! {
+        self.print();
+        std::process::exit(i32::from(self.fault as u8))
     }
 }
 
@@ -177,11 +188,14 @@ impl From<io::Error> for Stop {
 
 /// Says what is wrong with the arguments, or helps, and ends the program.
 pub(crate) fn refuse(error: &clap::Error) -> ! {
-    let text = error.render().ansi().to_string();
-    match error.use_stderr() {
-        // The arguments may hold the address of a store, or anything else.
-        true => drop(write!(anstream::stderr(), "{}", hide_passwords(&shown_lines(&text)))),
-        false => drop(error.print()),
+    if error.use_stderr() {
+        // The arguments may hold the address of a store, a key, or anything else. Without the
+        // parser's colors, their words begin and end as anywhere.
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error:").unwrap_or(&text).trim_end();
+        print_error(&hide_passwords(&shown_lines(text.trim_start())));
+    } else {
+        drop(error.print());
     }
     std::process::exit(error.exit_code())
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::conversation::Conversation;
-use interleaf::model::Tool;
+use interleaf::model::{Message, Tool};
 use interleaf::read::{self, Reading, Renamed, Tools};
 use interleaf::wire::{Family, Options};
 
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, printable};
 use crate::output::say;
+use crate::until;
 
 /// What stands for standard input in place of a file.
 const STANDARD_INPUT: &str = "-";
@@ -38,6 +39,22 @@ pub(crate) struct Loaded {
     pub(crate) family: Option<Family>,
     /// The names of a request body's fields that are no part of the conversation.
     pub(crate) rest: Vec<String>,
+}
+
+/// The conversation that begins with a question.
+pub(crate) fn question(text: &str) -> Result<Loaded, Failure> {
+    let mut conversation = Conversation::new();
+    let name = "--user".to_owned();
+    let asked = conversation.append(Message::user(text));
+    asked.map_err(|e| Failure::conversation(&name, &e))?;
+    Ok(Loaded {
+        name,
+        conversation,
+        tools: [].into(),
+        options: Options::default(),
+        family: None,
+        rest: Vec::new(),
+    })
 }
 
 /// Reads a conversation from a file or from standard input.
@@ -162,14 +179,16 @@ impl Iterator for InputLines {
 
 /// Reads a file, or standard input if `path` is `-`, whatever is in it.
 pub(crate) fn read_bytes(path: &Path, limit: ByteCount) -> Result<(String, Vec<u8>), Failure> {
-    if path.as_os_str() == STANDARD_INPUT {
-        let name = "<stdin>".to_owned();
+    let is_input = path.as_os_str() == STANDARD_INPUT;
+    let name = if is_input { "<stdin>".to_owned() } else { path.display().to_string() };
+    if is_input {
         take_standard_input()?;
-        let bytes = read_up_to(io::stdin().lock(), &name, limit)?;
-        return Ok((name, bytes));
     }
-    let name = path.display().to_string();
-    let bytes = read_file(path, &name, limit)?;
+    let (path, file) = (path.to_owned(), name.clone());
+    let bytes = until::read(&name, move || match is_input {
+        true => read_up_to(io::stdin().lock(), &file, limit),
+        false => read_file(&path, &file, limit),
+    })?;
     Ok((name, bytes))
 }
 

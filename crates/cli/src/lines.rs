@@ -13,12 +13,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
-use anstyle::Style;
 use interleaf::conversation::{Batch, Conversation, PINNED, Scope};
 use interleaf::model::{Message, Role, Status, notation, plural};
 use serde::Serialize;
 
 use crate::failure::printable;
+use crate::ink::Ink;
 use crate::output::{Output, Palette};
 
 /// What a message gets, however little the width leaves.
@@ -183,7 +183,7 @@ impl<'a> Lines<'a> {
 }
 
 /// A text in a style; white space needs none.
-pub(crate) fn paint(style: Style, text: &str) -> String {
+pub(crate) fn paint(style: Ink, text: &str) -> String {
     match text.trim().is_empty() {
         true => text.to_owned(),
         false => format!("{style}{text}{style:#}"),

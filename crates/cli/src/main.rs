@@ -17,6 +17,7 @@ mod input;
 mod open;
 mod save;
 mod stopped;
+mod until;
 
 mod assembly;
 mod destination;
@@ -27,6 +28,7 @@ mod compacting;
 mod plain;
 mod reach;
 
+mod ink;
 mod lines;
 mod output;
 mod report_table;

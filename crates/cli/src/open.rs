@@ -22,6 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::Failure;
 use crate::input::Loaded;
+use crate::until;
 
 /// Which store is used when the user names none.
 const STORE_VARIABLE: &str = "INTERLEAF_STORE";
@@ -39,10 +40,10 @@ pub(crate) struct SessionArguments {
     #[arg(long, value_name = "ID", help_heading = SESSION)]
     pub(crate) session: Option<String>,
     /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
-    #[arg(long, value_name = "URL", requires = "session", help_heading = SESSION)]
+    #[arg(long, value_name = "URL", requires = "session", conflicts_with = "file", help_heading = SESSION)]
     store: Option<String>,
     /// The session as it was when it had this many events
-    #[arg(long, value_name = "SEQ", requires = "session", help_heading = SESSION)]
+    #[arg(long, value_name = "SEQ", requires = "session", conflicts_with = "file", help_heading = SESSION)]
     pub(crate) at: Option<u64>,
 }
 
@@ -91,13 +92,20 @@ impl OpenStore {
                 .hint("`interleaf sessions new` and `import` make one; --store names another"));
         }
         let runtime = runtime(subject)?;
-        let store = runtime.block_on(store::open(url)).map_err(|e| Failure::store(subject, &e))?;
+        let store = runtime
+            .block_on(until::wait(subject, store::open(url)))
+            .map_err(|e| Failure::store(subject, &e))?;
         Ok(Self { store, runtime })
     }
 
-    /// Waits for an answer.
+    /// Waits for an answer, however long that takes.
     pub(crate) fn wait<F: Future>(&self, answer: F) -> F::Output {
         self.runtime.block_on(answer)
+    }
+
+    /// Waits for what a store answers, as long as the command may take.
+    pub(crate) fn in_time<F: Future>(&self, subject: &str, answer: F) -> F::Output {
+        self.wait(until::wait(subject, answer))
     }
 
     /// What a store answers.
@@ -105,7 +113,7 @@ impl OpenStore {
         &self,
         answer: impl Future<Output = Result<T, store::Error>>,
     ) -> Result<T, Failure> {
-        self.wait(answer).map_err(|e| Failure::store("", &e))
+        self.in_time("", answer).map_err(|e| Failure::store("", &e))
     }
 
     /// What the library answers.
@@ -113,12 +121,12 @@ impl OpenStore {
         &self,
         answer: impl Future<Output = Result<T, interleaf::Error>>,
     ) -> Result<T, Failure> {
-        self.wait(answer).map_err(|e| Failure::session("", &e))
+        self.in_time("", answer).map_err(|e| Failure::session("", &e))
     }
 
     /// The session of this id, or the only one whose id begins so.
     pub(crate) fn find(&self, asked: &str) -> Result<SessionId, Failure> {
-        self.wait(Session::find(&*self.store, asked)).map_err(|e| {
+        self.in_time(asked, Session::find(&*self.store, asked)).map_err(|e| {
             let failure = Failure::session(asked, &e);
             match e.input_fault().is_some_and(|fault| fault.hint().is_none()) {
                 true => failure.hint("`interleaf sessions ls` lists them"),
@@ -146,7 +154,8 @@ impl OpenSession {
         &self,
         answer: impl Future<Output = Result<T, interleaf::Error>>,
     ) -> Result<T, Failure> {
-        self.opened.wait(answer).map_err(|e| Failure::session(&self.name(), &e))
+        let name = self.name();
+        self.opened.in_time(&name, answer).map_err(|e| Failure::session(&name, &e))
     }
 
     /// The conversation as other commands read one from a file.

@@ -7,8 +7,10 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use interleaf::model::{Role, shown_lines, shown_speech};
+use interleaf::model::{Role, shown_speech};
 use serde::Serialize;
+
+use crate::ink::{Ink, screened};
 
 /// The width of a line where no terminal says another.
 const DEFAULT_WIDTH: usize = 100;
@@ -23,14 +25,14 @@ pub(crate) struct Output {
 /// The styles; all plain where there are no colors.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Palette {
-    pub(crate) dim: Style,
-    pub(crate) heading: Style,
-    pub(crate) mark: Style,
-    pub(crate) fault: Style,
-    system: Style,
-    user: Style,
-    assistant: Style,
-    tool: Style,
+    pub(crate) dim: Ink,
+    pub(crate) heading: Ink,
+    pub(crate) mark: Ink,
+    pub(crate) fault: Ink,
+    system: Ink,
+    user: Ink,
+    assistant: Ink,
+    tool: Ink,
 }
 
 impl Palette {
@@ -44,19 +46,19 @@ impl Palette {
 
     fn colored() -> Self {
         Self {
-            dim: Style::new().dimmed(),
-            heading: Style::new().bold(),
-            mark: AnsiColor::Yellow.on_default().bold(),
-            fault: AnsiColor::Red.on_default().bold(),
-            system: AnsiColor::Magenta.on_default().bold(),
-            user: AnsiColor::Green.on_default().bold(),
-            assistant: AnsiColor::Cyan.on_default().bold(),
-            tool: AnsiColor::Blue.on_default().bold(),
+            dim: Style::new().dimmed().into(),
+            heading: Style::new().bold().into(),
+            mark: AnsiColor::Yellow.on_default().bold().into(),
+            fault: AnsiColor::Red.on_default().bold().into(),
+            system: AnsiColor::Magenta.on_default().bold().into(),
+            user: AnsiColor::Green.on_default().bold().into(),
+            assistant: AnsiColor::Cyan.on_default().bold().into(),
+            tool: AnsiColor::Blue.on_default().bold().into(),
         }
     }
 
     /// The style of a role's letter.
-    pub(crate) fn role(&self, role: Role) -> Style {
+    pub(crate) fn role(&self, role: Role) -> Ink {
         match role {
             Role::System => self.system,
             Role::User => self.user,
@@ -88,7 +90,7 @@ impl Output {
 
     /// Lines for people. What somebody put into them does nothing to the screen.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(shown_lines(text).as_bytes())
+        self.out.write_all(screened(text).as_bytes())
     }
 
     /// A line about the messages, not of them. It starts with `#`, which whoever
@@ -193,7 +195,7 @@ impl JsonObject<'_> {
 /// Tells the user something beside the output.
 pub(crate) fn say(text: impl fmt::Display) {
     // A closed standard error is no reason to stop.
-    let _ = writeln!(io::stderr(), "{}", shown_lines(&text.to_string()));
+    let _ = writeln!(io::stderr(), "{}", screened(&text.to_string()));
 }
 
 /// Shows how far something is, where a person looks on.

@@ -1,29 +1,33 @@
 //! How an API is reached: address, keys, time-outs, tries, and who else is asked.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::ValueHint::FilePath;
+use clap::builder::NonEmptyStringValueParser;
 use interleaf::Target;
-use interleaf::model::Finish;
-use interleaf::wire::Vendor;
+use interleaf::model::{Finish, Reply, Spent};
+use interleaf::wire::{ApiErrorKind, Vendor};
 use interleaf_transport::{
-    Answer, Error, ErrorKind, KeySource, Rates, Retries, Timeouts, Transport, by_environment,
+    Amount, Answer, Error, ErrorKind, KeySource, Limit, Rates, Retries, Timeouts, Transport,
+    address_variable, by_environment,
 };
 
 use crate::failure::{Failure, Fault, printable};
+use crate::until;
 
 pub(crate) const REACH: &str = "Transport";
 
 /// How an API is reached, as the user wrote it.
 #[derive(Debug, Args)]
 pub(crate) struct ReachArguments {
-    /// The address of the vendor's API [default: the vendor's own]
-    #[arg(long, value_name = "URL", help_heading = REACH)]
+    /// The address of the vendor's API, with its version (`…/v1`) [default: the vendor's own]
+    #[arg(long, value_name = "URL", help_heading = REACH, value_parser = text())]
     base_url: Option<String>,
     /// The environment variable that holds the key [default: the vendor's own]
-    #[arg(long, value_name = "VAR", help_heading = REACH)]
+    #[arg(long, value_name = "VAR", help_heading = REACH, value_parser = text())]
     key_env: Option<String>,
     /// A file that holds the key and nothing else
     #[arg(long, value_name = "PATH", value_hint = FilePath, help_heading = REACH)]
@@ -31,9 +35,10 @@ pub(crate) struct ReachArguments {
     key_file: Option<PathBuf>,
     /// A command that prints the key, or JSON with a token and its lifetime
     #[arg(long, value_name = "CMD", conflicts_with_all = ["key_env", "key_file"])]
-    #[arg(help_heading = REACH)]
+    #[arg(help_heading = REACH, value_parser = text())]
     key_command: Option<String>,
-    /// Seconds for everything: making the request, all tries, the answer [default: 3600]
+    /// Seconds for everything: reading, a store that is held, all tries, the answer
+    /// [default: 3600]
     #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
     timeout: Option<Duration>,
     /// Seconds until the connection stands [default: 10]
@@ -45,9 +50,9 @@ pub(crate) struct ReachArguments {
     /// Seconds between two pieces of the answer [default: 120]
     #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = REACH)]
     idle_timeout: Option<Duration>,
-    /// How often to try again after a failure that may pass
-    #[arg(long, value_name = "N", default_value_t = 4, help_heading = REACH)]
-    retries: u32,
+    /// How often to try again after a failure that may pass [default: 4]
+    #[arg(long, value_name = "N", help_heading = REACH)]
+    retries: Option<u32>,
     /// What a million tokens cost: INPUT/OUTPUT, or with the cache INPUT/READ/WRITE/OUTPUT
     /// [default: the list price, where it is known]
     #[arg(long, value_name = "PRICES", help_heading = REACH)]
@@ -57,6 +62,27 @@ pub(crate) struct ReachArguments {
 }
 
 impl ReachArguments {
+    /// Bounds all that the command reads and waits for.
+    pub(crate) fn begin(&self) {
+        until::set(self.began, self.timeout.or(Timeouts::default().total));
+    }
+
+    /// The first flag that is about asking a model, if one is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--base-url", self.base_url.is_some()),
+            ("--key-env", self.key_env.is_some()),
+            ("--key-file", self.key_file.is_some()),
+            ("--key-command", self.key_command.is_some()),
+            ("--connect-timeout", self.connect_timeout.is_some()),
+            ("--first-byte-timeout", self.first_byte_timeout.is_some()),
+            ("--idle-timeout", self.idle_timeout.is_some()),
+            ("--retries", self.retries.is_some()),
+            ("--price", self.price.is_some()),
+        ];
+        flags.into_iter().find(|&(_, given)| given).map(|(flag, _)| flag)
+    }
+
     /// The target at the address that the flags name, or the variable of the vendor's SDK.
     pub(crate) fn at_address(&self, mut target: Target) -> Target {
         target.vendor = match &self.base_url {
@@ -73,8 +99,8 @@ impl ReachArguments {
         timeouts.connect = self.connect_timeout.or(timeouts.connect);
         timeouts.first_byte = self.first_byte_timeout.or(timeouts.first_byte);
         timeouts.idle = self.idle_timeout.or(timeouts.idle);
-        let mut builder =
-            Transport::builder().timeouts(timeouts).retries(Retries::at_most(self.retries));
+        let retries = self.retries.map_or_else(Retries::default, Retries::at_most);
+        let mut builder = Transport::builder().timeouts(timeouts).retries(retries);
         let file = self.key_file.clone().map(KeySource::File);
         let command = self.key_command.clone().map(KeySource::Command);
         let source = self.key_env.clone().map(KeySource::Variable).or(file).or(command);
@@ -103,27 +129,36 @@ impl ReachArguments {
         if answer.reply.finish == Finish::Length {
             lines.push("cut: the answer came to its limit of tokens (--max-tokens)".to_owned());
         }
+        if answer.reply.finish == Finish::ContentFilter {
+            lines.push("cut: a filter of the API's stopped the answer".to_owned());
+        }
         if let Some(call) = answer.reply.cut_call() {
             let id = printable(call.id.as_str());
             lines.push(format!("cut: the call {id} broke off, and is not to be run"));
         }
         let remarks = answer.reply.remarks().into_iter();
         lines.extend(remarks.map(|remark| format!("note: {}", printable(&remark))));
-        let Some(spent) = answer.spent else {
-            lines.push("usage: not reported, or not readable".to_owned());
-            return lines;
-        };
-        lines.push(format!("usage: {spent}"));
-        if let Some(expected) = answer.expected_read() {
-            let read = spent.read;
-            lines.push(format!("cache: {expected} tokens expected to be read, {read} reported"));
-        }
-        lines.push(match answer.price {
-            Some(price) => format!("price: {price}"),
-            None => "price: unknown (--price sets what tokens cost)".to_owned(),
-        });
+        lines.extend(usage(&answer.reply, answer.price, answer.expected_read()));
         lines
     }
+}
+
+/// What an answer took and cost. Of one that broke off, the last count was never told.
+pub(crate) fn usage(reply: &Reply, price: Option<Amount>, expected: Option<u64>) -> Vec<String> {
+    let Some(spent) = reply.usage.map(Spent::from) else {
+        return vec!["usage: not reported, or not readable".to_owned()];
+    };
+    let at_least = if reply.finish == Finish::Cut { "at least " } else { "" };
+    let mut lines = vec![format!("usage: {at_least}{spent}")];
+    if let Some(expected) = expected {
+        lines
+            .push(format!("cache: {expected} tokens expected to be read, {} reported", spent.read));
+    }
+    lines.push(match price {
+        Some(price) => format!("price: {at_least}{price}"),
+        None => "price: unknown (--price sets what tokens cost)".to_owned(),
+    });
+    lines
 }
 
 /// Another model with the settings of a target, written VENDOR:MODEL. Of the same vendor, it is
@@ -153,12 +188,41 @@ impl Failure {
             ErrorKind::Key | ErrorKind::Request => failure,
             _ => failure.of(Fault::Api),
         };
-        match (error.kind(), error.advice()) {
-            (ErrorKind::Key, _) => failure.hint("--key-env, --key-file or --key-command give one"),
-            (_, Some(advice)) => failure.hint(advice),
-            (_, None) => failure,
+        match (error.advice(), flags(error)) {
+            (Some(advice), Some(flags)) => failure.hint(format!("{advice} ({flags})")),
+            (Some(hint), None) => failure.hint(hint),
+            (None, Some(flags)) => failure.hint(flags),
+            (None, None) => failure,
         }
     }
+}
+
+/// The flags that may help.
+fn flags(error: &Error) -> Option<Cow<'static, str>> {
+    if error.kind() == ErrorKind::Request && error.message().contains("base") {
+        let variable = Vendor::named(error.vendor()).map(address_variable);
+        let or = variable.map_or_else(String::new, |name| format!(", or the variable {name}"));
+        return Some(format!("--base-url sets the address{or}").into());
+    }
+    Some(Cow::Borrowed(match error.kind() {
+        ErrorKind::Key => "--key-env, --key-file or --key-command give one",
+        ErrorKind::Connect | ErrorKind::Redirect => "--base-url",
+        ErrorKind::Timeout(Limit::Connect) => "--connect-timeout",
+        ErrorKind::Timeout(Limit::FirstByte) => "--stream, --first-byte-timeout",
+        ErrorKind::Timeout(Limit::Idle) => "--idle-timeout",
+        ErrorKind::Timeout(Limit::Total) => "--timeout",
+        ErrorKind::Api(ApiErrorKind::RateLimited) => "--retries",
+        ErrorKind::Api(ApiErrorKind::Overloaded | ApiErrorKind::Server) => "--fallback",
+        ErrorKind::Api(ApiErrorKind::TooLong { .. }) => "--window; in a session --compact",
+        ErrorKind::Api(ApiErrorKind::Authentication) => "--key-env, --key-file, --key-command",
+        ErrorKind::Api(ApiErrorKind::NotFound) => "--model, --base-url",
+        _ => return None,
+    }))
+}
+
+/// A text that says something.
+fn text() -> NonEmptyStringValueParser {
+    NonEmptyStringValueParser::new()
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -122,9 +122,11 @@ impl ReportTable<'_> {
         if let Some(order) = &report.tool_order {
             self.remark(&mut out, &order.to_string());
         }
-        if let Some(stable) = &report.stable_prefix {
+        // Where the last request is at hand, it is told by its bytes, tools and all.
+        let is_told = self.made.preview.impact.is_some();
+        if let Some(stable) = report.stable_prefix.as_ref().filter(|_| !is_told) {
             let total = self.made.preview.entries().len();
-            let all = report.tokens.as_ref().map(Tokens::total);
+            let all = report.tokens.as_ref().map(|tokens| tokens.total() - tokens.tools);
             let api = self.made.preview.body.is_some();
             self.remark(&mut out, &stable_text(stable, total, all, api));
         }

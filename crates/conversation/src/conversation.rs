@@ -470,6 +470,14 @@ impl Conversation {
         self.batches.len().saturating_sub(1) as u32
     }
 
+    /// Whether all that was visible at the end of a batch stands at the beginning of the view: what
+    /// was done since took nothing of it, or was rolled back.
+    pub fn goes_on_from(&self, batch: u32) -> bool {
+        let end = self.batches.get(batch as usize).and_then(|batch| batch.end.as_ref());
+        let view = self.view.indices();
+        end.is_none_or(|end| view.iter().take(end.view.len()).eq(end.view.iter()))
+    }
+
     /// The token counters of the main agent.
     pub fn usage(&self) -> &Counters {
         &self.usage

@@ -61,7 +61,7 @@ impl Family for Anthropic {
             404 => "not_found_error",
             413 => "request_too_large",
             429 => "rate_limit_error",
-            504 => "timeout_error",
+            408 | 504 => "timeout_error",
             529 => "overloaded_error",
             500.. => "api_error",
             _ => "invalid_request_error",

@@ -74,7 +74,12 @@ impl Exchange {
 /// One line: the address, the status, and what it took or why it was refused.
 impl fmt::Display for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.number, self.line, self.status)?;
+        write!(f, "{} {}", self.number, self.line)?;
+        match (self.status, self.end) {
+            (0, End::Open) => return f.write_str(" not answered"),
+            (0, _) => return f.write_str(" the client left before the answer"),
+            (status, _) => write!(f, " {status}")?,
+        }
         if let Some(refusal) = &self.refusal {
             write!(f, " {}: {}", refusal.rule, refusal.message)?;
         }

@@ -59,14 +59,20 @@ pub struct Planned {
     pub fault: Fault,
 }
 
-/// A fault that cannot be read.
+/// A fault that cannot be read, and the rule that it breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadFault(String);
 
+impl BadFault {
+    fn of(text: &str) -> Self {
+        let known = "a status, overflow, slow, stall, cut, malformed, content-type, truncate";
+        Self(format!("{text}: a fault is one of {known}, as in `2=cut:at=100`"))
+    }
+}
+
 impl fmt::Display for BadFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = "a status, overflow, slow, stall, cut, malformed, content-type, truncate";
-        write!(f, "{}: a fault is one of {known}, as in `2=cut:at=100`", self.0)
+        f.write_str(&self.0)
     }
 }
 
@@ -83,7 +89,7 @@ impl FromStr for Fault {
     type Err = BadFault;
 
     fn from_str(text: &str) -> Result<Self, BadFault> {
-        let bad = || BadFault(text.to_owned());
+        let bad = || BadFault::of(text);
         let mut words = text.trim().split(':');
         let name = words.next().unwrap_or_default();
         let mut given = Vec::new();
@@ -122,10 +128,13 @@ impl FromStr for Planned {
     type Err = BadFault;
 
     fn from_str(text: &str) -> Result<Self, BadFault> {
-        let bad = || BadFault(text.to_owned());
+        let bad = || BadFault::of(text);
         match text.split_once('=') {
             Some((nth, fault)) if nth.bytes().all(|b| b.is_ascii_digit()) => {
                 let nth = nth.parse().map_err(|_| bad())?;
+                if nth == 0 {
+                    return Err(BadFault(format!("{text}: requests are counted from 1")));
+                }
                 Ok(Self { nth: Some(nth), fault: fault.parse()? })
             }
             _ => Ok(Self { nth: None, fault: text.parse()? }),

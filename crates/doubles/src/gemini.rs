@@ -67,7 +67,7 @@ impl Family for Gemini {
             404 => "NOT_FOUND",
             429 => "RESOURCE_EXHAUSTED",
             503 | 529 => "UNAVAILABLE",
-            504 => "DEADLINE_EXCEEDED",
+            408 | 504 => "DEADLINE_EXCEEDED",
             500.. => "INTERNAL",
             _ => "INVALID_ARGUMENT",
         };

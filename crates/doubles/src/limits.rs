@@ -31,6 +31,7 @@ pub(crate) fn status(api: Api, status: u16) -> Refusal {
         (Api::Bedrock, 500..) => {
             "The system encountered an unexpected error during processing. Try your request again."
         }
+        (_, 408) => "The request timed out. Please try again.",
         (_, 429) => "Rate limit reached for requests. Please try again later.",
         (_, 503 | 529) => {
             "That model is currently overloaded with other requests. You can retry your request."

@@ -100,6 +100,7 @@ pub(crate) fn generation(model: &str) -> f64 {
 
 pub(crate) fn refused(refusal: &Refusal) -> Value {
     let kind = match refusal.status {
+        408 => "timeout",
         429 => "requests",
         500.. => "server_error",
         _ => "invalid_request_error",

@@ -143,12 +143,16 @@ async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response {
         exchange.api = route.as_ref().map(Route::api);
         exchange.fault = fault.clone();
     });
+    let leaving = Leaving { inner: &inner, number };
+    // A client that leaves is noticed once its request was read.
+    let body = to_bytes(body, MOST_BYTES).await;
     if let Some(Fault::Slow(lasts)) = fault {
         tokio::time::sleep(lasts).await;
     }
+    std::mem::forget(leaving);
     let asks =
         Asks { inner: &inner, number, headers: &parts.headers, path, query, fault: fault.as_ref() };
-    let reply = match (route, to_bytes(body, MOST_BYTES).await) {
+    let reply = match (route, body) {
         (None, _) => {
             Err(Refusal::with_status(404, format!("Unknown request URL: {line}.")).rule("address"))
         }
@@ -160,6 +164,18 @@ async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response {
     match reply {
         Ok(reply) => send(&inner, number, api, reply, fault.as_ref()),
         Err(refusal) => refuse(&inner, number, api, refusal),
+    }
+}
+
+/// Notes, when it is dropped, that a client left before its answer began.
+struct Leaving<'a> {
+    inner: &'a Inner,
+    number: u64,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.inner.note(self.number, |exchange| exchange.end = End::Left);
     }
 }
 
@@ -324,7 +340,7 @@ impl Asks<'_> {
         if let Some(id) = body["previous_response_id"].as_str() {
             let (_, before) = stored.get(id).ok_or_else(|| {
                 let message = format!("Previous response with id '{id}' not found.");
-                let refusal = Refusal::with_status(404, message).at("previous_response_id");
+                let refusal = Refusal::new(message).at("previous_response_id");
                 refusal.code("previous_response_not_found").rule("previous_response")
             })?;
             let mut items = before.clone();

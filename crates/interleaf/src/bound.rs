@@ -65,7 +65,8 @@ fn said(message: &Message) -> Option<Message> {
     Some(Message { id: MessageId::default(), at: None, origin: Origin::Main, body, extra })
 }
 
-fn thinks(message: &Message) -> bool {
+/// Whether a message holds thinking.
+pub(crate) fn thinks(message: &Message) -> bool {
     match &message.body {
         Body::Assistant(parts) => {
             parts.iter().any(|part| matches!(part, AssistantPart::Thinking(_)))

@@ -103,7 +103,7 @@ pub struct Place {
     pub byte_before: u64,
     /// How many tokens stand before it.
     pub token: u64,
-    /// The index of the message in the request; in the head, 0.
+    /// The index of the message in the request; before the messages, 0.
     pub message: usize,
     /// That message, unless what was sent before went on and this request ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -231,6 +231,9 @@ pub struct Cost {
     pub unbroken: f64,
     /// Reads are told in steps of this many tokens.
     pub step: u64,
+    /// Whether nothing of it is kept, since the cache keeps no prompts that are so short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub too_short: bool,
     /// Whether nothing of it is kept, since it carries no marks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmarked: bool,
@@ -342,11 +345,12 @@ fn held_against(
     });
     let (tokens, by_bytes) = (measure.total, measure.per_thousand.is_some());
     let (found, placed) = parted.unzip();
+    let first = found.and_then(|found| found.first);
     let impact = Impact {
         against: before.map(|before| before.number),
         of_session: before.and_then(|before| before.session),
-        byte: found.and_then(|found| found.first),
-        place: placed.flatten().map(|placed| placed.place),
+        byte: first,
+        place: placed.flatten().map(|placed| placed.place.told(&cause, first, now)),
         tokens,
         by_bytes,
         reported,
@@ -366,6 +370,13 @@ impl Impact {
     }
 }
 
+impl Place {
+    /// Whether it is before the messages: in the tools, the system text or the settings.
+    pub fn is_head(&self) -> bool {
+        self.message == 0 && self.id.is_none()
+    }
+}
+
 impl BreakCause {
     /// Whether something that was sent before does not stand at the beginning any more.
     pub fn breaks(&self) -> bool {
@@ -377,6 +388,7 @@ impl Cost {
     fn new(rules: &Rules, used: Used, unbroken: Used, has_marks: bool) -> Self {
         let needs_marks = matches!(rules.matches, Match::Marks { implicit: false, .. });
         Self {
+            too_short: used.prompt < rules.minimum,
             unmarked: needs_marks && !has_marks,
             rules: SmolStr::new(&rules.name),
             read: used.read,

@@ -37,6 +37,17 @@ impl InputFault {
         self
     }
 
+    /// The same of a text that is a line of a file, by the number of the line there.
+    pub(crate) fn in_line(mut self, number: usize) -> Self {
+        match self.place.rfind("line 1 column ") {
+            Some(at) => {
+                self.place.replace_range(at..at + "line 1".len(), &format!("line {number}"));
+                self
+            }
+            None => self.under(&format!("line {number}")),
+        }
+    }
+
     pub(crate) fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -48,6 +48,9 @@ pub struct Single<'a> {
     /// the hash that a session keeps with an answer, else by the previous request. A target
     /// whose model binds its thinking asks for it by itself.
     pub bound_thinking: bool,
+    /// Take thinking of which no hash was kept at its word, as a session's requests do, whatever
+    /// the previous request says.
+    pub trusts_thinking: bool,
 }
 
 /// A request that was made to be looked at, or one that waits.
@@ -76,7 +79,9 @@ pub struct Preview {
 impl<'a> Single<'a> {
     /// A request from this conversation.
     pub fn of(conversation: &'a Conversation, recipe: &'a Recipe) -> Self {
-        Self { conversation, recipe, pins: &[], previous: None, sent: None, bound_thinking: false }
+        let (pins, previous, sent): (&[MessageId], _, _) = (&[], None, None);
+        let (bound_thinking, trusts_thinking) = (false, false);
+        Self { conversation, recipe, pins, previous, sent, bound_thinking, trusts_thinking }
     }
 
     /// Makes the request, for a target or for nobody in particular. A budget without a
@@ -124,7 +129,7 @@ impl<'a> Single<'a> {
         let mut unbound = BTreeSet::new();
         let binds = self.bound_thinking || target.is_some_and(Target::binds_thinking);
         if let (true, Outcome::Ready(prompt)) = (binds, &mut assembly.outcome) {
-            let previous = previous.filter(|previous| previous.knows_messages());
+            let previous = previous.filter(|it| it.knows_messages() && !self.trusts_thinking);
             let previous = previous.map(|previous| previous.messages.as_slice());
             unbound = bound::unbound(prompt, previous);
             if target.is_none() {

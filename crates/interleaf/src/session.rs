@@ -63,7 +63,7 @@ pub use warmth::SessionWarmth;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use interleaf_conversation::Conversation;
 use interleaf_model::{AgentName, Timestamp};
@@ -290,14 +290,33 @@ impl Session {
 /// # Errors
 /// If the clock is outside the years -9999 to 9999.
 pub fn now() -> Result<Timestamp, Error> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    instant(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// What the clock says, if it can be right.
+fn instant(since: Duration) -> Result<Timestamp, Error> {
     let microseconds = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
-    Timestamp::from_microseconds(microseconds).map_err(Error::form)
+    Timestamp::from_microseconds(microseconds)
+        .map_err(|e| Error::rule(format!("the clock of this machine is wrong: {}", e.message())))
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { head, conversation, .. } = self;
         f.debug_struct("Session").field("head", head).field("conversation", conversation).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::instant;
+
+    #[test]
+    fn a_clock_past_the_last_instant_is_told_as_the_machines() {
+        let told = instant(Duration::from_secs(253_402_300_800)).unwrap_err().to_string();
+        assert!(told.starts_with("the clock of this machine is wrong: "), "{told}");
+        assert!(instant(Duration::MAX).is_err());
     }
 }

@@ -47,6 +47,7 @@ mod transcript;
 
 mod answered;
 mod blocks;
+mod keys;
 mod plural;
 mod prompt;
 mod remarks;
@@ -67,6 +68,7 @@ pub use error::{Error, ErrorKind, Place};
 pub use fragment::read_json;
 pub use id::{AgentName, CallId, MessageId, ToolName, VendorName};
 pub use json::Json;
+pub use keys::{is_key_letter, key_start};
 pub use message::{Body, Message, Origin, Parts, Role, Status, ToolResult};
 #[doc(hidden)]
 pub use only_objects::ObjectDeserializer;

@@ -23,18 +23,18 @@ pub fn is_hidden(c: char) -> bool {
 /// assert_eq!(shown("fi\u{202e}fdp.exe\u{9b}2J"), "fi\\u{202e}fdp.exe\\u{9b}2J");
 /// ```
 pub fn shown(text: &str) -> Cow<'_, str> {
-    escaped(text, |_| 0)
+    escaped(text, |_| false)
 }
 
-/// The same for lines that we have laid out: their line breaks and colors stay.
+/// The same for lines that we have laid out: their line breaks stay.
+///
+/// ```
+/// use interleaf_model::shown_lines;
+///
+/// assert_eq!(shown_lines("a\tb\n\u{1b}[8mhidden"), "a\\tb\n\\u{1b}[8mhidden");
+/// ```
 pub fn shown_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |rest| match rest.strip_prefix("\u{1b}[") {
-        Some(style) => {
-            let end = style.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(0);
-            if style[end..].starts_with('m') { end + 3 } else { 0 }
-        }
-        None => usize::from(rest.starts_with('\n')),
-    })
+    escaped(text, |c| c == '\n')
 }
 
 /// The same for what somebody else said, line by line: its line breaks and tabs stay. Colors do
@@ -46,28 +46,21 @@ pub fn shown_lines(text: &str) -> Cow<'_, str> {
 /// assert_eq!(shown_speech("a\tb\n\u{1b}[8mhidden"), "a\tb\n\\u{1b}[8mhidden");
 /// ```
 pub fn shown_speech(text: &str) -> Cow<'_, str> {
-    escaped(text, |rest| usize::from(rest.starts_with(['\n', '\t'])))
+    escaped(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// The text with its hidden characters escaped; at each of them `kept` says how many bytes
-/// are to stay as they are.
-fn escaped(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+/// The text with its hidden characters escaped, but for those that are to stay.
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_escaped = |c: char| is_hidden(c) && !stays(c);
+    if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    let mut rest = text;
-    while let Some(at) = rest.find(is_hidden) {
-        let (plain, hidden) = rest.split_at(at);
-        out.push_str(plain);
-        let kept = kept(hidden);
-        out.push_str(&hidden[..kept]);
-        let mut after = hidden[kept..].chars();
-        if kept == 0 {
-            out.extend(after.next().into_iter().flat_map(char::escape_default));
+    for c in text.chars() {
+        match is_escaped(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
         }
-        rest = after.as_str();
     }
-    out.push_str(rest);
     Cow::Owned(out)
 }

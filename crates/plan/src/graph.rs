@@ -106,5 +106,7 @@ fn cut(text: &str) -> String {
 
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    // XML has no way to write others.
+    let is_writable = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().map(|c| if is_writable(c) { c } else { ' ' }).collect()
 }

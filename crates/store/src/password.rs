@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use interleaf_model::{is_key_letter, key_start};
+
 /// What stands where a password was.
 pub(crate) const HIDDEN: &str = "***";
 
@@ -17,8 +19,9 @@ const SHORTEST_TOKEN: usize = 16;
 
 /// The text with every password of an address in it hidden, whichever way the address is
 /// written: as a URL, with or without its scheme, or as `key=value`. Keys and tokens of APIs
-/// are hidden as well: the values of their usual names, `Bearer …` and `sk-…`. Where it is not
-/// certain what belongs to a secret, rather too much is hidden.
+/// are hidden as well: the values of their usual names, `Bearer …`, and what begins as a known
+/// maker's keys do (`sk-…`). Where it is not certain what belongs to a secret, rather too much
+/// is hidden.
 ///
 /// ```
 /// use interleaf_store::hide_passwords;
@@ -57,9 +60,12 @@ fn token(text: &str, from: usize) -> Option<(usize, usize)> {
         let start = at + "bearer ".len();
         long(start, run(start, "-._~+/="))
     });
-    let key = after("sk-").find_map(|at| {
-        let begins = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_');
-        long(at, run(at, "-_")).filter(|_| begins)
+    let mut start = from;
+    let key = text[from..].split_inclusive(|c| !is_key_letter(c)).find_map(|piece| {
+        let word = piece.trim_end_matches(|c| c == '.' || !is_key_letter(c));
+        let found = key_start(word, false).map(|at| (start + at, start + word.len()));
+        start += piece.len();
+        found
     });
     bearer.into_iter().chain(key).min()
 }

@@ -5,6 +5,7 @@
 //! `~/.aws/credentials` or `~/.aws/config`. The region is that of the address, of
 //! `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -23,6 +24,9 @@ use crate::failed::Failed;
 /// The service that requests are signed for.
 const SERVICE: &str = "bedrock";
 
+/// No file of settings is larger; the rest is not read.
+const LARGEST_FILE: u64 = 4 * 1024 * 1024;
+
 /// Where the settings of the AWS tools lie.
 struct Setup<'v> {
     variable: &'v dyn Fn(&str) -> Option<String>,
@@ -40,11 +44,14 @@ fn refuse(text: impl Into<String>) -> Failed {
 
 /// The address of Bedrock in the user's region.
 pub(crate) fn address() -> Result<String, Failed> {
-    let region = SETUP.region().ok_or_else(|| refuse(NO_REGION))?;
+    let region = SETUP.region().ok_or_else(regionless)?;
     Ok(format!("https://bedrock-runtime.{region}.amazonaws.com"))
 }
 
-const NO_REGION: &str = "no AWS region is known: set AWS_REGION, or the base URL";
+fn regionless() -> Failed {
+    let text = "no AWS region is known: set AWS_REGION, or the base URL";
+    Failed::new(ErrorKind::Request, text)
+}
 
 /// The headers that sign a request.
 pub(crate) fn signature(
@@ -53,7 +60,7 @@ pub(crate) fn signature(
 ) -> Result<Vec<(HeaderName, HeaderValue)>, Failed> {
     let credentials = SETUP.credentials()?;
     let region = region_of(&http.url).map(str::to_owned).or_else(|| SETUP.region());
-    let region = region.ok_or_else(|| refuse(NO_REGION))?;
+    let region = region.ok_or_else(regionless)?;
     signed(http, body, credentials, &region, SystemTime::now())
 }
 
@@ -147,7 +154,11 @@ impl Setup<'_> {
             Some(PathBuf::from(home).join(".aws").join(name))
         };
         let path = (self.variable)(variable).map(PathBuf::from).or_else(usual)?;
-        std::fs::read_to_string(path).ok()
+        // Neither a pipe nor a device, which may never end.
+        let file = std::fs::metadata(&path).is_ok_and(|of| of.is_file()).then_some(path)?;
+        let mut text = String::new();
+        std::fs::File::open(file).ok()?.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
+        Some(text)
     }
 
     /// A field of the profile in the text of such a file.

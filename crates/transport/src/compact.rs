@@ -17,6 +17,7 @@ mod overflow;
 mod prepared;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use interleaf::assemble::Recipe;
 use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged, Refusal};
@@ -27,6 +28,7 @@ pub use self::done::{CompactedBecause, CompactionDone, SummaryText, WithoutModel
 pub(crate) use self::overflow::{Overflows, Room};
 use self::prepared::UnderWay;
 use crate::incoming::Deadline;
+use crate::session::{LONGEST_WAIT, is_busy};
 use crate::{Call, Error, ErrorKind, Transport};
 
 /// How sessions are compacted while they are asked.
@@ -229,7 +231,17 @@ impl Transport {
                     break (done.map_err(in_session)?, Some(why));
                 }
             };
-            let taken = session.take_summary(&mut plan, policy, target, &text).await;
+            let began = Instant::now();
+            let taken = loop {
+                let taken = Box::pin(session.take_summary(&mut plan, policy, target, &text));
+                match taken.await {
+                    // It is paid for, as an answer is.
+                    Err(error) if is_busy(&error) && began.elapsed() < LONGEST_WAIT => {
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                    taken => break taken,
+                }
+            };
             let refused = match taken.map_err(in_session)? {
                 Compacted::Taken(report) => break (report, None),
                 Compacted::Digest(report, refused) => {

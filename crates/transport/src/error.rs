@@ -234,7 +234,9 @@ impl Error {
             }
             ApiErrorKind::TooLong { .. } => "set a window, so that the request is shortened",
             ApiErrorKind::Authentication => "check the key: it is wrong or expired",
-            ApiErrorKind::PermissionDenied => "this key may not use this model",
+            ApiErrorKind::PermissionDenied => {
+                "this key or account may not use this model, or not from here"
+            }
             ApiErrorKind::NotFound => "check the model's name and the address",
             ApiErrorKind::Refused => "`interleaf lint` tells which rule of the API is broken",
             ApiErrorKind::ContentFiltered | ApiErrorKind::Unknown => return None,

@@ -49,38 +49,41 @@ impl Inner {
         let key = match &call.target.key {
             Some(key) => Some(key.clone()),
             None => {
-                let asked = Deadline::wait(total, self.keys.key(vendor)).await;
+                let key = self.keys.key(vendor);
+                let asked = Deadline::wait_for(total, "the key did not come", key).await;
                 asked.and_then(|key| key).map_err(miss)?
             }
         };
-        let begun = self.sent(call, key.as_ref(), streams, total).await;
+        let decoder = self.hiding(call, key.as_ref());
+        let begun = self.sent(call, key.as_ref(), &decoder, streams, total).await;
         begun.map_err(|mut failed| {
-            if let Some(key) = &key {
-                failed.hide(&call.decoder.clone().hiding(key));
-            }
+            failed.hide(&decoder);
             Missed { failed, key }
         })
+    }
+
+    /// What reads the answer, and knows all that is secret in the request.
+    fn hiding(&self, call: &Call, key: Option<&Secret>) -> Decoder {
+        // Of what AWS signs with, only the token of a session is sent.
+        let signs = || key.is_none() && call.target.vendor.auth == Auth::AwsV4;
+        let token = signs().then(aws::session_token).flatten();
+        let own = key.or(token.as_ref()).into_iter();
+        own.chain(&self.proxy_secrets).fold(call.decoder.clone(), Decoder::hiding)
     }
 
     async fn sent(
         &self,
         call: &Call,
         key: Option<&Secret>,
+        decoder: &Decoder,
         streams: bool,
         total: Option<Deadline>,
     ) -> Result<Begun, Failed> {
-        // Of what AWS signs with, only the token of a session is sent.
-        let signs = || key.is_none() && call.target.vendor.auth == Auth::AwsV4;
-        let token = signs().then(aws::session_token).flatten();
-        let decoder = match key.or(token.as_ref()) {
-            Some(key) => call.decoder.clone().hiding(key),
-            None => call.decoder.clone(),
-        };
         let http = self.http(call, key)?;
         let head = self.head(call, &http, total).await?;
         let Head { status, headers, mut incoming } = head;
         if !(200..300).contains(&status) {
-            return Err(refused(&decoder, status, &headers, &mut incoming).await);
+            return Err(refused(decoder, status, &headers, &mut incoming).await);
         }
         if let Some(how) = compression(&headers) {
             return Err(Failed::new(ErrorKind::Unreadable, how));
@@ -94,11 +97,9 @@ impl Inner {
             }
         };
         if !is_streamed(&first) {
-            let body = incoming.rest(first.to_vec()).await?;
-            let reply = read_whole(&decoder, status, &headers, &body)?;
-            return Ok(Begun::Whole(Box::new(reply), None));
+            return whole(decoder, status, &headers, incoming.rest(first.to_vec()).await);
         }
-        let mut pump = Pump::new(incoming, &decoder);
+        let mut pump = Pump::new(incoming, decoder);
         pump.begin(&first).await.map_err(|failed| typed(failed, &headers))?;
         if streams {
             return Ok(Begun::Stream(Box::new(pump)));
@@ -156,7 +157,7 @@ impl Inner {
         let request = request.body(reqwest::Body::wrap(Fragments::new(call.body.clone())));
         let first = Deadline::from_now(Limit::FirstByte, self.timeouts.first_byte);
         let answered = Deadline::wait(Deadline::first(first, total), request.send()).await?;
-        let response = answered.map_err(|e| Failed::http(e, connect))?;
+        let response = answered.map_err(|e| Failed::http(e, connect).at(&http.url))?;
         let status = response.status().as_u16();
         let headers = response.headers().iter();
         let headers = headers.filter_map(|(name, value)| {
@@ -212,6 +213,27 @@ async fn refused(
     }
 }
 
+/// An answer in one piece, and what broke off after it: JSON shows by itself that it is whole.
+fn whole(
+    decoder: &Decoder,
+    status: u16,
+    headers: &[(String, String)],
+    (body, broken): (Vec<u8>, Option<Failed>),
+) -> Result<Begun, Failed> {
+    let ends = |kind| matches!(kind, ErrorKind::Cut | ErrorKind::Timeout(_));
+    match (read_whole(decoder, status, headers, &body), broken) {
+        (Ok(reply), None) => Ok(Begun::Whole(Box::new(reply), None)),
+        (Ok(reply), Some(broken)) if ends(broken.kind) => {
+            Ok(Begun::Whole(Box::new(reply), Some(broken.text)))
+        }
+        (Err(told), broken) if told.api.is_some() => {
+            Err(broken.filter(|b| !ends(b.kind)).unwrap_or(told))
+        }
+        (_, Some(broken)) => Err(broken),
+        (Err(failed), None) => Err(failed),
+    }
+}
+
 fn read_whole(
     decoder: &Decoder,
     status: u16,
@@ -256,6 +278,7 @@ fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
 /// Whether these are the first bytes of a stream. Servers do not always do what was asked, nor
 /// say what they do; a whole answer is an object, or a list of Gemini's.
 fn is_streamed(first: &Bytes) -> bool {
+    let first = first.strip_prefix("\u{feff}".as_bytes()).unwrap_or(first);
     let first = first.iter().find(|byte| !byte.is_ascii_whitespace());
     first.is_some_and(|byte| !matches!(byte, b'{' | b'[' | b'<'))
 }

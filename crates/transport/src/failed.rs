@@ -71,6 +71,15 @@ impl Failed {
         Self::broken(&innermost.to_string())
     }
 
+    /// Says to which host there is no connection. The rest of an address may hold a key.
+    pub(crate) fn at(mut self, url: &str) -> Self {
+        let host = reqwest::Url::parse(url).ok().map(|url| url.origin().ascii_serialization());
+        if let (ErrorKind::Connect, Some(host)) = (self.kind, host) {
+            self.text = self.text.replacen("no connection", &format!("no connection to {host}"), 1);
+        }
+        self
+    }
+
     /// The connection ended in the middle of an answer, or before it.
     pub(crate) fn broken(why: &str) -> Self {
         Self::new(ErrorKind::Cut, format!("the connection broke: {why}"))
@@ -87,7 +96,8 @@ impl Failed {
         match self.kind {
             ErrorKind::Api(_) => self.api.as_ref().is_some_and(|api| api.is_retryable()),
             ErrorKind::Connect | ErrorKind::Cut => true,
-            ErrorKind::Timeout(limit) => matches!(limit, Limit::Connect | Limit::FirstByte),
+            // The limit in all is that of all tries.
+            ErrorKind::Timeout(limit) => limit != Limit::Total,
             ErrorKind::Unreadable
             | ErrorKind::TooLarge
             | ErrorKind::Redirect
@@ -153,7 +163,9 @@ impl Failed {
 
 /// A duration for a sentence.
 pub(crate) fn seconds(duration: Duration) -> String {
+    const YEAR: f64 = 365.0 * 24.0 * 3600.0;
     match duration.as_secs_f64() {
+        years if years > YEAR => "more than a year".to_owned(),
         short if short < 10.0 => format!("{short:.1} s"),
         long => format!("{long:.0} s"),
     }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::Body as _;
 use tokio::time::{Instant, Sleep};
 
-use crate::failed::Failed;
+use crate::failed::{Failed, seconds};
 use crate::{ErrorKind, Limit};
 
 /// When waiting for a thing ends, and by which limit.
@@ -43,6 +43,19 @@ impl Deadline {
         Failed::timeout(self.limit, self.after)
     }
 
+    /// As [`wait`](Self::wait), and names what was waited for.
+    pub(crate) async fn wait_for<T>(
+        deadline: Option<Self>,
+        what: &str,
+        thing: impl Future<Output = T>,
+    ) -> Result<T, Failed> {
+        Self::wait(deadline, thing).await.map_err(|failed| {
+            let after = deadline.map_or_else(String::new, |deadline| seconds(deadline.after));
+            let text = format!("{what} within {after} (the total time-out)");
+            Failed { text, ..failed }
+        })
+    }
+
     /// Fails if it is over.
     pub(crate) fn check(deadline: Option<Self>) -> Result<(), Failed> {
         match deadline {
@@ -73,6 +86,8 @@ pub(crate) struct Incoming {
     deadline: Option<Deadline>,
     idle: Option<Duration>,
     total: Option<Deadline>,
+    /// All was said.
+    lingers: bool,
     /// How many more bytes are taken.
     left: u64,
     most: u64,
@@ -88,7 +103,7 @@ impl Incoming {
     ) -> Self {
         let deadline = Deadline::first(first, total);
         let sleep = deadline.map(|deadline| Box::pin(tokio::time::sleep_until(deadline.at)));
-        Self { body, sleep, deadline, idle, total, left: most, most }
+        Self { body, sleep, deadline, idle, total, lingers: false, left: most, most }
     }
 
     /// The next piece; none at the end.
@@ -130,11 +145,14 @@ impl Incoming {
     }
 
     /// All was said: the end is waited for, so that the connection can be used again, but not for
-    /// long.
+    /// long, whatever still comes.
     pub(crate) fn linger(&mut self) {
         const LONGEST: Duration = Duration::from_secs(2);
-        self.idle = Some(self.idle.map_or(LONGEST, |idle| idle.min(LONGEST)));
-        self.wait_anew();
+        if !std::mem::replace(&mut self.lingers, true) {
+            let end = Deadline::from_now(Limit::Idle, Some(LONGEST));
+            self.total = Deadline::first(end, self.total);
+            self.wait_anew();
+        }
     }
 
     /// The next piece is waited for from now on.
@@ -153,12 +171,15 @@ impl Incoming {
         std::future::poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// All that is left, after what came before.
-    pub(crate) async fn rest(&mut self, mut before: Vec<u8>) -> Result<Vec<u8>, Failed> {
+    /// All that is left, after what came before, and why no more came than this.
+    pub(crate) async fn rest(&mut self, mut before: Vec<u8>) -> (Vec<u8>, Option<Failed>) {
         while let Some(piece) = self.next().await {
-            before.extend_from_slice(&piece?);
+            match piece {
+                Ok(piece) => before.extend_from_slice(&piece),
+                Err(failed) => return (before, Some(failed)),
+            }
         }
-        Ok(before)
+        (before, None)
     }
 }
 
@@ -190,7 +211,8 @@ mod tests {
         let total = Deadline::from_now(Limit::Total, Some(Duration::from_millis(5)));
         let idle = Some(Duration::from_secs(60));
         let mut incoming = Incoming::new(reqwest::Body::wrap(Endless), None, idle, total, u64::MAX);
-        let failed = incoming.rest(Vec::new()).await.unwrap_err();
+        let (_, failed) = incoming.rest(Vec::new()).await;
+        let failed = failed.unwrap();
         assert_eq!(failed.kind, ErrorKind::Timeout(Limit::Total));
     }
 }

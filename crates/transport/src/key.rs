@@ -1,6 +1,7 @@
 //! Keys: where they come from, and how long they are good for.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -10,18 +11,18 @@ use interleaf::model::Secret;
 use interleaf::wire::{Auth, Vendor};
 use serde_json::Value;
 use smol_str::SmolStr;
-use tokio::io::AsyncReadExt;
+use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::ErrorKind;
 use crate::failed::Failed;
 
-/// A key command prints no more than this many bytes.
-const LONGEST_OUTPUT: u64 = 64 * 1024;
+/// A key file or command holds no more than this many bytes.
+const LONGEST_KEY: u64 = 64 * 1024;
 
-/// How long a command may take that prints a key.
-const COMMAND_TIME: Duration = Duration::from_secs(60);
+/// How long a file or a command may take that gives a key.
+const SOURCE_TIME: Duration = Duration::from_secs(60);
 
 /// A key is asked for again this long before it expires.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -132,23 +133,44 @@ impl KeySource {
                 // Whoever gives a key in the place of its file gives no folder.
                 let is_path = path.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
                 let shown = if is_path { path.display().to_string() } else { "named".to_owned() };
-                let text = tokio::task::spawn_blocking({
-                    let path = path.clone();
-                    move || std::fs::read_to_string(path)
-                });
-                match text.await {
-                    Ok(Ok(text)) if !text.trim().is_empty() => {
-                        Ok(Good { key: text.trim().into(), until: None })
-                    }
-                    Ok(Ok(_)) => Err(refuse(format!("the key file {shown} is empty"))),
-                    Ok(Err(e)) => {
-                        Err(refuse(format!("the key file {shown} cannot be read: {}", e.kind())))
-                    }
-                    Err(_) => Err(refuse(format!("the key file {shown} cannot be read"))),
-                }
+                let key = in_file(path.clone()).await;
+                let key = key.map_err(|why| refuse(format!("the key file {shown} {why}")))?;
+                Ok(Good { key, until: None })
             }
             Self::Command(line) => printed(line).await.map_err(refuse),
         }
+    }
+}
+
+/// The key in a file, or why there is none: nothing that stands there is shown. What is named may
+/// be a pipe or a device, which nobody writes to or which never ends. A thread that waits for such
+/// a one is left behind: unlike a task of the runtime's, it keeps no program from ending.
+async fn in_file(path: PathBuf) -> Result<Secret, String> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let read = move || {
+        let mut text = Vec::new();
+        let file = std::fs::File::open(path)?;
+        file.take(LONGEST_KEY + 1).read_to_end(&mut text).map(|_| text)
+    };
+    let unread = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => "does not exist".to_owned(),
+        kind => format!("cannot be read: {kind}"),
+    };
+    // Nobody waits for it any more if what it says cannot be sent.
+    let thread = std::thread::Builder::new().spawn(move || drop(sender.send(read())));
+    thread.map_err(unread)?;
+    let text = match tokio::time::timeout(SOURCE_TIME, receiver).await {
+        Ok(Ok(text)) => text.map_err(unread)?,
+        Ok(Err(_)) => return Err("cannot be read".to_owned()),
+        Err(_) => return Err(format!("did not come to its end in {SOURCE_TIME:?}")),
+    };
+    if text.len() as u64 > LONGEST_KEY {
+        return Err(format!("holds more than {LONGEST_KEY} bytes, which is no key"));
+    }
+    let text = String::from_utf8(text).map_err(|_| "is no text")?;
+    match text.trim() {
+        "" => Err("is empty".to_owned()),
+        key => Ok(key.into()),
     }
 }
 
@@ -163,11 +185,11 @@ async fn printed(line: &str) -> Result<Good, String> {
     let mut child = command.kill_on_drop(true).spawn().map_err(refused)?;
     let mut group = Group(child.id());
     let mut text = Vec::new();
-    let ended = tokio::time::timeout(COMMAND_TIME, async {
+    let ended = tokio::time::timeout(SOURCE_TIME, async {
         if let Some(stdout) = child.stdout.take() {
-            stdout.take(LONGEST_OUTPUT + 1).read_to_end(&mut text).await?;
+            stdout.take(LONGEST_KEY + 1).read_to_end(&mut text).await?;
         }
-        match text.len() as u64 > LONGEST_OUTPUT {
+        match text.len() as u64 > LONGEST_KEY {
             true => Ok(None),
             false => child.wait().await.map(Some),
         }
@@ -176,7 +198,7 @@ async fn printed(line: &str) -> Result<Good, String> {
         Ok(Ok(Some(status))) => status,
         Ok(Ok(None)) => return Err("the key command prints more than a key".to_owned()),
         Ok(Err(e)) => return Err(refused(e)),
-        Err(_) => return Err(format!("the key command did not end in {COMMAND_TIME:?}")),
+        Err(_) => return Err(format!("the key command did not end in {SOURCE_TIME:?}")),
     };
     group.0 = None;
     if !status.success() {

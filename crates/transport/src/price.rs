@@ -30,7 +30,7 @@ const DIGITS: usize = 6;
 
 /// What a million tokens cost, by kind. Reasoning costs what output does.
 ///
-/// It is read as `INPUT/OUTPUT`, `INPUT/READ/OUTPUT` or `INPUT/READ/WRITE/OUTPUT`; what is not
+/// It is read as `INPUT/OUTPUT` or `INPUT/READ/WRITE/OUTPUT`; what is not
 /// said of the cache costs what input does, and a write for an hour what any write does.
 ///
 /// ```
@@ -194,7 +194,6 @@ impl FromStr for Rates {
         let amounts: Result<Vec<Amount>, String> = text.split('/').map(str::parse).collect();
         let (input, read, write, output) = match *amounts?.as_slice() {
             [input, output] => (input, input, input, output),
-            [input, read, output] => (input, read, input, output),
             [input, read, write, output] => (input, read, write, output),
             _ => return Err("prices are written INPUT/OUTPUT or INPUT/READ/WRITE/OUTPUT".into()),
         };
@@ -250,7 +249,8 @@ mod tests {
 
     #[test]
     fn what_is_no_price_is_refused() {
-        for text in ["", "/", "1", "1/2/3/4/5", "a/b", "-1/2", "1e3/2", ".", "1/0.0000001", "1//2"]
+        for text in
+            ["", "/", "1", "1/2/3", "1/2/3/4/5", "a/b", "-1/2", "1e3/2", ".", "1/0.0000001", "1//2"]
         {
             assert!(text.parse::<Rates>().is_err(), "{text}");
         }

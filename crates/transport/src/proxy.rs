@@ -1,7 +1,8 @@
 //! The proxies that the environment names. The HTTP client passes over those that it cannot use,
 //! and would go around them without a word. So it is asked by its own rules what it would do.
 
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use interleaf::model::Secret;
 
 /// A variable that is set, and what it says.
 type Set = Option<(&'static str, String)>;
@@ -17,6 +18,12 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
+    /// What is secret in the addresses of all of them.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
+        let set = [&self.https, &self.http, &self.all].into_iter().flatten();
+        set.flat_map(|(_, proxy)| secrets(proxy))
+    }
+
     /// Reads the variables. Of two spellings the first that is set counts, also if it is empty.
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         // The client knows by this one that a web server runs it: others could set the rest.
@@ -52,11 +59,36 @@ impl Environment {
     }
 }
 
+/// What is secret in the address of a proxy: who asks and the password, as they stand there, and
+/// as the client reads and sends them.
+pub(crate) fn secrets(proxy: &str) -> Vec<Secret> {
+    let address = proxy.split_once("://").map_or(proxy, |(_, address)| address);
+    let host = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let Some((who, _)) = host.rsplit_once('@') else { return Vec::new() };
+    let (user, password) = who.split_once(':').unwrap_or((who, ""));
+    let mut secrets = vec![who.into(), password.into(), user.into()];
+    let as_scheme = |scheme: &str| read(&format!("{scheme}://{who}@host"));
+    // It hands on the two alone only where no header is made of them.
+    if let Some((user, password)) = as_scheme("socks5").as_ref().and_then(Intercept::raw_auth) {
+        secrets
+            .extend([format!("{user}:{password}"), password.into(), user.into()].map(Secret::from));
+    }
+    let sent = as_scheme("http");
+    let sent = sent.as_ref().and_then(|read| read.basic_auth()?.to_str().ok()?.split_once(' '));
+    secrets.extend(sent.map(|(_, base64)| Secret::from(base64)));
+    secrets
+}
+
+/// What the client makes of the address of a proxy.
+fn read(proxy: &str) -> Option<Intercept> {
+    Matcher::builder().all(proxy).build().intercept(&"http://host".parse().ok()?)
+}
+
 fn usable(proxy: &str) -> Result<(), String> {
     const KNOWN: [&str; 2] = ["http", "https"];
-    let read = Matcher::builder().all(proxy).build();
-    let read = "http://host".parse().ok().and_then(|any| read.intercept(&any));
-    if read.is_some_and(|read| read.uri().scheme_str().is_some_and(|own| KNOWN.contains(&own))) {
+    if read(proxy)
+        .is_some_and(|read| read.uri().scheme_str().is_some_and(|own| KNOWN.contains(&own)))
+    {
         return Ok(());
     }
     match proxy.split_once("://") {
@@ -94,6 +126,28 @@ mod tests {
             let error = told(&[("all_proxy", bad)]).unwrap_err();
             assert!(error.contains("all_proxy") && !error.contains("hunter22"), "{bad}: {error}");
         }
+    }
+
+    #[test]
+    fn what_is_secret_in_an_address_is_known_as_it_stands_there_and_as_it_is_sent() {
+        let known = |proxy: &str| {
+            let mut known: Vec<String> =
+                secrets(proxy).iter().map(|secret| secret.expose().to_owned()).collect();
+            known.sort_unstable();
+            known.dedup();
+            known
+        };
+        let all = [
+            "Aladdin",
+            "Aladdin:open%2Fsesame",
+            "Aladdin:open/sesame",
+            "QWxhZGRpbjpvcGVuL3Nlc2FtZQ==",
+            "open%2Fsesame",
+            "open/sesame",
+        ];
+        assert_eq!(known("http://Aladdin:open%2Fsesame@proxy:1/"), all);
+        assert_eq!(known("Aladdin:open%2Fsesame@proxy"), all);
+        assert_eq!(known("http://proxy:1/@x"), [""; 0]);
     }
 
     #[test]

@@ -180,7 +180,9 @@ impl Transport {
         let is_fall_back = because == Because::FallBack;
         loop {
             course.check(target)?;
-            let request = record(session, recipe, target, &course.attempts).await?;
+            // On the heap: what makes a request is large, and stands deep in what sends it.
+            let recorded = Box::pin(record(session, recipe, target, &course.attempts));
+            let request = course.in_time(target, recorded).await??;
             let call = Call::of(&request, target);
             let begun = course.run(&call, because).await;
             if is_fall_back && because == Because::FallBack {
@@ -291,9 +293,9 @@ async fn keep(
 }
 
 /// How long an answer waits for a store that another program holds.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-fn is_busy(error: &interleaf::Error) -> bool {
+pub(crate) fn is_busy(error: &interleaf::Error) -> bool {
     error.as_store().is_some_and(|error| error.kind() == interleaf::store::ErrorKind::Busy)
 }
 

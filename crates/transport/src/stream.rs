@@ -19,6 +19,8 @@ pub(crate) struct Pump {
     incoming: Option<Incoming>,
     decoder: StreamDecoder,
     waiting: VecDeque<Delta>,
+    /// A piece of content has come.
+    has_content: bool,
     reply: Option<Reply>,
     failed: Option<Failed>,
     /// Whether the failure was handed on: it comes once, after all pieces.
@@ -32,7 +34,8 @@ impl Pump {
         let (waiting, decoder) = (VecDeque::new(), decoder.stream());
         let (incoming, ended_early) = (Some(incoming), None);
         let (reply, failed, is_told) = (None, None, false);
-        Self { incoming, decoder, waiting, reply, failed, is_told, ended_early }
+        let has_content = false;
+        Self { incoming, decoder, waiting, has_content, reply, failed, is_told, ended_early }
     }
 
     /// An answer that came whole where a stream was asked for.
@@ -40,28 +43,23 @@ impl Pump {
         let waiting = deltas(&reply);
         let (decoder, reply) = (decoder.stream(), Some(reply));
         let (incoming, failed, is_told) = (None, None, false);
-        Self { incoming, decoder, waiting, reply, failed, is_told, ended_early }
+        let has_content = true;
+        Self { incoming, decoder, waiting, has_content, reply, failed, is_told, ended_early }
     }
 
     /// Reads up to the first piece of content: what fails before it was never handed on, so
     /// that the call may be tried again. What fails in the same bytes comes after the piece.
     pub(crate) async fn begin(&mut self, first: &[u8]) -> Result<(), Failed> {
         let mut read = self.push(first);
-        while read.is_ok() && !self.has_content() && self.reply.is_none() {
+        while read.is_ok() && !self.has_content && self.reply.is_none() {
             read = self.advance().await;
         }
         // A text in which calls are looked for may be held back when it fails.
         let has_begun = || {
             let partial = self.decoder.partial();
-            self.has_content() || partial.is_some_and(|partial| !is_empty(&partial))
+            self.has_content || partial.is_some_and(|partial| !is_empty(&partial))
         };
         if read.is_err() && has_begun() { Ok(()) } else { read }
-    }
-
-    /// Whether a piece of content waits to be handed on.
-    fn has_content(&self) -> bool {
-        let is_content = |delta: &Delta| !matches!(delta, Delta::Usage(_) | Delta::Unknown { .. });
-        self.waiting.iter().any(is_content)
     }
 
     /// Reads all of it.
@@ -87,47 +85,47 @@ impl Pump {
         };
         Poll::Ready(match ready!(incoming.poll(cx)) {
             Some(Ok(piece)) => self.push(&piece),
-            Some(Err(failed)) if !self.may_end(&failed) => Err(self.fail(failed)),
-            // A message that is whole may be followed by anything, a broken connection too.
-            end => match self.decoder.finish() {
-                Ok(reply) => {
-                    self.ended_early = (!self.decoder.is_over()).then(|| match end {
-                        Some(Err(broken)) => broken.text,
-                        _ => "the stream has no end mark".to_owned(),
-                    });
-                    self.reply = Some(reply);
-                    self.incoming = None;
-                    Ok(())
-                }
-                Err(e) => {
-                    let mut failed = Failed::wire(&e, None);
-                    if let Some(Err(broken)) = end {
-                        failed.text = format!("{} ({})", failed.text, broken.text);
-                    }
-                    Err(self.fail(failed))
-                }
-            },
+            // A message that is whole may be followed by anything: a broken connection, one that
+            // stays open, or more than is taken.
+            end => self.end(end.and_then(Result::err)),
         })
+    }
+
+    /// Nothing more comes, for this reason if there is one.
+    fn end(&mut self, why: Option<Failed>) -> Result<(), Failed> {
+        match (self.decoder.finish(), why) {
+            (Ok(reply), why) => {
+                let is_over = self.decoder.is_over();
+                let unmarked = || "the stream has no end mark".to_owned();
+                self.ended_early = match why {
+                    Some(why) => (!is_over).then_some(why.text),
+                    None => self.decoder.lacks_end().then(unmarked),
+                };
+                self.reply = Some(reply);
+                self.incoming = None;
+                Ok(())
+            }
+            (Err(_), Some(why)) if why.kind != ErrorKind::Cut => Err(self.fail(why)),
+            (Err(e), why) => {
+                let mut failed = Failed::wire(&e, None);
+                if let Some(why) = why {
+                    failed.text = format!("{} ({})", failed.text, why.text);
+                }
+                Err(self.fail(failed))
+            }
+        }
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), Failed> {
         let mut deltas = Vec::new();
         let pushed = self.decoder.push_into(bytes, &mut deltas);
+        let is_content = |delta: &Delta| !matches!(delta, Delta::Usage(_) | Delta::Unknown { .. });
+        self.has_content |= deltas.iter().any(is_content);
         self.waiting.extend(deltas);
         if let (true, Some(incoming)) = (self.decoder.is_over(), &mut self.incoming) {
             incoming.linger();
         }
         pushed.map_err(|e| self.fail(Failed::wire(&e, None)))
-    }
-
-    /// Whether the stream may be whole all the same: the connection broke, or it stays open after
-    /// all was said.
-    fn may_end(&self, failed: &Failed) -> bool {
-        match failed.kind {
-            ErrorKind::Cut => true,
-            ErrorKind::Timeout(_) => self.decoder.is_over(),
-            _ => false,
-        }
     }
 
     fn fail(&mut self, failed: Failed) -> Failed {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interleaf::model::{Reply, Spent};
+use interleaf::model::{Reply, Secret, Spent};
 use smol_str::SmolStr;
 use tokio::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::proxy;
 use crate::stream::Pump;
 use crate::tries::Course;
 use crate::{
-    Attempts, Call, Error, ErrorKind, KeySource, Limit, Rates, Retries, Streaming, Timeouts,
+    Amount, Attempts, Call, Error, ErrorKind, KeySource, Limit, Rates, Retries, Streaming, Timeouts,
 };
 
 /// How long a connection that nobody uses is kept.
@@ -66,6 +66,8 @@ pub(crate) struct Inner {
     pub(crate) most_bytes: u64,
     /// Those of the environment, if it counts.
     pub(crate) proxies: Option<proxy::Environment>,
+    /// What is secret in the addresses of proxies.
+    pub(crate) proxy_secrets: Vec<Secret>,
     prices: Prices,
 }
 
@@ -171,6 +173,13 @@ impl Transport {
         Streaming::new(pump, self.clone(), &call.target, attempts)
     }
 
+    /// What a reply comes to in money, if its usage and the model's rates are known. Of one that
+    /// broke off it is the least: what was made after the last count is not in it.
+    pub fn price(&self, vendor: &str, model: &str, reply: &Reply) -> Option<Amount> {
+        let rates = self.0.prices.of(vendor, model)?;
+        Some(rates.price(&Spent::from(reply.usage?)))
+    }
+
     pub(crate) fn answer(
         &self,
         reply: Reply,
@@ -179,8 +188,7 @@ impl Transport {
         attempts: Attempts,
     ) -> Answer {
         let spent = reply.usage.map(Spent::from);
-        let rates = self.0.prices.of(vendor, model);
-        let price = rates.zip(spent).map(|(rates, spent)| rates.price(&spent));
+        let price = self.price(vendor, model, &reply);
         let (vendor, model) = (vendor.clone(), model.clone());
         Answer {
             reply,
@@ -279,18 +287,21 @@ impl Builder {
         let refuse = |text: String| {
             Error::of(Failed::new(ErrorKind::Request, text), ("", ""), Attempts::default())
         };
-        let mut proxies = None;
+        let (mut proxies, mut proxy_secrets) = (None, Vec::new());
         client = match self.proxy {
             Proxies::Environment => {
-                proxies = Some(proxy::Environment::read(|name| std::env::var(name).ok()));
+                let named = proxy::Environment::read(|name| std::env::var(name).ok());
+                proxy_secrets.extend(named.secrets());
+                proxies = Some(named);
                 client
             }
             Proxies::None => client.no_proxy(),
             // The address may hold a password, so it is not shown.
-            Proxies::At(url) => client.proxy(
-                reqwest::Proxy::all(url)
-                    .map_err(|_| refuse("the proxy's address is none".into()))?,
-            ),
+            Proxies::At(url) => {
+                proxy_secrets = proxy::secrets(&url);
+                let proxy = reqwest::Proxy::all(url);
+                client.proxy(proxy.map_err(|_| refuse("the proxy's address is none".into()))?)
+            }
         };
         if !self.certificates.is_empty() {
             let read = reqwest::Certificate::from_pem_bundle(&self.certificates);
@@ -307,7 +318,8 @@ impl Builder {
         })?;
         let Self { keys, timeouts, retries, most_bytes, prices, .. } = self;
         let most_bytes = most_bytes.unwrap_or(MOST_BYTES);
-        let inner = Inner { client, keys, timeouts, retries, most_bytes, proxies, prices };
+        let inner =
+            Inner { client, keys, timeouts, retries, most_bytes, proxies, proxy_secrets, prices };
         Ok(Transport(Arc::new(inner), None))
     }
 }

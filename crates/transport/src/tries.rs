@@ -2,7 +2,7 @@
 //!
 //! | what failed | what is done |
 //! |---|---|
-//! | no connection, it broke, no byte in time | again, after a wait |
+//! | no connection, it broke, it fell silent | again, after a wait |
 //! | the API is busy, broken, or asks to slow down | again, after the wait that it asks for |
 //! | it asks for a longer wait than is allowed | an error with that figure |
 //! | the key is refused, and its source may give another | again, at once, one time |
@@ -69,6 +69,20 @@ impl Course {
         let checked = in_time.and_then(|()| self.transport.0.check_proxy(&vendor.base_url));
         let name = (vendor.name.as_str(), options.model.as_str());
         checked.map_err(|failed| Error::of(failed, name, self.attempts.clone()))
+    }
+
+    /// Waits for a request that is made and noted, for as long as the call may take: another
+    /// program may hold the store.
+    pub(crate) async fn in_time<T>(
+        &self,
+        target: &Target,
+        recorded: impl Future<Output = T>,
+    ) -> Result<T, Error> {
+        let what = "the store did not take the request";
+        Deadline::wait_for(self.total, what, recorded).await.map_err(|failed| {
+            let name = (target.vendor.name.as_str(), target.options.model.as_str());
+            Error::of(failed, name, self.attempts.clone())
+        })
     }
 
     /// Tries a call until an answer begins.

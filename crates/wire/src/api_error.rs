@@ -26,7 +26,7 @@ use interleaf_model::{Timestamp, shown};
 use smol_str::SmolStr;
 
 use self::headers::Headers;
-pub(crate) use self::mask::Mask;
+pub(crate) use self::mask::{HEAD, Mask, head};
 pub(crate) use self::told::{Told, text_at};
 use self::wait::Wait;
 pub(crate) use self::wait::seconds;
@@ -118,7 +118,7 @@ pub fn decode_error<'h>(
     headers: impl IntoIterator<Item = (&'h str, &'h str)>,
     body: &[u8],
 ) -> ApiError {
-    ApiError::answered(family, status, headers, body).sealed(Mask::new(None))
+    ApiError::answered(family, status, headers, body).sealed(Mask::new(&[]))
 }
 
 impl ApiError {

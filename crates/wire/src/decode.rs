@@ -51,7 +51,8 @@ pub struct Decoder {
     family: Family,
     names: NameMap,
     request: Option<u64>,
-    key: Option<Secret>,
+    /// What no error shows.
+    hidden: Vec<Secret>,
     /// What reads calls out of what the model says.
     reader: Option<Arc<dyn CallReader>>,
 }
@@ -59,7 +60,7 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder for the answer to a request whose tool names were rewritten so.
     pub fn new(family: Family, names: NameMap) -> Self {
-        Self { family, names, request: None, key: None, reader: None }
+        Self { family, names, request: None, hidden: Vec::new(), reader: None }
     }
 
     /// Says which request of its session the answer belongs to: the reply names it, and
@@ -69,9 +70,9 @@ impl Decoder {
         Self { request: Some(number), ..self }
     }
 
-    /// Says which key the request was sent with: no error shows it where the server repeats
-    /// it as it is. A form of it that the server has escaped is not known for the key. Other
-    /// keys are known by their looks.
+    /// Says which key the request was sent with, or what else is secret in it, such as the
+    /// password of a proxy: no error shows it, however the server repeats it. May be said several
+    /// times. Other keys are known by their looks.
     ///
     /// ```
     /// use interleaf_model::Secret;
@@ -83,8 +84,9 @@ impl Decoder {
     /// assert_eq!(refused.to_string(), "no such key: ***");
     /// ```
     #[must_use]
-    pub fn hiding(self, key: &Secret) -> Self {
-        Self { key: Some(key.clone()), ..self }
+    pub fn hiding(mut self, key: &Secret) -> Self {
+        self.hidden.push(key.clone());
+        self
     }
 
     /// Says that the model makes its calls in words, and what reads them: they become calls of
@@ -98,14 +100,14 @@ impl Decoder {
         self.reader.as_ref()
     }
 
-    /// A text without the key that is [hidden](Self::hiding), however a server repeats it there.
+    /// A text without what is [hidden](Self::hiding), however a server repeats it there.
     pub fn hidden(&self, text: &str) -> String {
         self.mask().given(text)
     }
 
     /// What takes keys out of errors.
     pub(crate) fn mask(&self) -> Mask<'_> {
-        Mask::new(self.key.as_ref().map(Secret::expose))
+        Mask::new(&self.hidden)
     }
 
     /// Whose answers it reads.
@@ -156,6 +158,8 @@ impl Decoder {
     }
 
     fn text(&self, text: &str) -> Result<Reply, Error> {
+        // Some servers put a byte order mark before it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let answer = (self.family.codec().read_answer)(text);
         Ok(answer.map_err(|error| error.sealed(self.mask()))?.build(self))
     }

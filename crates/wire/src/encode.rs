@@ -215,6 +215,16 @@ impl<'a> Context<'a> {
         Some(number.as_json())
     }
 
+    /// The most tokens of the answer, raised to the fewest that the API takes.
+    pub(crate) fn max_tokens(&mut self, fewest: u64) -> Option<u64> {
+        let asked = self.options.max_tokens?;
+        if asked < fewest {
+            let detail = format!("max_tokens: raised to {fewest}");
+            self.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
+        }
+        Some(asked.max(fewest))
+    }
+
     /// The form that the answer must have. A schema that is no object is no schema of an
     /// answer anywhere.
     pub(crate) fn response_format(&mut self) -> Option<&'a ResponseFormat> {

@@ -57,8 +57,8 @@ impl Error {
         if let Some(api) = self.0.api.take() {
             return api.sealed(mask).into();
         }
-        self.0.rule = mask.given(&self.0.rule);
-        self.0.place.path = mask.given(&self.0.place.path);
+        self.0.rule = mask.beginning(&self.0.rule);
+        self.0.place.path = mask.beginning(&self.0.place.path);
         self
     }
 

@@ -10,6 +10,7 @@
 //! packages along (`http`, `time`, …), has no size limit and checks the length of a
 //! frame only when that many bytes have come. Tests decode what AWS's encoder wrote.
 
+use crate::api_error::HEAD;
 use crate::sse::Event;
 use crate::{ApiError, Error, ErrorKind, Family};
 
@@ -76,7 +77,7 @@ struct Frame<'a> {
 impl Frame<'_> {
     fn event(&self) -> Result<Event, Error> {
         let data = std::str::from_utf8(self.payload).map_err(|_| {
-            let shown = String::from_utf8_lossy(self.payload);
+            let shown = String::from_utf8_lossy(self.payload.get(..HEAD).unwrap_or(self.payload));
             corrupt(format!("the payload of a frame is not UTF-8: {shown:?}"))
         })?;
         match self.message_type {

@@ -85,6 +85,7 @@ mod setting_type;
 mod source;
 mod tree;
 
+mod pieces;
 mod reply_builder;
 mod sse;
 mod stream;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::tree::Value;
-use crate::{Error, Family, Vendor};
+use crate::{Error, ErrorKind, Family, Vendor};
 use serde::Serialize;
 
 /// A rule of an API.
@@ -15,6 +15,18 @@ pub struct Rule {
     pub sentence: &'static str,
     /// What the API answers when it does not; empty where that is not known.
     pub api_text: &'static str,
+}
+
+impl Rule {
+    /// Refuses to write more of something than the API takes: which of them can be missed is
+    /// not known here.
+    pub(crate) fn limit(&self, n: usize, most: usize, what: &str) -> Result<(), Error> {
+        if n <= most {
+            return Ok(());
+        }
+        let rule = format!("the API takes at most {most} {what}, and there are {n} ({})", self.id);
+        Err(Error::new(ErrorKind::Rule, rule))
+    }
 }
 
 /// A place in a body that breaks a rule.

@@ -8,6 +8,7 @@ use interleaf_model::{
 };
 use smol_str::SmolStr;
 
+use crate::pieces::Pieces;
 use crate::{Decoder, Delta, arguments, call_reader, made_id};
 
 /// Collects the pieces of an answer, whole or streamed, into a reply.
@@ -274,6 +275,31 @@ impl ReplyBuilder {
             let mut fresh = std::mem::take(&mut self.fresh);
             fresh.retain(|key| !told.contains(key));
             fresh.into_iter().for_each(|key| self.is_whole(key, deltas));
+        }
+    }
+
+    /// All parts so far are whole: tells pieces of those that none were told of. Who is told whole
+    /// parts needs none.
+    pub(crate) fn complete(
+        &mut self,
+        decoder: &Decoder,
+        pieces: &mut Pieces,
+        deltas: &mut Vec<Delta>,
+    ) {
+        if self.told.is_some() {
+            return;
+        }
+        for key in std::mem::take(&mut self.fresh) {
+            let is_missing = |slot: &&Slot| match slot {
+                Slot::Text { .. } | Slot::Thinking { .. } => pieces.lack(key, false),
+                Slot::Call { .. } => pieces.lack(key, true),
+                Slot::Image(_) | Slot::File(_) | Slot::Opaque(_) => false,
+            };
+            let Some(slot) = self.slots.get(&key).filter(is_missing).cloned() else { continue };
+            let id = self.call_id(key, decoder.request());
+            if let Some(whole) = slot.into_part(id, decoder, &self.producer(decoder)) {
+                pieces.complete(key, &whole, deltas);
+            }
         }
     }
 

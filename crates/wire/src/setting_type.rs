@@ -112,7 +112,8 @@ pub(crate) fn count(raw: &RawValue) -> Option<u64> {
     count_or_digits(&Value::of(raw.get()))
 }
 
-fn count_or_digits(value: &Value) -> Option<u64> {
+/// The count that a value is, also as a string of digits.
+pub(crate) fn count_or_digits(value: &Value) -> Option<u64> {
     value.as_str().map_or_else(|| whole(value), |digits| digits.parse().ok())
 }
 

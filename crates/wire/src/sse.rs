@@ -8,7 +8,7 @@ use std::fmt;
 use memchr::memchr2;
 use serde_json::value::RawValue;
 
-use crate::api_error::Mask;
+use crate::api_error::{HEAD, Mask, head};
 use crate::error::Fault;
 use crate::{Delta, Error, ErrorKind};
 
@@ -32,7 +32,7 @@ impl Event {
 
     /// It cannot be read: why, and its bytes.
     pub(crate) fn corrupt(&self, reason: impl fmt::Display) -> Error {
-        let Self { name, data } = self;
+        let (name, data) = (head(&self.name), head(&self.data));
         let which =
             if name.is_empty() { "an event".to_owned() } else { format!("the event {name:?}") };
         let rule = format!("{which} of the stream cannot be read ({reason}): {data}");
@@ -76,9 +76,6 @@ const SHOWN_STRANGE: usize = 40;
 
 /// How many are shown of a line that cannot be read.
 const SHOWN_LINE: usize = 1000;
-
-/// How many are searched for the key before they are cut: half a key would not be known as one.
-const HEAD: usize = 4096;
 
 impl Sse {
     /// Takes the next bytes, and hands each event that they complete to `each`.

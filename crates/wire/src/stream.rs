@@ -4,11 +4,13 @@
 //! |---|---|
 //! | bytes cut anywhere | they are put together until a frame is whole |
 //! | an event that the family knows | it becomes deltas, and part of the reply |
+//! | a text or a call of which no pieces came, only the whole | its pieces are told when the message is whole |
 //! | an event that it does not know | it is handed on as it is, and changes nothing |
 //! | an event that cannot be read | an error with its bytes |
 //! | an error event of the API | an error with the API's words |
 //! | `[DONE]` of a server whose API has no such event | nothing |
-//! | the beginning of another answer | an error: two answers are never taken for one |
+//! | anything after the event that ends the answer | it is not read: the answer has ended |
+//! | the beginning of another answer before that | an error: two answers are never taken for one |
 //! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
 //! | bytes that are no events at all | an error with the first of them |
 //! | a message that the API declares whole, and that says nothing | an empty reply: an answer may be empty, a stream may not |
@@ -21,6 +23,7 @@ use interleaf_model::{AssistantPart, Extra, Finish, Reply, Usage};
 
 use crate::call_reader::Heard;
 use crate::event_stream::EventStream;
+use crate::pieces::Pieces;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::{Event, Sse};
 use crate::{Decoder, Error, ErrorKind, Family, NameMap};
@@ -100,6 +103,7 @@ pub struct StreamDecoder {
     reply: ReplyBuilder,
     /// The first error. An answer with a hole must not look like a whole one.
     failed: Option<Error>,
+    pieces: Pieces,
     /// The texts in which calls are looked for.
     heard: Option<Heard>,
 }
@@ -138,9 +142,19 @@ pub(crate) trait Machine: Send {
     /// Whether the API has said that the message is whole.
     fn is_complete(&self) -> bool;
 
-    /// Whether the message is whole and nothing that counts can follow, such as its cost.
-    fn is_over(&self) -> bool {
+    /// Whether nothing more can be said in the message. What it cost may follow.
+    fn has_said_all(&self) -> bool {
         self.is_complete()
+    }
+
+    /// Whether nothing that counts can follow.
+    fn is_over(&self) -> bool {
+        self.has_said_all()
+    }
+
+    /// Whether streams of this family say that nothing follows.
+    fn has_end_mark(&self) -> bool {
+        true
     }
 
     /// Adds the texts and thoughts that have begun and are not in the reply yet. Half of
@@ -162,7 +176,8 @@ impl StreamDecoder {
         };
         let (machine, reply) = ((codec.machine)(), ReplyBuilder::default());
         let heard = decoder.reader().cloned().map(Heard::new);
-        Self { decoder, frames, machine, reply, failed: None, heard }
+        let pieces = Pieces::default();
+        Self { decoder, frames, machine, reply, failed: None, pieces, heard }
     }
 
     /// Makes the deltas tell also what pieces cannot say: what is attached to a part,
@@ -202,9 +217,15 @@ impl StreamDecoder {
     }
 
     /// Whether the API has said that nothing follows. A whole message may lack that: some servers
-    /// never send the `[DONE]` of OpenAI Chat, and some connections break before it.
+    /// never send the `[DONE]` of OpenAI Chat, and some connections break before it. A stream of
+    /// Gemini's never says so.
     pub fn is_over(&self) -> bool {
         self.machine.is_over()
+    }
+
+    /// Whether the event by which streams of this API end has not come.
+    pub fn lacks_end(&self) -> bool {
+        self.machine.has_end_mark() && !self.machine.is_over()
     }
 
     /// Does a thing unless there was an error, and remembers the error if it is the first.
@@ -231,8 +252,8 @@ impl StreamDecoder {
         }
         match taken {
             // After the last whole event stands the beginning of another.
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                if self.machine.is_complete() && !self.machine.is_over() {
+            Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Cut) => {
+                if self.machine.is_complete() && !self.machine.has_said_all() {
                     let rule = "the connection ended inside an event: the answer is cut off";
                     return Err(Error::new(ErrorKind::Cut, rule));
                 }
@@ -273,9 +294,15 @@ impl StreamDecoder {
 
     /// Takes bytes, or the end.
     fn take(&mut self, bytes: Option<&[u8]>, out: &mut Vec<Delta>) -> Result<(), Error> {
+        if self.machine.is_over() {
+            return Ok(());
+        }
         let mut deltas = Vec::new();
-        let Self { frames, machine, reply, decoder, failed: _, heard } = self;
+        let Self { frames, machine, reply, decoder, failed: _, pieces, heard } = self;
         let mut each = |event: Event| {
+            if machine.is_over() {
+                return Ok(());
+            }
             // Servers in front of an API send it whoever the API is.
             if event.data.trim() == "[DONE]" {
                 machine.done();
@@ -292,8 +319,16 @@ impl StreamDecoder {
             (Frames::EventStream(frames), Some(bytes)) => frames.push(bytes, &mut each),
             (Frames::EventStream(frames), None) => frames.finish(),
         };
+        // What cannot be read stands after the end.
+        let taken = if machine.is_over() { Ok(()) } else { taken };
         let is_whole = taken.is_ok() && machine.is_complete();
+        pieces.note(&deltas);
         if is_whole {
+            let is_finish = |delta: &Delta| matches!(delta, Delta::Finish(_));
+            let end = deltas.iter().position(is_finish).unwrap_or(deltas.len());
+            let after = deltas.split_off(end);
+            reply.complete(decoder, pieces, &mut deltas);
+            deltas.extend(after);
             reply.all_whole(&mut deltas);
             reply.message_is_whole(&mut deltas);
         }

@@ -69,7 +69,7 @@ impl<'a> FencedContext<'a> {
         let (title, form) =
             ending(first).filter(|(_, form)| !is_number(form)).unwrap_or((first, ""));
         let known = KINDS.iter().find_map(|kind| {
-            let number = title.strip_prefix(heading(kind).0.as_str())?;
+            let number = title.strip_prefix(&*heading(kind).0)?;
             Some((kind.clone(), number.trim_start()))
         });
         let (kind, number) = match known {

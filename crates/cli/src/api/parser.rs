@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
-use interleaf::wire::{Family, Vendor};
+use interleaf::wire::{Family, VENDORS, Vendor};
 
 const NEUTRAL: &str = "neutral";
 
@@ -51,6 +51,44 @@ impl TypedValueParser for FormParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let names = [NEUTRAL].into_iter().chain(Family::ALL.map(Family::as_str));
         Some(Box::new(names.map(PossibleValue::new)))
+    }
+}
+
+/// A vendor, by its name; completions know them all.
+#[derive(Debug, Clone)]
+pub(crate) struct VendorParser;
+
+impl TypedValueParser for VendorParser {
+    type Value = &'static Vendor;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<&'static Vendor, Error> {
+        let name = value.to_string_lossy();
+        if let Some(vendor) = Vendor::named(&name) {
+            return Ok(vendor);
+        }
+        let lower = name.to_lowercase();
+        let api = lower.parse().ok().or(Family::of_maker(&lower).map(|(_, api)| api));
+        if let Some(api) = api {
+            let flag = arg.and_then(Arg::get_long).unwrap_or("vendor");
+            let vendor = &Vendor::of(api).name;
+            let text = format!("{name:?} is not a vendor\n\n  tip: use --{flag} {vendor}\n");
+            return Err(Error::raw(ErrorKind::InvalidValue, text));
+        }
+        // It knows names that are alike.
+        let known = PossibleValuesParser::new(VENDORS.iter().map(|vendor| vendor.name.as_str()));
+        known.parse_ref(command, arg, value).and_then(|name| {
+            let unknown = || Error::raw(ErrorKind::InvalidValue, "there is no such vendor\n");
+            Vendor::named(&name).ok_or_else(unknown)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(VENDORS.iter().map(|vendor| PossibleValue::new(vendor.name.as_str()))))
     }
 }
 

@@ -47,12 +47,12 @@ pub(crate) struct BuildArguments {
 
     /// Record this request in the session, so that its exact bytes can be retrieved
     #[arg(long, requires = "session", help_heading = "Session")]
-    #[arg(conflicts_with_all = ["at", "plain", "pin", "previous"])]
+    #[arg(conflicts_with_all = ["file", "at", "plain", "pin", "previous"])]
     record: bool,
 
     /// Print the last recorded request, byte for byte, instead of making one
-    #[arg(long, requires = "session", conflicts_with_all = ["record", "explain", "report", "plain"])]
-    #[arg(help_heading = "Session")]
+    #[arg(long, requires = "session", help_heading = "Session")]
+    #[arg(conflicts_with_all = ["file", "record", "explain", "report", "plain"])]
     sent: bool,
 
     /// Print on standard error what was done, and why
@@ -75,7 +75,7 @@ pub(crate) fn run(
 ) -> Result<Verdict, Stop> {
     report_table::check_path(arguments.report.as_deref())?;
     let mut recipe = arguments.assembly.read(limit)?;
-    let destination = arguments.destination.read(&arguments.assembly, limit)?;
+    let destination = arguments.destination.read_any(&arguments.assembly, limit)?;
     if arguments.batch {
         let answer = |input| answer(&recipe, &destination, input);
         return answer_all(arguments.assembly.path(), limit, "body", answer, output);

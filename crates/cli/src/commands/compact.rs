@@ -9,7 +9,7 @@ use interleaf::assemble::{Budget, Recipe};
 use interleaf::wire::Vendor;
 use interleaf_transport::CompactedBecause;
 
-use crate::api::vendor_parser;
+use crate::api::VendorParser;
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::compacting::{policy, say_done};
 use crate::failure::{Failure, Stop, Verdict};
@@ -57,7 +57,7 @@ pub(crate) struct CompactArguments {
     json: bool,
 
     /// Who serves the model of the session's requests [default: as in the last one]
-    #[arg(long, value_name = "NAME", value_parser = vendor_parser(), requires = "model")]
+    #[arg(long, value_name = "NAME", value_parser = VendorParser, requires = "model")]
     #[arg(help_heading = "API")]
     vendor: Option<&'static Vendor>,
     /// The model of the session's requests [default: as in the last one]
@@ -83,6 +83,10 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    arguments.reach.begin();
+    if let (true, Some(flag)) = (arguments.without_model, arguments.reach.given()) {
+        return Err(Failure::new(flag, "with --without-model nobody is asked").into());
+    }
     let policy = policy("--policy", arguments.policy.as_deref(), limit)?;
     let opened = OpenStore::open(arguments.store.as_deref(), Missing::Refuse)?;
     let opened = opened.session(&arguments.id)?;
@@ -101,17 +105,18 @@ pub(crate) fn run(
     let OpenSession { mut session, opened } = opened;
     let refused = |e| Failure::session(&name, &e);
     let plan = match arguments.if_due {
-        false => Some(opened.wait(session.compaction_now(&policy, &recipe, &target))),
-        true => opened.wait(session.compaction(&policy, &recipe, &target)).transpose(),
+        false => Some(opened.in_time(&name, session.compaction_now(&policy, &recipe, &target))),
+        true => opened.in_time(&name, session.compaction(&policy, &recipe, &target)).transpose(),
     };
     let Some(plan) = plan else {
-        let figures = opened.wait(session.figures(&recipe, &target)).map_err(refused)?;
+        let figures = opened.in_time(&name, session.figures(&recipe, &target)).map_err(refused)?;
         say(format_args!("note: no compaction is due: {figures}"));
         return Ok(Verdict::Fine);
     };
     let plan = plan.map_err(refused)?;
     let (own, asked) = ((&recipe, &target), (!arguments.without_model).then_some(&writer));
-    let outlook = opened.wait(session.compaction_outlook(plan, &policy, own, asked));
+    let outlook = session.compaction_outlook(plan, &policy, own, asked);
+    let outlook = opened.in_time(&name, outlook);
     let outlook = outlook.map_err(refused)?;
     match arguments.json {
         true => output.json_line(&outlook)?,
@@ -122,7 +127,8 @@ pub(crate) fn run(
         return Ok(Verdict::Fine);
     }
     if arguments.without_model {
-        let done = opened.wait(session.compact_without_model(&outlook.plan, &policy, &target));
+        let done = session.compact_without_model(&outlook.plan, &policy, &target);
+        let done = opened.in_time(&name, done);
         let done = done.map_err(refused)?;
         say(format_args!("note: compacted without a model: {done}"));
         return Ok(Verdict::Fine);

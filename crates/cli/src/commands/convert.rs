@@ -66,6 +66,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     report_table::check_path(arguments.report.as_deref())?;
+    arguments.api.of_no_session()?;
     let plain = Plain {
         vendor: arguments.api.vendor_of(arguments.to)?,
         tools: arguments.api.tools(limit)?,

@@ -1,8 +1,11 @@
 //! `interleaf double`.
 
+mod child;
+
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::Path;
-use std::process::Command;
+use std::time::Duration;
 
 use clap::Args;
 use interleaf::wire::{Auth, VENDORS};
@@ -10,9 +13,10 @@ use interleaf_doubles::{
     Chunk, Double, End, Obliging, Planned, Script, Settings, Summariser, Truth, environment,
 };
 use interleaf_transport::address_variable;
+use tokio::process::Command;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::arguments::ByteCount;
+use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::read_bytes;
 use crate::output::{Output, say};
@@ -26,8 +30,9 @@ EXAMPLES
 
 It refuses what the API refuses, in the API's words, answers whole or streamed, counts tokens
 and keeps a prompt cache. With a command it sets the variables by which the vendors' SDKs find
-it, and ends with the command and its exit code; without one it prints them and runs until
-Ctrl-C. `interleaf send` finds it with every --vendor: those that imitate an API are served
+it, and ends with the command and its exit code. Ctrl-C, SIGTERM and SIGHUP are handed on to
+the command; after the last two it has 5 seconds to end. Without a command it prints the
+variables and runs until Ctrl-C. `interleaf send` finds it with every --vendor: those that imitate an API are served
 as that API, at DEEPSEEK_BASE_URL and the like. What only such a vendor takes is refused, and
 vertex wants a key of its own: --key-env OPENAI_API_KEY.
 
@@ -49,11 +54,11 @@ pub(crate) struct DoubleArguments {
     fault: Vec<Planned>,
 
     /// Cut answers into chunks of this many bytes [default: one for each event]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_chunk)]
     chunk: Option<usize>,
 
     /// Refuse a prompt that has more tokens, as the API does
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_tokens)]
     window: Option<u64>,
 
     /// Take thoughts with any signature, not only with those that the double gave
@@ -83,6 +88,7 @@ pub(crate) fn run(
         Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let double = runtime.block_on(Double::start(settings)).map_err(failed)?;
     let variables = variables(&double.base_url());
+    let mut told = HashSet::new();
     if arguments.command.is_empty() {
         output.line(format_args!("# the double serves {}; Ctrl-C ends it", double.base_url()))?;
         for (name, value) in &variables {
@@ -92,7 +98,7 @@ pub(crate) fn run(
         let ended = runtime.block_on(async {
             tokio::select! {
                 ended = tokio::signal::ctrl_c() => ended,
-                () = log(&double, arguments.log) => Ok(()),
+                () = log(&double, arguments.log, &mut told) => Ok(()),
             }
         });
         ended.map_err(failed)?;
@@ -100,18 +106,28 @@ pub(crate) fn run(
     }
     let mut command = Command::new(&arguments.command[0]);
     command.args(&arguments.command[1..]).envs(variables);
-    let status = runtime.block_on(async {
-        let run = tokio::task::spawn_blocking(move || command.status());
-        tokio::select! {
-            run = run => run,
-            () = log(&double, arguments.log) => std::future::pending().await,
+    let ended = runtime.block_on(async {
+        let ended = tokio::select! {
+            ended = child::run(&mut command) => ended,
+            () = log(&double, arguments.log, &mut told) => std::future::pending().await,
+        };
+        if arguments.log {
+            log_rest(&double, &mut told).await;
         }
+        ended
     });
-    let subject = &arguments.command[0];
-    let status = status.map_err(|error| Failure::new(subject, error.to_string()))?;
-    let status = status.map_err(|error| Failure::io(subject, &error))?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(Verdict::Command(code.unwrap_or(u8::from(!status.success()))))
+    Ok(Verdict::Command(ended.unwrap_or_else(|error| not_run(&arguments.command[0], &error))))
+}
+
+/// Says why a command could not be run, with the exit code that a shell has for it.
+fn not_run(command: &str, error: &std::io::Error) -> u8 {
+    let (rule, code) = match error.kind() {
+        ErrorKind::NotFound => ("there is no such command".to_owned(), 127),
+        ErrorKind::PermissionDenied => ("this is no program that may be run".to_owned(), 126),
+        _ => (error.to_string(), 126),
+    };
+    Failure::new(command, rule).print();
+    code
 }
 
 /// The variables by which the vendors' SDKs find it, and those of all other vendors.
@@ -134,11 +150,10 @@ fn variables(base_url: &str) -> Vec<(String, String)> {
 }
 
 /// Says what comes, for as long as something may come.
-async fn log(double: &Double, is_wanted: bool) {
+async fn log(double: &Double, is_wanted: bool, told: &mut HashSet<u64>) {
     if !is_wanted {
         return std::future::pending().await;
     }
-    let mut told = HashSet::new();
     loop {
         // Those that are under way are among them.
         for exchange in double.ended(told.len() + 1).await {
@@ -147,6 +162,38 @@ async fn log(double: &Double, is_wanted: bool) {
             }
         }
     }
+}
+
+/// Says what became of the last requests, though who made them is gone.
+async fn log_rest(double: &Double, told: &mut HashSet<u64>) {
+    let ended = double.ended(double.requests().len());
+    let _ = tokio::time::timeout(Duration::from_secs(2), ended).await;
+    for exchange in double.requests() {
+        if told.insert(exchange.number) {
+            say(format_args!("note: {exchange}"));
+        }
+    }
+}
+
+/// A request meets one fault: one that no request can meet is a slip.
+fn check(faults: &[Planned]) -> Result<(), Failure> {
+    let mut met = HashSet::new();
+    for Planned { nth, .. } in faults {
+        if met.contains(&None) {
+            let rule = "none can follow one that is for every request: put it first, as in `2=429`";
+            return Err(Failure::new("--fault", rule));
+        }
+        if !met.insert(*nth) {
+            let nth = nth.unwrap_or_default();
+            return Err(Failure::new("--fault", format!("request {nth} meets two of them")));
+        }
+    }
+    Ok(())
+}
+
+fn parse_chunk(text: &str) -> Result<usize, String> {
+    let bytes = text.parse().ok().filter(|&bytes| bytes > 0);
+    bytes.ok_or_else(|| "a number of bytes is expected, at least 1".into())
 }
 
 fn settings(arguments: &DoubleArguments, limit: ByteCount) -> Result<Settings, Failure> {
@@ -168,9 +215,10 @@ fn settings(arguments: &DoubleArguments, limit: ByteCount) -> Result<Settings, F
             None => settings.with_brain(Script::read(&read(other)?).map_err(named(other))?),
         },
     };
+    check(&arguments.fault)?;
     settings.faults.clone_from(&arguments.fault);
     settings.window = arguments.window;
     settings.verify = !arguments.any_signature;
-    settings.chunk = arguments.chunk.map_or(Chunk::Events, |bytes| Chunk::Bytes(bytes.max(1)));
+    settings.chunk = arguments.chunk.map_or(Chunk::Events, Chunk::Bytes);
     Ok(settings)
 }

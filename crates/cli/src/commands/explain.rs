@@ -51,7 +51,7 @@ pub(crate) fn run(
         return arguments.sent.run(&session, arguments, output);
     }
     let mut recipe = arguments.assembly.read(limit)?;
-    let destination = arguments.destination.read(&arguments.assembly, limit)?;
+    let destination = arguments.destination.read_any(&arguments.assembly, limit)?;
     let Source { mut loaded, mut session } = arguments.assembly.load(&mut recipe, limit)?;
     loaded.equip(destination.tools.as_ref());
     let mut target = destination.of(&loaded);

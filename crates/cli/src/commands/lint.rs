@@ -12,7 +12,7 @@ use interleaf::wire::lint::{self, Fault};
 use interleaf::wire::{Family, Vendor};
 use interleaf::{Target, read};
 
-use crate::api::{ApiParser, family_of, vendor_of, vendor_parser};
+use crate::api::{ApiParser, VendorParser, family_of, vendor_of};
 use crate::arguments::ByteCount;
 use crate::batch::{answer_all, one_line};
 use crate::failure::{Failure, Stop, Verdict, printable};
@@ -44,7 +44,7 @@ pub(crate) struct LintArguments {
     api: Option<Family>,
 
     /// Who serves the model [default: who made the API]
-    #[arg(long, value_name = "NAME", value_parser = vendor_parser())]
+    #[arg(long, value_name = "NAME", value_parser = VendorParser)]
     vendor: Option<&'static Vendor>,
 
     /// Print the mended body instead of the findings

@@ -80,6 +80,10 @@ pub(crate) fn run(
     check_directory(out)?;
     check_own(&out.join(FIGURES))?;
     let mut scripts = Vec::new();
+    let is_stored = |asked: &String| asked != "-" && !Path::new(asked).is_file();
+    if arguments.store.is_some() && !arguments.sessions.iter().any(is_stored) {
+        return Err(Failure::new("--store", "no session of a store is named, only files").into());
+    }
     for session in &arguments.sessions {
         scripts.extend(arguments.read(session, limit)?);
     }
@@ -237,6 +241,9 @@ fn prepare(out: &Path, names: &[String]) -> Result<(), Failure> {
 fn check_own(path: &Path) -> Result<(), Failure> {
     let name = || path.display().to_string();
     let rule = match fs::metadata(path) {
+        Err(_) if fs::symlink_metadata(path).is_ok() => {
+            "this is a link to nothing, and is not overwritten"
+        }
         Err(_) => return Ok(()),
         Ok(found) if !found.is_file() => "this is not a regular file, and is not overwritten",
         Ok(_) => {

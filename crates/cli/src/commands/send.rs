@@ -1,29 +1,42 @@
 //! `interleaf send`.
 
-use clap::Args;
-use interleaf::assemble::Outcome;
-use interleaf::wire::Delta;
-use interleaf::{Target, reply_form};
-use interleaf_transport::{Answer, Asking, Call, Error, ErrorKind, Streaming, Transport};
+mod printer;
+mod whom;
 
+use std::sync::Arc;
+
+use clap::Args;
+use interleaf::assemble::{OpenBlock, Outcome};
+use interleaf::model::{Finish, Message};
+use interleaf::read::Said;
+use interleaf::{OnConflict, Target, append_said, reply_form};
+use interleaf_transport::{Call, Error, ErrorKind, Limit, Transport};
+
+use self::printer::{Ended, Printer};
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Recipe, Source};
 use crate::compacting::{CompactingArguments, say_done};
 use crate::destination::DestinationArguments;
-use crate::failure::{Failure, Stop, Verdict};
-use crate::input::Loaded;
-use crate::open::{OpenSession, runtime};
+use crate::failure::{Failure, Stop, Verdict, printable};
+use crate::input::{self, Loaded};
+use crate::open::{GIVE, OpenSession, runtime};
 use crate::output::{Output, say};
-use crate::reach::{REACH, ReachArguments, other};
+use crate::reach::{REACH, ReachArguments, other, usage};
 use crate::report_table::{say_changed, say_model, waiting_text};
-use crate::stopped::stopped;
+use crate::stopped::Wishes;
 
-/// Send the request to a model API and print the answer
+/// Send a question or a conversation to a model API and print the answer
 #[derive(Debug, Args)]
+#[command(override_usage = "interleaf send [OPTIONS] <--user TEXT|FILE|--session ID>")]
+#[command(mut_arg("file", |file| file.required_unless_present("user")))]
+// What the session's request is made of is recorded, and these would be left out.
+#[command(mut_arg("session", |id| id.conflicts_with_all(["plain", "pin", "previous"])))]
 #[command(after_help = "\
 EXAMPLES
+  interleaf send --user 'What is 2+2?' --vendor openai --model gpt-4.1
   interleaf send fixtures/agent-session.json --vendor anthropic --model claude-sonnet-4-5 --stream
   interleaf send fixtures/chat-array.json --vendor openai --model gpt-5 --key-file ~/.openai-key
+  interleaf send --session 0199 --user 'And now?'
   interleaf send --session 0199 --vendor vertex --model gemini-2.5-pro --base-url URL \\
     --key-command 'gcloud auth print-access-token'
   interleaf send --session 0199 --vendor anthropic --model claude-sonnet-4-5 \\
@@ -31,11 +44,18 @@ EXAMPLES
   interleaf send --session 0199 --vendor openai --model gpt-5 --compact-at 0.7
 
 The flags of `build` say what the request is made of. The request of a session is recorded,
-and the answer is taken in. On standard error: what was changed, what was tried, what it
-cost, and what the prompt cache was expected to hold. After an interrupt (Ctrl-C) what came
-is kept; the exit code is then 130. It is 8 if there is no answer, and 1 if the session waits
-for results (--wait).")]
+and the answer is taken in; vendor and model are those of its last request unless flags name
+others. While calls wait for their results nothing is sent, and the exit code is 1: append the
+results, or say with --missing what the calls get in their place. On standard error: what was
+changed, what was tried, what it cost, and what the prompt cache was expected to hold. After
+an interrupt (Ctrl-C) what came is kept; the exit code is then 130. It is 8 if there is no
+answer.")]
 pub(crate) struct SendArguments {
+    /// Ask this; in a session it is appended first, and stays if there is no answer
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["file", "agent"])]
+    user: Option<String>,
+
     #[command(flatten)]
     assembly: AssemblyArguments,
 
@@ -69,6 +89,7 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    arguments.reach.begin();
     let mut recipe = arguments.assembly.read(limit)?;
     let destination = arguments.destination.read(&arguments.assembly, limit)?;
     if let Some(flag) = arguments.assembly.not_for_sending() {
@@ -76,16 +97,23 @@ pub(crate) fn run(
             Failure::new(flag, "this is of the past, and what is sent is the present").into()
         );
     }
+    if arguments.destination.is_neutral() {
+        return Err(Failure::new("--to", "no API takes the neutral form").into());
+    }
     let asked = recipe.request.clone();
-    let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;
-    if session.is_some() {
+    let Source { mut loaded, session } = arguments.load(&mut recipe, limit)?;
+    loaded.equip(destination.tools.as_ref());
+    if session.as_ref().is_some_and(|session| arguments.waits(session)) {
+        return Ok(Verdict::Findings);
+    }
+    let target = arguments.target(&destination, &loaded, session.as_ref())?;
+    recipe.count_for(&target.options.model);
+    if let Some(session) = &session {
+        arguments.say_left_out(session, &recipe.of(&loaded, true)?)?;
         // A session adds to each request what it keeps then: a compaction may come in between.
         recipe.request = asked;
+        recipe.request.open_block = arguments.assembly.open_block();
     }
-    loaded.equip(destination.tools.as_ref());
-    let Some(target) = destination.of(&loaded) else {
-        return Err(Failure::new("--vendor", "name who is to be asked").into());
-    };
     let streams = (target.options.stream || session.is_some()) && !arguments.whole;
     let mut target = arguments.reach.at_address(target);
     target.options.stream = streams;
@@ -109,14 +137,67 @@ pub(crate) fn run(
     }
 }
 
-/// How an answer came to its end.
-enum Ended {
-    Answered(Box<Answer>),
-    /// What had come when the user stopped it.
-    Interrupted(Option<Box<Answer>>),
-}
-
 impl SendArguments {
+    /// Reads what is to be sent.
+    fn load(&self, recipe: &mut Recipe, limit: ByteCount) -> Result<Source, Failure> {
+        if let (Some(text), None) = (&self.user, &self.assembly.session.session) {
+            return Ok(Source { loaded: input::question(text)?, session: None });
+        }
+        let path = self.assembly.path();
+        let is_file = self.assembly.session.session.is_some() || path.exists();
+        self.assembly.load(recipe, limit).map_err(|failure| match is_file {
+            true => failure,
+            false => failure.hint("--user TEXT asks a plain question; FILE is a conversation"),
+        })
+    }
+
+    /// Whether calls wait for their results. Says which, and how to go on.
+    fn waits(&self, OpenSession { session, .. }: &OpenSession) -> bool {
+        // A sub-agent has calls of its own, which its request is told of.
+        let is_main = self.assembly.agent.is_none();
+        let waits = is_main && self.assembly.open_block() == OpenBlock::Wait;
+        let open = session.open_calls();
+        let Some(first) = open.first().filter(|_| waits) else { return false };
+        let calls = open.iter().map(|call| format!("{} ({})", call.id, call.name));
+        let calls = calls.collect::<Vec<_>>().join(", ");
+        say(format_args!("no request yet: waiting for the results of {}", printable(&calls)));
+        let (id, call) = (session.id(), &first.id);
+        let result = format!(r#"{{"role": "tool", "tool_call_id": "{call}", "content": "…"}}"#);
+        let result = printable(&result);
+        say(format_args!("hint: `interleaf sessions append {id} '{result}'` gives one"));
+        say("hint: --missing make, or --missing drop, goes on without them");
+        true
+    }
+
+    /// Says what the last request had and this one does not.
+    fn say_left_out(
+        &self,
+        session: &OpenSession,
+        recipe: &interleaf::assemble::Recipe,
+    ) -> Result<(), Failure> {
+        if self.quiet {
+            return Ok(());
+        }
+        if let Some(left_out) = session.ask(session.session.left_out(recipe))? {
+            let (number, had) = (left_out.request, left_out.to_string());
+            let had = printable(&had);
+            say(format_args!("note: request {number} had {had}, and this one does not ({GIVE})"));
+        }
+        Ok(())
+    }
+
+    /// Appends the user's question, and gives its id.
+    fn append(&self, session: &mut OpenSession) -> Result<Option<String>, Failure> {
+        let Some(text) = &self.user else { return Ok(None) };
+        let said = Said::Messages(vec![Arc::new(Message::user(text))]);
+        let name = session.name();
+        let OpenSession { session, opened } = session;
+        let written = opened.in_time(&name, append_said(session, said, OnConflict::Retry));
+        written.map_err(|e| Failure::session("--user", &e))?;
+        let last = session.conversation().visible().next_back();
+        Ok(last.map(|message| message.id.to_string()))
+    }
+
     fn of_file(
         &self,
         transport: &Transport,
@@ -143,28 +224,32 @@ impl SendArguments {
             call.decoder = made.preview.decoder.clone().unwrap_or(call.decoder);
             calls.push(call);
         }
-        let mut printer = Printer { output, json: self.json, is_open: false, failed: None };
+        let mut printer = Printer::new(output, self.json);
         let ended = runtime(&loaded.name)?.block_on(async {
+            let mut wishes = Wishes::listen();
             let begun = tokio::select! {
                 begun = transport.stream_any(&calls) => begun?,
-                _ = stopped() => return Ok(Ended::Interrupted(None)),
+                _ = wishes.next() => return Ok(Ended::Interrupted(None)),
             };
-            printer.follow(begun).await
+            printer.follow(begun, &mut wishes).await
         });
-        self.tell(ended, printer)
+        self.tell(transport, ended, printer)
     }
 
     fn in_session(
         &self,
         transport: Transport,
-        session: OpenSession,
+        mut session: OpenSession,
         recipe: &interleaf::assemble::Recipe,
         targets: &[Target],
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
+        let appended = self.append(&mut session)?;
+        let id = session.name();
         let OpenSession { mut session, opened } = session;
-        let mut printer = Printer { output, json: self.json, is_open: false, failed: None };
+        let mut printer = Printer::new(output, self.json);
         let ended = opened.wait(async {
+            let mut wishes = Wishes::listen();
             let ask = async {
                 match self.whole {
                     true => transport.ask_in_pieces(&mut session, recipe, targets).await,
@@ -173,18 +258,35 @@ impl SendArguments {
             };
             let begun = tokio::select! {
                 begun = ask => begun?,
-                _ = stopped() => return Ok(Ended::Interrupted(None)),
+                _ = wishes.next() => return Ok(Ended::Interrupted(None)),
             };
             if let Some(line) = begun.changed().filter(|_| !self.quiet) {
                 say_changed(line);
             }
-            printer.follow_into(begun).await
+            printer.follow_into(begun, &mut wishes).await
         });
-        self.tell(ended, printer)
+        let late = ErrorKind::Timeout(Limit::Total);
+        if ended.as_ref().is_err_and(|error| error.kind() == late && error.attempts().is_empty()) {
+            // Whoever drops the store waits for its writer, who may wait for another program.
+            std::mem::forget((session, opened));
+        }
+        let is_answered = matches!(ended, Ok(Ended::Answered(_) | Ended::Interrupted(Some(_))));
+        let told = self.tell(&transport, ended, printer);
+        if let Some(message) = appended.filter(|_| !is_answered) {
+            say(format_args!(
+                "kept: the question, as message {message}; `interleaf send --session {id}` sends it"
+            ));
+        }
+        told
     }
 
     /// Says how it ended.
-    fn tell(&self, ended: Result<Ended, Error>, mut printer: Printer<'_>) -> Result<Verdict, Stop> {
+    fn tell(
+        &self,
+        transport: &Transport,
+        ended: Result<Ended, Error>,
+        mut printer: Printer<'_>,
+    ) -> Result<Verdict, Stop> {
         printer.close()?;
         let reply = match &ended {
             Ok(Ended::Answered(answer) | Ended::Interrupted(Some(answer))) => Some(&answer.reply),
@@ -197,7 +299,7 @@ impl SendArguments {
         let (answer, verdict) = match ended {
             Ok(Ended::Answered(answer)) => (Some(answer), Verdict::Fine),
             Ok(Ended::Interrupted(answer)) => (answer, Verdict::Interrupted),
-            Err(error) => return self.refused(&error),
+            Err(error) => return self.refused(transport, &error),
         };
         if let Some(answer) = answer.filter(|_| !self.quiet) {
             self.reach.told(&answer).into_iter().for_each(say);
@@ -212,7 +314,7 @@ impl SendArguments {
         Ok(verdict)
     }
 
-    fn refused(&self, error: &Error) -> Result<Verdict, Stop> {
+    fn refused(&self, transport: &Transport, error: &Error) -> Result<Verdict, Stop> {
         if error.kind() == ErrorKind::Waiting {
             say(error.message());
             return Ok(Verdict::Findings);
@@ -226,82 +328,11 @@ impl SendArguments {
         if let Some(message) = error.kept().filter(|_| !self.quiet) {
             say(format_args!("kept: what came of the answer, as message {}", message.id));
         }
+        let partial = error.partial().filter(|own| own.finish == Finish::Cut && !self.quiet);
+        if let Some(partial) = partial {
+            let price = transport.price(error.vendor(), error.model(), partial);
+            usage(partial, price, None).into_iter().for_each(say);
+        }
         Err(Failure::transport(error).into())
-    }
-}
-
-/// Prints an answer while it comes.
-struct Printer<'a> {
-    output: &'a mut Output,
-    json: bool,
-    /// Whether a line has begun.
-    is_open: bool,
-    failed: Option<std::io::Error>,
-}
-
-impl Printer<'_> {
-    async fn follow(&mut self, mut streaming: Streaming) -> Result<Ended, Error> {
-        loop {
-            let piece = tokio::select! {
-                piece = streaming.next() => piece,
-                _ = stopped() => {
-                    streaming.cancel();
-                    return Ok(Ended::Interrupted(None));
-                }
-            };
-            match piece {
-                Some(piece) => self.print(&piece?),
-                None => return Ok(Ended::Answered(Box::new(streaming.finish().await?))),
-            }
-        }
-    }
-
-    async fn follow_into(&mut self, mut asking: Asking<'_>) -> Result<Ended, Error> {
-        loop {
-            let piece = tokio::select! {
-                piece = asking.next() => piece,
-                _ = stopped() => {
-                    return Ok(Ended::Interrupted(asking.cancel().await?.map(Box::new)));
-                }
-            };
-            match piece {
-                Some(Ok(delta)) => self.print(&delta),
-                // What came is taken in all the same.
-                Some(Err(_)) | None => {
-                    return Ok(Ended::Answered(Box::new(asking.finish().await?)));
-                }
-            }
-        }
-    }
-
-    /// The text as it is, calls one a line. Thinking is not part of an answer.
-    fn print(&mut self, delta: &Delta) {
-        if self.json {
-            return;
-        }
-        let text = match delta {
-            Delta::Text { text, .. } => text.clone(),
-            Delta::Call { id, name, .. } => {
-                let before = if self.is_open { "\n" } else { "" };
-                let blank = if id.is_empty() { "" } else { " " };
-                format!("{before}[call {id}{blank}{name}] ")
-            }
-            Delta::Arguments { text, .. } => text.clone(),
-            _ => return,
-        };
-        if let Some(last) = text.chars().next_back() {
-            self.is_open = last != '\n';
-            let printed = self.output.at_once(&text);
-            self.failed = self.failed.take().or(printed.err());
-        }
-    }
-
-    fn close(&mut self) -> Result<(), Stop> {
-        if std::mem::take(&mut self.is_open) {
-            self.output.line("")?;
-            // What is said of the answer on standard error comes after it.
-            self.output.flush()?;
-        }
-        self.failed.take().map_or(Ok(()), |failed| Err(failed.into()))
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct SwitchArguments {
 
     /// Who is to be asked: a vendor, or an API for who made it
     #[arg(long, value_name = "VENDOR", help_heading = "API")]
-    #[arg(conflicts_with_all = ["vendor", "at", "plain", "pin", "previous"])]
+    #[arg(conflicts_with_all = ["vendor", "at", "plain", "pin", "previous", "stream", "stored"])]
     to: String,
     /// Who is asked now [default: as in the session's last request]
     #[arg(long, value_name = "VENDOR/MODEL", help_heading = "API")]
@@ -109,7 +109,9 @@ impl SwitchArguments {
     fn target(&self, flag: &str, vendor: &str, model: &str) -> Result<Target, Failure> {
         let target = Target::new(vendor, model).map_err(|e| Failure::new(flag, e.to_string()))?;
         let options = self.api.options(&Options::default(), Some(model));
-        Ok(self.api.target(target.vendor, options))
+        let mut target = self.api.target(target.vendor, options);
+        target.bound_thinking = self.assembly.binds_thinking();
+        Ok(target)
     }
 
     /// The target that the user says is the current one.

@@ -5,10 +5,13 @@
 mod api;
 mod bad_input;
 mod build;
+mod doubled;
 mod fixtures;
 mod help;
+mod hostile;
 mod json;
 mod literate;
+mod questions;
 mod repository;
 mod rows;
 mod rules;
@@ -17,7 +20,9 @@ mod send_compacted;
 mod send_odd;
 mod sessions;
 mod streams;
+mod timed;
 mod told;
+mod wrong;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -39,6 +44,21 @@ fn interleaf(arguments: &[&str]) -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// Whether a program that a test starts is ended by this signal: under `nohup`, or in the
+/// background of a script, some are ignored.
+#[cfg(unix)]
+fn is_heard(signal: &str) -> bool {
+    let number = match signal {
+        "-HUP" => 1,
+        "-INT" => 2,
+        _ => return true,
+    };
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_none_or(|mask| mask >> (number - 1) & 1 == 0)
 }
 
 /// Runs the program with something on its standard input.

@@ -18,6 +18,7 @@ pub(crate) const UNMENDED: &[(&str, &str)] = &[
     ("openai-chat/role", "Who speaks is not known."),
     ("openai-chat/result-id", "Which call the result answers is not known."),
     ("openai-chat/tool", "What the tool is called is not known."),
+    ("openai-chat/functions-limit", MISSED),
     ("openai-chat/setting-type", MEANT),
     ("openai-chat/foreign-form", "A conversation has one form."),
     ("openai-responses/body", UNNAMED),
@@ -37,12 +38,13 @@ pub(crate) const UNMENDED: &[(&str, &str)] = &[
     ("anthropic/content-form", "What the block is is not known."),
     ("gemini/contents", "There is nothing to say."),
     ("gemini/file-data", "Where the file is is not known."),
-    ("gemini/function-count", "Which of too many functions can be missed is not known."),
+    ("gemini/function-count", MISSED),
     ("gemini/setting-type", MEANT),
     ("bedrock/setting-type", MEANT),
 ];
 
 const MEANT: &str = "What the setting should be is not known.";
+const MISSED: &str = "Which of too many functions can be missed is not known.";
 const UNNAMED: &str = "Which model is meant is not known; `--model` names it.";
 
 const PAGE: &str = "docs/rules.md";

@@ -165,3 +165,21 @@ fn append_says_what_of_a_body_it_leaves_out_and_which_message_it_refuses() {
     let told = said(&append, blank);
     assert!(told.contains("messages[1]") && told.contains("hint: "), "{told}");
 }
+
+#[test]
+fn explain_says_why_it_tells_nothing_of_the_prompt_cache_at_an_earlier_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", folder.path().join("s.db").display());
+    let id = text(&run_with(&["sessions", "new", "--store", &store], b"").stdout);
+    let user = ["--user", "Which files?", "--store", &store];
+    run_with(&[&["sessions", "append", id.trim()], &user[..]].concat(), b"");
+    let of = ["explain", "--session", id.trim(), "--store", &store];
+    let to = ["--to", "openai-chat", "--model", "gpt-5"];
+    for (flags, is_told) in [(&["--at", "1"][..], false), (&["--plain"], false), (&[], true)] {
+        let output = run_with(&[&of, &to[..], flags].concat(), b"");
+        let (shown, told) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(shown.contains("# prompt cache"), is_told, "{flags:?} {shown}");
+        let note = "note: the prompt cache is told of a session's next request, and --";
+        assert_eq!(told.contains(note), !is_told, "{flags:?} {told}");
+    }
+}

@@ -238,7 +238,7 @@ async fn a_stored_response_is_given_back_and_forgotten_on_demand() {
     assert_eq!(texts, ["Is the lamp lit?", "Yes.", "And now?"]);
     double.forget();
     let got = send(&double, Api::OpenAiResponses, &next).await;
-    assert_eq!((got.status, &got.json()["error"]["param"]), (404, &json!("previous_response_id")));
+    assert_eq!((got.status, &got.json()["error"]["param"]), (400, &json!("previous_response_id")));
     let mut unstored = body;
     unstored["store"] = json!(false);
     let answer = send(&double, Api::OpenAiResponses, &unstored).await.json();

@@ -37,7 +37,7 @@ async fn each_status_comes_in_the_apis_own_shape() {
     let mut table = String::new();
     for api in Api::ALL {
         let double = Double::start(settings()).await.unwrap();
-        for fault in ["429", "429:retry-after=7", "500", "529", "overflow"] {
+        for fault in ["408", "429", "429:retry-after=7", "500", "529", "overflow"] {
             let header = [("x-double-fault", fault)];
             let got = send_with(&double, api, &question(api), &header).await;
             let retry = got.headers.lines().find(|line| line.starts_with("retry-after"));
@@ -114,6 +114,24 @@ async fn a_client_that_leaves_is_noticed() {
     }
     let ended = tokio::time::timeout(Duration::from_secs(60), double.ended(1)).await.unwrap();
     assert_eq!((ended[0].end, ended[0].sent), (End::Left, 60));
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_a_slow_answer_begins_is_noticed() {
+    use tokio::io::AsyncWriteExt as _;
+    let settings = settings().with_fault(1, Fault::Slow(Duration::from_secs(600)));
+    let double = Double::start(settings).await.unwrap();
+    let body = question(Api::OpenAiChat).to_string();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: d\r\nauthorization: Bearer k\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut socket = tokio::net::TcpStream::connect(double.address()).await.unwrap();
+    socket.write_all(head.as_bytes()).await.unwrap();
+    drop(socket);
+    let ended = tokio::time::timeout(Duration::from_secs(60), double.ended(1)).await.unwrap();
+    let line = "1 POST /v1/chat/completions the client left before the answer";
+    assert_eq!(ended[0].to_string(), line);
 }
 
 #[tokio::test]
@@ -242,4 +260,11 @@ async fn below_local_no_key_is_asked_for_unless_one_is_demanded() {
         let elsewhere = crate::client::post(&double, &path[6..], &[], &body).await;
         assert_eq!(elsewhere.status, 401);
     }
+}
+
+#[test]
+fn requests_are_counted_from_1() {
+    assert_eq!("1=429".parse::<Planned>().unwrap().nth, Some(1));
+    let error = "0=429".parse::<Planned>().unwrap_err();
+    assert_eq!(error.to_string(), "0=429: requests are counted from 1");
 }

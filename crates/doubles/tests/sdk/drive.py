@@ -164,12 +164,13 @@ def responses():
     holds("responses: continued", "8 files" in second.output_text)
     holds("responses: stored", client.responses.retrieve(second.id).id == second.id)
     error = refused(
-        openai.NotFoundError,
+        openai.BadRequestError,
         lambda: client.responses.create(
             model="gpt-5.1", previous_response_id="resp_none", input="Hm?"
         ),
     )
-    holds("responses: 404", error and error.param == "previous_response_id")
+    holds("responses: nothing to go on from", error and error.code == "previous_response_not_found")
+    holds("responses: names the field", error and error.param == "previous_response_id")
     image = {"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}", "detail": "auto"}
     answer = client.responses.create(
         model="gpt-4o",

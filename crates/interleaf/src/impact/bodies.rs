@@ -1,5 +1,6 @@
 //! Where two bodies begin to differ.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use interleaf_store::Pieces;
@@ -50,7 +51,7 @@ pub(super) fn compare(
                 (List { body: old, range, marks }, List { body, range: new_range, marks });
             let (at, new_at) = part_ways(&old, &new, 0);
             (change.byte_before, change.byte) = (start + at, new_start + new_at);
-            let head = old.body.copy(0..change.byte_before);
+            let head = old.body.bytes(0..change.byte_before);
             let mark = marks.and_then(|marks| marks.last_in(&head, head.len()));
             change.mark = mark.map(|mark| mark.start as u64).filter(|_| !change.is_first);
         }
@@ -66,7 +67,7 @@ pub(super) fn compare(
     let seen = match (at == old.len(), new_at == new.len()) {
         (true, true) => Seen::Nowhere,
         _ => {
-            let rest = old.copy(at, at + LONGEST);
+            let rest = old.bytes(at, at + LONGEST);
             let closes = |byte: &u8| matches!(byte, b']' | b'}');
             let appended = rest.len() < LONGEST as usize && rest.iter().all(closes);
             Seen::List { before: at, now: new_at, appended }
@@ -101,13 +102,13 @@ impl List<'_> {
 
     /// Whether these bytes stand at a place.
     fn has(&self, at: u64, bytes: &[u8]) -> bool {
-        self.copy(at, at + bytes.len() as u64) == bytes
+        *self.bytes(at, at + bytes.len() as u64) == *bytes
     }
 
     /// The bytes between two places, as far as it has them.
-    fn copy(&self, start: u64, end: u64) -> Vec<u8> {
+    fn bytes(&self, start: u64, end: u64) -> Cow<'_, [u8]> {
         let Range { start: first, end: last } = self.range;
-        self.body.copy(first + start..last.min(first + end))
+        self.body.bytes(first + start..last.min(first + end))
     }
 }
 
@@ -169,7 +170,7 @@ fn list_at(list: &List<'_>, at: u64) -> Option<u64> {
 
 /// The length of a text with its quotes, if it ends before a place.
 fn text_len(list: &List<'_>, start: u64, end: u64) -> Option<u64> {
-    let bytes = list.copy(start, end);
+    let bytes = list.bytes(start, end);
     let mut at = 1;
     loop {
         at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
@@ -196,7 +197,7 @@ fn end_of_lone(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
 fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
     let marks = list.marks?;
     let start = at.saturating_sub(LONGEST);
-    let window = list.copy(start, at + LONGEST);
+    let window = list.bytes(start, at + LONGEST);
     let at = (at - start) as usize;
     let mark = marks.last_in(&window, at).filter(|mark| at < mark.end)?;
     Some(((at - mark.start.min(at)) as u64, mark.len() as u64))
@@ -206,6 +207,6 @@ fn mark_at(list: &List<'_>, at: u64) -> Option<(u64, u64)> {
 fn mark_ends(list: &List<'_>, at: u64) -> bool {
     let start = at.saturating_sub(LONGEST);
     let Some(marks) = list.marks else { return false };
-    let window = list.copy(start, at);
+    let window = list.bytes(start, at);
     marks.last_in(&window, window.len()).is_some_and(|mark| mark.end == window.len())
 }

@@ -1,7 +1,9 @@
 //! Why two requests differ where they do.
 
-use interleaf_assemble::{Cause, ElementForm, Finding, FindingKind};
-use interleaf_model::{Entry, MessageId};
+use std::collections::HashSet;
+
+use interleaf_assemble::{Cause, ElementForm, Finding, FindingKind, Rebase};
+use interleaf_model::{Carried, ContextKind, Entry, MessageId, Provenance};
 use serde_json::Value;
 use smol_str::{SmolStr, ToSmolStr};
 
@@ -63,17 +65,19 @@ fn as_text(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
 /// something else, is gone or is new.
 fn unsettled(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
     let (old, new) = (&before.trace.said, said(now));
-    let is_in = |all: &[Named], name: &SmolStr| all.iter().any(|(other, _)| other == name);
-    let changed = |(name, _): &&Named| match is_in(&new, name) {
-        true => Some((name.clone(), ContextChange::Changed)),
-        false => Some((name.clone(), ContextChange::Removed)),
-    };
     if old.is_empty() || new.is_empty() {
         return None;
     }
-    let gone = old.iter().find(|source| !new.contains(source)).as_ref().and_then(changed);
+    let is_in = |all: &[Named], name: &SmolStr| all.iter().any(|(other, _)| other == name);
+    let changed = |(name, _): &Named| match is_in(&new, name) {
+        true => (name.clone(), ContextChange::Changed),
+        false => (name.clone(), ContextChange::Removed),
+    };
+    let said: HashSet<&Named> = new.iter().collect();
+    let gone = old.iter().find(|source| !said.contains(source)).map(changed);
     let added = || {
-        let (name, _) = new.iter().find(|(name, _)| !is_in(old, name))?;
+        let old: HashSet<&SmolStr> = old.iter().map(|(name, _)| name).collect();
+        let (name, _) = new.iter().find(|(name, _)| !old.contains(name))?;
         Some((name.clone(), ContextChange::Added))
     };
     let (source, change) = gone.or_else(added)?;
@@ -98,6 +102,9 @@ fn in_list(
     old: Option<&MadeBy>,
     entry: Option<&Entry>,
 ) -> BreakCause {
+    if let Some(cause) = rebased(now, before) {
+        return cause;
+    }
     let new = entry.and_then(MadeBy::of);
     let context = |source: &SmolStr, usual: ContextChange| {
         let is_there = matches!(usual, ContextChange::Changed | ContextChange::Moved);
@@ -141,6 +148,37 @@ fn in_list(
     }
 }
 
+/// Why all of the context is shown anew, if what it stood after is gone: then whatever differs
+/// first follows from that.
+fn rebased(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
+    match now.report.elements.as_ref()?.rebased? {
+        Rebase::PlaceGone if is_operated(now, before) => Some(operated(now, before)),
+        Rebase::PlaceGone => newly_left_out(now, before),
+        Rebase::LeftOut => newly_left_out(now, before).or_else(|| {
+            let mut findings = now.report.findings().map(|(_, finding)| finding);
+            findings.find(|finding| gives_way(finding.cause)).map(shortened)
+        }),
+        _ => None,
+    }
+}
+
+/// Whether a message is shown shorter, or not at all, for want of room.
+fn gives_way(cause: Cause) -> bool {
+    matches!(cause, Cause::Budget | Cause::LongResult | Cause::LongArguments)
+}
+
+fn shortened(finding: &Finding) -> BreakCause {
+    let (message, why) = (finding.message.clone(), finding.cause.to_smolstr());
+    BreakCause::Shortened { message, why }
+}
+
+/// The messages that the window has no room for, if they are not those of the request before.
+fn newly_left_out(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
+    let is_new = before.trace.left_out != n_left_out(now);
+    let (_, finding) = now.report.findings().find(|(_, finding)| is_left_out(finding))?;
+    is_new.then(|| shortened(finding))
+}
+
 /// Whether the context is sent in another carrier than before.
 fn is_carried(now: &Now<'_>, before: &Before) -> bool {
     before.trace.carrier.zip(carrier(now)).is_some_and(|(old, new)| old != new)
@@ -160,22 +198,43 @@ fn element_change(now: &Now<'_>, before: &Before, source: &SmolStr) -> Option<Co
 }
 
 fn has_source(now: &Now<'_>, source: &SmolStr) -> bool {
-    let wanted = MadeBy::Context(source.clone());
-    now.prompt.entries().iter().any(|entry| MadeBy::each(entry).contains(&wanted))
+    let is_it = |kind: &ContextKind| kind.as_str() == source;
+    let has_it = |entry: &Entry| match &entry.provenance {
+        Provenance::Context(kind) | Provenance::Element(kind) => is_it(kind),
+        Provenance::Carrying(carrying) => carrying.texts.iter().any(|text| match text {
+            Carried::Context(kind) | Carried::Element(kind) => is_it(kind),
+            Carried::System => false,
+        }),
+        Provenance::Original
+        | Provenance::System
+        | Provenance::Summary
+        | Provenance::Altered
+        | Provenance::Notice
+        | Provenance::Made => false,
+    };
+    now.prompt.entries().iter().any(has_it)
 }
 
 /// A message that assembly altered or made, now or before.
 fn mended(now: &Now<'_>, message: &MessageId, was_made: bool) -> BreakCause {
     let found = now.report.findings().find(|(_, finding)| finding.messages().any(|m| m == message));
+    let left_out = || now.report.findings().find(|(_, finding)| is_left_out(finding));
+    // A notice stands for the messages that are left out.
+    let message = match (found, left_out()) {
+        (None, Some((_, finding))) if !was_made => finding.message.clone(),
+        _ => message.clone(),
+    };
     let cause = found.map(|(_, finding)| finding.cause);
-    let message = message.clone();
     match cause {
-        Some(Cause::Budget | Cause::LongResult | Cause::LongArguments) | None if !was_made => {
+        cause if !was_made && cause.is_none_or(gives_way) => {
             let why = cause.unwrap_or(Cause::Budget).to_smolstr();
             BreakCause::Shortened { message, why }
         }
         cause => {
-            let why = cause.map_or_else(|| "it is no longer needed".into(), |c| c.to_smolstr());
+            let why = cause.map_or_else(
+                || "what stood in for it is no longer needed".into(),
+                |c| c.to_smolstr(),
+            );
             BreakCause::Repaired { message, why }
         }
     }
@@ -184,7 +243,8 @@ fn mended(now: &Now<'_>, message: &MessageId, was_made: bool) -> BreakCause {
 /// Whether what is visible was changed since the request before. What had to be mended then
 /// follows from that.
 fn is_operated(now: &Now<'_>, before: &Before) -> bool {
-    now.conversation.current_batch() > before.trace.batch
+    let (conversation, batch) = (now.conversation, before.trace.batch);
+    conversation.current_batch() > batch && !conversation.goes_on_from(batch)
 }
 
 fn operated(now: &Now<'_>, before: &Before) -> BreakCause {
@@ -204,10 +264,8 @@ fn is_left_out(finding: &Finding) -> bool {
 
 /// What stands there is as it was said, and was so before.
 fn as_said(now: &Now<'_>, before: &Before, entry: Option<&Entry>) -> BreakCause {
-    let left_out = now.report.findings().find(|(_, finding)| is_left_out(finding));
-    if let Some((_, finding)) = left_out.filter(|_| before.trace.left_out != n_left_out(now)) {
-        let why = finding.cause.to_smolstr();
-        return BreakCause::Shortened { message: finding.message.clone(), why };
+    if let Some(cause) = newly_left_out(now, before) {
+        return cause;
     }
     let id = entry.map(|entry| entry.message.id.clone());
     let is_moved = |kind: FindingKind| matches!(kind, FindingKind::Moved | FindingKind::Dropped);

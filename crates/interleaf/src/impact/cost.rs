@@ -136,11 +136,12 @@ impl Measure {
     /// Places of this request, and of those before it up to what they share, before which the
     /// tokens are known.
     fn known(&self, stages: &Stages, (shared, token): (i64, u64)) -> Vec<(i64, u64)> {
-        let earlier = stages.counted().filter(|(place, _)| *place < shared);
         let ends = [(0, self.head.1), (shared, token), (self.list, self.total)];
         // Of two figures for one place this request's is the truer one.
         let own = self.counted.iter().copied().chain(ends).filter(|(place, _)| *place >= 0);
-        let mut known: Vec<(i64, u64)> = own.chain(earlier).collect();
+        let mut known = Vec::with_capacity(16);
+        known.extend(own);
+        stages.counted(shared, &mut known);
         known.sort_by_key(|(place, _)| *place);
         known.dedup_by_key(|(place, _)| *place);
         let mut most = 0;
@@ -180,7 +181,7 @@ fn mark(now: &Now<'_>, body: &Pieces, at: usize) -> Option<(u64, u64)> {
     let outline = &now.body.outline;
     let turn = outline.turns.iter().position(|(_, messages)| messages.contains(&at))?;
     let start = turn.checked_sub(1).map_or(outline.settled_end, |last| outline.turns[last].0);
-    let bytes = body.copy(start as u64..outline.turns[turn].0 as u64);
+    let bytes = body.bytes(start as u64..outline.turns[turn].0 as u64);
     let mark = Written::of(now.target.vendor.family)?.last_in(&bytes, bytes.len())?;
     let begin = (start - outline.list.start + mark.start) as u64;
     Some((begin, mark.len() as u64))
@@ -199,19 +200,21 @@ pub(super) fn of(
     }
     let marks = measure.mark.map(|(start, _)| start as i64);
     let head = measure.marks_head.then_some(0);
-    let ends = (measure.per_thousand.is_none()).then_some((measure.list, measure.total));
+    // Places are those of the request that it is the same as, if it is.
+    let end = joined.shared.map_or(joined.with_answer, |_| None).unwrap_or(measure.list);
+    let ends = (measure.per_thousand.is_none()).then_some((end, measure.total));
     stages.push(
         joined.earlier,
         Stage {
             at: now.at,
             shared: joined.with_answer.unwrap_or(-measure.head.0),
-            end: measure.list,
+            end,
             marks: head.into_iter().chain(marks).collect(),
             counted: measure.counted.into_iter().chain(ends).collect(),
             ..Stage::default()
         },
     );
-    let parts = (joined.shared.unwrap_or(measure.list), joined.token.unwrap_or(measure.total));
+    let parts = (joined.shared.unwrap_or(end), joined.token.unwrap_or(measure.total));
     let known = measure.known(&stages, parts);
     let tokens = |at: i64| measure.tokens(at, &known);
     let marks = stages.marks(tokens);
@@ -221,7 +224,14 @@ pub(super) fn of(
     let [before @ .., this] = steps.as_slice() else { return None };
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
     let unbroken = Step { after: None, shared: whole.min(this.tokens), ..*this };
-    let [used, unbroken] = last_used(&rules, before, [this, &unbroken]);
+    let [used, mut unbroken_used] = last_used(&rules, before, [this, &unbroken]);
+    if let Some(last) = before.last()
+        && let (Some(mark), Some(own)) = (last.last_mark(&rules), this.last_mark(&rules))
+    {
+        // A shorter request would have its mark within the one before, which was kept up to there.
+        let last = Step { after: None, shared: 0, marks: &[mark.min(own)], ..*last };
+        [unbroken_used] = last_used(&rules, &[last], [&unbroken]);
+    }
     let has_marks = !this.marks.is_empty();
-    Some((this.shared, Cost::new(&rules, used, unbroken, has_marks)))
+    Some((this.shared, Cost::new(&rules, used, unbroken_used, has_marks)))
 }

@@ -62,8 +62,8 @@ pub(super) fn change(
 ) -> Option<(FrameChange, Option<[Range<u64>; 2]>)> {
     let [(old, old_list), (new, new_list)] = &bodies;
     let same_head = old_list.start == new_list.start && first >= new_list.start;
-    let tail = |(body, list): &(&Pieces, Range<u64>)| body.copy(list.end..body.len());
-    if same_head && tail(&bodies[0]) == tail(&bodies[1]) {
+    let [tail, new_tail] = [old.bytes(old_list.end..old.len()), new.bytes(new_list.end..new.len())];
+    if same_head && tail == new_tail {
         return None;
     }
     let [before, now] = [Frame::of(old, old_list)?, Frame::of(new, new_list)?];
@@ -122,7 +122,7 @@ impl Frame {
             text.pop();
         }
         let n_head = text.len();
-        text.extend(body.copy(list.end..body.len()));
+        text.extend_from_slice(&body.bytes(list.end..body.len()));
         let mut value = serde_json::from_slice(&text).ok()?;
         unmark_json(&mut value);
         unlist(&mut value);

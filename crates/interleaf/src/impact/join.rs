@@ -124,7 +124,11 @@ impl Joined {
         let mut joined = Self { earlier: Some(index), ..Self::default() };
         match (&found.seen, placed) {
             (Seen::Frame(change), _) if change.has_setting => return Self::default(),
-            (_, None) => joined.with_answer = Some(made.measure.end()),
+            // Without marks a lone text is shorter, and the same to a model.
+            (_, None) => {
+                let end = stages.get(index).end;
+                joined.with_answer = Some(end.max(made.measure.end()));
+            }
             (seen, Some(placed)) => {
                 let kept = stages.get(index).request.as_ref();
                 let is_appended = matches!(seen, Seen::List { appended: true, .. });

@@ -8,7 +8,7 @@ use interleaf_store::Pieces;
 use super::bodies::{Found, Seen};
 use super::cost::Measure;
 use super::spans::{self, Piece, Turns};
-use super::{Now, Place};
+use super::{BreakCause, Now, Place};
 
 /// Where a request differs for the model from the one before.
 pub(super) struct Placed {
@@ -77,7 +77,7 @@ fn message_at(now: &Now<'_>, (body, turns): (&Pieces, &Turns<'_>), byte: usize) 
     let n_settled = prompt.settled().map_or(0, |settled| settled.len());
     if let Some(span) = now.encoder.settled_at(now.body, byte) {
         let first = n_head + span.first;
-        let text = body.copy(span.bytes.start as u64..span.bytes.end as u64);
+        let text = body.bytes(span.bytes.start as u64..span.bytes.end as u64);
         let pieces = spans::of(span.link.entries(), &text, byte - span.bytes.start);
         if let Some(there) = found(&pieces, (span.bytes.start, byte), first) {
             return there;
@@ -103,6 +103,22 @@ fn found(pieces: &[Piece<'_>], (start, byte): (usize, usize), first: usize) -> O
     });
     let entry = Some(Entry::clone(&piece.entry));
     Some(There { message: first + piece.index, entry, bytes: start + begin..start + end })
+}
+
+impl Place {
+    /// The place as it is told: never before the first byte that differs, and a summary at the
+    /// head is a message.
+    pub(super) fn told(mut self, cause: &BreakCause, first: Option<u64>, now: &Now<'_>) -> Self {
+        let first = first.filter(|_| self.byte > 0).unwrap_or(0);
+        self.byte = self.byte.max(first);
+        self.byte_before = self.byte_before.max(first);
+        let entries = now.prompt.entries();
+        let at = entries.iter().position(|entry| entry.provenance == Provenance::Summary);
+        if let (BreakCause::Summary, true, Some(at)) = (cause, self.is_head(), at) {
+            (self.message, self.id) = (at, Some(entries[at].message.id.clone()));
+        }
+        self
+    }
 }
 
 /// How many messages stand at the head.

@@ -49,7 +49,7 @@ impl<'a> Turns<'a> {
     pub(super) fn pieces(&self, turn: usize) -> &[Piece<'a>] {
         self.pieces[turn].get_or_init(|| {
             let bytes = self.bytes(turn);
-            let bytes = self.body.copy(bytes.start as u64..bytes.end as u64);
+            let bytes = self.body.bytes(bytes.start as u64..bytes.end as u64);
             of(self.entries(turn), &bytes, usize::MAX)
         })
     }
@@ -122,11 +122,16 @@ impl Search<'_> {
 
     /// Goes to the end of JSON that stands as it is, if it comes.
     fn raw(&mut self, json: &str) -> bool {
-        let find = |bytes: &[u8], at: usize| {
+        let near = |bytes: &[u8], at: usize| {
+            let (rest, first) = (bytes.get(at..)?, json.bytes().next()?);
+            let mut starts = memchr::memchr_iter(first, &rest[..rest.len().min(NEAR)]);
+            let start = starts.find(|&start| rest[start..].starts_with(json.as_bytes()))?;
+            Some(at + start + json.len())
+        };
+        let far = |bytes: &[u8], at: usize| {
             memmem::find(bytes.get(at..)?, json.as_bytes()).map(|found| at + found + json.len())
         };
-        let near = self.bytes.len().min(self.at + NEAR + json.len());
-        self.end(find(&self.bytes[..near], self.at)) || self.far(find)
+        self.end(near(self.bytes, self.at)) || self.far(far)
     }
 
     fn far(&mut self, end: impl FnOnce(&[u8], usize) -> Option<usize>) -> bool {

@@ -169,14 +169,14 @@ impl Stages {
         least
     }
 
-    /// Places before which the tokens were counted and that the last request shares.
-    pub(super) fn counted(&self) -> impl Iterator<Item = (i64, u64)> {
+    /// Adds the places up to one before which the tokens were counted and that the last request
+    /// shares.
+    pub(super) fn counted(&self, upto: i64, places: &mut Vec<(i64, u64)>) {
         let this = self.0.len() - 1;
-        let earlier = self.seen().filter(move |&n| n != this);
-        earlier.flat_map(move |n| {
-            let common = self.common(n, this);
-            self.0[n].counted.iter().copied().filter(move |(place, _)| *place < common)
-        })
+        for n in self.seen().filter(|&n| n != this) {
+            let upto = self.common(n, this).min(upto);
+            places.extend(self.0[n].counted.iter().filter(|(place, _)| *place < upto));
+        }
     }
 
     /// The places of all marks, in tokens.
@@ -194,21 +194,20 @@ impl Stages {
         let mut steps = Vec::with_capacity(self.0.len());
         // The cache of the last one did not see this.
         const UNSEEN: usize = usize::MAX;
-        let mut places = vec![UNSEEN; self.0.len()];
+        let mut indices = vec![UNSEEN; self.0.len()];
         for (n, stage) in self.0.iter().enumerate() {
             let own = marks.split_off(..stage.marks.len()).unwrap_or_default();
             if stage.cache.is_some() {
                 continue;
             }
-            let after = self.parent(n).map(|parent| places[parent]).filter(|&at| at != UNSEEN);
+            let after = self.parent(n).map(|parent| indices[parent]).filter(|&at| at != UNSEEN);
             let end = tokens(stage.end);
             let shared = tokens(stage.shared);
             // What ends right before a mark may have as many tokens, but does not reach it.
-            let places_of_marks = self.0.iter().flat_map(|stage| stage.marks.iter());
-            let is_short = places_of_marks
-                .zip(all)
-                .any(|(&place, &mark)| place > stage.shared && mark == shared);
-            places[n] = steps.len();
+            let places = || self.0.iter().flat_map(|stage| stage.marks.iter());
+            let is_short = all.contains(&shared)
+                && places().zip(all).any(|(&place, &mark)| place > stage.shared && mark == shared);
+            indices[n] = steps.len();
             steps.push(Step {
                 at: stage.at,
                 after,
@@ -233,15 +232,17 @@ impl Stages {
         self.0[n].after = parent.filter(|parent| parent + 1 != n);
     }
 
-    /// The one that a later request will hardly miss: all of it stands in another, its cache
-    /// saw others, or it is the oldest.
+    /// The one that a later request will hardly miss: all of it stands in another, or its cache
+    /// saw the most others since.
     fn least_needed(&self) -> usize {
         let n_old = self.0.len().saturating_sub(NEWEST);
         let stands_in_another = |&n: &usize| self.0[n].request.is_none();
-        let has_others =
-            |&n: &usize| self.0[n + 1..].iter().any(|later| later.cache == self.0[n].cache);
-        let old = || 0..n_old;
-        old().find(stands_in_another).or_else(|| old().find(has_others)).unwrap_or(0)
+        let n_others = |&n: &usize| {
+            self.0[n + 1..].iter().filter(|later| later.cache == self.0[n].cache).count()
+        };
+        let mut old = 0..n_old;
+        let most = || (0..n_old).rev().max_by_key(n_others);
+        old.find(stands_in_another).or_else(most).unwrap_or(0)
     }
 
     /// Takes one out. Those that went on from it go on from each other, or from what it went on

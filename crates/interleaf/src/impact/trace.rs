@@ -83,14 +83,6 @@ impl MadeBy {
             Provenance::Carrying(_) => return None,
         })
     }
-
-    /// The same of a message and of each text that it carries.
-    pub(super) fn each(entry: &Entry) -> Vec<Self> {
-        match entry.apart() {
-            Some(apart) => apart.iter().filter_map(Self::of).collect(),
-            None => Self::of(entry).into_iter().collect(),
-        }
-    }
 }
 
 impl Trace {
@@ -202,7 +194,7 @@ fn made(now: &Now<'_>, body: &Pieces, turns: &Turns<'_>) -> Vec<MadePart> {
     let is_made = |entries: &[Entry]| !entries.iter().all(is_as_said);
     let head = &entries[..n_head(entries)];
     if is_made(head) {
-        add(0, &spans::of(head, &body.copy(0..list as u64), usize::MAX));
+        add(0, &spans::of(head, &body.bytes(0..list as u64), usize::MAX));
     }
     for turn in 0..now.body.outline.turns.len() {
         let entries = turns.entries(turn);

@@ -32,7 +32,7 @@ impl fmt::Display for BreakCause {
             Self::Setting { name } => write!(f, "the setting {name} changed"),
             Self::Summary => f.write_str("the summary was added, replaced or removed"),
             Self::Context { source, change } => write!(f, "context: {source} {change}"),
-            Self::Shortened { message, why } => write!(f, "{message} is shown shorter: {why}"),
+            Self::Shortened { message, why } => write!(f, "{message} gave way: {why}"),
             Self::Repaired { message, why } => {
                 write!(f, "the history is mended at {message}: {why}")
             }

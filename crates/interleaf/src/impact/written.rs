@@ -1,7 +1,7 @@
 //! Where a text stands in JSON.
 
 /// This much of a text is looked for.
-const LOOKED_FOR: usize = 32;
+const LOOKED_FOR: usize = 16;
 
 const ESCAPE: u8 = b'\\';
 

@@ -119,11 +119,15 @@ fn has_context(text: &str) -> bool {
 /// Some parts of a message.
 fn with_parts(message: &Message, parts: Parts<ContentPart>) -> Message {
     let body = match &message.body {
-        Body::Tool(result) => Body::Tool(ToolResult { parts, ..result.clone() }),
+        Body::Tool(ToolResult { call, name, status, .. }) => {
+            let (call, name, status) = (call.clone(), name.clone(), *status);
+            Body::Tool(ToolResult { call, name, status, parts })
+        }
         _ => Body::User(parts),
     };
-    let Message { id, at, origin, .. } = message.clone();
-    Message { id, at, origin, body, extra: Extra::NONE }
+    // Its own parts may be thousands.
+    let Message { id, at, origin, .. } = message;
+    Message { id: id.clone(), at: *at, origin: origin.clone(), body, extra: Extra::NONE }
 }
 
 fn has_mark(message: &Message) -> bool {

@@ -28,11 +28,11 @@ const FORM: &str = "each line, or each item of one JSON array, is the whole body
 /// If a line or item is not a request body, or there is none; the error names the line or body.
 pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines: Vec<(String, &str)> = match listed(text) {
-        Some(list) => (1..).zip(list).map(|(n, body)| (format!("body {n}"), body.get())).collect(),
+    let lines: Vec<(Place, &str)> = match listed(text) {
+        Some(list) => (1..).map(Place::Body).zip(list.into_iter().map(RawValue::get)).collect(),
         None => {
-            let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-            lines.map(|(n, line)| (format!("line {n}"), line)).collect()
+            let lines = (1..).map(Place::Line).zip(text.lines());
+            lines.filter(|(_, line)| !line.trim().is_empty()).collect()
         }
     };
     if lines.is_empty() {
@@ -41,7 +41,9 @@ pub fn read_bodies(name: &str, text: &str) -> Result<Script, Error> {
     let mut reading = Reading::default();
     // A body that any of several APIs could have got is one to the API that the others are to.
     let usual = lines.iter().find_map(|(_, line)| detect::sure_request(line));
-    let decode = |(place, line): &(String, &str)| decode(place, line, usual);
+    let decode = |(place, line): &(Place, &str)| {
+        decode(line, usual).map_err(|fault| place.of(fault).with_hint(FORM))
+    };
     // Bodies are long and repeat each other: a few at a time are read, side by side.
     let n_threads = available_parallelism().map_or(1, |n| n.get());
     for some in lines.chunks(16 * n_threads) {
@@ -73,7 +75,25 @@ fn listed(text: &str) -> Option<Vec<&RawValue>> {
     list.first().is_some_and(is_body).then_some(list)
 }
 
-fn decode(place: &str, line: &str, usual: Option<Family>) -> Result<(Family, Decoded), InputFault> {
+/// Which body of a file it is.
+#[derive(Clone, Copy)]
+enum Place {
+    /// The one in this line.
+    Line(usize),
+    /// The one with this number, in a list.
+    Body(usize),
+}
+
+impl Place {
+    fn of(self, fault: InputFault) -> InputFault {
+        match self {
+            Self::Line(n) => fault.in_line(n),
+            Self::Body(n) => fault.under(&format!("body {n}")),
+        }
+    }
+}
+
+fn decode(line: &str, usual: Option<Family>) -> Result<(Family, Decoded), InputFault> {
     let seen = request_family(line);
     let family = match usual.filter(|usual| seen.is_some_and(|seen| seen != *usual)) {
         Some(usual) if detect::sure_request(line).is_none() && Decoded::of(usual, line).is_ok() => {
@@ -82,16 +102,13 @@ fn decode(place: &str, line: &str, usual: Option<Family>) -> Result<(Family, Dec
         _ => seen,
     };
     let Some(family) = family else {
-        let rule = match serde_json::from_str::<serde::de::IgnoredAny>(line) {
-            Ok(_) => "this is not the body of a request to any API".to_owned(),
-            Err(error) => InputFault::json(&error).message().to_owned(),
-        };
-        return Err(InputFault::new(rule).at(place).with_hint(FORM));
+        return Err(match serde_json::from_str::<serde::de::IgnoredAny>(line) {
+            Ok(_) => InputFault::new("this is not the body of a request to any API"),
+            Err(error) => InputFault::json(&error),
+        });
     };
-    let decoded = Decoded::of(family, line);
-    decoded
-        .map(|decoded| (family, decoded))
-        .map_err(|error| InputFault::wire(&error).under(place).with_hint(FORM))
+    let decoded = Decoded::of(family, line).map_err(|error| InputFault::wire(&error))?;
+    Ok((family, decoded))
 }
 
 /// The bodies that were read.

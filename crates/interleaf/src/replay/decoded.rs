@@ -1,5 +1,6 @@
 //! What the body of a recorded request tells of what it was made from.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf_assemble::{ContextText, FencedContext, FencedText};
@@ -29,6 +30,8 @@ pub(crate) struct Decoded {
     pub(crate) said: Vec<Message>,
     /// What was found of the context, in its order.
     pub(crate) context: Vec<Found>,
+    /// What each source says by then.
+    says: BTreeMap<(ContextKind, u32), Option<Arc<str>>>,
     /// All of it in its order, as a cache sees it.
     pub(super) pieces: Vec<Piece>,
     /// After how many pieces there is a mark for the cache; 0 is after the tools.
@@ -62,6 +65,7 @@ impl Decoded {
         let mut decoded = Self {
             system: Vec::new(),
             has_summary: false,
+            says: BTreeMap::new(),
             marks: Vec::new(),
             pieces: Vec::with_capacity(request.messages.len()),
             tools: request.tools,
@@ -102,9 +106,9 @@ impl Decoded {
     fn add_system(&mut self, message: &Message) {
         for text in message.texts() {
             match FencedContext::read(text) {
-                Some(fenced) => self.context.push(Found::of(&fenced, 0)),
-                None if text.starts_with(SUMMARY) => self.has_summary = true,
-                None => self.system.push(text.into()),
+                Some(fenced) if self.take(&fenced, 0) => {}
+                _ if text.starts_with(SUMMARY) => self.has_summary = true,
+                _ => self.system.push(text.into()),
             }
         }
     }
@@ -145,8 +149,8 @@ impl Decoded {
             for Stretch { raw, fenced } in &stretches {
                 let run = (self.said.len() << 16) | (rest.len() + said.len());
                 match fenced {
-                    Some(fenced) => self.context.push(Found::of(fenced, run)),
-                    None => said.push(*raw),
+                    Some(fenced) if self.take(fenced, run) => {}
+                    _ => said.push(*raw),
                 }
             }
             if !said.is_empty() {
@@ -164,27 +168,50 @@ impl Decoded {
     fn is_context(&mut self, parts: &Parts<SystemPart>) -> bool {
         let [SystemPart::Text(text)] = &**parts else { return false };
         let Some(fenced) = FencedContext::read(&text.text) else { return false };
-        self.context.push(Found::of(&fenced, self.said.len() << 16));
+        self.take(&fenced, self.said.len() << 16)
+    }
+
+    /// Takes in a text of the context. One that amends or withdraws what was not shown, as in a
+    /// log that begins in the middle of a session, cannot be understood, and is none.
+    fn take(&mut self, fenced: &FencedContext<'_>, run: usize) -> bool {
+        let found = Found::of(fenced, run);
+        let key = (found.kind.clone(), found.nth);
+        let says = match (&found.form, self.says.get(&key)) {
+            (Form::Whole(text), _) => Some(text.text.clone()),
+            (Form::Changes(lines), Some(Some(before))) => {
+                match FencedText::Changes(lines).after(Some(before)) {
+                    None => return false,
+                    says => says,
+                }
+            }
+            (Form::Changes(_), _) | (Form::Withdrawn, None) => return false,
+            (Form::Withdrawn, Some(_)) | (Form::Unread, _) => None,
+        };
+        self.says.insert(key, says);
+        self.context.push(found);
         true
     }
 
     /// What the sources say, to a reader of the whole request.
     pub(crate) fn texts(&self) -> Vec<ContextText> {
         let mut sources: Vec<Source<'_>> = Vec::new();
+        let mut indices: BTreeMap<(&ContextKind, u32), Vec<usize>> = BTreeMap::new();
         for found in &self.context {
-            let known = sources.iter_mut().rev().find(|source| {
-                (source.kind, source.nth) == (&found.kind, found.nth)
-                    // Two of a kind next to each other are two sources.
-                    && !(source.run == found.run && matches!(found.form, Form::Whole(_)))
+            let same = indices.entry((&found.kind, found.nth)).or_default();
+            let known = same.iter().copied().rev().find(|&index| {
+                // Two of a kind next to each other are two sources.
+                !(sources[index].run == found.run && matches!(found.form, Form::Whole(_)))
             });
-            let before = known.as_ref().and_then(|known| known.says.clone());
+            let before = known.and_then(|index| sources[index].says.clone());
             let says = found.after(before);
             let is_unread = matches!(found.form, Form::Unread);
-            let source =
-                Source { kind: &found.kind, nth: found.nth, run: found.run, says, is_unread };
+            let source = Source { kind: &found.kind, run: found.run, says, is_unread };
             match known {
-                Some(known) => *known = source,
-                None => sources.push(source),
+                Some(index) => sources[index] = source,
+                None => {
+                    same.push(sources.len());
+                    sources.push(source);
+                }
             }
         }
         let text = |source: Source<'_>| match source.says {
@@ -194,17 +221,15 @@ impl Decoded {
         sources.into_iter().filter_map(text).collect()
     }
 
-    /// What the last text of a source says.
-    pub(crate) fn last_of(&self, kind: &ContextKind, nth: u32) -> Option<&Form> {
-        let is_it = |found: &&Found| (&found.kind, found.nth) == (kind, nth);
-        self.context.iter().rev().find(is_it).map(|found| &found.form)
+    /// What the last text of each source says.
+    pub(crate) fn last(&self) -> BTreeMap<(&ContextKind, u32), &Form> {
+        self.context.iter().map(|found| ((&found.kind, found.nth), &found.form)).collect()
     }
 }
 
 /// A source, as far as a request has been read.
 struct Source<'a> {
     kind: &'a ContextKind,
-    nth: u32,
     run: usize,
     says: Option<ContextText>,
     is_unread: bool,

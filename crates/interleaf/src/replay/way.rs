@@ -95,6 +95,8 @@ impl FromStr for PlayVendor {
         let name = text.trim();
         let (vendor, model) = name.split_once('/').unwrap_or((name, ""));
         let rules = match model {
+            // A model is begun and not named.
+            "" if name.ends_with('/') => None,
             "" => Rules::named(vendor).or_else(|| Rules::of_model(vendor, "")),
             model => Rules::of_model(vendor, model),
         };

@@ -7,7 +7,7 @@ use interleaf_store::SessionId;
 use smol_str::{SmolStr, ToSmolStr, format_smolstr};
 
 use super::Session;
-use crate::{Error, Target};
+use crate::{Error, StoredAnswers, Target, stored};
 
 /// OpenAI refuses a longer key.
 const LONGEST: usize = 64;
@@ -58,6 +58,9 @@ impl Session {
         let mut target = Cow::Borrowed(target);
         if target.wants_cache_key() {
             target.to_mut().options.cache_key = Some(self.cache_key(agent).await?);
+        }
+        if target.stored != StoredAnswers::Off {
+            stored::keep(target.to_mut());
         }
         Ok(target)
     }

@@ -1,11 +1,12 @@
 //! What an agent's last request had at its head, and a recipe has not: whoever gives it with
 //! each request may forget it once.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use interleaf_assemble::{ContextText, PlacementRule, Recipe};
-use interleaf_model::Tool;
+use interleaf_model::{ContextKind, Tool};
 use interleaf_store::LastBody;
 
 use super::Session;
@@ -68,9 +69,9 @@ impl Session {
             system = systems.leave(&decoded.system);
         }
         let full = self.recipe_at(recipe, u64::MAX).await?;
-        let is_known = |text: &ContextText| full.context.iter().any(|one| one.kind == text.kind);
+        let known: BTreeSet<&ContextKind> = full.context.iter().map(|text| &text.kind).collect();
         let mut context = decoded.texts();
-        context.retain(|text| !is_known(text));
+        context.retain(|text| !known.contains(&text.kind));
         let (request, tools) = (request.no, tools.into());
         let left_out = LeftOut { request, system, tools, context, rule };
         Ok((!left_out.is_empty()).then_some(left_out))

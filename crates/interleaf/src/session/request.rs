@@ -12,7 +12,7 @@ use super::retry::RETRIES;
 use super::told::Telling;
 use super::trail::Stood;
 use super::{Session, now};
-use crate::{Error, ErrorKind, Next, Request, StoredAnswers, Target, stored};
+use crate::{Error, ErrorKind, Next, Request, Target};
 
 impl Session {
     /// Makes the next request, and notes it in the store: its exact bytes can be had
@@ -140,11 +140,7 @@ impl Session {
         }
         target.suit(&mut recipe);
         let agent = recipe.agent.name();
-        let mut target = self.keyed(target, agent).await?;
-        if target.stored != StoredAnswers::Off {
-            stored::keep(target.to_mut());
-        }
-        let target = &*target;
+        let target = &*self.keyed(target, agent).await?;
         self.catch_up(agent).await?;
         let beside = self.beside(agent).await?;
         let mut conversation = self.conversation.clone();

@@ -356,8 +356,9 @@ impl Lane {
 /// What the sources at the tail say, in their order.
 fn at_tail(decoded: &Decoded, elements: &Elements) -> Vec<ContextText> {
     let ways = elements.ways.iter().filter(|way| way.way == Way::Tail);
-    let text = |kind: &ContextKind, nth| match decoded.last_of(kind, nth) {
-        Some(Form::Whole(text)) => text.clone(),
+    let last = decoded.last();
+    let text = |kind: &ContextKind, nth| match last.get(&(kind, nth)) {
+        Some(Form::Whole(text)) => ContextText::clone(text),
         Some(Form::Unread) => ContextText::unread(kind.clone()),
         Some(Form::Changes(_) | Form::Withdrawn) | None => ContextText::new(kind.clone(), ""),
     };

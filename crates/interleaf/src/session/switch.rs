@@ -80,7 +80,8 @@ impl Session {
         };
         let scale = to_side.tokens as f64 / from_side.tokens.max(1) as f64;
         let (at_now, at_new) = (caching(&from, 1.0), caching(to, scale));
-        let pay_back = PayBack::of(&samples, &at_now, &at_new, to_side.price());
+        let pay_back =
+            PayBack::of(&samples, (&at_now, from_side.price()), (&at_new, to_side.price()));
         Ok(Switch { from: from_side, to: to_side, losses, fit, pay_back })
     }
 

@@ -12,6 +12,7 @@ use super::lane::Asked;
 use super::retry::RETRIES;
 use super::{Session, now};
 use crate::Error;
+use crate::bound::thinks;
 use crate::made_calls::is_same;
 
 impl Session {
@@ -115,6 +116,30 @@ impl Session {
         self.learn(asked, usage);
         let kept = self.conversation.message(index);
         kept.cloned().ok_or_else(|| Error::rule("the message that was taken is not in the log"))
+    }
+
+    /// Whoever appends an answer instead of having it taken still has its thinking bound (C15):
+    /// the first message here that answers a request is kept with what that request began with.
+    /// Gives the agent that asked.
+    pub(super) async fn answer_among(
+        &mut self,
+        messages: &mut [Arc<Message>],
+    ) -> Result<Option<Option<AgentName>>, Error> {
+        let answer = messages.iter_mut().find(|message| message.role() == Role::Assistant);
+        let answer = answer.filter(|it| thinks(it) && it.answered().is_none());
+        let Some(answer) = answer else { return Ok(None) };
+        let agent = match &answer.origin {
+            Origin::Main => None,
+            Origin::SubAgent(name) => Some(name.clone()),
+            Origin::Internal => return Ok(None),
+        };
+        let asked = self.asked_by(agent.as_ref(), None).await?;
+        let Some(asked) = asked.filter(|asked| asked.prefix.is_some()) else { return Ok(None) };
+        let mut answered = Answered::default();
+        answered.request = Some(asked.number);
+        answered.prefix = asked.prefix;
+        *answer = Message::clone(answer).with_answered(&answered).map_err(Error::form)?.into();
+        Ok(Some(agent))
     }
 
     /// The calls that the model waits for, of the main agent: those to run. A call that was cut

@@ -32,12 +32,13 @@ impl Session {
         messages: impl IntoIterator<Item = Arc<Message>>,
     ) -> Result<u32, Error> {
         let first = self.conversation.log_len() as u32;
+        let mut messages: Vec<Arc<Message>> = messages.into_iter().collect();
+        let answers = self.answer_among(&mut messages).await?;
         let mut conversation = self.conversation.clone();
-        let messages = messages.into_iter();
-        let several = messages.size_hint().0 > 1;
-        let mut events = Vec::with_capacity(messages.size_hint().0);
+        let several = messages.len() > 1;
+        let mut events = Vec::with_capacity(messages.len());
         let mut made_calls = std::mem::take(&mut self.made_calls);
-        for (i, message) in messages.enumerate() {
+        for (i, message) in messages.into_iter().enumerate() {
             let message = made_calls.fit(message, &conversation);
             let mut message = with_caller(message, &conversation);
             if message.at.is_none() {
@@ -52,6 +53,9 @@ impl Session {
         if !events.is_empty() {
             self.send(Commit::new(self.id(), now()?).append(self.seq(), events)).await?;
             self.conversation = conversation;
+            if let Some(agent) = answers {
+                self.lane(agent.as_ref()).asked = None;
+            }
         }
         self.made_calls = made_calls;
         Ok(first)

@@ -19,7 +19,9 @@ pub struct PayBack {
     pub samples: usize,
     /// What a request like these costs at the current model.
     pub each_now: f64,
-    /// What it costs at the new one, once that has seen the one before.
+    /// What the next one costs there.
+    pub first_now: f64,
+    /// What a request costs at the new one, once that has seen the one before.
     pub each_new: f64,
     /// What the first request costs at the new one, which has seen none.
     pub first_new: f64,
@@ -73,7 +75,9 @@ pub struct Money {
     pub price_new: Price,
     /// What a request and its answer cost at the current model.
     pub each_now: f64,
-    /// What they cost at the new one.
+    /// What the next costs there.
+    pub first_now: f64,
+    /// What a request and its answer cost at the new one.
     pub each_new: f64,
     /// What the first costs there.
     pub first_new: f64,
@@ -83,9 +87,12 @@ pub struct Money {
 }
 
 impl PayBack {
-    /// What requests like these cost at two models, of which the new one takes this for the
-    /// first.
-    pub(crate) fn of(samples: &[Sample], now: &Caching, new: &Caching, first_new: f64) -> Self {
+    /// What requests like these cost at two models, of which each takes this for the next.
+    pub(crate) fn of(
+        samples: &[Sample],
+        (now, first_now): (&Caching, f64),
+        (new, first_new): (&Caching, f64),
+    ) -> Self {
         let mean = |caching: &Caching| {
             let all: f64 = samples.iter().map(|&sample| caching.warm(sample)).sum();
             all / samples.len().max(1) as f64
@@ -93,18 +100,21 @@ impl PayBack {
         let (each_now, each_new) = (mean(now), mean(new));
         let answers: Vec<u64> = samples.iter().filter_map(|sample| sample.answer).collect();
         let answer = answers.iter().sum::<u64>().checked_div(answers.len() as u64);
+        let first = first_now / first_new.max(1.0);
+        // What pays back with the first request may not with more of them.
         let ratio = |n: u64| {
-            let n = n as f64;
-            n * each_now / (first_new + (n - 1.0) * each_new).max(1.0)
+            let more = n as f64 - 1.0;
+            first.max((first_now + more * each_now) / (first_new + more * each_new).max(1.0))
         };
         Self {
             samples: samples.len(),
             each_now,
+            first_now,
             each_new,
             first_new,
             answer,
             break_even: TOLD.map(|requests| BreakEven { requests, ratio: ratio(requests) }).into(),
-            in_the_end: each_now / each_new.max(1.0),
+            in_the_end: first.max(each_now / each_new.max(1.0)),
             money: None,
         }
     }
@@ -118,21 +128,25 @@ impl PayBack {
         };
         let each_now = paid(self.each_now, price_now);
         let each_new = paid(self.each_new, price_new);
+        let first_now = paid(self.first_now, price_now);
         let first_new = paid(self.first_new, price_new);
-        let requests = requests(each_now, each_new, first_new);
-        self.money = Some(Money { price_now, price_new, each_now, each_new, first_new, requests });
+        let requests = requests((first_now, each_now), (first_new, each_new));
+        let money =
+            Money { price_now, price_new, each_now, first_now, each_new, first_new, requests };
+        self.money = Some(money);
         self
     }
 }
 
-/// After how many requests less has been paid, if ever.
-fn requests(each_now: f64, each_new: f64, first_new: f64) -> Option<u64> {
-    if first_new < each_now {
+/// After how many requests less has been paid, if ever, given what the next costs and each after
+/// it.
+fn requests((first_now, each_now): (f64, f64), (first_new, each_new): (f64, f64)) -> Option<u64> {
+    if first_new < first_now {
         return Some(1);
     }
     let saved = each_now - each_new;
-    // The first costs that much more than the others, and each of them saves this.
-    let n = ((first_new - each_new) / saved).floor() + 1.0;
+    // The first costs that much more, and each of the others saves this.
+    let n = ((first_new - first_now) / saved).floor() + 2.0;
     (saved > 0.0 && n.is_finite()).then_some(n as u64)
 }
 

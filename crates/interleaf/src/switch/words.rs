@@ -144,14 +144,17 @@ fn side(f: &mut fmt::Formatter<'_>, what: &str, side: &Side) -> fmt::Result {
 
 impl fmt::Display for PayBack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { samples, each_now, each_new, first_new, .. } = self;
+        let Self { samples, each_now, first_now, each_new, first_new, .. } = self;
         let like = match samples {
             1 => "like the next one".to_owned(),
             n => format!("like the last {n}"),
         };
-        writeln!(f, "# when it pays back (plain tokens: 1)")?;
-        writeln!(f, "  a request {like} costs {each_now:.0} at the current model")?;
-        writeln!(f, "  and {each_new:.0} at the new one, the first {first_new:.0}")?;
+        writeln!(f, "# when it pays back (in tokens that are not cached)")?;
+        writeln!(
+            f,
+            "  a request {like} costs {each_now:.0} at the current model, the next {first_now:.0}"
+        )?;
+        writeln!(f, "  and {each_new:.0} at the new one, the next {first_new:.0}")?;
         match self.answer {
             Some(answer) => writeln!(f, "  an answer has {answer} tokens")?,
             None => writeln!(f, "  no answer is known, so that none is counted")?,
@@ -173,10 +176,11 @@ impl fmt::Display for PayBack {
 
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { price_now, price_new, each_now, each_new, first_new, requests } = self;
+        let Self { price_now, price_new, each_now, first_now, each_new, first_new, requests } =
+            self;
         writeln!(
             f,
-            "  in money {each_now:.4} at {price_now}, and {each_new:.4} at {price_new}, the first {first_new:.4}"
+            "  in money {each_now:.4} at {price_now}, the next {first_now:.4}; and {each_new:.4} at {price_new}, the next {first_new:.4}"
         )?;
         match requests {
             Some(1) => writeln!(f, "  it pays back with the first request"),

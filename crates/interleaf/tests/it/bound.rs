@@ -114,6 +114,31 @@ fn thinking_after_a_block_that_changed_is_dropped_and_stays_dropped() {
     }
 }
 
+#[test]
+fn c15_thinking_of_an_answer_that_was_appended_is_bound_to_the_request_before_it() {
+    block_on(async {
+        let store = memory().await;
+        let mut session = Session::create(store.clone(), "").await.unwrap();
+        session.append(Message::user("go")).await.unwrap();
+        let target = target(Some(true));
+        for (todo, shown) in [("one", vec![]), ("one", vec![0]), ("two", vec![])] {
+            // The same holds for a session that was opened since.
+            session = Session::open(store.clone(), session.id()).await.unwrap();
+            let n = session.conversation().log_len() / 2;
+            let recipe = recipe(Some(todo.to_owned()));
+            let preview = session.preview(&recipe, &target).await.unwrap().request().unwrap();
+            let request = session.record(&recipe, &target).await.unwrap().request().unwrap();
+            let body = request.body.to_bytes();
+            assert_eq!(preview.body.to_bytes(), body);
+            assert_eq!(thoughts(&body), shown, "request {n}");
+            session = Session::open(store.clone(), session.id()).await.unwrap();
+            session.append(answer(n)).await.unwrap();
+            let call = session.open_calls()[0].clone();
+            session.append(call.result("src")).await.unwrap();
+        }
+    });
+}
+
 /// All that a body gives the model, without what it thought itself: the system, the tools and
 /// the messages, or those before a thought, if the body has that thought.
 fn given(body: &[u8], before: Option<&str>) -> Option<String> {

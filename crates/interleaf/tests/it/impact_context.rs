@@ -86,6 +86,38 @@ fn h2_an_operation_that_takes_away_what_a_source_stood_after_is_told_by_its_name
 }
 
 #[test]
+fn h2_what_took_messages_away_is_told_also_where_all_of_the_context_is_said_anew_for_it() {
+    block_on(async {
+        for rule in ["delta", "auto", "tail"] {
+            let target = target_of(Vendor::of(Family::OpenaiChat), "a-model");
+            let mut session = asked("Find it.").await;
+            for n in 0..4 {
+                sent(&mut session, &recipe(rule, &format!("step {n}")), &target).await;
+                let found = "it is not here ".repeat(60);
+                let said = format!("a [call c{n} look]\nt c{n}= {found}");
+                let said = notation::parse(&said).unwrap().into_iter().map(Arc::new);
+                session.append_all(said).await.unwrap();
+            }
+            let recipe = recipe(rule, "step 3");
+            let cut = Truncate { remove_first: Some(3), ..Truncate::default() };
+            session.operate(Operation::Truncate(cut)).await.unwrap();
+            let told = session.preview(&recipe, &target).await.unwrap().request().unwrap().impact;
+            let names = vec!["truncate".into()];
+            assert_eq!(told.cause, BreakCause::Operation { names }, "{rule}");
+            // An operation that was rolled back has changed nothing: it is the window.
+            session.roll_back(0).await.unwrap();
+            let small = recipe.with_budget(Budget::of_window(700));
+            let told = session.preview(&small, &target).await.unwrap().request().unwrap().impact;
+            let BreakCause::Shortened { message, .. } = &told.cause else {
+                panic!("{rule}: {}", told.cause)
+            };
+            // The first result is the first to give way.
+            assert_eq!(message, &session.conversation().message(2).unwrap().id, "{rule}");
+        }
+    });
+}
+
+#[test]
 fn h2_context_that_a_result_carries_is_told_as_context_and_the_result_is_shared() {
     block_on(async {
         for family in Family::ALL {

@@ -2,7 +2,7 @@
 
 use interleaf::assemble::{Recipe, Summary};
 use interleaf::cache::Rules;
-use interleaf::conversation::{Operation, Replace};
+use interleaf::conversation::{Operation, Replace, Truncate};
 use interleaf::model::{Message, MessageId, Tool};
 use interleaf::wire::{CacheMarks, Family};
 use interleaf::{BreakCause, Session, Target};
@@ -110,7 +110,30 @@ fn h2_what_stands_before_a_summary_at_the_head_is_read_up_to_its_mark() {
             let near = cost.read + 200 > whole.tokens && cost.read <= whole.tokens;
             assert_eq!(near, marked, "{family} {cost:?} of {}", whole.tokens);
             let place = told.place.unwrap();
+            assert!(place.byte >= told.byte.unwrap(), "{family} {place:?}");
+            assert_eq!((place.message, place.is_head()), (1, false), "{family}");
             assert!(place.token + 200 > whole.tokens, "{family} {place:?}");
+        }
+    });
+}
+
+#[test]
+fn h2_what_messages_that_are_gone_have_cost_is_told_also_where_marks_decide() {
+    block_on(async {
+        for family in MARKED {
+            let target = by_marks(family);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            for n in 0..6 {
+                session.append(Message::user(&format!("{n} {}", words(60)))).await.unwrap();
+                session.append(Message::assistant(&words(60))).await.unwrap();
+            }
+            session.append(Message::user("And now?")).await.unwrap();
+            let recipe = Recipe::new().with_system(words(200));
+            sent(&mut session, &recipe, &target).await;
+            let cut = Truncate { remove_first: Some(4), ..Truncate::default() };
+            session.operate(Operation::Truncate(cut)).await.unwrap();
+            let cost = sent(&mut session, &recipe, &target).await.impact.cost.unwrap();
+            assert!(cost.price > 2.0 * cost.unbroken, "{family} {cost:?}");
         }
     });
 }
@@ -126,9 +149,13 @@ fn h2_a_session_whose_marks_are_switched_off_still_shares_all_that_it_sent() {
             session.append(Message::user("And now?")).await.unwrap();
             let recipe = Recipe::new().with_system(words(100));
             let before = sent(&mut session, &recipe, &target).await.impact;
+            target.options.cache = CacheMarks::Off;
+            let same = sent(&mut session, &recipe, &target).await.impact;
+            let cost = same.cost.unwrap();
+            let all = (BreakCause::Same, same.tokens, 0);
+            assert_eq!((same.cause, cost.read, cost.written), all, "{family}");
             session.append(Message::assistant("No.")).await.unwrap();
             session.append(Message::user("Why?")).await.unwrap();
-            target.options.cache = CacheMarks::Off;
             let told = sent(&mut session, &recipe, &target).await.impact;
             assert_eq!(told.cause, BreakCause::Appended, "{family}");
             let cost = told.cost.unwrap();

@@ -50,6 +50,7 @@ mod records;
 mod remembered;
 mod repeated;
 mod replay;
+mod replay_bodies;
 mod replay_figures;
 mod requests;
 mod session;

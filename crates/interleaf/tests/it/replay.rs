@@ -352,7 +352,7 @@ fn h3_a_line_that_is_no_body_is_named() {
         fault(&format!("{body}\n\n{{\"a\":1}}")),
         "line 3: this is not the body of a request to any API"
     );
-    assert!(fault(&format!("{body}\n{{")).starts_with("line 2: "));
+    assert!(fault(&format!("{body}\n{{")).starts_with("line 2 column "));
     assert_eq!(fault("\n"), ": there is no request in it");
 }
 

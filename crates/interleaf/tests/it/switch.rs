@@ -149,7 +149,7 @@ proptest! {
             assert_eq!(switch.pay_back.answer, answers);
             let (now, new) = (Price { input: now_in, output: outputs.0 }, Price { input: new_in, output: outputs.1 });
             let money = switch.pay_back.clone().priced(now, new).money.unwrap();
-            let paid_now = |n: u64| n as f64 * money.each_now;
+            let paid_now = |n: u64| money.first_now + (n - 1) as f64 * money.each_now;
             let paid_new = |n: u64| money.first_new + (n - 1) as f64 * money.each_new;
             let first = (1..5_000).find(|&n| paid_new(n) < paid_now(n));
             assert_eq!(first, money.requests.filter(|n| *n < 5_000), "{money:?}");

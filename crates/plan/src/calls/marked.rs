@@ -20,7 +20,10 @@ impl Scan<'_> {
             Begins::Both if is_json => self.values(at, start),
             Begins::Named | Begins::Both => self.named(at, start, begins == Begins::Both),
         };
-        let read = marks::skip_ends(self.text, read?);
+        let read = read?;
+        let head = self.text[end..read].split('{').next().unwrap_or_default();
+        let is_fenced = self.is_fenced(at) || head.contains("```");
+        let read = marks::skip_ends(self.text, read, is_fenced);
         self.prose = read;
         Some(read)
     }

@@ -49,7 +49,7 @@ const SEPARATORS: [&str; 5] =
     ["<|tool_sep|>", "<|tool_call_argument_begin|>", "[CALL_ID]", "[ARGS]", "✿ARGS✿"];
 
 /// What may stand after calls, and means nothing more.
-const ENDS: [&str; 19] = [
+const ENDS: [&str; 18] = [
     "<|/tool_call|>",
     "<|/tool_calls|>",
     "<|tool_call_end|>",
@@ -68,7 +68,6 @@ const ENDS: [&str; 19] = [
     "<|endoftext|>",
     "<|eot|>",
     "</s>",
-    "```",
 ];
 
 /// What may stand before calls, and means nothing more.
@@ -106,12 +105,14 @@ pub(super) fn skip_fillers(text: &str, at: usize) -> usize {
     }
 }
 
-/// What is after the ends at a place; the place itself if there are none.
-pub(super) fn skip_ends(text: &str, at: usize) -> usize {
+/// What is after the ends at a place, the end of the fence around the calls included; the place
+/// itself if there are none.
+pub(super) fn skip_ends(text: &str, at: usize, is_fenced: bool) -> usize {
+    let fence = is_fenced.then_some("```");
     let mut after = at;
     loop {
         let next = after + text[after..].len() - text[after..].trim_start().len();
-        match ENDS.into_iter().find_map(|end| length_of(&text[next..], end)) {
+        match ENDS.into_iter().chain(fence).find_map(|end| length_of(&text[next..], end)) {
             Some(length) => after = next + length,
             None => return after,
         }
@@ -193,7 +194,7 @@ pub(super) fn head_at(text: &str, at: usize) -> Option<Head> {
 }
 
 fn is_end(text: &str) -> bool {
-    !text.starts_with("```") && ENDS.into_iter().any(|end| length_of(text, end).is_some())
+    ENDS.into_iter().any(|end| length_of(text, end).is_some())
 }
 
 /// How long a mark is where a text begins with it.

@@ -87,7 +87,7 @@ fn scan(text: &str, tools: &Tools, (looks, may_call): (Looks, Fences)) -> Readin
             may_call,
             last_fences: (0, true),
             fence_close: None,
-            fence_end: 0,
+            fence: 0..0,
             lead: 0,
             n_bare_left: (64 << 10) + 8 * text.len(),
             n_fenced: 0,
@@ -112,9 +112,10 @@ pub(super) struct Scan<'t> {
     may_call: Fences,
     /// Up to where it is known whether fences are the end of the text, and whether they are.
     last_fences: (usize, bool),
-    /// Where the last line of the fence around this place begins, and where it ends.
+    /// Where the last line of the fence around this place begins.
     fence_close: Option<usize>,
-    fence_end: usize,
+    /// What stands in the fence around this place, or in the one before it, with its last line.
+    fence: Range<usize>,
     /// Where the last thought ended, or the fence around this place began.
     pub(super) lead: usize,
     /// How many bytes may still be looked at in vain for JSON with nothing around it.
@@ -180,7 +181,7 @@ impl<'t> Scan<'t> {
             if fence.is_quote || !self.may_hold(at, &fence) {
                 return fence.end;
             }
-            (self.fence_close, self.fence_end) = (Some(fence.close), fence.end);
+            (self.fence_close, self.fence) = (Some(fence.close), fence.inner..fence.end);
             if fence.is_tool_code && self.looks == Looks::ForMarks && self.tool_code(at, &fence) {
                 return fence.end;
             }
@@ -221,7 +222,7 @@ impl<'t> Scan<'t> {
                 continue;
             }
             let mut rest = rest.trim_end();
-            while let shorter = strip_start(rest).trim()
+            while let shorter = strip_start(rest, true).trim()
                 && shorter.len() < rest.len()
             {
                 rest = shorter;
@@ -274,7 +275,7 @@ impl<'t> Scan<'t> {
 
     /// Takes a call that begins at a place.
     pub(super) fn accept(&mut self, call: Call, at: usize) {
-        self.n_fenced += usize::from(at < self.fence_end);
+        self.n_fenced += usize::from(at < self.fence.end);
         self.reading.accept(call);
     }
 
@@ -282,14 +283,21 @@ impl<'t> Scan<'t> {
         self.reading.refuse(Refusal { tool, reason, span });
     }
 
+    /// Whether a place lies in a fence that may hold calls. Fence marks beside a call that does
+    /// not are those of another block.
+    pub(super) fn is_fenced(&self, at: usize) -> bool {
+        self.fence.contains(&at)
+    }
+
     /// Keeps the prose up to `end`, without the wrappers and fences of the calls that it
     /// stands between.
     pub(super) fn say(&mut self, end: usize) {
         let mut prose = self.text[self.prose.min(end)..end].trim();
         let (after_call, before_call) = (self.prose > 0, end < self.text.len());
+        let (after_fenced, fenced) = (self.is_fenced(self.prose), self.is_fenced(end));
         loop {
-            let shorter = if after_call { strip_start(prose) } else { prose };
-            let shorter = if before_call { strip_end(shorter) } else { shorter }.trim();
+            let shorter = if after_call { strip_start(prose, after_fenced) } else { prose };
+            let shorter = if before_call { strip_end(shorter, fenced) } else { shorter }.trim();
             if shorter.len() == prose.len() {
                 break;
             }
@@ -301,8 +309,8 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// A text without the end of a wrapper, or of a fence, at its start.
-fn strip_start(text: &str) -> &str {
+/// A text without the end of a wrapper, or of the fence around the call before it, at its start.
+fn strip_start(text: &str, is_fenced: bool) -> &str {
     if text.starts_with('<')
         && let Some(tag) = tag_at(text, 0)
         && tag.kind == TagKind::Close
@@ -311,13 +319,14 @@ fn strip_start(text: &str) -> &str {
         return &text[tag.span.end..];
     }
     match text.strip_prefix("```") {
-        Some(rest) if rest.is_empty() || rest.starts_with('\n') => rest,
-        _ => &text[marks::skip_ends(text, 0)..],
+        Some("") => "",
+        Some(rest) if is_fenced && rest.starts_with('\n') => rest,
+        _ => &text[marks::skip_ends(text, 0, is_fenced)..],
     }
 }
 
-/// A text without the start of a wrapper, or of a fence, at its end.
-fn strip_end(text: &str) -> &str {
+/// A text without the start of a wrapper, or of the fence around the call after it, at its end.
+fn strip_end(text: &str, is_fenced: bool) -> &str {
     if let Some(start) = text.rfind('<').filter(|_| text.ends_with('>')) {
         let tag = tag_at(text, start).filter(|tag| tag.span == (start..text.len()));
         if tag.is_some_and(|tag| {
@@ -331,7 +340,7 @@ fn strip_end(text: &str) -> &str {
     }
     let last = text.lines().next_back().unwrap_or_default().trim();
     match last.strip_prefix("```") {
-        Some(word) if word.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+        Some(word) if is_fenced && word.chars().all(|c| c.is_alphanumeric() || c == '_') => {
             text.strip_suffix(last).unwrap_or(text)
         }
         _ => text,

@@ -31,7 +31,8 @@ impl<'t> Scan<'t> {
         let is_broken = self.reading.refusals[n_refusals..]
             .iter()
             .any(|refusal| refusal.reason != RefusalReason::OtherTool);
-        let after = marks::skip_ends(self.text, end);
+        let is_fenced = self.is_fenced(at) || self.text[tag.span.end..start].contains("```");
+        let after = marks::skip_ends(self.text, end, is_fenced);
         let end = match (self.close_at(after).0, close) {
             (Some(end), _) => end,
             // Words, or the rest of what is broken, stand before the end tag.
@@ -128,7 +129,7 @@ impl<'t> Scan<'t> {
         }
         let (value, end) = json::value_at(self.text, place).ok()?;
         let (arguments, repeated) = json::of_value(&value)?;
-        let after = marks::skip_ends(self.text, end);
+        let after = marks::skip_ends(self.text, end, true);
         let (close, is_open) = self.close_at(after);
         if close.is_none() && !is_open {
             return None;

@@ -199,6 +199,29 @@ fn a_fence_that_is_called_an_example_holds_none_also_at_the_end() {
 }
 
 #[test]
+fn a_code_block_beside_a_call_stays_whole() {
+    let json = format!("<tool_call>{JSON_CALL}</tool_call>");
+    let marked = "<|python_tag|>{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Oslo\"}}";
+    for made in [CALL, json.as_str(), marked] {
+        for block in ["```\nplain code\n```", "```rust\nfn main() {}\n```", "~~~\ncode\n~~~"] {
+            for gap in ["\n", "\n\n"] {
+                let oslo = || call("get_weather", json!({"city": "Oslo"}));
+                let before = format!("See\n{block}{gap}{made}");
+                let expected = plain(&[text(&format!("See\n{block}")), oslo()]);
+                assert_eq!(plain(&text_tools().speech(&before, false)), expected, "{before}");
+                assert_eq!(plain(&heard(&[&before])), expected, "{before}");
+                let bytes: Vec<String> = before.chars().map(String::from).collect();
+                let bytes: Vec<&str> = bytes.iter().map(String::as_str).collect();
+                assert_eq!(plain(&heard(&bytes)), expected, "{before}");
+                let after = format!("{made}{gap}{block}");
+                let expected = plain(&[oslo(), text(block)]);
+                assert_eq!(plain(&text_tools().speech(&after, false)), expected, "{after}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_call_of_a_tool_that_is_not_declared_is_a_call() {
     let said = "<tools><invoke name=\"fly\"><parameter name=\"to\">Oslo</parameter></invoke><invoke name=\"ping\"></invoke></tools>";
     let expected = vec![call("fly", json!({"to": "Oslo"})), call("ping", json!({}))];

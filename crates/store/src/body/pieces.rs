@@ -1,12 +1,9 @@
 //! Bytes in pieces that bodies share.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-
-/// How many bytes are compared at once, first in long stretches and then in short ones, before
-/// the first byte that differs is looked for.
-const BLOCKS: [usize; 2] = [256, 16];
 
 /// Bytes in pieces that other bodies may share.
 #[derive(Debug, Clone, Default)]
@@ -75,10 +72,12 @@ impl Pieces {
             let n = a.len().min(b.len()).min(usize::try_from(limit - shared).unwrap_or(usize::MAX));
             let (near_a, near_b);
             ((near_a, a), (near_b, b)) = (end.split(a, n), end.split(b, n));
-            if near_a.as_ptr() != near_b.as_ptr() && near_a != near_b {
-                return shared + end.n_equal(near_a, near_b) as u64;
+            let is_shared = near_a.as_ptr() == near_b.as_ptr();
+            let n_equal = if is_shared { n } else { end.n_equal(near_a, near_b) };
+            shared += n_equal as u64;
+            if n_equal < n {
+                break;
             }
-            shared += n as u64;
         }
         shared
     }
@@ -94,7 +93,8 @@ impl Pieces {
 
     /// The bytes of a range, as slices. It is looked for from the end, where bodies differ.
     pub(super) fn slices(&self, range: Range<u64>) -> impl Iterator<Item = &[u8]> {
-        let (mut n, mut start) = (self.pieces.len(), self.len);
+        let is_all = range.start == 0;
+        let (mut n, mut start) = if is_all { (0, 0) } else { (self.pieces.len(), self.len) };
         while n > 0 && start > range.start {
             n -= 1;
             start -= self.pieces[n].len() as u64;
@@ -108,7 +108,17 @@ impl Pieces {
         })
     }
 
-    /// The bytes of a range, in one piece.
+    /// The bytes of a range, in one piece: copied only if they lie in several.
+    pub fn bytes(&self, range: Range<u64>) -> Cow<'_, [u8]> {
+        let mut slices = self.slices(range.clone());
+        match (slices.next(), slices.next()) {
+            (Some(all), None) => Cow::Borrowed(all),
+            (None, _) => Cow::Borrowed(&[]),
+            (Some(_), Some(_)) => Cow::Owned(self.copy(range)),
+        }
+    }
+
+    /// A copy of the bytes of a range.
     pub fn copy(&self, range: Range<u64>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(range.end.saturating_sub(range.start) as usize);
         self.slices(range).for_each(|slice| bytes.extend_from_slice(slice));
@@ -160,24 +170,28 @@ impl End {
         }
     }
 
-    /// How many bytes at this end of two slices of one length are equal.
-    fn n_equal(self, mut a: &[u8], mut b: &[u8]) -> usize {
-        let len = a.len();
-        for block in BLOCKS {
-            while a.len() > block {
-                let ((near_a, far_a), (near_b, far_b)) =
-                    (self.split(a, block), self.split(b, block));
-                if near_a != near_b {
-                    break;
-                }
-                (a, b) = (far_a, far_b);
-            }
+    /// How many bytes at this end of two slices of one length are equal: found in long
+    /// stretches, then in ever shorter ones.
+    fn n_equal(self, a: &[u8], b: &[u8]) -> usize {
+        let mut n = 0;
+        for n_equal_by in [Self::n_equal_by::<512>, Self::n_equal_by::<32>, Self::n_equal_by::<1>] {
+            n += n_equal_by(self, self.split(a, n).1, self.split(b, n).1);
         }
-        let pairs = a.iter().zip(b);
-        let more = match self {
-            Self::Front => pairs.take_while(|(a, b)| a == b).count(),
-            Self::Back => pairs.rev().take_while(|(a, b)| a == b).count(),
+        n
+    }
+
+    /// The same, in whole stretches of N bytes.
+    fn n_equal_by<const N: usize>(self, a: &[u8], b: &[u8]) -> usize {
+        let n = match self {
+            Self::Front => {
+                let pairs = a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0);
+                pairs.take_while(|(a, b)| a == b).count()
+            }
+            Self::Back => {
+                let pairs = a.as_rchunks::<N>().1.iter().zip(b.as_rchunks::<N>().1);
+                pairs.rev().take_while(|(a, b)| a == b).count()
+            }
         };
-        len - a.len() + more
+        n * N
     }
 }

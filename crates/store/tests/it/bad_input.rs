@@ -173,6 +173,7 @@ fn keys_and_tokens_are_hidden() {
         ("'authorization: bearer 0123456789abcdef', x", "'authorization: bearer ***', x"),
         ("the key \"sk-proj-0123456789\" is wrong", "the key \"***\" is wrong"),
         ("sk-0123456789abc, sk-0123456789ab", "***, sk-0123456789ab"),
+        ("'--AKIAIOSFODNN7EXAMPLE' and x=ghp_abcdefghijklmnop.", "'--***' and x=***."),
     ] {
         assert_eq!(hide_passwords(text), hidden);
         assert_eq!(hide_passwords(hidden), hidden);

@@ -40,6 +40,8 @@ pub(crate) struct Overflows {
     too_long: Vec<(u64, &'static str)>,
     /// What had been done for the last one.
     how: &'static str,
+    /// Why it can be made no shorter.
+    no_shorter: Option<String>,
 }
 
 impl Overflows {
@@ -54,6 +56,10 @@ impl Overflows {
 
     /// The error with what was tried about it.
     pub(crate) fn told(&self, error: Error) -> Error {
+        let error = match &self.no_shorter {
+            Some(why) => error.saying(why),
+            None => error,
+        };
         match self.too_long.as_slice() {
             [] => error,
             [(first, _)] => error.saying(&format!("it had {first} tokens by our count")),
@@ -138,11 +144,16 @@ impl Transport {
                 Err(e) => return Err(e),
             }
         }
-        // The fill is that of the request itself; if what must be said does not fit, this is
-        // the error with the figures, and nothing is sent.
-        match self.counted(session, &smaller, target).await? {
-            Some(tokens) if tokens <= most => Ok(Some((smaller, because))),
-            _ => Ok(None),
+        // The fill is that of the request itself. If what must be said does not fit, the API's
+        // error is told with the figures, and nothing more is sent.
+        match self.counted(session, &smaller, target).await {
+            Ok(Some(tokens)) if tokens <= most => Ok(Some((smaller, because))),
+            Ok(_) => Ok(None),
+            Err(e) if is_no_room(&e) => {
+                overflows.no_shorter = Some(e.message().to_owned());
+                Ok(None)
+            }
+            Err(e) => Err(e),
         }
     }
 

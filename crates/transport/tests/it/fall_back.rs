@@ -51,6 +51,19 @@ async fn nobody_else_is_asked_once_a_piece_came() {
 }
 
 #[tokio::test]
+async fn an_account_that_google_does_not_serve_is_the_vendors_matter() {
+    let refusal = r#"{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}"#;
+    let first = Server::start([Act::json(400, refusal)]).await;
+    let second = Server::start([Act::stream(&saying(Family::OpenaiChat, "Here."), 64)]).await;
+    let calls = [target(Family::Gemini, &first), target(Family::OpenaiChat, &second)]
+        .map(|target| Call::new(target, "{}"));
+    let error = transport().send_any(&calls[..1]).await.unwrap_err();
+    assert!(error.advice().is_some_and(|advice| !advice.contains("lint")), "{error}");
+    let answer = transport().send_any(&calls).await.unwrap();
+    assert_eq!(answer.reply.message.text(), "Here.");
+}
+
+#[tokio::test]
 async fn a_request_that_is_wrong_in_itself_goes_to_nobody_else() {
     let refusal = r#"{"type":"error","error":{"type":"invalid_request_error","message":"no"}}"#;
     let first = Server::start([Act::json(400, refusal)]).await;

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use interleaf::wire::{ApiErrorKind, Auth, Family, Options, Vendor};
-use interleaf_transport::{Because, Call, ErrorKind, KeySource, Retries, Timeouts};
+use interleaf_transport::{Because, Call, ErrorKind, KeySource, Limit, Retries, Timeouts};
 
 use crate::families::{FAMILIES, KEY, builder, saying, target, transport, vendor};
 use crate::server::{Act, Piece, Server};
@@ -84,6 +84,60 @@ async fn a_source_without_a_key_is_an_error_that_names_it_and_nothing_is_sent() 
     assert_eq!(error.kind(), ErrorKind::Key);
     assert!(error.to_string().contains("INTERLEAF_NO_SUCH_KEY"), "{error}");
     assert!(server.seen().is_empty());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_key_file_that_is_none_or_never_ends_is_an_error_that_shows_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("large"), "secret ".repeat(1 << 20)).unwrap();
+    std::fs::write(path("binary"), b"secret\xff\xfe").unwrap();
+    std::fs::write(path("blank"), "\n \n").unwrap();
+    std::fs::write(path("lines"), "secret one\nsecret two\n").unwrap();
+    let table = [
+        (path("large"), "more than 65536 bytes"),
+        ("/dev/zero".into(), "more than 65536 bytes"),
+        (path("binary"), "is no text"),
+        (path("blank"), "is empty"),
+        ("/dev/null".into(), "is empty"),
+        (folder.path().into(), "cannot be read: is a directory"),
+        (path("lines"), "characters that a header cannot hold"),
+    ];
+    let server = Server::start([good()]).await;
+    for (path, told) in table {
+        let transport = builder().any_key(KeySource::File(path.clone())).build().unwrap();
+        let error = transport.send(&keyless(&server)).await.unwrap_err();
+        assert!(error.to_string().contains(told), "{path:?}: {error}");
+        assert!(!format!("{error:?}").contains("secret"), "{path:?}: {error:?}");
+    }
+    assert!(server.seen().is_empty());
+}
+
+/// A pipe gives a key as a file does; one that nobody writes to is waited for until the limit.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_key_may_come_through_a_pipe_and_one_that_never_comes_ends_with_the_time_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let server = Server::start([good()]).await;
+    let source = || KeySource::File(path.clone());
+    let limits = Timeouts::default().total(Duration::from_millis(50));
+    let transport = builder().any_key(source()).timeouts(limits).build().unwrap();
+    let error = transport.send(&keyless(&server)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout(Limit::Total), "{error}");
+
+    let other = folder.path().join("other");
+    assert!(std::process::Command::new("mkfifo").arg(&other).status().unwrap().success());
+    let writer = std::thread::spawn({
+        let other = other.clone();
+        move || std::fs::write(other, "the-key\n").unwrap()
+    });
+    let transport = builder().any_key(KeySource::File(other)).build().unwrap();
+    transport.send(&keyless(&server)).await.unwrap();
+    writer.join().unwrap();
+    assert_eq!(sent_key(&server, 0), "the-key");
 }
 
 #[tokio::test]
@@ -179,4 +233,38 @@ async fn a_key_command_ends_with_the_call_and_so_does_what_it_started() {
     };
     let ended = tokio::time::timeout(crate::server::PATIENCE, ends).await;
     assert!(ended.is_ok(), "{started} still runs");
+}
+
+/// A proxy that repeats what it was sent, in the words of its error and in its headers.
+#[tokio::test]
+async fn no_error_holds_what_a_proxy_is_asked_with() {
+    for (user, password, sent) in [
+        ("aladdin", "open%2Fsesame", "YWxhZGRpbjpvcGVuL3Nlc2FtZQ=="),
+        ("aladdin", "hunter22", "YWxhZGRpbjpodW50ZXIyMg=="),
+    ] {
+        let plain = password.replace("%2F", "/");
+        let words = format!("{user}:{plain} | {password} | Basic {sent} | {sent}");
+        let body = format!(r#"{{"error":{{"message":"denied to {words}"}}}}"#);
+        let place = format!("http://{user}:{password}@proxy.test/{sent}");
+        let acts = [
+            Act::json(407, body.clone()).header("x-request-id", &words),
+            Act::json(502, format!("<html>{words}</html>")),
+            Act::json(302, "").header("location", &place),
+            Act::json(200, format!("{{\"{words}\"")),
+            Act::stream(format!("data: {body}\n\n").as_bytes(), 9),
+        ];
+        for act in acts {
+            let server = Server::start([act.clone()]).await;
+            let proxy = server.url.replace("://", &format!("://{user}:{password}@"));
+            let transport = builder().proxy(proxy).retries(Retries::none()).build().unwrap();
+            let call = Call::new(target(Family::OpenaiChat, &server), "{}");
+            let error = transport.send(&call).await.unwrap_err();
+            let shown = format!("{error} {error:?} {:?} {transport:?}", error.api_error());
+            for secret in [user, password, &plain, sent] {
+                assert!(!shown.contains(secret), "{act:?}: {shown}");
+            }
+            let headers = &server.seen()[0].headers;
+            assert_eq!(headers["proxy-authorization"], format!("Basic {sent}"));
+        }
+    }
 }

@@ -29,6 +29,8 @@ fn passing() -> Vec<(&'static str, Act)> {
     vec![
         ("429 with a wait", Act::json(429, error("rate_limit_error")).header("retry-after", "0")),
         ("429 without", Act::json(429, error("rate_limit_error"))),
+        ("408", Act::json(408, error("invalid_request_error"))),
+        ("409", Act::json(409, error("invalid_request_error"))),
         ("500", Act::json(500, error("api_error"))),
         ("502 of a proxy", Act::json(502, "<html>bad gateway</html>")),
         ("529", Act::json(529, error("overloaded_error"))),
@@ -95,11 +97,23 @@ async fn a_wait_that_the_api_asks_for_is_kept_and_one_that_is_too_long_is_an_err
     let waited = answer.attempts.iter().last().unwrap().waited;
     assert!(waited >= Duration::from_secs(1), "{waited:?}");
 
-    let server = Server::start([busy("3600"), good()]).await;
-    let error = transport().send(&call(Family::Anthropic, &server)).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Api(ApiErrorKind::RateLimited));
-    assert!(error.to_string().contains("3600 s"), "{error}");
-    assert_eq!(server.seen().len(), 1);
+    let table = [
+        ("3600", "3600 s"),
+        ("1e308", "more than a year"),
+        ("inf", "more than a year"),
+        ("99999999999999999999", "more than a year"),
+        ("Tue, 01 Jan 2999 00:00:00 GMT", "more than a year"),
+    ];
+    for (wait, told) in table {
+        let server = Server::start([busy(wait), good()]).await;
+        let error = transport().send(&call(Family::Anthropic, &server)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Api(ApiErrorKind::RateLimited));
+        assert!(error.to_string().contains(&format!("it asks to wait {told}")), "{wait}: {error}");
+        assert_eq!(server.seen().len(), 1, "{wait}");
+    }
+    // What is past needs no wait.
+    let server = Server::start([busy("-1"), good()]).await;
+    transport().send(&call(Family::Anthropic, &server)).await.unwrap();
 }
 
 #[tokio::test]

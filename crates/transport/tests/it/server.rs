@@ -36,6 +36,8 @@ pub(crate) enum Piece {
     Bytes(Bytes),
     /// Nothing more comes, and the connection stays open.
     Stall,
+    /// Comments come, for ever.
+    Chatter,
     /// The connection is closed without an end.
     Cut,
 }
@@ -218,6 +220,7 @@ impl futures_core::Stream for Pieces {
                 Poll::Ready(None)
             }
             Some(Piece::Stall) => Poll::Pending,
+            Some(Piece::Chatter) => Poll::Ready(Some(Ok(Bytes::from_static(b": still here\n\n")))),
             Some(Piece::Cut) => {
                 self.guard.is_done = true;
                 Poll::Ready(Some(Err(std::io::Error::other("cut"))))

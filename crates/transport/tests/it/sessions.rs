@@ -7,7 +7,7 @@ use interleaf::model::{Message, PartRef, Reply, ToolCall};
 use interleaf::store::Page;
 use interleaf::wire::{Decoder, Family, NameMap, lint};
 use interleaf::{Next, Session, Target, store};
-use interleaf_transport::{Because, Call, ErrorKind};
+use interleaf_transport::{Because, Call, ErrorKind, Limit, Timeouts, Transport};
 use serde_json::json;
 
 use crate::families::{FAMILIES, recorded, saying, target, transport};
@@ -146,13 +146,31 @@ async fn an_answer_that_cannot_be_kept_is_handed_back_with_what_it_cost() {
 }
 
 #[tokio::test]
+async fn a_store_that_another_program_holds_is_waited_for_no_longer_than_the_call_may_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let store = store::open(&format!("sqlite:{}", path.display())).await.unwrap();
+    let mut session = Session::create(store, "").await.unwrap();
+    session.append(Message::user("Is it done?")).await.unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let server = Server::start([Act::stream(&saying(Family::Anthropic, "Yes."), 64)]).await;
+    let timeouts = Timeouts::default().total(Duration::from_millis(900));
+    let transport = Transport::builder().timeouts(timeouts).build().unwrap();
+    let target = target(Family::Anthropic, &server);
+    let error = transport.ask(&mut session, &Recipe::new(), &target).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout(Limit::Total), "{error}");
+    assert!(error.to_string().contains("the store did not take the request"), "{error}");
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
 async fn a_session_that_waits_for_results_sends_nothing() {
     let (whole, _) = recorded(Family::Anthropic);
     let server = Server::start([Act::json(200, whole)]).await;
     let target = target(Family::Anthropic, &server);
     let mut session = session().await;
-    let mut recipe = Recipe::new();
-    recipe.open_block = interleaf::assemble::OpenBlock::Wait;
+    let recipe = Recipe::new();
     transport().ask(&mut session, &recipe, &target).await.unwrap();
     let error = transport().ask(&mut session, &recipe, &target).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Waiting);

@@ -12,7 +12,8 @@ use interleaf_doubles::{Answer, Asked, Double, Exchange, Fault, Role, Settings};
 use interleaf_transport::{Because, Retries};
 use serde_json::json;
 
-use crate::families::{KEY, builder, transport};
+use crate::families::{KEY, builder, saying, transport};
+use crate::server::{Act, Server};
 
 /// Calls a tool in every second answer.
 fn brain(asked: &Asked) -> Answer {
@@ -322,11 +323,39 @@ async fn an_answer_that_the_vendor_does_not_know_is_said_again_with_the_whole_hi
         assert_eq!(because, [Because::First, Because::WholeHistory]);
         assert_eq!(answer.impact.unwrap().goes_on, Some(GoesOn::Whole(WholeCause::Unknown)));
         let sent = double.requests();
-        assert_eq!((sent[0].status, sent[1].status), (404, 200));
+        assert_eq!((sent[0].status, sent[1].status), (400, 200));
         assert!(sent[1].body["previous_response_id"].is_null());
         let calls = session.open_calls();
         session.results(calls.iter().map(|call| call.result("a.rs"))).await.unwrap();
         assert!(is_from(&ask(&mut session, &recipe(), &target).await));
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_answer_is_known_by_its_code_or_its_words_under_any_status() {
+    let error = |code: &str| {
+        let message = "Previous response with id 'resp_1' not found.";
+        format!(
+            r#"{{"error":{{"message":"{message}","type":"invalid_request_error","param":"previous_response_id","code":{code}}}}}"#
+        )
+    };
+    for (status, code) in [
+        (400, "\"previous_response_not_found\""),
+        (404, "null"),
+        (404, "\"previous_response_not_found\""),
+    ] {
+        let double = double().await;
+        let mut session = session().await;
+        round(&mut session, &recipe(), &target(&double)).await;
+        session.append(Message::user("Still there?")).await.unwrap();
+        let good = saying(Family::OpenaiResponses, "Here.");
+        let acts = [Act::json(status, error(code)), Act::stream(&good, 64)];
+        let server = Server::start(acts).await;
+        let mut elsewhere = target(&double);
+        elsewhere.vendor.base_url = format!("{}/v1", server.url).into();
+        let answer = transport().ask(&mut session, &recipe(), &elsewhere).await.unwrap();
+        let because: Vec<Because> = answer.attempts.iter().map(|own| own.because).collect();
+        assert_eq!(because, [Because::First, Because::WholeHistory], "{status} {code}");
     }
 }
 

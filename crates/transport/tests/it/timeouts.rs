@@ -101,13 +101,24 @@ async fn a_host_that_does_not_answer_is_the_connect_limit() {
 }
 
 #[tokio::test]
-async fn a_silent_vendor_is_tried_again_and_one_that_fell_silent_is_not() {
+async fn a_silent_vendor_is_tried_again_unless_something_was_handed_on() {
     let limits = Timeouts::default().first_byte(SHORT).idle(SHORT);
     let transport = builder().timeouts(limits).build().unwrap();
     let good = Act::stream(&saying(Family::OpenaiChat, "here"), 64);
-    let server = Server::start([Act::Silence, good.clone()]).await;
-    let call = Call::new(target(Family::OpenaiChat, &server), "{}");
-    assert_eq!(transport.send(&call).await.unwrap().attempts.len(), 2);
+    let half = Bytes::from_static(b"{\"id\": \"c\", \"choices\": [{\"message\"");
+    let half = vec![Piece::Bytes(half), Piece::Stall];
+    let half = Act::Pieces { kind: "application/json", pieces: half };
+    // Who waits for the whole answer has nothing of it yet.
+    for act in [Act::Silence, stalls(20), stalls(1000), half] {
+        let server = Server::start([act, good.clone()]).await;
+        let call = Call::new(target(Family::OpenaiChat, &server), "{}");
+        assert_eq!(transport.send(&call).await.unwrap().attempts.len(), 2);
+    }
+    let server = Server::start([stalls(20), good.clone()]).await;
+    let mut call = Call::new(target(Family::OpenaiChat, &server), "{}");
+    call.target.options.stream = true;
+    let answer = transport.stream(&call).await.unwrap().finish().await.unwrap();
+    assert_eq!(answer.attempts.len(), 2);
     let server = Server::start([stalls(1000), good]).await;
     let (kind, _) = limit_of(&transport, &server).await;
     assert_eq!(kind, ErrorKind::Timeout(Limit::Idle));

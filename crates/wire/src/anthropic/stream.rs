@@ -80,7 +80,7 @@ impl Blocks {
         deltas: &mut Vec<Delta>,
     ) -> Result<bool, Fault<'a>> {
         match kind {
-            "message_start" if self.is_complete || self.has_begun(reply) => {
+            "message_start" if self.has_begun(reply) => {
                 return Err(fields.incomplete(ANOTHER));
             }
             "message_start" => {

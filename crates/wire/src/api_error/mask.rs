@@ -2,57 +2,35 @@
 //!
 //! | what is masked | how it is known |
 //! |---|---|
-//! | the key of the request | it is given; see [`echo`] |
+//! | the key of the request, and what else is secret in it | it is given; see [`echo`] |
 //! | a key of a known maker | its first letters, also inside of a word |
 //! | what stands after `Bearer` or `Basic` | it holds a digit |
 //! | a long run of hex, or of letters of both cases and digits | its length; not in the number that support asks for |
 //!
 //! All but the given key keep their first four letters, by which their owner knows them.
 
+use interleaf_model::{Secret, is_key_letter, key_start};
 use smol_str::SmolStr;
 
 use super::{Told, echo};
 
 /// The longest sentence of an API that is kept, in characters.
 pub(super) const LONGEST_MESSAGE: usize = 1000;
+/// How many bytes of a text are searched for keys of which only the beginning is shown.
+pub(crate) const HEAD: usize = 4096;
 /// The longest of its words and numbers.
 const LONGEST_WORD: usize = 200;
-/// What is shorter than this is a word that begins like a key.
-const SHORTEST_KEY: usize = 16;
-const PREFIXES: [&str; 21] = [
-    "sk-",
-    "sk_",
-    "rk_",
-    "pk_",
-    "AIza",
-    "ya29.",
-    "gsk_",
-    "xai-",
-    "hf_",
-    "nvapi-",
-    "pplx-",
-    "fw_",
-    "r8_",
-    "tgp_",
-    "ghp_",
-    "github_pat_",
-    "glpat-",
-    "ABSK",
-    "AKIA",
-    "ASIA",
-    "eyJ",
-];
 
 /// Takes the keys out of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Mask<'k> {
-    /// The key of the request.
-    key: Option<&'k str>,
+    /// What the request was sent with.
+    given: &'k [Secret],
 }
 
 impl<'k> Mask<'k> {
-    pub(crate) fn new(key: Option<&'k str>) -> Self {
-        Self { key: key.map(str::trim) }
+    pub(crate) fn new(given: &'k [Secret]) -> Self {
+        Self { given }
     }
 
     /// Masks all that an error says, and then cuts it to a length that fits a log: half a
@@ -70,9 +48,18 @@ impl<'k> Mask<'k> {
         told.request_id = told.request_id.take().map(|id| word(&id, false));
     }
 
-    /// The text without the key of the request.
+    /// The text without what the request was sent with.
     pub(crate) fn given(self, text: &str) -> String {
-        self.key.map_or_else(|| text.to_owned(), |key| echo::hidden(text, key))
+        let keys = self.given.iter().map(|key| key.expose().trim());
+        keys.fold(text.to_owned(), |text, key| echo::hidden(&text, key))
+    }
+
+    /// How a text begins, without what the request was sent with. It is searched before it is cut
+    /// to its length: half a key would not be known as one.
+    pub(crate) fn beginning(self, text: &str) -> String {
+        let head = head(text);
+        let shown = capped(&self.given(head), LONGEST_MESSAGE);
+        if head.len() < text.len() && !shown.ends_with('…') { shown + "…" } else { shown }
     }
 
     /// The text without anything that looks like a key; `bare`: also without runs that
@@ -83,7 +70,7 @@ impl<'k> Mask<'k> {
         let mut rest = text.as_str();
         let mut is_after_scheme = false;
         while !rest.is_empty() {
-            let end = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
+            let end = rest.find(|c: char| !is_key_letter(c)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             let word_end = word.trim_end_matches('.').len();
             let (word, dots) = word.split_at(word_end);
@@ -91,7 +78,7 @@ impl<'k> Mask<'k> {
             let start = if told_by_scheme || (bare && word.split('.').any(is_bare)) {
                 Some(0)
             } else {
-                key_start(word)
+                key_start(word, true)
             };
             match start.and_then(|start| Some((start, word.get(start..start + 4)?))) {
                 Some((start, head)) => {
@@ -102,7 +89,7 @@ impl<'k> Mask<'k> {
                 None => out.push_str(word),
             }
             out.push_str(dots);
-            let between = after.find(is_letter).unwrap_or(after.len());
+            let between = after.find(is_key_letter).unwrap_or(after.len());
             out.push_str(&after[..between]);
             is_after_scheme = ["bearer", "basic"].iter().any(|s| word.eq_ignore_ascii_case(s))
                 && &after[..between] == " ";
@@ -112,30 +99,8 @@ impl<'k> Mask<'k> {
     }
 }
 
-fn is_letter(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.' | '+')
-}
-
 fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// Where a key of a known maker begins. Inside of a run of letters (`task-…`) only what
-/// holds a digit is one.
-fn key_start(word: &str) -> Option<usize> {
-    let last_start = word.len().checked_sub(SHORTEST_KEY)?;
-    let last_digit = word.rfind(|c: char| c.is_ascii_digit());
-    let start_of = |prefix: &str| {
-        let starts = word.match_indices(prefix).map(|(start, _)| start);
-        let is_key = |start: &usize| {
-            let before = word.get(..*start).and_then(|before| before.bytes().last());
-            let is_word_start = before.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-            *start <= last_start
-                && (is_word_start || last_digit.is_some_and(|digit| digit >= start + prefix.len()))
-        };
-        starts.into_iter().find(is_key)
-    };
-    PREFIXES.into_iter().filter_map(start_of).min()
 }
 
 /// Whether a run of letters is a key by its length: no word of a language and no id that
@@ -149,6 +114,11 @@ fn is_bare(run: &str) -> bool {
         32.. => is_hex && has_digit(run) && has(u8::is_ascii_alphabetic),
         _ => false,
     }
+}
+
+/// The part of a text in which keys are looked for.
+pub(crate) fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(HEAD)).unwrap_or(text)
 }
 
 /// The beginning of a text.

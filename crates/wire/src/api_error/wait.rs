@@ -18,7 +18,7 @@ use interleaf_model::Timestamp;
 use super::headers::Headers;
 use super::{ApiErrorKind, Told};
 
-/// Nobody waits longer than this for an answer: more is told as this.
+/// Nobody waits longer than this for an answer: a number that asks for more is told as this.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// How long to wait, or until when.
@@ -31,8 +31,8 @@ pub(super) struct Wait {
 impl Wait {
     pub(super) fn read(headers: &Headers<'_>, told: &Told, kind: ApiErrorKind) -> Self {
         let milliseconds = || headers.get("retry-after-ms").and_then(number);
-        if let Some(wait) = milliseconds().and_then(|ms| duration(ms / 1000.0)) {
-            return Self::lasting(wait);
+        if let Some(ms) = milliseconds() {
+            return Self::lasting(duration(ms / 1000.0));
         }
         let header = || Self::at(headers.get("retry-after")?, headers);
         let body = || told.wait.map(Self::lasting);
@@ -51,14 +51,19 @@ impl Wait {
         const SECONDS: f64 = 1e9;
         const MILLISECONDS: f64 = 1e12;
         let instant = match number(text) {
-            Some(ms) if ms >= MILLISECONDS => Timestamp::from_microseconds((ms * 1e3) as i64).ok(),
-            Some(s) if s >= SECONDS => Timestamp::from_microseconds((s * 1e6) as i64).ok(),
-            Some(s) => return duration(s).map(Self::lasting),
+            Some(n) if n >= SECONDS => {
+                let seconds = if n >= MILLISECONDS { n / 1e3 } else { n };
+                match Timestamp::from_microseconds((seconds * 1e6) as i64) {
+                    Ok(instant) => instant,
+                    Err(_) => return Some(Self::lasting(LONGEST)),
+                }
+            }
+            Some(s) => return Some(Self::lasting(duration(s))),
             None => match seconds(text) {
                 Some(wait) => return Some(Self::lasting(wait)),
-                None => text.parse().or_else(|_| Timestamp::from_http_date(text)).ok(),
+                None => text.parse().or_else(|_| Timestamp::from_http_date(text)).ok()?,
             },
-        }?;
+        };
         let now = headers.get("date").and_then(|date| Timestamp::from_http_date(date).ok());
         let Some(now) = now else {
             return Some(Self { duration: None, instant: Some(instant) });
@@ -88,8 +93,8 @@ fn in_words(message: &str) -> Option<Duration> {
     let word = after.split_whitespace().next()?.trim_end_matches(['.', ',']);
     let unit = after.split_whitespace().nth(1).unwrap_or_default();
     match number(word) {
-        Some(n) if unit.starts_with("minute") => duration(n * 60.0),
-        Some(n) if unit.starts_with("second") => duration(n),
+        Some(n) if unit.starts_with("minute") => Some(duration(n * 60.0)),
+        Some(n) if unit.starts_with("second") => Some(duration(n)),
         Some(_) => None,
         None => seconds(word),
     }
@@ -118,15 +123,15 @@ pub(crate) fn seconds(text: &str) -> Option<Duration> {
         total += number(digits)? * unit;
         rest = after;
     }
-    duration(total)
+    Some(duration(total))
 }
 
+/// A number, also one without end: whoever says `inf` or 1e999 asks for a wait.
 fn number(text: &str) -> Option<f64> {
-    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+    text.trim().parse().ok().filter(|number: &f64| !number.is_nan())
 }
 
-/// Nothing, if it is negative.
-fn duration(seconds: f64) -> Option<Duration> {
-    let seconds = seconds.min(LONGEST.as_secs_f64());
-    Duration::try_from_secs_f64(seconds).ok()
+/// What is negative is past, as an instant may be.
+fn duration(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.clamp(0.0, LONGEST.as_secs_f64()))
 }

@@ -36,6 +36,8 @@ pub(crate) fn machine() -> Box<dyn Machine> {
 struct Converse {
     open: BTreeMap<u64, Open>,
     is_complete: bool,
+    /// After the end came what the answer cost.
+    is_over: bool,
 }
 
 /// A block that is put together at its end.
@@ -70,7 +72,10 @@ impl Machine for Converse {
             "contentBlockDelta" => self.delta(event, raw, reply, deltas),
             "contentBlockStop" => self.stop(raw, reply).map(|key| reply.is_whole(key, deltas)),
             "messageStop" => self.end(raw, reply, deltas),
-            "metadata" => metadata(raw, reply, deltas),
+            "metadata" => {
+                self.is_over = self.is_complete;
+                metadata(raw, reply, deltas)
+            }
             _ => {
                 deltas.push(event.unknown());
                 Ok(())
@@ -81,6 +86,10 @@ impl Machine for Converse {
 
     fn is_complete(&self) -> bool {
         self.is_complete
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
     }
 }
 

@@ -32,9 +32,10 @@ const WORDS: &[(&str, crate::ApiErrorKind)] = &[
     ("UNAVAILABLE", Overloaded),
     ("MODEL_CAPACITY_EXHAUSTED", Overloaded),
     ("PERMISSION_DENIED", PermissionDenied),
+    // The account, or where it is used: no billing, a country that is not served.
+    ("FAILED_PRECONDITION", PermissionDenied),
     ("NOT_FOUND", NotFound),
     ("INVALID_ARGUMENT", Refused),
-    ("FAILED_PRECONDITION", Refused),
     ("OUT_OF_RANGE", Refused),
     ("UNIMPLEMENTED", Refused),
     ("INTERNAL", Server),

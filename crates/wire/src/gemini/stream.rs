@@ -32,4 +32,13 @@ impl Machine for Answer {
     fn is_complete(&self) -> bool {
         self.is_complete
     }
+
+    /// Some models and proxies give a reason to stop with every piece.
+    fn has_said_all(&self) -> bool {
+        false
+    }
+
+    fn has_end_mark(&self) -> bool {
+        false
+    }
 }

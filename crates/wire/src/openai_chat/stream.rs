@@ -7,14 +7,14 @@
 //! | an object with `error` | an error with the API's words |
 //! | `[DONE]`, or the end of the connection after a `finish_reason` | the message is whole |
 //! | the end of the connection inside an event, before `[DONE]` | an error: the answer is cut off |
-//! | a choice after `[DONE]`, or one that speaks under another `id` after a `finish_reason` | an error: another answer begins |
+//! | a choice that speaks under another `id` after a `finish_reason` | an error: another answer begins |
 //! | any other object | it is handed on as it is |
 
 use super::answer::{Answer, Piece, Read};
-use crate::raw::{Fields, is_object};
+use crate::raw::is_object;
 use crate::reply_builder::ReplyBuilder;
 use crate::sse::Event;
-use crate::stream::{ANOTHER, Machine};
+use crate::stream::Machine;
 use crate::{Delta, Error};
 
 /// Reads the events of a stream.
@@ -40,9 +40,6 @@ impl Machine for Chunks {
     ) -> Result<(), Error> {
         if event.data.trim().is_empty() {
             return Ok(());
-        }
-        if self.is_done {
-            return if speaks(event) { Err(event.corrupt(ANOTHER)) } else { Ok(()) };
         }
         let raw = event.json()?;
         let read = if is_object(raw) {
@@ -70,13 +67,7 @@ impl Machine for Chunks {
         self.is_done || self.has_finished
     }
 
-    fn is_over(&self) -> bool {
+    fn has_said_all(&self) -> bool {
         self.is_done
     }
-}
-
-/// Whether an event has a choice.
-fn speaks(event: &Event) -> bool {
-    let fields = event.json().ok().and_then(|raw| Fields::read(raw).ok());
-    fields.is_some_and(|mut fields| fields.take_list("choices").is_ok_and(|list| !list.is_empty()))
 }

@@ -108,9 +108,7 @@ impl Machine for Responses {
                 Some(error) => api_error(error),
                 None => Error::api(Family::OpenaiResponses, raw.get()),
             }),
-            "response.created" if self.is_complete || self.has_begun() => {
-                Err(event.corrupt(ANOTHER))
-            }
+            "response.created" if self.has_begun() => Err(event.corrupt(ANOTHER)),
             "response.created"
             | "response.in_progress"
             | "response.queued"

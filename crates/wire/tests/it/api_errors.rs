@@ -276,14 +276,17 @@ fn the_time_to_wait_is_read_wherever_it_is_told() {
     let ms = |ms: u64| Some(Duration::from_millis(ms));
     let slow = r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#;
     type Row<'a> = (Vec<(&'a str, &'a str)>, &'a str, Option<Duration>);
-    let table: [Row<'_>; 15] = [
+    // More is told as a year.
+    let year = Some(Duration::from_secs(366 * 24 * 3600));
+    let table: [Row<'_>; 23] = [
         (vec![("retry-after", "7")], slow, ms(7000)),
         (vec![("Retry-After", "0.5")], slow, ms(500)),
         (vec![("retry-after-ms", "250"), ("retry-after", "1")], slow, ms(250)),
         (vec![("RETRY-AFTER", "Sun, 15 Nov 2026 10:00:30 GMT"), DATE], slow, ms(30_000)),
         // What has passed already needs no wait.
         (vec![("retry-after", "Sun, 15 Nov 2026 09:00:00 GMT"), DATE], slow, ms(0)),
-        (vec![("retry-after", "-1")], slow, None),
+        (vec![("retry-after", "-1")], slow, ms(0)),
+        (vec![("retry-after-ms", "-1")], slow, ms(0)),
         (vec![("retry-after", "soon")], slow, None),
         (
             vec![("x-ratelimit-reset-tokens", "6m0s"), ("x-ratelimit-remaining-tokens", "0")],
@@ -313,7 +316,14 @@ fn the_time_to_wait_is_read_wherever_it_is_told() {
             ms(12_000),
         ),
         (vec![], slow, None),
-        (vec![("retry-after", "1e300")], slow, None),
+        (vec![("retry-after", "1e300")], slow, year),
+        (vec![("retry-after", "1e999")], slow, year),
+        (vec![("retry-after", "inf")], slow, year),
+        (vec![("retry-after", "-inf")], slow, ms(0)),
+        (vec![("retry-after", "NaN")], slow, None),
+        (vec![("retry-after-ms", "1e308")], slow, year),
+        (vec![("anthropic-ratelimit-tokens-reset", "1e308")], slow, year),
+        (vec![("x-ratelimit-reset-tokens", "99999999999999999999d")], slow, year),
     ];
     for (headers, body, expected) in table {
         let error = decode_error(OpenaiChat, 429, headers.iter().copied(), body.as_bytes());
@@ -351,6 +361,18 @@ fn a_refused_key_is_known_by_its_status_where_the_word_is_that_of_any_bad_reques
     let body = r#"{"error":{"message":"You didn't provide it.","type":"invalid_request_error","code":null}}"#;
     for (status, kind) in [(401, Authentication), (403, PermissionDenied), (400, Refused)] {
         assert_eq!(decode_error(OpenaiChat, status, [], body.as_bytes()).kind(), kind);
+    }
+}
+
+#[test]
+fn a_time_out_and_a_conflict_pass_whatever_word_comes_with_them() {
+    let body = r#"{"type":"error","error":{"message":"no","type":"invalid_request_error"}}"#;
+    let google = r#"{"error":{"code":408,"message":"no","status":"INVALID_ARGUMENT"}}"#;
+    for status in [408, 409] {
+        for family in [OpenaiChat, OpenaiResponses, Anthropic] {
+            assert!(decode_error(family, status, [], body.as_bytes()).is_retryable(), "{family}");
+        }
+        assert!(decode_error(Gemini, status, [], google.as_bytes()).is_retryable());
     }
 }
 

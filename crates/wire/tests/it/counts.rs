@@ -123,6 +123,45 @@ fn a_count_of_a_stream_that_cannot_be_read_makes_the_usage_unknown_and_not_0() {
 }
 
 #[test]
+fn a_later_count_of_a_stream_that_cannot_be_read_takes_the_place_of_an_earlier_one() {
+    let chat = |usage: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":\"a\"}},\"finish_reason\":\"stop\"}}],\"usage\":{usage}}}\n\n"
+        )
+    };
+    let gemini = |usage: &str| {
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"a\"}}]}},\"finishReason\":\"STOP\"}}],\"usageMetadata\":{usage}}}\n\n"
+        )
+    };
+    type Event<'a> = &'a dyn Fn(&str) -> String;
+    let table: [(Family, [&str; 2], Event<'_>); 2] = [
+        (Family::OpenaiChat, ["prompt_tokens", "completion_tokens"], &chat),
+        (Family::Gemini, ["promptTokenCount", "candidatesTokenCount"], &gemini),
+    ];
+    for (family, [sent, made], event) in table {
+        let usage = |count: &str| event(&format!(r#"{{"{sent}":9,"{made}":{count}}}"#));
+        let read = |last: &str| {
+            let mut stream = StreamDecoder::new(family, NameMap::default());
+            stream.push((usage("1") + last).as_bytes()).unwrap();
+            stream.finish().unwrap().usage
+        };
+        assert_eq!(read(&usage("7")).unwrap().completion, 7, "{family}");
+        assert_eq!(read(&usage("-7")), None, "{family}");
+        assert_eq!(read(&event("null")).unwrap().completion, 1, "{family}");
+    }
+}
+
+#[test]
+fn live_row_14_a_reported_zero_is_zero() {
+    for (family, answer, [sent, made], _) in ANSWERS {
+        let zero = format!(r#"{{"{sent}":0,"{made}":0}}"#);
+        assert_eq!(usage(family, answer, &zero), Some(Usage::default()), "{family:?}");
+        assert_eq!(streamed(family, &zero), Some(Usage::default()), "{family:?}");
+    }
+}
+
+#[test]
 fn a_usage_that_tells_nothing_is_unknown() {
     for (family, answer, [sent, made], _) in ANSWERS {
         let nulls = format!(r#"{{"{sent}":null,"{made}":null}}"#);

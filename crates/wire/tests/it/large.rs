@@ -21,6 +21,23 @@ fn limits_in_the_headers_of_an_error() {
     assert_eq!(error.retry_after(), Some(std::time::Duration::from_secs(2)));
 }
 
+#[test]
+fn an_event_that_cannot_be_read_is_quoted_in_part_and_without_the_key() {
+    const KEY: &str = "open-sesame-0123456";
+    let long = "a".repeat(8 << 20);
+    for family in [Family::OpenaiChat, Family::OpenaiResponses, Family::Anthropic, Family::Gemini] {
+        for place in (900..1000).chain(4000..4100) {
+            let hidden = Decoder::new(family, NameMap::default()).hiding(&KEY.into());
+            let (before, after) = ("b".repeat(place), if place == 900 { &*long } else { "" });
+            let event = format!("event: {}\ndata: {{{before} {KEY} {after}\n\n", "e".repeat(9));
+            let error = hidden.stream().push(event.as_bytes()).unwrap_err().to_string();
+            assert!(error.chars().count() < 1100, "{family}: {} long", error.len());
+            // Four letters of it are no secret.
+            assert!(!error.contains(&KEY[..5]), "{family} at {place}: {error}");
+        }
+    }
+}
+
 fn call(part: u64) -> Delta {
     Delta::Call { part, id: format!("c{part}"), name: "ls".to_owned() }
 }

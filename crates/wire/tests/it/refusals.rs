@@ -218,3 +218,91 @@ fn a_model_that_a_body_names_beside_its_address_is_named_again() {
         assert_eq!(made.adjustments, [], "{family}");
     }
 }
+
+#[test]
+fn more_tools_than_the_api_takes_are_told_and_never_written_where_it_is_the_vendors_own() {
+    let tool = |n| json!({"type": "function", "function": {"name": format!("tool{n}")}});
+    let with = |n: usize| {
+        let mut body = question("gpt-4.1");
+        body["tools"] = (0..n).map(tool).collect();
+        body
+    };
+    assert_eq!(found(Family::OpenaiChat, &with(128)), []);
+    let limit = [("openai-chat/functions-limit", "/tools".to_owned())];
+    assert_eq!(found(Family::OpenaiChat, &with(129)), limit);
+    let mut old = question("gpt-4.1");
+    old["functions"] = (0..129).map(|n| json!({"name": format!("f{n}")})).collect();
+    let limit = [("openai-chat/functions-limit", "/functions".to_owned())];
+    assert_eq!(found(Family::OpenaiChat, &old), limit);
+
+    // A tool that is no function counts too.
+    let mut body = with(128);
+    let custom = json!({"type": "custom", "custom": {"name": "last"}});
+    body["tools"].as_array_mut().unwrap().push(custom);
+    let request = decode_request(Family::OpenaiChat, &body.to_string()).unwrap();
+    let prompt = prompt(&request.messages, request.tools);
+    for (vendor, expected) in [("openai", Err(())), ("azure", Err(())), ("vllm", Ok(()))] {
+        let made = encode(&prompt, Vendor::named(vendor).unwrap(), &request.options);
+        assert_eq!(made.as_ref().map(|_| ()).map_err(|_| ()), expected, "{vendor}");
+        if let Err(error) = made {
+            let told = error.to_string();
+            assert!(told.contains("at most 128 tools") && told.contains("129"), "{told}");
+            assert!(told.contains("openai-chat/functions-limit"), "{told}");
+        }
+    }
+    let vllm = Vendor::named("vllm").unwrap();
+    assert_eq!(lint(vllm, &with(129).to_string()).unwrap(), []);
+}
+
+#[test]
+fn an_answer_of_no_tokens_is_asked_for_only_where_the_api_takes_that() {
+    let bodies = [
+        (
+            Family::OpenaiChat,
+            "/max_completion_tokens",
+            1,
+            json!({"model": "gpt-5", "max_completion_tokens": 0, "messages": [{"role": "user", "content": "q"}]}),
+        ),
+        (
+            Family::OpenaiResponses,
+            "/max_output_tokens",
+            16,
+            json!({"model": "gpt-5", "max_output_tokens": 0, "input": "q"}),
+        ),
+        // It fills the cache and says nothing.
+        (
+            Family::Anthropic,
+            "/max_tokens",
+            0,
+            json!({"model": "claude-sonnet-4-5", "max_tokens": 0, "messages": [{"role": "user", "content": "q"}]}),
+        ),
+        (
+            Family::Gemini,
+            "/generationConfig/maxOutputTokens",
+            1,
+            json!({"generationConfig": {"maxOutputTokens": 0}, "contents": [{"role": "user", "parts": [{"text": "q"}]}]}),
+        ),
+        (
+            Family::Bedrock,
+            "/inferenceConfig/maxTokens",
+            1,
+            json!({"inferenceConfig": {"maxTokens": 0}, "messages": [{"role": "user", "content": [{"text": "q"}]}]}),
+        ),
+    ];
+    for (family, at, least, body) in bodies {
+        let faults = found(family, &body);
+        let places: Vec<&str> = faults.iter().map(|(_, place)| place.as_str()).collect();
+        assert_eq!(places, if least == 0 { vec![] } else { vec![at] }, "{family}: {faults:?}");
+        let (made, written) = rewritten(family, &body, family);
+        assert_eq!(written.pointer(at), Some(&json!(least)), "{family}: {written}");
+        let told = made.adjustments.iter().any(|adjustment| {
+            adjustment.kind == AdjustmentKind::OptionChanged
+                && adjustment.detail == format!("max_tokens: raised to {least}")
+        });
+        assert_eq!(told, least > 0, "{family}: {:?}", made.adjustments);
+    }
+    let mut body = question("m");
+    body["max_tokens"] = json!(0);
+    let vllm = Vendor::named("vllm").unwrap();
+    assert_eq!(lint(vllm, &body.to_string()).unwrap(), [], "what it does then is not known");
+}

@@ -121,6 +121,92 @@ fn is_opaque(part: &AssistantPart) -> bool {
     matches!(part, AssistantPart::Opaque(_))
 }
 
+/// The parts of a reply that pieces can tell, and what these pieces tell.
+fn told(reply: &Reply, deltas: &[Delta]) -> [Vec<(String, String)>; 2] {
+    let whole = parts(reply).into_iter().filter_map(|part| match part {
+        AssistantPart::Text(text) => Some((String::new(), text.text.to_string())),
+        AssistantPart::Thinking(text) => Some((String::new(), text.text.to_string())),
+        AssistantPart::Call(call) => {
+            Some((call.name.to_string(), call.arguments.as_str().to_owned()))
+        }
+        _ => None,
+    });
+    let mut pieces: BTreeMap<u64, (String, String)> = BTreeMap::new();
+    for delta in deltas {
+        match delta {
+            Delta::Text { part, text }
+            | Delta::Thinking { part, text }
+            | Delta::Arguments { part, text } => pieces.entry(*part).or_default().1 += text,
+            Delta::Call { part, name, .. } => pieces.entry(*part).or_default().0 += name,
+            _ => {}
+        }
+    }
+    let spaceless = |(name, text): (String, String)| {
+        let text = if name.is_empty() { text } else { text.replace([' ', '\n'], "") };
+        (name, if text == "{}" { String::new() } else { text })
+    };
+    let said = |part: &(String, String)| !(part.0.is_empty() && part.1.is_empty());
+    let all = [whole.collect(), pieces.into_values().collect::<Vec<_>>()];
+    all.map(|parts| parts.into_iter().map(spaceless).filter(said).collect())
+}
+
+/// Live row 1: upstreams send pieces, only the whole, or all at once.
+#[test]
+fn live_row_1_the_pieces_of_a_stream_add_up_to_its_reply() {
+    let event = |name: &str, data: &str| {
+        let data = format!("{{\"type\":\"{name}\",{data}}}");
+        format!("event: {name}\ndata: {data}\n\n")
+    };
+    let text = r#"{"type":"message","id":"i","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Look.","annotations":[]}]}"#;
+    let call = r#"{"type":"function_call","id":"f","call_id":"c","name":"ls","arguments":"{\"a\":1}","status":"completed"}"#;
+    let completed = |output: &str| {
+        let data = format!(r#""response":{{"id":"r","status":"completed","output":[{output}]}}"#);
+        event("response.completed", &data)
+    };
+    let done = |n: u64, item: &str| {
+        event("response.output_item.done", &format!(r#""output_index":{n},"item":{item}"#))
+    };
+    let block = |n: u64, block: &str| {
+        event("content_block_start", &format!(r#""index":{n},"content_block":{block}"#))
+            + &event("content_block_stop", &format!(r#""index":{n}"#))
+    };
+    let message = event("message_start", r#""message":{"id":"m","role":"assistant","content":[]}"#)
+        + &block(0, r#"{"type":"text","text":"Look."}"#)
+        + &block(1, r#"{"type":"tool_use","id":"c","name":"ls","input":{"a":1}}"#)
+        + &event("message_delta", r#""delta":{"stop_reason":"tool_use"}"#)
+        + &event("message_stop", r#""x":0"#);
+    let made = [
+        (Family::OpenaiResponses, completed(&format!("{text},{call}"))),
+        (Family::OpenaiResponses, done(0, text) + &done(1, call) + &completed("")),
+        (Family::Anthropic, message),
+    ];
+    let made = made.map(|(family, stream)| (family, "made".to_owned(), stream.into_bytes()));
+    for (family, name, bytes) in recordings().into_iter().chain(made) {
+        for size in [1, 100, usize::MAX] {
+            let mut decoder = StreamDecoder::new(family, NameMap::default());
+            let mut deltas = Vec::new();
+            for chunk in bytes.chunks(size) {
+                // What came before an error adds up to less.
+                if decoder.push_into(chunk, &mut deltas).is_err() {
+                    break;
+                }
+            }
+            let Ok(reply) = decoder.finish() else { continue };
+            // A text that turns out to be cited was told as a text.
+            if parts(&reply).iter().any(is_opaque) {
+                continue;
+            }
+            let [whole, pieces] = told(&reply, &deltas);
+            assert_eq!(pieces, whole, "{family} {name} by {size}");
+            let finish = deltas.iter().position(|delta| matches!(delta, Delta::Finish(_)));
+            let is_said = |delta: &Delta| matches!(delta, Delta::Text { .. } | Delta::Call { .. });
+            if name == "made" {
+                assert!(finish >= deltas.iter().rposition(is_said), "{family}: {deltas:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_came_before_an_error_is_kept_and_half_a_call_is_left_out() {
     let mut decoder = StreamDecoder::new(Family::OpenaiChat, NameMap::default());
@@ -159,7 +245,7 @@ fn an_empty_stream_is_an_error() {
 }
 
 #[test]
-fn a_byte_order_mark_before_a_stream_changes_nothing() {
+fn a_byte_order_mark_before_an_answer_changes_nothing() {
     let said = |text: &str, finish: &str| {
         format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}{finish}}}]}}\n\n")
     };
@@ -171,6 +257,10 @@ fn a_byte_order_mark_before_a_stream_changes_nothing() {
     };
     assert_eq!(read(&stream), "Hello world");
     assert_eq!(read(&format!("\u{feff}{stream}")), "Hello world");
+    let whole = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
+    let whole = format!("\u{feff}{whole}");
+    let reply = decode_response(Family::OpenaiChat, &whole, &NameMap::default()).unwrap();
+    assert_eq!(reply.message.text(), "Hello");
 }
 
 #[test]
@@ -193,31 +283,82 @@ fn a_done_marker_after_the_end_changes_nothing() {
 }
 
 #[test]
-fn two_answers_in_one_stream_are_an_error() {
+fn an_answer_that_has_ended_is_taken_whatever_follows() {
+    let rest: [&[u8]; 11] = [
+        b"\r\n\n",
+        b": ping\n\n",
+        b"bye",
+        b"data: {\"x\":1}\n\n",
+        b"data: {oops\n\n",
+        b"data: [1]\n\ndata: 7\n\n",
+        b"\xff\xfe\0\n\n",
+        b"data: {\"error\":{\"message\":\"late\"}}\n\n",
+        b"event: error\ndata: {\"type\":\"error\",\"error\":{\"message\":\"late\"}}\n\n",
+        b"data: {\"id\":",
+        b"<html></html>\n",
+    ];
     let mut n_read = 0;
     for (family, name, bytes) in recordings() {
-        let read = |chunks: &[&[u8]]| {
+        let read = |rest: &[u8], size: usize| {
             let mut decoder = StreamDecoder::new(family, NameMap::default());
-            let pushed = chunks.iter().try_for_each(|chunk| decoder.push(chunk).map(drop));
-            pushed.and_then(|()| decoder.finish())
+            let all = [&bytes, rest].concat();
+            let pushed = all.chunks(size).try_for_each(|chunk| decoder.push(chunk).map(drop));
+            pushed.and_then(|()| Ok((decoder.finish()?, decoder.lacks_end())))
         };
-        if read(&[&bytes]).is_err() {
-            continue;
-        }
-        // Gemini has no event that begins or ends an answer: only its id tells.
-        let other = String::from_utf8_lossy(&bytes)
-            .replace("\"responseId\": \"", "\"responseId\": \"other-");
-        let other = if family == Family::Gemini { other.as_bytes() } else { &bytes };
-        if family == Family::Gemini && other == bytes {
+        // A stream without its end mark may go on, and Gemini has none.
+        let Ok((whole, false)) = read(b"", usize::MAX) else { continue };
+        if family == Family::Gemini {
             continue;
         }
         n_read += 1;
-        let error = read(&[&bytes, b"\n\n", other]).map(drop);
-        let error =
-            if family == Family::Bedrock { read(&[&bytes, other]).map(drop) } else { error };
-        assert_eq!(error.unwrap_err().kind(), ErrorKind::Corrupt, "{family} {name}");
+        for rest in rest.into_iter().chain([bytes.as_slice()]) {
+            for size in [1, 1000, usize::MAX] {
+                let (reply, _) = read(rest, size).unwrap();
+                assert_eq!(reply, whole, "{family} {name}: {}", rest.escape_ascii());
+            }
+        }
     }
     assert!(n_read >= 20, "{n_read}");
+}
+
+#[test]
+fn an_answer_that_begins_before_another_has_ended_is_an_error() {
+    let mut n_read = 0;
+    for (family, name, bytes) in recordings() {
+        let read = |bytes: &[u8]| decode_stream(family, bytes, &NameMap::default());
+        // Where nothing was said, an answer that begins twice is still one.
+        let says = |reply: Reply| reply.message.has_calls() || !reply.message.text().is_empty();
+        if family == Family::Bedrock || !read(&bytes).is_ok_and(says) {
+            continue;
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        // Gemini has no event that begins or ends an answer: only its id tells.
+        let other = text.replace("\"responseId\": \"", "\"responseId\": \"other-");
+        let end = match family {
+            Family::Gemini if other == text => continue,
+            Family::Gemini => text.len(),
+            // In Chat, only `[DONE]` tells.
+            Family::OpenaiChat => continue,
+            _ => text.trim_end().rfind("\n\n").unwrap(),
+        };
+        n_read += 1;
+        let error = read(format!("{}\n\n{other}", &text[..end]).as_bytes()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{family} {name}");
+    }
+    assert!(n_read >= 10, "{n_read}");
+}
+
+#[test]
+fn half_an_event_after_a_reason_to_stop_is_a_cut_where_more_may_be_said() {
+    let gemini = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]},\"finishReason\":\"STOP\"}]}\n\n";
+    let chat =
+        "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n";
+    for (family, event) in [(Family::Gemini, gemini), (Family::OpenaiChat, chat)] {
+        let read = |stream: String| decode_stream(family, stream.as_bytes(), &NameMap::default());
+        assert_eq!(read(event.repeat(2)).unwrap().message.text(), "aa", "{family}");
+        let error = read(format!("{event}{}", &event[..30])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cut, "{family}: {error}");
+    }
 }
 
 #[test]

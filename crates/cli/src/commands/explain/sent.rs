@@ -22,10 +22,16 @@ const LISTED: usize = 10;
 #[derive(Debug, Args)]
 pub(super) struct SentArguments {
     /// Explain the last requests that were recorded, and what each cost on the prompt cache
-    #[arg(long, requires = "session", help_heading = "Session")]
+    #[arg(long, requires = "session", conflicts_with = "file", help_heading = "Session")]
     sent: bool,
     /// Explain this recorded request, by its number
-    #[arg(long, value_name = "N", requires = "session", help_heading = "Session")]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "session",
+        conflicts_with = "file",
+        help_heading = "Session"
+    )]
     request: Option<u64>,
 }
 
@@ -81,19 +87,27 @@ impl SentArguments {
     }
 }
 
-/// Holds a session's next request against the last one. One of the past is not looked at.
+/// Holds a session's next request against the last one. Of another one it says why not.
 pub(super) fn compare(
     made: &mut Made,
     session: Option<OpenSession>,
     (recipe, target): (&Recipe, Option<&Target>),
     arguments: &ExplainArguments,
 ) -> Result<(), Failure> {
-    let is_next = arguments.assembly.session.at.is_none() && !arguments.assembly.plain;
-    let (Some(OpenSession { mut session, opened }), Some(target), true) =
-        (session, target, is_next)
-    else {
+    let (Some(OpenSession { mut session, opened }), Some(target)) = (session, target) else {
         return Ok(());
     };
+    let unlike = match (arguments.assembly.session.at, arguments.assembly.plain) {
+        (Some(_), _) => "--at is of the past (--sent and --request explain what was recorded)",
+        (None, true) => "--plain makes another",
+        (None, false) => "",
+    };
+    if !unlike.is_empty() {
+        say(format_args!(
+            "note: the prompt cache is told of a session's next request, and {unlike}"
+        ));
+        return Ok(());
+    }
     let name = session.id().to_string();
     let left_out = opened.wait(session.left_out(recipe));
     if let Some(left_out) = left_out.map_err(|e| Failure::session(&name, &e))? {
@@ -167,8 +181,13 @@ fn impact_text(impact: &Impact) -> String {
         let id = place.id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
         // A setting stands beside what the model sees, all of which it changes.
         let byte = impact.byte.filter(|_| place.byte == 0).unwrap_or(place.byte);
-        let (token, message) = (place.token, place.message);
-        let _ = writeln!(out, "  differs    at message {message}{id}, byte {byte}, token {token}");
+        let verb = if impact.cause.breaks() { "differs" } else { "goes on" };
+        let token = place.token;
+        let at = match place.is_head() {
+            true => "before the messages".to_owned(),
+            false => format!("at message {}{id}", place.message),
+        };
+        let _ = writeln!(out, "  {verb:<9}  {at}, byte {byte}, token {token}");
     }
     if let Some(goes_on) = &impact.goes_on {
         let _ = writeln!(out, "  stored     {goes_on}");
@@ -182,12 +201,20 @@ fn impact_text(impact: &Impact) -> String {
                 "  marks      none, and nothing is kept without them: --cache sets them\n",
             );
         }
+        if cost.too_short {
+            out.push_str("  length     shorter than the least that this cache keeps\n");
+        }
         let _ = writeln!(
             out,
             "  cost       {read} read, {written} written, {computed} computed of {about}{tokens} tokens, by {rules}'s rules"
         );
         let (price, unbroken) = (cost.price, cost.unbroken);
-        let _ = writeln!(out, "  price      {price:.0}, unbroken {unbroken:.0} (plain tokens: 1)");
+        let _ = writeln!(
+            out,
+            "  price      {price:.0}, unbroken {unbroken:.0} (in tokens that are not cached)"
+        );
+    } else {
+        out.push_str("  cost       not known: nothing is known of this vendor's cache\n");
     }
     out
 }

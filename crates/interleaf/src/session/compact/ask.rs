@@ -57,9 +57,17 @@ impl Session {
     ) -> Result<SummaryRequest, Error> {
         let facts = self.facts_to_keep(compaction, policy)?.kept;
         self.check_facts(compaction, (policy, &facts), target).await?;
-        let plain = self.transcript_request(compaction, (policy, &facts), writer).await;
         let is_own = writer.vendor.name == target.vendor.name
             && writer.options.model == target.options.model;
+        // Of the session's own model more may be known than what is usual for its vendor.
+        let usual = writer.budget().limit();
+        let known = recipe.budget.filter(|_| is_own).map(|budget| budget.limit());
+        let limit = known.map_or(usual, |known| known.min(usual));
+        let asked = (policy, &*facts);
+        let mut plain = self.transcript_request(compaction, asked, (writer, limit)).await;
+        if plain.as_ref().is_err_and(|e| e.kind() == ErrorKind::TooLarge) && limit < usual {
+            plain = self.transcript_request(compaction, asked, (writer, usual)).await;
+        }
         let extended = match (is_own, compaction.refused.is_empty()) {
             (_, false) => Err(FormCause::Refused),
             (false, true) => Err(FormCause::OtherModel),
@@ -103,19 +111,20 @@ impl Session {
         &mut self,
         compaction: &Compaction,
         (policy, facts): (&CompactionPolicy, &[Fact]),
-        writer: &Target,
+        (writer, limit): (&Target, u64),
     ) -> Result<Request, Error> {
         let writer = &plain(writer);
         let ledger = self.ledger(&writer.options.model).await?;
         let system = instructions(policy, facts);
-        let limit = writer.budget().limit();
         let length = CHARACTERS_PER_TOKEN * policy.summary_tokens as usize;
         // One that was refused for its length must not fill the window now.
         let tries = compaction.refused.iter();
         let tries: Vec<(String, String)> =
             tries.map(|(text, why)| (shortened(text, length), again(why))).collect();
         let tried: u64 = tries.iter().map(|(text, why)| ledger.text(text) + ledger.text(why)).sum();
-        let taken = ledger.text(&system) + 2 * policy.summary_tokens + tried;
+        // A small window leaves less for the answer.
+        let answer = (2 * policy.summary_tokens).min(limit / 3);
+        let taken = ledger.text(&system) + answer + tried;
         let most = limit.saturating_sub(taken);
         let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
         let counts = (|text: &str| ledger.text(text), most);

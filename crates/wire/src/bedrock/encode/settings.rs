@@ -83,10 +83,7 @@ fn inference_config<'a>(
     mode: ThinkingMode,
 ) -> InferenceConfig<'a> {
     let options = cx.options;
-    let max_tokens = options.max_tokens.filter(|&most| most > 0);
-    if max_tokens != options.max_tokens {
-        cx.adjustments.add_general(AdjustmentKind::OptionDropped, "max_tokens 0");
-    }
+    let max_tokens = cx.max_tokens(1);
     let max_tokens = max_tokens.map(|most| limited(most, model, &mut cx.adjustments));
     let mut sampled = |name: &str, number: Option<&Number>| {
         let json = in_unit(cx, name, number.map(Number::as_json))?;

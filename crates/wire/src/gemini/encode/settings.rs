@@ -170,7 +170,7 @@ fn function_calling_config<'p>(
 fn generation_config<'p>(cx: &mut Context<'p>, kept: Option<Fields<'p>>) -> GenerationConfig<'p> {
     let options = cx.options;
     let mut config = GenerationConfig {
-        max_output_tokens: options.max_tokens,
+        max_output_tokens: cx.max_tokens(1),
         temperature: cx.number("temperature", options.temperature.as_ref(), 2.0),
         top_p: cx.number("top_p", options.top_p.as_ref(), 1.0),
         top_k: cx.number("top_k", options.top_k.as_ref(), f64::INFINITY),

@@ -6,21 +6,18 @@ use interleaf_model::{Json, Tool};
 use serde_json::value::RawValue;
 
 use super::fields;
+use crate::Error;
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
 use crate::gemini::wire::{FunctionDeclaration, FunctionGroup, ToolGroup, rest_without};
 use crate::gemini::{GOOGLE, lint, schema};
 use crate::raw::Fields;
 use crate::tree::Value;
-use crate::{Error, ErrorKind};
 
 /// The functions, then the tools that Google runs.
 pub(super) fn groups<'p>(cx: &mut Context<'p>) -> Result<Vec<ToolGroup<'p>>, Error> {
     let (prompt, options) = (cx.prompt, cx.options);
-    if prompt.tools().len() > lint::MOST_FUNCTIONS {
-        let rule = format!("the API takes at most {} functions", lint::MOST_FUNCTIONS);
-        return Err(Error::new(ErrorKind::Rule, rule));
-    }
+    lint::check_count(prompt.tools().len())?;
     let mut groups = Vec::new();
     let function_declarations: Vec<_> =
         prompt.tools().iter().map(|tool| declaration(cx, tool)).collect();

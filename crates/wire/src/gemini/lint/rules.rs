@@ -126,6 +126,9 @@ rule_table! { "gemini"
     SETTING_TYPE "setting-type"
         "A setting is of its type: a switch is true or false, a limit a whole number, a list of stop sequences a list of strings."
         "";
+    OUTPUT_TOKENS "output-tokens"
+        "`maxOutputTokens` is 1 or more."
+        "";
     RANGE "sampling-range"
         "`temperature` is a number from 0 to 2, `topP` one from 0 to 1, `topK` one of 0 or more."
         "";

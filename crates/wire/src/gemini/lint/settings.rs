@@ -10,7 +10,7 @@ use crate::gemini::wire::peek;
 use crate::gemini::{CONFIG_SETTINGS, LEVELS, SETTINGS, models};
 use crate::lint::Faults;
 use crate::raw::Fields;
-use crate::setting_type::Settings;
+use crate::setting_type::{Settings, count_or_digits};
 use crate::tree::Value;
 
 /// No level at all.
@@ -72,6 +72,11 @@ pub(super) fn check(body: &Field<'_>, faults: &mut Faults) {
         {
             faults.add(&RANGE, number.at, number.value.to_string());
         }
+    }
+    if let Some(most) = config.get("maxOutputTokens")
+        && count_or_digits(most.value) == Some(0)
+    {
+        faults.add(&OUTPUT_TOKENS, most.at, "it is 0");
     }
     if let Some(schema) = googles {
         check_schema(&schema, false, faults);

@@ -3,6 +3,7 @@
 use super::Field;
 use super::rules::*;
 use super::settings::named_model;
+use crate::Error;
 use crate::Vendor;
 use crate::gemini::schema::{self, Wrong};
 use crate::gemini::{NAMES, models};
@@ -10,7 +11,12 @@ use crate::lint::Faults;
 use crate::tree::Value;
 
 /// The most functions of a request.
-pub(in crate::gemini) const MOST_FUNCTIONS: usize = 512;
+const MOST_FUNCTIONS: usize = 512;
+
+/// Refuses to write more functions than the API takes.
+pub(in crate::gemini) fn check_count(n_functions: usize) -> Result<(), Error> {
+    FUNCTION_COUNT.limit(n_functions, MOST_FUNCTIONS, "functions")
+}
 
 /// The modes of choice.
 const MODES: &[&str] = &["AUTO", "ANY", "NONE", "VALIDATED", "MODE_UNSPECIFIED"];

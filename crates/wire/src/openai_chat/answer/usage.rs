@@ -21,19 +21,27 @@ pub(super) fn read(
     let Some(raw) = raw.filter(|raw| is_object(raw)) else {
         return false;
     };
-    let Some(usage) = Fields::read(raw).ok().and_then(|fields| usage(&fields)) else {
+    let Some(told) = Fields::read(raw).ok().filter(|told| main_counts(told) != UNTOLD) else {
         return false;
     };
-    deltas.push(Delta::Usage(usage));
-    reply.usage = Some(usage);
+    // What cannot be read takes the place of what was told before, too.
+    reply.usage = usage(&told);
+    deltas.extend(reply.usage.map(Delta::Usage));
     true
 }
 
+const UNTOLD: [Count; 2] = [Count::Untold; 2];
+
+/// What was sent, and what was made.
+fn main_counts(fields: &Fields<'_>) -> [Count; 2] {
+    ["prompt_tokens", "completion_tokens"].map(|name| Count::Untold.then_main(fields, name))
+}
+
 fn usage(fields: &Fields<'_>) -> Option<Usage> {
-    let main = |name| Count::Untold.then_main(fields, name);
     let inner = |object, name| Count::Untold.then_inner(fields, object, name);
     let other = |name| Count::Untold.then(fields.peek(name));
-    let (prompt, completion) = both(main("prompt_tokens"), main("completion_tokens"))?;
+    let [sent, made] = main_counts(fields);
+    let (prompt, completion) = both(sent, made)?;
     let reasoning = inner("completion_tokens_details", "reasoning_tokens").number()?;
     let cache_read = inner("prompt_tokens_details", "cached_tokens")
         .or(|| other("prompt_cache_hit_tokens"))

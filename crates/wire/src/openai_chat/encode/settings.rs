@@ -25,7 +25,8 @@ pub(super) fn tail<'a>(cx: &mut Context<'a>) -> Tail<'a> {
     let (options, quirks) = (cx.options, cx.vendor.quirks);
     let facts = Facts::of(cx);
     let mut tail = Tail { tool_choice: tool_choice(cx, &facts), ..Tail::default() };
-    let max_tokens = options.max_tokens;
+    // Of servers that imitate the API it is not known what they make of 0.
+    let max_tokens = cx.max_tokens(u64::from(quirks.native));
     if quirks.completion_tokens {
         tail.max_completion_tokens = max_tokens;
     } else {

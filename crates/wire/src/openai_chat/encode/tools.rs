@@ -6,7 +6,7 @@ use interleaf_model::Tool;
 
 use crate::adjustment::AdjustmentKind;
 use crate::encode::Context;
-use crate::openai_chat::lint::{Facts, hosted_tool};
+use crate::openai_chat::lint::{Facts, check_count, hosted_tool};
 use crate::openai_chat::wire::{self, Function, Head, Rest};
 use crate::openai_chat::{OPENAI, schema};
 use crate::tree::Value;
@@ -31,6 +31,7 @@ pub(super) fn head<'a>(cx: &mut Context<'a>) -> Result<Head<'a>, Error> {
             }
         }
     }
+    check_count(tools.len(), &cx.vendor.quirks)?;
     Ok(Head { model: &options.model, tools })
 }
 

@@ -88,7 +88,7 @@ rule_table! { "openai-chat"
         "Every property of a strict schema is in `required`."
         "Invalid schema for function 'f': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing 'id'.";
     FUNCTIONS "functions-limit"
-        "There are at most 128 functions."
+        "There are at most 128 tools, or `functions` in their old form."
         "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 150 instead.";
     TOOL_CHOICE "tool-choice"
         "The tool choice is none, auto, required, or one of the tools."

@@ -9,9 +9,14 @@ use crate::lint::Faults;
 use crate::openai_chat::OPENAI;
 use crate::raw::Fields;
 use crate::tree::{Map, Value};
-use crate::{Family, Quirks, array_items, foreign_tool, strict_schema};
+use crate::{Error, Family, Quirks, array_items, foreign_tool, strict_schema};
 
-const MOST_FUNCTIONS: usize = 128;
+const MOST_TOOLS: usize = 128;
+
+/// Refuses to write more tools than the vendor is known to take.
+pub(in crate::openai_chat) fn check_count(n_tools: usize, quirks: &Quirks) -> Result<(), Error> {
+    if quirks.native { rules::FUNCTIONS.limit(n_tools, MOST_TOOLS, "tools") } else { Ok(()) }
+}
 
 pub(super) fn check(fields: &Map, facts: &Facts, faults: &mut Faults) {
     match fields.get("tools") {
@@ -33,10 +38,13 @@ pub(super) fn check(fields: &Map, facts: &Facts, faults: &mut Faults) {
         }
         Some(_) => faults.add(&rules::TOOL, "/tools", "must be a list"),
     }
-    if let Some(Value::Array(functions)) = fields.get("functions")
-        && functions.len() > MOST_FUNCTIONS
-    {
-        faults.add(&rules::FUNCTIONS, "/functions", format!("{}", functions.len()));
+    // Of servers that imitate the API it is not known how many they take.
+    for name in ["functions", "tools"].into_iter().filter(|_| facts.quirks.native) {
+        if let Some(Value::Array(list)) = fields.get(name)
+            && list.len() > MOST_TOOLS
+        {
+            faults.add(&rules::FUNCTIONS, format!("/{name}"), list.len().to_string());
+        }
     }
 }
 

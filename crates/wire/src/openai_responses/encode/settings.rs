@@ -53,11 +53,7 @@ pub(super) fn tail(cx: &mut Context<'_>, _: &Turns<'_>) -> Result<String, Error>
     if options.parallel_tool_calls.is_some() && tail.parallel_tool_calls.is_none() {
         cx.adjustments.add_general(AdjustmentKind::OptionDropped, "parallel_tool_calls");
     }
-    tail.max_output_tokens = options.max_tokens.map(|n| n.max(FEWEST_OUTPUT_TOKENS));
-    if tail.max_output_tokens != options.max_tokens {
-        let detail = format!("max_tokens: raised to {FEWEST_OUTPUT_TOKENS}");
-        cx.adjustments.add_general(AdjustmentKind::OptionChanged, detail);
-    }
+    tail.max_output_tokens = cx.max_tokens(FEWEST_OUTPUT_TOKENS);
     for (name, is_given) in [("top_k", options.top_k.is_some()), ("stop", !options.stop.is_empty())]
     {
         if is_given {
