@@ -319,7 +319,10 @@ impl AssemblyArguments {
         let mut shares = Shares::new().with_order(self.give_way.clone());
         shares.sources =
             self.give_way_in_context.iter().map(|s| neutral::context_kind(s)).collect();
-        for &(part, share) in &self.part {
+        for (n, &(part, share)) in self.part.iter().enumerate() {
+            if self.part[..n].iter().any(|(earlier, _)| *earlier == part) {
+                return Err(Failure::new("--part", format!("`{}` appears twice", part.as_str())));
+            }
             shares = shares.with(part, share);
         }
         if let Some(budget) = budget {
@@ -330,6 +333,15 @@ impl AssemblyArguments {
         let files = self.system_file.iter().map(|path| read_text(path, limit));
         request.system = system.chain(files).collect::<Result<_, _>>()?;
         request.context = self.contexts(limit)?;
+        let is_source = |name: &&String| match neutral::context_kind(name) {
+            kind @ ContextKind::Other(_) => request.context.iter().any(|it| it.kind == kind),
+            _ => true,
+        };
+        if let Some(name) = self.give_way_in_context.iter().find(|name| !is_source(name)) {
+            let rule =
+                format!("`{name}` is no source: role, todo, info, notes, or one of --context");
+            return Err(Failure::new("--give-way-in-context", rule));
+        }
         if let Some(name) = &self.agent {
             request.agent = Agent::Sub(AgentName::new(name));
         }
@@ -408,9 +420,16 @@ impl Recipe {
         }
     }
 
-    /// Has tokens counted as those of this model, unless a flag names another.
-    pub(crate) fn count_for(&mut self, model: &str) {
-        self.model.get_or_insert_with(|| model.to_owned());
+    /// Has tokens counted as those of this model, unless a flag names another; in a session, as
+    /// it has learned to count them.
+    pub(crate) fn count_for(
+        &mut self,
+        model: &str,
+        session: Option<&mut OpenSession>,
+    ) -> Result<(), Failure> {
+        let model = self.model.get_or_insert_with(|| model.to_owned());
+        self.ledger = session.map(|session| session.ledger(model)).transpose()?;
+        Ok(())
     }
 
     /// What the flags say, and what the conversation brings with it.

@@ -55,6 +55,15 @@ impl Rate {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
+    /// What a count at this rate would be at another, rounded up.
+    pub fn convert(self, tokens: u64, to: Self) -> u64 {
+        if self == to || self.0 == 0 {
+            return tokens;
+        }
+        let scaled = (u128::from(tokens) * u128::from(to.0)).div_ceil(u128::from(self.0));
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+
     pub(super) fn millionths(self) -> u64 {
         self.0
     }

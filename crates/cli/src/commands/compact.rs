@@ -154,11 +154,18 @@ pub(crate) fn run(
 impl CompactArguments {
     /// The target of the session's requests.
     fn target(&self, session: &OpenSession) -> Result<Target, Failure> {
+        let last = session.ask(session.session.last_target());
         let mut target = match (self.vendor, &self.model) {
-            (Some(vendor), Some(model)) => Target::of(vendor.clone(), model),
-            _ => session
-                .ask(session.session.last_target())
-                .map_err(|failure| failure.hint("--vendor and --model name it"))?,
+            (Some(vendor), Some(model)) => {
+                let named = Target::of(vendor.clone(), model);
+                let is_named = |last: &Target| {
+                    last.vendor.name == named.vendor.name
+                        && last.options.model == named.options.model
+                };
+                // The last request tells whether the cache has marks to go on from.
+                last.ok().filter(is_named).unwrap_or(named)
+            }
+            _ => last.map_err(|failure| failure.hint("--vendor and --model name it"))?,
         };
         target.text_tools = self.text_tools.then_some(true);
         Ok(target)

@@ -101,13 +101,13 @@ pub(crate) fn run(
         return Err(Failure::new("--to", "no API takes the neutral form").into());
     }
     let asked = recipe.request.clone();
-    let Source { mut loaded, session } = arguments.load(&mut recipe, limit)?;
+    let Source { mut loaded, mut session } = arguments.load(&mut recipe, limit)?;
     loaded.equip(destination.tools.as_ref());
     if session.as_ref().is_some_and(|session| arguments.waits(session)) {
         return Ok(Verdict::Findings);
     }
     let target = arguments.target(&destination, &loaded, session.as_ref())?;
-    recipe.count_for(&target.options.model);
+    recipe.count_for(&target.options.model, session.as_mut())?;
     if let Some(session) = &session {
         arguments.say_left_out(session, &recipe.of(&loaded, true)?)?;
         // A session adds to each request what it keeps then: a compaction may come in between.

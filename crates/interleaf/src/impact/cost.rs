@@ -211,6 +211,7 @@ pub(super) fn of(
             end,
             marks: head.into_iter().chain(marks).collect(),
             counted: measure.counted.into_iter().chain(ends).collect(),
+            rate: now.report.tokens.as_ref().map(|tokens| tokens.rate).unwrap_or_default(),
             ..Stage::default()
         },
     );

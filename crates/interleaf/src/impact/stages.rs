@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use interleaf_assemble::Rate;
 use interleaf_cache::Step;
 use interleaf_store::SessionId;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub(super) struct Stage {
     /// Places of it before which the tokens were counted, ascending, with their number.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub(super) counted: Arc<[(i64, u64)]>,
+    /// At which rate they were counted: an estimate learns.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub(super) rate: Rate,
     /// Which request it is, unless it is the one that it is kept with, or all of it stands in a
     /// later one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,12 +174,15 @@ impl Stages {
     }
 
     /// Adds the places up to one before which the tokens were counted and that the last request
-    /// shares.
+    /// shares, at that request's rate.
     pub(super) fn counted(&self, upto: i64, places: &mut Vec<(i64, u64)>) {
         let this = self.0.len() - 1;
+        let rate = self.0[this].rate;
         for n in self.seen().filter(|&n| n != this) {
+            let stage = &self.0[n];
             let upto = self.common(n, this).min(upto);
-            places.extend(self.0[n].counted.iter().filter(|(place, _)| *place < upto));
+            let shared = stage.counted.iter().filter(|(place, _)| *place < upto);
+            places.extend(shared.map(|&(place, n)| (place, stage.rate.convert(n, rate))));
         }
     }
 

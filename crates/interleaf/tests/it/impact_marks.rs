@@ -1,9 +1,9 @@
 //! Marks for the cache, as the impact of a request tells of them.
 
-use interleaf::assemble::{Recipe, Summary};
+use interleaf::assemble::{Budget, Recipe, Summary};
 use interleaf::cache::Rules;
 use interleaf::conversation::{Operation, Replace, Truncate};
-use interleaf::model::{Message, MessageId, Tool};
+use interleaf::model::{Finish, Message, MessageId, Reply, Tool, Usage};
 use interleaf::wire::{CacheMarks, Family};
 use interleaf::{BreakCause, Session, Target};
 use serde_json::json;
@@ -202,6 +202,46 @@ fn h2_what_is_not_for_the_model_does_not_move_the_place_in_the_head() {
             let place = request.impact.place.unwrap();
             let rest = &body[place.byte as usize..];
             assert!(rest.starts_with("slow."), "{family} {}", &rest[..30]);
+        }
+    });
+}
+
+#[test]
+fn h2_what_an_estimate_has_learned_does_not_change_what_part_is_read() {
+    block_on(async {
+        for (family, marks) in
+            [(Family::Anthropic, CacheMarks::On), (Family::Gemini, CacheMarks::Off)]
+        {
+            for times in [0.4, 2.5] {
+                let mut parts = Vec::new();
+                for learns in [false, true] {
+                    let mut target = target(family);
+                    target.options.cache = marks;
+                    let names = (family == Family::Anthropic).then_some("anthropic");
+                    target.cache_rules = Rules::named(names.unwrap_or("gemini"));
+                    let recipe = Recipe::new()
+                        .with_system(words(800))
+                        .with_budget(Budget::of_window(1_000_000));
+                    let mut session = Session::create(memory().await, "").await.unwrap();
+                    let mut reads = Vec::new();
+                    for n in 0..8 {
+                        session
+                            .append(Message::user(&format!("{n} {}", words(300))))
+                            .await
+                            .unwrap();
+                        let impact = sent(&mut session, &recipe, &target).await.impact;
+                        reads.push(impact.cost.unwrap().read as f64 / impact.tokens as f64);
+                        let factor = if learns { times } else { 1.0 };
+                        let prompt = (impact.tokens as f64 * factor) as u64;
+                        let mut reply = Reply::new(Message::assistant("Done."), Finish::Stop);
+                        reply.usage = Some(Usage { prompt, completion: 3, ..Usage::default() });
+                        session.take(reply).await.unwrap();
+                    }
+                    parts.push(reads);
+                }
+                let near = parts[0].iter().zip(&parts[1]).all(|(a, b)| (a - b).abs() < 0.02);
+                assert!(near, "{family} at {times}: {parts:.3?}");
+            }
         }
     });
 }
