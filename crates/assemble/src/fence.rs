@@ -43,6 +43,11 @@ const UNREAD: &str = "[It cannot be read now. What was said of it above may be o
 const GAP: &str = "[… ";
 const GAP_END: &str = " characters of it are left out here to save space …]";
 
+/// A text that stands by itself, in which nothing looks like an engine text.
+pub(crate) fn unlike(text: &str) -> Cow<'_, str> {
+    escaped(text).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
 /// A text of the context block, under its heading.
 pub(crate) fn context(kind: &ContextKind, whole: Whole<'_>) -> String {
     let (heading, tag) = heading(kind);
@@ -176,7 +181,7 @@ pub(crate) fn left_out(n: usize) -> String {
 /// The head and the tail of a tool result, and a note that stands for the `n` characters
 /// between them. What stood in the middle of a line begins one now.
 pub(crate) fn shortened(head: &str, n: usize, tail: &str) -> String {
-    let tail = escaped(tail).map_or(Cow::Borrowed(tail), Cow::Owned);
+    let tail = unlike(tail);
     format!("{head}\n[… {n} characters of this tool result are left out here …]\n{tail}")
 }
 

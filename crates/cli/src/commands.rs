@@ -12,6 +12,7 @@ mod op;
 mod plan;
 mod query;
 mod replay;
+mod run;
 mod send;
 mod sessions;
 mod show;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Build(Box<build::BuildArguments>),
     Explain(Box<explain::ExplainArguments>),
     Send(Box<send::SendArguments>),
+    Run(Box<run::RunArguments>),
     Compact(Box<compact::CompactArguments>),
     Switch(Box<switch::SwitchArguments>),
     Replay(replay::ReplayArguments),
@@ -54,6 +56,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Build(arguments) => return build::run(&arguments, limit, output),
         Command::Explain(arguments) => return explain::run(&arguments, limit, output),
         Command::Send(arguments) => return send::run(&arguments, limit, output),
+        Command::Run(arguments) => return run::run(&arguments, output),
         Command::Compact(arguments) => return compact::run(&arguments, limit, output),
         Command::Switch(arguments) => return switch::run(&arguments, limit, output),
         Command::Replay(arguments) => return replay::run(&arguments, limit, output),

@@ -171,18 +171,27 @@ impl Asked {
         self.system.iter().chain(turns).flat_map(|piece| piece.part.texts())
     }
 
-    /// How many times the model has called tools since the user last wrote something.
+    /// How many times the model has called tools since the user last asked something.
     pub fn rounds(&self) -> usize {
-        let since = self.turns.iter().rev().take_while(|turn| !turn.is_from_a_person());
-        since.filter(|turn| turn.pieces.iter().any(|piece| piece.part.is_call())).count()
+        let calls = |turn: &&Turn| turn.pieces.iter().any(|piece| piece.part.is_call());
+        self.since_question().iter().filter(calls).count()
     }
 
-    /// What tools gave back since the user last wrote something.
+    /// What tools gave back since the user last asked something.
     pub fn results(&self) -> Vec<&Part> {
-        let since = self.turns.iter().rev().take_while(|turn| !turn.is_from_a_person());
-        let since: Vec<&Turn> = since.collect();
-        let pieces = since.into_iter().rev().flat_map(|turn| &turn.pieces);
+        let pieces = self.since_question().iter().flat_map(|turn| &turn.pieces);
         pieces.map(|piece| &piece.part).filter(|part| matches!(part, Part::Result { .. })).collect()
+    }
+
+    /// The turns after the user last asked something. What the user's side says right after
+    /// results is no question: the model goes on with what it was asked before.
+    fn since_question(&self) -> &[Turn] {
+        let asks = |n: &usize| {
+            let before = self.turns[..*n].iter().rev().find(|turn| !turn.is_from_a_person());
+            self.turns[*n].is_from_a_person() && !before.is_some_and(Turn::has_results)
+        };
+        let question = (0..self.turns.len()).rev().find(asks);
+        &self.turns[question.map_or(0, |n| n + 1)..]
     }
 }
 
@@ -204,8 +213,11 @@ impl Turn {
 
     /// A user's turn with something beside results.
     fn is_from_a_person(&self) -> bool {
-        let is_result = |piece: &Piece| matches!(piece.part, Part::Result { .. });
-        self.role == Role::User && !self.pieces.iter().any(is_result)
+        self.role == Role::User && !self.has_results()
+    }
+
+    fn has_results(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece.part, Part::Result { .. }))
     }
 }
 

@@ -154,6 +154,14 @@ impl Rates {
     }
 }
 
+impl std::ops::Add for Amount {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { pico: self.pico.saturating_add(other.pico) }
+    }
+}
+
 impl FromStr for Amount {
     type Err = String;
 

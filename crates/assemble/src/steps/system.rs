@@ -5,6 +5,7 @@
 //! **Reports** what was moved to the head or joined there, and a role definition
 //! that took the place of a missing prompt.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use interleaf_model::{
@@ -16,7 +17,7 @@ use crate::brief::Brief;
 use crate::carry::stays_in_place;
 use crate::draft::{Draft, entry};
 use crate::finding::Findings;
-use crate::{Cause, Error, FindingKind};
+use crate::{Cause, Error, FindingKind, LookAlikes, fence};
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -63,7 +64,12 @@ fn system_entry(brief: &Brief<'_>, said: Vec<Entry>, findings: &mut Findings) ->
                 Cause::RoleAsSystem,
                 ContextKind::Role.as_str().to_owned(),
             );
-            Some(made(brief, Message::system(role)))
+            // It may hold what files say.
+            let role = match brief.recipe.look_alikes {
+                LookAlikes::Escape => fence::unlike(role),
+                LookAlikes::Keep => Cow::Borrowed(&**role),
+            };
+            Some(made(brief, Message::system(&role)))
         }
         // One message that says it all goes out as it was said.
         ([], [only]) => Some(only.clone()),

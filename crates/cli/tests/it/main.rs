@@ -15,6 +15,7 @@ mod questions;
 mod repository;
 mod rows;
 mod rules;
+mod run;
 mod send;
 mod send_compacted;
 mod send_odd;

@@ -92,6 +92,29 @@ async fn the_obliging_brain_does_as_it_is_told_and_says_the_same_to_the_same() {
     assert!(message(&none)["tool_calls"].is_null());
 }
 
+/// What an engine says beside the results must not keep the model calling for ever.
+#[tokio::test]
+async fn what_is_said_right_after_results_is_no_new_question() {
+    let double = double(Settings::new().with_brain(Obliging::new().with_rounds(2))).await;
+    let mut body = question(Api::OpenAiChat);
+    let mut counts = Vec::new();
+    for _ in 0..4 {
+        let answer = send(&double, Api::OpenAiChat, &body).await.json();
+        let said = message(&answer).clone();
+        let calls = said["tool_calls"].as_array().cloned().unwrap_or_default();
+        counts.push(calls.is_empty());
+        let messages = body["messages"].as_array_mut().unwrap();
+        messages.push(said);
+        let role = if calls.is_empty() { "And now?" } else { "Be careful." };
+        for call in calls {
+            messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "ok"}));
+        }
+        messages.push(json!({"role": "user", "content": role}));
+    }
+    // Two rounds, an answer, and after the next question calls again.
+    assert_eq!(counts, [false, false, true, false]);
+}
+
 #[tokio::test]
 async fn a_summary_keeps_every_fact_but_the_one_it_is_told_to_forget() {
     let said = "Look at src/main.rs and id user_42.\nWe decided to use port 8080.\nNice weather.";

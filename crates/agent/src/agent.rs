@@ -1,0 +1,208 @@
+//! What an agent is: its role, its model, its tools and its limits.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use interleaf::Target;
+use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
+use interleaf::compaction::CompactionPolicy;
+
+use crate::{ContextSource, Hook, Limits, Tool};
+
+/// What an agent is. Main agents and sub-agents are the same; a sub-agent is a tool of the one
+/// above it.
+///
+/// ```
+/// use interleaf::Target;
+/// use interleaf_agent::Agent;
+///
+/// let scout = Agent::new("scout").described("Looks for a cause.").with_role("You look for causes.");
+/// let mender = Agent::new("mender")
+///     .with_target(Target::new("anthropic", "claude-sonnet-4-5")?)
+///     .with_role("You mend programs.")
+///     .with_sub_agent(scout);
+/// assert_eq!(mender.name(), "mender");
+/// # Ok::<(), interleaf::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Agent {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) system: Vec<Arc<str>>,
+    pub(crate) role: Option<Arc<str>>,
+    /// Who is asked, and who is asked then; of a sub-agent none: whoever its parent asks.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) sources: Vec<Arc<dyn ContextSource>>,
+    pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    pub(crate) sub_agents: Vec<Agent>,
+    pub(crate) rule: PlacementRule,
+    pub(crate) carrier: Carrier,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) shares: Shares,
+    pub(crate) limits: Limits,
+    pub(crate) policy: CompactionPolicy,
+    pub(crate) folder: Option<PathBuf>,
+    /// Whether AGENTS.md is part of its role.
+    pub(crate) reads_instructions: bool,
+}
+
+impl Agent {
+    /// An agent with this name and nothing else.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            system: Vec::new(),
+            role: None,
+            targets: Vec::new(),
+            tools: Vec::new(),
+            sources: Vec::new(),
+            hooks: Vec::new(),
+            sub_agents: Vec::new(),
+            rule: PlacementRule::default(),
+            carrier: Carrier::default(),
+            budget: None,
+            shares: Shares::new(),
+            limits: Limits::default(),
+            policy: CompactionPolicy::default(),
+            folder: None,
+            reads_instructions: true,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is good for, as the agent above it is told.
+    #[must_use]
+    pub fn described(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Adds a system prompt. Without one, the role is the system message too.
+    #[must_use]
+    pub fn with_system(mut self, prompt: impl Into<Arc<str>>) -> Self {
+        self.system.push(prompt.into());
+        self
+    }
+
+    /// Says what it is to be. A sub-agent must have a role.
+    #[must_use]
+    pub fn with_role(mut self, role: impl Into<Arc<str>>) -> Self {
+        self.role = Some(role.into());
+        self
+    }
+
+    /// Adds a model to ask: the first that is added is asked, the others if it gives no answer.
+    /// A sub-agent without one asks those of the agent above it.
+    #[must_use]
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.targets.push(target);
+        self
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn with_tool(self, tool: impl Tool + 'static) -> Self {
+        self.with_shared_tool(Arc::new(tool))
+    }
+
+    /// Adds a tool that others have too.
+    #[must_use]
+    pub fn with_shared_tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a source of context.
+    #[must_use]
+    pub fn with_source(mut self, source: impl ContextSource + 'static) -> Self {
+        self.sources.push(Arc::new(source));
+        self
+    }
+
+    /// Adds a hook. All are asked; one that refuses is enough.
+    #[must_use]
+    pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Adds an agent that it can send with a task.
+    #[must_use]
+    pub fn with_sub_agent(mut self, agent: Self) -> Self {
+        self.sub_agents.push(agent);
+        self
+    }
+
+    /// Where its context goes.
+    #[must_use]
+    pub fn with_rule(mut self, rule: PlacementRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// In what its context is sent.
+    #[must_use]
+    pub fn with_carrier(mut self, carrier: Carrier) -> Self {
+        self.carrier = carrier;
+        self
+    }
+
+    /// How long its requests may be. Without it, the model's window decides.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// How the parts of a request share its budget.
+    #[must_use]
+    pub fn with_shares(mut self, shares: Shares) -> Self {
+        self.shares = shares;
+        self
+    }
+
+    /// How much a run may use.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What a compaction keeps that a tool asks for. The transport compacts by itself, by the
+    /// policy that it was given.
+    #[must_use]
+    pub fn with_policy(mut self, policy: CompactionPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Leaves AGENTS.md out of its role.
+    #[must_use]
+    pub fn without_instructions(mut self) -> Self {
+        self.reads_instructions = false;
+        self
+    }
+
+    /// The folder that it works in; without it, that of the program.
+    #[must_use]
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<_> = self.tools.iter().map(|tool| tool.spec().name).collect();
+        let mut out = f.debug_struct("Agent");
+        out.field("name", &self.name).field("role", &self.role).field("tools", &tools);
+        out.field("sub_agents", &self.sub_agents).finish_non_exhaustive()
+    }
+}

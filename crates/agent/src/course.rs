@@ -1,0 +1,384 @@
+//! The loop: ask, run the calls of the answer, ask again.
+//!
+//! ```text
+//!   calls that wait ──▶ run ──▶ results ─┐
+//!        ▲                               ▼
+//!        └── answer ◀── ask ◀── what was said meanwhile ──▶ the last word: the end
+//! ```
+//!
+//! All that it knows stands in the session, so that a run which was stopped goes on by
+//! beginning again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use interleaf::assemble::{Agent as Who, Recipe};
+use interleaf::conversation::Conversation;
+use interleaf::model::{self, ContextKind, Finish, Message, Role, ToolCall};
+use interleaf::wire::Delta;
+use interleaf::{Session, Target};
+use interleaf_transport::{Answer, Asking, ErrorKind, Transport};
+use tokio::sync::mpsc;
+use tracing::Instrument as _;
+
+use crate::run::Said;
+use crate::scene::Scene;
+use crate::sub_agent::SubAgent;
+use crate::{Agent, End, Error, Event, Limit, Tool, role};
+
+/// How often in a row an answer that broke off is asked for again.
+const MOST_BROKEN: u32 = 2;
+
+/// How often in a row another writer may be first.
+const MOST_CONFLICTS: u32 = 16;
+
+/// A run of an agent, from the inside.
+pub(crate) struct Course {
+    pub(crate) agent: Agent,
+    pub(crate) transport: Transport,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) scene: Scene,
+    /// Its own tools, and those that send a sub-agent.
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    specs: Vec<model::Tool>,
+    /// Tools that the session's requests had and that are gone.
+    gone: Option<Arc<[model::Tool]>>,
+    said: Option<mpsc::UnboundedReceiver<Said>>,
+    waiting: VecDeque<String>,
+    n_broken: u32,
+    n_conflicts: u32,
+}
+
+/// How a run ended, and what it said last.
+pub(crate) struct Outcome {
+    pub(crate) end: End,
+    pub(crate) text: String,
+}
+
+/// Why a round was not the last one.
+type Round = Result<Option<End>, Failed>;
+
+/// What ends a run.
+pub(crate) struct Failed(pub(crate) String);
+
+impl From<interleaf::Error> for Failed {
+    fn from(error: interleaf::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl Course {
+    pub(crate) fn new(
+        agent: &Agent,
+        transport: &Transport,
+        targets: Vec<Target>,
+        scene: Scene,
+    ) -> Result<Self, Error> {
+        if targets.is_empty() {
+            return Err(Error::agent(&agent.name, "nobody is named who is to be asked"));
+        }
+        if let Some(sub) = agent.sub_agents.iter().find(|sub| sub.role.is_none()) {
+            return Err(Error::agent(&sub.name, "a sub-agent must have a role"));
+        }
+        let mut tools = agent.tools.clone();
+        if scene.0.depth < scene.0.tally.top().limits().depth {
+            let spawns = agent
+                .sub_agents
+                .iter()
+                .map(|sub| Arc::new(SubAgent::new(sub, transport, &targets)) as Arc<dyn Tool>);
+            tools.extend(spawns);
+        }
+        let specs: Vec<model::Tool> = tools.iter().map(|tool| tool.spec()).collect();
+        for (n, spec) in specs.iter().enumerate() {
+            if specs[..n].iter().any(|other| other.name == spec.name) {
+                let rule = format!("two of its tools are called {}", spec.name);
+                return Err(Error::agent(&agent.name, rule));
+            }
+        }
+        Ok(Self {
+            agent: agent.clone(),
+            transport: transport.clone(),
+            targets,
+            scene,
+            tools,
+            specs,
+            gone: None,
+            said: None,
+            waiting: VecDeque::new(),
+            n_broken: 0,
+            n_conflicts: 0,
+        })
+    }
+
+    /// The same run, which hears what is said to it while it runs.
+    pub(crate) fn hearing(mut self, said: mpsc::UnboundedReceiver<Said>) -> Self {
+        self.said = Some(said);
+        self
+    }
+
+    /// Runs until it ends.
+    pub(crate) async fn run(mut self) -> Outcome {
+        let span = tracing::info_span!(
+            "invoke_agent",
+            "gen_ai.operation.name" = "invoke_agent",
+            "gen_ai.agent.name" = %self.agent.name,
+        );
+        async {
+            let end = loop {
+                match self.round().await {
+                    Ok(None) => {}
+                    Ok(Some(end)) => break end,
+                    Err(Failed(why)) => break End::Failed(why),
+                }
+            };
+            let text = last_words(self.scene.session().await.conversation(), self.scene.who());
+            self.scene.tell(Event::Ended(end.clone()));
+            Outcome { end, text }
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn round(&mut self) -> Round {
+        let open = self.open_calls().await;
+        if self.scene.is_stopped() {
+            self.close(&open).await?;
+            return Ok(Some(End::Interrupted));
+        }
+        if !open.is_empty() {
+            return Box::pin(self.answer_calls(open)).await.map(|()| None);
+        }
+        self.hear().await?;
+        if let Some(end) = self.said_all().await {
+            return match self.waiting.pop_front() {
+                Some(text) if end == End::Completed => self.hears(text).await.map(|()| None),
+                _ => Ok(Some(end)),
+            };
+        }
+        if let Some(limit) = self.scene.0.tally.reached() {
+            return Ok(Some(End::OutOfBudget(limit)));
+        }
+        // On the heap: what makes a request and sends it is large.
+        Box::pin(self.ask()).await
+    }
+
+    /// The calls that wait for their results.
+    async fn open_calls(&self) -> Vec<ToolCall> {
+        let mut session = self.scene.session().await;
+        match self.scene.who() {
+            Who::Main => session.open_calls(),
+            Who::Sub(name) => session.sub_agent(name.clone()).open_calls(),
+        }
+    }
+
+    /// How it ended, if the model has said its last word and nobody has said anything since.
+    async fn said_all(&self) -> Option<End> {
+        let mut session = self.scene.session().await;
+        let agent = match self.scene.who() {
+            Who::Main => session.main_agent(),
+            Who::Sub(name) => session.sub_agent(name.clone()),
+        };
+        let answer = agent.answer()?;
+        let finish = answer.answered().and_then(|answered| answered.finish);
+        Some(match finish {
+            Some(Finish::ContentFilter) => End::Refused,
+            _ => End::Completed,
+        })
+    }
+
+    /// Takes in what was said to it meanwhile.
+    async fn hear(&mut self) -> Result<(), Failed> {
+        let mut now = Vec::new();
+        if let Some(said) = &mut self.said {
+            while let Ok(said) = said.try_recv() {
+                match said {
+                    Said::Now(text) => now.push(text),
+                    Said::WhenIdle(text) => self.waiting.push_back(text),
+                }
+            }
+        }
+        for text in now {
+            self.hears(text).await?;
+        }
+        Ok(())
+    }
+
+    async fn hears(&mut self, text: String) -> Result<(), Failed> {
+        let mut session = self.scene.session().await;
+        loop {
+            let said = session.append(Message::user(&text)).await;
+            match said {
+                Err(error) => session.recover(error).await?,
+                Ok(_) => break,
+            }
+        }
+        drop(session);
+        self.scene.tell(Event::Heard(text));
+        Ok(())
+    }
+
+    /// Makes a request and takes in its answer.
+    async fn ask(&mut self) -> Round {
+        let recipe = Box::pin(self.recipe()).await?;
+        let scene = self.scene.clone();
+        let mut session = scene.session().await;
+        if scene.wants_compaction() {
+            Box::pin(self.compact(&mut session, &recipe)).await;
+        }
+        scene.0.tally.begin_round();
+        let (transport, targets) = (self.transport.clone(), self.targets.clone());
+        let answer = tokio::select! {
+            biased;
+            end = cut_short(&scene) => return Ok(Some(end)),
+            asking = Box::pin(transport.ask_streaming(&mut session, &recipe, &targets)) => match asking {
+                Ok(asking) => Box::pin(hand_on(asking, &scene)).await,
+                Err(error) => Err(error),
+            },
+        };
+        drop(session);
+        match answer {
+            Ok(Some(answer)) => {
+                (self.n_broken, self.n_conflicts) = (0, 0);
+                scene.0.tally.note(&answer);
+                for done in &answer.compactions {
+                    scene.tell(Event::Compacted(Box::new(done.clone())));
+                }
+                scene.tell(Event::Answered(Box::new(answer)));
+                Ok(None)
+            }
+            // It was stopped, or its time is over: the next round tells which.
+            Ok(None) if scene.is_stopped() => Ok(None),
+            Ok(None) => Ok(Some(End::OutOfBudget(Limit::Time))),
+            Err(error) if self.n_conflicts < MOST_CONFLICTS && is_conflict(&error) => {
+                self.n_conflicts += 1;
+                scene.session().await.refresh().await?;
+                Ok(None)
+            }
+            Err(error) => {
+                let broke_off = matches!(error.kind(), ErrorKind::Cut | ErrorKind::Timeout(_));
+                if broke_off && error.kept().is_some() && self.n_broken < MOST_BROKEN {
+                    self.n_broken += 1;
+                    scene.tell(Event::BrokeOff(error.to_string()));
+                    return Ok(None);
+                }
+                let advice = error.advice().map(|advice| format!(" ({advice})"));
+                Err(Failed(format!("{error}{}", advice.unwrap_or_default())))
+            }
+        }
+    }
+
+    async fn compact(&self, session: &mut Session, recipe: &Recipe) {
+        let Some(target) = self.targets.first() else { return };
+        let own = (recipe, target);
+        let done = self.transport.compact(session, &self.agent.policy, own, target).await;
+        self.scene.tell(match done {
+            Ok(done) => Event::Compacted(Box::new(done)),
+            Err(error) => Event::NotCompacted(error.to_string()),
+        });
+    }
+
+    /// What the next request is made from. The session adds the TODO list, useful information
+    /// and folder notes.
+    async fn recipe(&mut self) -> Result<Recipe, Failed> {
+        let mut recipe = Recipe::new()
+            .with_agent(self.scene.who().clone())
+            .with_rule(self.agent.rule.clone())
+            .with_carrier(self.agent.carrier)
+            .with_shares(self.agent.shares.clone());
+        recipe.system.clone_from(&self.agent.system);
+        if let Some(role) = role::assembled(&self.agent, &self.scene).await {
+            recipe = recipe.with_context(ContextKind::Role, role);
+        }
+        for source in &self.agent.sources {
+            match source.context(&self.scene).await {
+                Ok(text) => recipe.context.extend(text),
+                Err(unread) => {
+                    tracing::warn!(source = unread.kind.as_str(), why = %unread.why, "unread");
+                    let text = interleaf::assemble::ContextText::unread(unread.kind);
+                    recipe.context.push(text);
+                }
+            }
+        }
+        let target = self.targets.first();
+        recipe.budget = self.agent.budget.or_else(|| target.map(Target::budget));
+        let gone = self.gone().await?;
+        recipe.tools = self.specs.iter().chain(gone.iter()).cloned().collect();
+        for hook in self.agent.hooks.clone() {
+            hook.before_request(&mut recipe, &self.scene).await;
+        }
+        Ok(recipe)
+    }
+
+    /// Tools that the session's requests had and that this agent has not: they stay in its
+    /// requests, so that the prompt begins the same, and a call of one is told that it is gone.
+    async fn gone(&mut self) -> Result<Arc<[model::Tool]>, Failed> {
+        if let Some(gone) = &self.gone {
+            return Ok(gone.clone());
+        }
+        let session = self.scene.session().await;
+        let bare = Recipe::new().with_agent(self.scene.who().clone());
+        let had = session.left_out(&bare).await?.map(|left_out| left_out.tools);
+        let is_gone = |tool: &&model::Tool| !self.specs.iter().any(|own| own.name == tool.name);
+        let gone = had.iter().flat_map(|tools| tools.iter()).filter(is_gone).cloned();
+        let gone: Arc<[model::Tool]> = gone.collect();
+        drop(session);
+        self.gone = Some(gone.clone());
+        Ok(gone)
+    }
+}
+
+/// Whether another writer was first, such as a run that was dropped while it wrote.
+fn is_conflict(error: &interleaf_transport::Error) -> bool {
+    error.session().is_some_and(|error| error.kind() == interleaf::ErrorKind::Conflict)
+}
+
+/// Tells the pieces of an answer as they come, and takes it in. `None`, if it was stopped.
+async fn hand_on(
+    mut asking: Asking<'_>,
+    scene: &Scene,
+) -> Result<Option<Answer>, interleaf_transport::Error> {
+    loop {
+        let piece = tokio::select! {
+            biased;
+            _ = cut_short(scene) => {
+                if let Some(answer) = asking.cancel().await? {
+                    scene.0.tally.note(&answer);
+                }
+                return Ok(None);
+            }
+            piece = asking.next() => piece,
+        };
+        match piece {
+            Some(Ok(Delta::Text { text, .. })) => scene.tell(Event::Text(text)),
+            Some(Ok(Delta::Thinking { text, .. })) => scene.tell(Event::Thinking(text)),
+            Some(Ok(_)) => {}
+            // What failed is told by `finish` too, which keeps what came.
+            Some(Err(_)) | None => return asking.finish().await.map(Some),
+        }
+    }
+}
+
+/// Waits until a run is to stop, or its time is over.
+pub(crate) async fn cut_short(scene: &Scene) -> End {
+    let deadline = scene.0.tally.deadline();
+    let late = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = scene.stopped() => End::Interrupted,
+        () = late => End::OutOfBudget(Limit::Time),
+    }
+}
+
+/// What an agent said last, if it said anything since it was last spoken to.
+pub(crate) fn last_words(conversation: &Conversation, who: &Who) -> String {
+    let heard = conversation.visible().rev().filter(|message| who.hears(message));
+    let mut since = heard.take_while(|message| message.role() != Role::User);
+    let spoken = since
+        .find(|message| message.role() == Role::Assistant && !message.text().trim().is_empty());
+    spoken.map(|message| message.text().into_owned()).unwrap_or_default()
+}

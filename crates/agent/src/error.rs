@@ -1,0 +1,52 @@
+//! What keeps an agent from running at all.
+
+use std::fmt;
+
+/// What keeps an agent from running at all. What happens while it runs is an
+/// [`End`](crate::End).
+#[derive(Debug)]
+pub struct Error(Repr);
+
+#[derive(Debug)]
+enum Repr {
+    Session(interleaf::Error),
+    Folder(std::io::Error),
+    Agent(String),
+}
+
+impl Error {
+    pub(crate) fn folder(error: std::io::Error) -> Self {
+        Self(Repr::Folder(error))
+    }
+
+    /// An agent is not as it must be.
+    pub(crate) fn agent(name: &str, rule: impl fmt::Display) -> Self {
+        Self(Repr::Agent(format!("the agent {name}: {rule}")))
+    }
+}
+
+impl From<interleaf::Error> for Error {
+    fn from(error: interleaf::Error) -> Self {
+        Self(Repr::Session(error))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Session(error) => error.fmt(f),
+            Repr::Folder(error) => write!(f, "the folder of the program is not known: {error}"),
+            Repr::Agent(rule) => f.write_str(rule),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            Repr::Session(error) => Some(error),
+            Repr::Folder(error) => Some(error),
+            Repr::Agent(_) => None,
+        }
+    }
+}

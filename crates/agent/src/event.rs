@@ -1,0 +1,79 @@
+//! What happens in a run, while it happens.
+
+use std::fmt;
+use std::sync::Arc;
+
+use interleaf::model::{Message, ToolCall, shown};
+use interleaf_transport::{Answer, CompactionDone};
+
+use crate::End;
+
+/// What happens in a run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Event {
+    /// More text of an answer.
+    Text(String),
+    /// More of a thought.
+    Thinking(String),
+    /// An answer is whole: what it said, what it cost, and what its cache made of it.
+    Answered(Box<Answer>),
+    /// An answer broke off and is asked for again.
+    BrokeOff(String),
+    /// A call begins to run.
+    Started(ToolCall),
+    /// A call has its result.
+    Result(Arc<Message>),
+    /// Something was said to the agent while it ran.
+    Heard(String),
+    /// The session was compacted.
+    Compacted(Box<CompactionDone>),
+    /// A compaction that was asked for was not done, and why.
+    NotCompacted(String),
+    /// What happens in a run of a sub-agent.
+    Sub {
+        /// Its name, with the call that began it.
+        agent: String,
+        /// What happens.
+        event: Box<Event>,
+    },
+    /// A run has ended.
+    Ended(End),
+}
+
+/// How much of a text a line has.
+const WIDTH: usize = 100;
+
+/// In a line, for a person. Nothing in it does anything to a terminal.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(&line(text)),
+            Self::Thinking(text) => write!(f, "(thinking) {}", line(text)),
+            Self::Answered(answer) => match &answer.spent {
+                Some(spent) => write!(f, "answered: {spent}"),
+                None => f.write_str("answered"),
+            },
+            Self::BrokeOff(why) => write!(f, "broke off, asked again: {}", line(why)),
+            Self::Started(call) => {
+                write!(f, "{}({})", line(call.name.as_str()), line(call.arguments.as_str()))
+            }
+            Self::Result(result) => write!(f, "= {}", line(&result.text())),
+            Self::Heard(text) => write!(f, "heard: {}", line(text)),
+            Self::Compacted(done) => write!(f, "compacted: {}", line(&done.to_string())),
+            Self::NotCompacted(why) => write!(f, "not compacted: {}", line(why)),
+            Self::Sub { agent, event } => write!(f, "{}: {event}", line(agent)),
+            Self::Ended(end) => f.write_str(&line(&end.to_string())),
+        }
+    }
+}
+
+/// The beginning of a text, in a line.
+fn line(text: &str) -> String {
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = words.char_indices().nth(WIDTH) {
+        words.truncate(end);
+        words.push('…');
+    }
+    shown(&words).into_owned()
+}

@@ -1,0 +1,41 @@
+//! Agents that run: a loop, tools, sub-agents, and context that is fresh in every request.
+//!
+//! ```text
+//!   Agent ──start──▶ Run ──▶ Event, Event, … ──▶ Ended
+//!                     │
+//!                     ├─ recipe: role, sources, tools      (made anew for every request)
+//!                     ├─ ask: the session's next request, by the transport
+//!                     └─ calls: all of an answer at once, results in their order
+//! ```
+//!
+//! What an agent knows stands in its session: a run that was stopped, or killed, goes on when it
+//! is started again. A call that changes something is marked before it runs, and is never run
+//! twice in silence.
+
+mod agent;
+mod calls;
+mod course;
+mod ended;
+mod error;
+mod event;
+mod hook;
+mod limits;
+mod role;
+mod run;
+mod scene;
+mod source;
+mod sub_agent;
+mod tool;
+
+pub mod tools;
+
+pub use agent::Agent;
+pub use ended::{End, Ended};
+pub use error::Error;
+pub use event::Event;
+pub use hook::{Allow, Hook};
+pub use limits::{Limit, Limits};
+pub use run::{Handle, Run};
+pub use scene::Scene;
+pub use source::{ContextSource, Unread};
+pub use tool::{Boxed, Effect, Function, Output, Tool, ToolError, tool};

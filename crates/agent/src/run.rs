@@ -1,0 +1,148 @@
+//! A run of an agent, from the outside.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use interleaf::Session;
+use interleaf::assemble::Agent as Who;
+use interleaf::model::Message;
+use interleaf_transport::Transport;
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::course::{Course, Outcome};
+use crate::limits::Tally;
+use crate::scene::{Scene, Setting};
+use crate::{Agent, End, Ended, Error, Event};
+
+/// A run of an agent. It goes on by itself; dropping it stops it at once, and the session is
+/// left as it was last written.
+pub struct Run {
+    events: mpsc::UnboundedReceiver<Event>,
+    handle: Handle,
+    task: Task,
+    session: Arc<Mutex<Session>>,
+    tally: Arc<Tally>,
+}
+
+/// Ends its task when it is dropped.
+struct Task(JoinHandle<Outcome>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Says something to an agent that runs, or stops it.
+#[derive(Clone)]
+pub struct Handle {
+    said: mpsc::UnboundedSender<Said>,
+    stop: watch::Sender<bool>,
+}
+
+/// What is said to an agent that runs.
+pub(crate) enum Said {
+    /// To be heard before its next request.
+    Now(String),
+    /// To be heard when it has said its last word.
+    WhenIdle(String),
+}
+
+impl Agent {
+    /// Gives it a task in a session, and waits until it is done.
+    ///
+    /// # Errors
+    /// If the task cannot be said, or the session cannot be read.
+    pub async fn run(
+        &self,
+        transport: &Transport,
+        mut session: Session,
+        task: &str,
+    ) -> Result<Ended, Error> {
+        session.append(Message::user(task)).await?;
+        self.start(transport, session)?.finish().await
+    }
+
+    /// Goes on in a session from where that is: with calls that wait, or the user's last words.
+    ///
+    /// # Errors
+    /// If the folder of the program is not known, or it names nobody to ask.
+    pub fn start(&self, transport: &Transport, session: Session) -> Result<Run, Error> {
+        let (tell, events) = mpsc::unbounded_channel();
+        let (say, said) = mpsc::unbounded_channel();
+        let (stop, stopped) = watch::channel(false);
+        let session = Arc::new(Mutex::new(session));
+        let tally = Arc::new(Tally::new(self.limits.clone(), None));
+        let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok);
+        let scene = Scene(Arc::new(Setting {
+            name: self.name.clone(),
+            who: Who::Main,
+            session: session.clone(),
+            folder: folder.map_err(Error::folder)?,
+            events: tell,
+            stop: stopped,
+            depth: 0,
+            tally: tally.clone(),
+            compacts: AtomicBool::new(false),
+        }));
+        let course = Course::new(self, transport, self.targets.clone(), scene)?.hearing(said);
+        let task = Task(tokio::spawn(course.run()));
+        Ok(Run { events, handle: Handle { said: say, stop }, task, session, tally })
+    }
+}
+
+impl Run {
+    /// What happens next; `None`, when it has ended.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.recv().await
+    }
+
+    /// What says something to it, or stops it, while [`next`](Self::next) is waited for.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// If the session cannot be read.
+    pub async fn finish(mut self) -> Result<Ended, Error> {
+        let Outcome { end, text } = match (&mut self.task.0).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome { end: End::Failed(error.to_string()), text: String::new() },
+        };
+        let Self { session, tally, .. } = self;
+        let session = match Arc::try_unwrap(session) {
+            Ok(session) => session.into_inner(),
+            // A tool keeps it.
+            Err(shared) => {
+                let (store, id) = {
+                    let session = shared.lock().await;
+                    (session.store().clone(), session.id())
+                };
+                Session::open(store, id).await?
+            }
+        };
+        let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
+        Ok(Ended { end, text, rounds, tokens, money, session })
+    }
+}
+
+impl Handle {
+    /// Says something that is heard before the next request. Whether it is still heard.
+    pub fn say(&self, text: impl Into<String>) -> bool {
+        self.said.send(Said::Now(text.into())).is_ok()
+    }
+
+    /// Says something that is heard when it has said its last word. Whether it is still heard.
+    pub fn say_when_idle(&self, text: impl Into<String>) -> bool {
+        self.said.send(Said::WhenIdle(text.into())).is_ok()
+    }
+
+    /// Stops it: an answer that comes is kept as far as it came, calls that run are ended and
+    /// say so. The session can be gone on with.
+    pub fn interrupt(&self) {
+        self.stop.send_replace(true);
+    }
+}

@@ -1,0 +1,178 @@
+//! An agent as a tool of the agent above it (C8, C9).
+//!
+//! It has a conversation of its own in the same session: it hears and says only what is its own,
+//! and shares the TODO list, the useful information and the folder notes. Its name follows from
+//! the call that began it, so that a run which was stopped goes on where it was, and one that has
+//! ended says again what it said, without another request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use interleaf::assemble::Agent as Who;
+use interleaf::model::{self, AgentName, ToolCall};
+use interleaf::{Session, Target};
+use interleaf_transport::Transport;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::sync::{Mutex, mpsc};
+
+use crate::course::{Course, Outcome, last_words};
+use crate::limits::Tally;
+use crate::scene::{Scene, Setting};
+use crate::{Agent, Boxed, Effect, End, Event, Output, Tool, ToolError};
+
+/// What a sub-agent is told.
+#[derive(Deserialize, JsonSchema)]
+struct Sent {
+    /// The whole task, with all that it must know: it hears nothing else of this conversation.
+    task: String,
+}
+
+/// Sends an agent with a task.
+pub(crate) struct SubAgent {
+    agent: Agent,
+    transport: Transport,
+    targets: Vec<Target>,
+    /// Holds back those that are more than may run at once.
+    turns: tokio::sync::OnceCell<Arc<tokio::sync::Semaphore>>,
+}
+
+impl SubAgent {
+    pub(crate) fn new(agent: &Agent, transport: &Transport, above: &[Target]) -> Self {
+        let own = agent.targets.as_slice();
+        let targets = if own.is_empty() { above } else { own };
+        Self {
+            agent: agent.clone(),
+            transport: transport.clone(),
+            targets: targets.to_vec(),
+            turns: tokio::sync::OnceCell::new(),
+        }
+    }
+
+    async fn send(&self, task: &str, call: &ToolCall, above: &Scene) -> Result<Output, ToolError> {
+        let tally = above.0.tally.top();
+        let limits = tally.limits();
+        if tally.sub_agents.fetch_add(1, Ordering::Relaxed) >= limits.sub_agents {
+            let most = limits.sub_agents;
+            return Err(ToolError::new(format!(
+                "no more than {most} sub-agents are sent in a run"
+            )));
+        }
+        let at_once = limits.at_once.max(1);
+        let turns = self
+            .turns
+            .get_or_init(|| async { Arc::new(tokio::sync::Semaphore::new(at_once)) })
+            .await;
+        let _turn = turns.acquire().await?;
+        let name = AgentName::new(format!("{}-{}", self.agent.name, call.id));
+        let who = Who::Sub(name.clone());
+        let (store, id) = {
+            let session = above.session().await;
+            (session.store().clone(), session.id())
+        };
+        // A handle of its own: it asks while the one above waits, and others beside it.
+        let mut session = Session::open(store, id).await?;
+        if let Some(end) = stored_end(&session, &who) {
+            return Ok(report(&self.agent, &Outcome { end, text: words(&session, &who) }));
+        }
+        session.sub_agent(name.clone()).begin(task).await?;
+        let (tell, mut events) = mpsc::unbounded_channel();
+        let scene = Scene(Arc::new(Setting {
+            name: self.agent.name.clone(),
+            who: who.clone(),
+            session: Arc::new(Mutex::new(session)),
+            folder: self.agent.folder.clone().unwrap_or_else(|| above.0.folder.clone()),
+            events: tell,
+            stop: above.0.stop.clone(),
+            depth: above.0.depth + 1,
+            tally: Arc::new(Tally::new(self.agent.limits.clone(), Some(above.0.tally.clone()))),
+            compacts: AtomicBool::new(false),
+        }));
+        let listener = above.clone();
+        let told = name.to_string();
+        let telling = tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                let event = Box::new(event);
+                listener.tell(Event::Sub { agent: told.clone(), event });
+            }
+        });
+        let course = Course::new(&self.agent, &self.transport, self.targets.clone(), scene.clone())
+            .map_err(|error| ToolError::new(error.to_string()))?;
+        // On the heap: a sub-agent may send one too.
+        let outcome = Box::pin(course.run()).await;
+        store_end(&scene, &who, &outcome.end).await?;
+        drop(scene);
+        // All that it told comes before its result.
+        let _ = telling.await;
+        Ok(report(&self.agent, &outcome))
+    }
+}
+
+impl Tool for SubAgent {
+    fn spec(&self) -> model::Tool {
+        let what = match self.agent.description.as_str() {
+            "" => format!("Sends the agent {} with a task, and gives its report.", self.agent.name),
+            what => what.to_owned(),
+        };
+        model::Tool::of::<Sent>(self.agent.name.as_str(), what)
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Resumes
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        scene: &'a Scene,
+    ) -> Boxed<'a, Result<Output, ToolError>> {
+        Box::pin(async move {
+            let Sent { task } = call.arguments.parse()?;
+            if task.trim().is_empty() {
+                return Err(ToolError::new("the task is blank"));
+            }
+            self.send(&task, call, scene).await
+        })
+    }
+}
+
+/// What the agent above hears: how it ended, and all that it said last.
+fn report(agent: &Agent, Outcome { end, text }: &Outcome) -> Output {
+    let is_error = !matches!(end, End::Completed | End::OutOfBudget(_));
+    let said = match text.trim() {
+        "" => "(It said nothing.)",
+        _ => text,
+    };
+    Output { is_error, ..format!("[{}: {end}]\n\n{said}", agent.name).into() }
+}
+
+fn words(session: &Session, who: &Who) -> String {
+    last_words(session.conversation(), who)
+}
+
+/// How it ended, if it ended for good and not by its last word.
+fn stored_end(session: &Session, who: &Who) -> Option<End> {
+    let conversation = session.conversation();
+    let last = conversation.visible().rev().find(|message| who.hears(message))?;
+    let index = conversation.find(&last.id)?;
+    let mut marks = conversation.marks().filter(|(mark, _)| mark.starts_with("ended:"));
+    marks.find_map(|(mark, mut at)| End::stored(mark).filter(|_| at.any(|at| at == index)))
+}
+
+async fn store_end(scene: &Scene, who: &Who, end: &End) -> Result<(), ToolError> {
+    if End::stored(&end.mark()).is_none() {
+        return Ok(());
+    }
+    let mut session = scene.session().await;
+    loop {
+        let conversation = session.conversation();
+        let last = conversation.visible().rev().find(|message| who.hears(message));
+        let Some(index) = last.and_then(|last| conversation.find(&last.id)) else {
+            return Ok(());
+        };
+        match session.mark(index, &end.mark()).await {
+            Err(error) => session.recover(error).await?,
+            Ok(()) => return Ok(()),
+        }
+    }
+}

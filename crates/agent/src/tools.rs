@@ -1,0 +1,80 @@
+//! Tools that come with the crate.
+//!
+//! | tools | what they are for |
+//! |---|---|
+//! | [`reading`] | `read`, `list` and `search` in the agent's folder |
+//! | [`writing`] | `write`, `edit` and `run`; a [`Hook`](crate::Hook) can ask a person before |
+//! | [`keeping`] | `todo_…`, `info_…` and `note_…`: what stands in every request |
+//! | [`remembering`] | `recall` what is no longer shown, and `compact` |
+//!
+//! None leaves the folder of the agent, through links or otherwise; a command that `run` runs can
+//! go anywhere.
+
+/// Changes the session, after what others wrote meanwhile. It is no function: a closure that
+/// borrows may not move between threads.
+macro_rules! changed {
+    ($scene:expr, |$session:ident| $change:expr) => {{
+        let mut $session = $scene.session().await;
+        loop {
+            match $change.await {
+                Err(error) => $session.recover(error).await?,
+                Ok(done) => break done,
+            }
+        }
+    }};
+}
+
+mod edit;
+mod folder;
+mod info;
+mod list;
+mod note;
+mod read;
+mod recall;
+mod run;
+mod search;
+mod todo;
+mod write;
+
+use std::sync::Arc;
+
+use crate::{Tool, tool};
+
+/// What looks at files and changes nothing.
+pub fn reading() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(tool("read", read::WHAT, read::read).reads()),
+        Arc::new(tool("list", list::WHAT, list::list).reads()),
+        Arc::new(tool("search", search::WHAT, search::search).reads()),
+    ]
+}
+
+/// What changes files and runs commands.
+pub fn writing() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(tool("write", write::WHAT, write::write)),
+        Arc::new(tool("edit", edit::WHAT, edit::edit)),
+        Arc::new(tool("run", run::WHAT, run::run)),
+    ]
+}
+
+/// What keeps the TODO list, the useful information and the folder notes of the session.
+pub fn keeping() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(tool("todo_add", todo::ADD, todo::add)),
+        Arc::new(tool("todo_set", todo::SET, todo::set)),
+        Arc::new(tool("todo_remove", todo::REMOVE, todo::remove)),
+        Arc::new(tool("info_add", info::ADD, info::add)),
+        Arc::new(tool("info_remove", info::REMOVE, info::remove)),
+        Arc::new(tool("note_add", note::ADD, note::add)),
+        Arc::new(tool("note_remove", note::REMOVE, note::remove)),
+    ]
+}
+
+/// The way back to what is no longer shown.
+pub fn remembering() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(tool("recall", recall::WHAT, recall::recall).reads()),
+        Arc::new(tool("compact", recall::COMPACT, recall::compact).reads()),
+    ]
+}

@@ -1,0 +1,42 @@
+//! Changing a part of a file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::folder::{inside, told, unread};
+use crate::{Output, Scene, ToolError};
+
+pub(super) const WHAT: &str =
+    "Replaces a text in a file. It must stand there exactly once, unless all are replaced.";
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Edit {
+    /// The file, from the folder.
+    path: String,
+    /// The text that stands there now, to the letter.
+    old: String,
+    /// The text that is to stand there.
+    new: String,
+    /// Whether to replace it wherever it stands.
+    #[serde(default)]
+    all: bool,
+}
+
+pub(super) async fn edit(edit: Edit, scene: Scene) -> Result<Output, ToolError> {
+    let path = inside(&scene, &edit.path)?;
+    if edit.old.is_empty() {
+        return Err(ToolError::new("the old text is empty; `write` writes a new file"));
+    }
+    let text = tokio::fs::read_to_string(&path).await.map_err(|e| unread(&edit.path, &e))?;
+    let n = text.matches(&edit.old).count();
+    if n == 0 {
+        return Err(ToolError::new("the old text does not stand in the file: read it again"));
+    }
+    if n > 1 && !edit.all {
+        let rule = format!("the old text stands there {n} times: give more of what is around it");
+        return Err(ToolError::new(rule));
+    }
+    tokio::fs::write(&path, text.replace(&edit.old, &edit.new)).await?;
+    let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
+    Ok(format!("{}: replaced {times}", told(&scene, &path)).into())
+}

@@ -1,0 +1,56 @@
+//! The folder that an agent works in, which its tools do not leave.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::{Scene, ToolError};
+
+/// The file or folder that a path of the model's names. It must lie in the agent's folder, also
+/// when links are followed; it need not exist.
+pub(super) fn inside(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> {
+    let outside = || ToolError::new(format!("{path:?} is outside of the folder"));
+    let root = scene.folder().canonicalize()?;
+    let mut place = root.clone();
+    for component in root.join(path).components() {
+        match component {
+            Component::ParentDir => {
+                place.pop();
+            }
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => place = component.as_os_str().into(),
+            Component::Normal(name) => {
+                place.push(name);
+                // A link may lead elsewhere, and `..` after it to where that is.
+                if place.symlink_metadata().is_ok_and(|data| data.is_symlink()) {
+                    place = place.canonicalize().map_err(|_| outside())?;
+                }
+            }
+        }
+    }
+    if place.starts_with(&root) { Ok(place) } else { Err(outside()) }
+}
+
+/// Why a file cannot be read.
+pub(super) fn unread(path: &str, error: &std::io::Error) -> ToolError {
+    ToolError::new(format!("{path:?} cannot be read: {error}"))
+}
+
+/// A path as the model is told it.
+pub(super) fn told(scene: &Scene, path: &Path) -> String {
+    let root = scene.folder().canonicalize().unwrap_or_else(|_| scene.folder().to_owned());
+    let short = path.strip_prefix(&root).unwrap_or(path);
+    match short.as_os_str().is_empty() {
+        true => ".".to_owned(),
+        false => short.display().to_string(),
+    }
+}
+
+/// The beginning and the end of a text that is longer than `most` bytes, with what is left out.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let head = &text[..text.floor_char_boundary(most / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
+    let left_out = text.len() - head.len() - tail.len();
+    format!("{head}\n[… {left_out} bytes are left out here …]\n{tail}")
+}

@@ -1,0 +1,95 @@
+//! The way back to what is no longer shown: the log keeps everything.
+
+use interleaf::model::{Message, MessageId, PartRef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Output, Scene, ToolError};
+
+pub(super) const WHAT: &str = "Gives a part of this conversation again that was shortened, \
+    cleared or summarised: a message by its id, or the messages that hold some words.";
+pub(super) const COMPACT: &str =
+    "Has the oldest part of this conversation replaced by a summary before the next request.";
+
+/// The most bytes that are told of a message at once.
+const MOST: usize = 32 * 1024;
+
+/// The most messages that are found.
+const MOST_FOUND: usize = 20;
+
+/// The bytes around a place that is found.
+const AROUND: usize = 160;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Recall {
+    /// The id of a message.
+    #[serde(default)]
+    message: Option<String>,
+    /// From which character of it on.
+    #[serde(default)]
+    from: Option<usize>,
+    /// Words to look for, if the id is not known.
+    #[serde(default)]
+    words: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Compact {}
+
+pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolError> {
+    let session = scene.session().await;
+    let conversation = session.conversation();
+    let log = || conversation.log().filter(|message| scene.who().hears(message));
+    match (&recall.message, &recall.words) {
+        (Some(id), _) => {
+            let id = MessageId::from(id.as_str());
+            let Some(message) = log().find(|message| message.id == id) else {
+                return Err(ToolError::new(format!("there is no message {id}")));
+            };
+            let text = all_of(message);
+            let n_chars = text.chars().count();
+            let from = recall.from.unwrap_or(0);
+            let part: String = text.chars().skip(from).take(MOST).collect();
+            let upto = from + part.chars().count();
+            let role = message.role();
+            Ok(format!("[{id}, {role}, characters {from} to {upto} of {n_chars}]\n{part}").into())
+        }
+        (None, Some(words)) if !words.trim().is_empty() => {
+            let wanted = words.to_lowercase();
+            let mut said = Vec::new();
+            for message in log().rev() {
+                let text = all_of(message);
+                let lower = text.to_lowercase();
+                // Where letters change their length, the place is near enough.
+                let Some(at) = lower.find(&wanted) else { continue };
+                let start = text.floor_char_boundary(at.saturating_sub(AROUND));
+                let end = text.ceil_char_boundary((at + wanted.len() + AROUND).min(text.len()));
+                let around = text.get(start..end).unwrap_or_default().replace('\n', " ");
+                said.push(format!("[{}, {}] … {around} …", message.id, message.role()));
+                if said.len() == MOST_FOUND {
+                    break;
+                }
+            }
+            Ok(match said.is_empty() {
+                true => "(Nothing was found.)".into(),
+                false => said.join("\n").into(),
+            })
+        }
+        _ => Err(ToolError::new("name a message, or words to look for")),
+    }
+}
+
+pub(super) async fn compact(_: Compact, scene: Scene) -> Result<Output, ToolError> {
+    scene.ask_for_compaction();
+    Ok("The conversation is compacted before the next request.".into())
+}
+
+/// All that a message says, calls included.
+fn all_of(message: &Message) -> String {
+    let parts = message.parts().filter_map(|part| match part {
+        PartRef::Text(text) => Some(text.text.to_string()),
+        PartRef::Call(call) => Some(format!("{}({})", call.name, call.arguments.as_str())),
+        _ => None,
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}

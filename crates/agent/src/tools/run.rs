@@ -1,0 +1,94 @@
+//! Running a command.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::Command;
+
+use super::folder::shortened;
+use crate::{Output, Scene, ToolError};
+
+pub(super) const WHAT: &str =
+    "Runs a shell command in the folder, and gives what it prints and its exit code.";
+
+/// How long a command may take, if it is not said.
+const USUAL: u64 = 120;
+
+/// How long it may take at most.
+const LONGEST: u64 = 3_600;
+
+/// The most bytes that are told of what it prints.
+const MOST_TOLD: usize = 32 * 1024;
+
+/// The most bytes that are kept of what it prints; what comes after is counted.
+const MOST_KEPT: usize = 8 * 1024 * 1024;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Run {
+    /// The command, for `sh -c`.
+    command: String,
+    /// How many seconds it may take.
+    #[serde(default)]
+    seconds: Option<u64>,
+}
+
+pub(super) async fn run(run: Run, scene: Scene) -> Result<Output, ToolError> {
+    let seconds = run.seconds.unwrap_or(USUAL).clamp(1, LONGEST);
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(&run.command).current_dir(scene.folder());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own: what it starts ends with it.
+    command.process_group(0).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let group = Group(child.id());
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let both = async { tokio::join!(all_of(out), all_of(err), child.wait()) };
+    let Ok((out, err, status)) = tokio::time::timeout(Duration::from_secs(seconds), both).await
+    else {
+        drop(group);
+        return Err(ToolError::new(format!(
+            "the command took more than {seconds} s and was ended"
+        )));
+    };
+    let status = status?;
+    let mut said = shortened(&String::from_utf8_lossy(&out), MOST_TOLD);
+    if !err.is_empty() {
+        said.push_str("\n[standard error]\n");
+        said.push_str(&shortened(&String::from_utf8_lossy(&err), MOST_TOLD));
+    }
+    let code = match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    };
+    let text = format!("[{code}]\n{said}");
+    Ok(Output { is_error: !status.success(), ..text.trim_end().into() })
+}
+
+/// Ends a group of processes when it is dropped.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let Some(id) = self.0 else { return };
+        // The shell that leads it may be gone, and others of it not.
+        let _ = std::process::Command::new("kill")
+            .args(["-KILL", "--", &format!("-{id}")])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+/// All that comes, up to what is kept.
+async fn all_of(from: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    let Some(mut from) = from else { return Vec::new() };
+    let (mut kept, mut piece) = (Vec::new(), vec![0; 64 * 1024]);
+    while let Ok(n @ 1..) = from.read(&mut piece).await {
+        let room = MOST_KEPT - kept.len();
+        kept.extend_from_slice(&piece[..n.min(room)]);
+    }
+    kept
+}

@@ -1,0 +1,161 @@
+//! The tools that come with the crate.
+
+use std::path::Path;
+
+use interleaf::model::Message;
+use interleaf_agent::{Agent, Event, tools};
+use interleaf_doubles::{Answer, Asked};
+use serde_json::{Value, json};
+
+use crate::world::{agent, double, events, n_said, session, transport};
+
+/// Has the model make these calls, one after the other, and gives their results.
+async fn results(folder: &Path, calls: Vec<(&'static str, Value)>) -> Vec<String> {
+    let double = double(move |asked: &Asked| match calls.get(n_said(asked)) {
+        Some((name, arguments)) => Answer::new().with_call(*name, arguments),
+        None => Answer::text("Done."),
+    })
+    .await;
+    let mut agent: Agent = agent(&double).in_folder(folder);
+    for tool in [tools::reading(), tools::writing(), tools::remembering()].concat() {
+        agent = agent.with_shared_tool(tool);
+    }
+    let mut session = session().await;
+    session.append(Message::user("Find the blue key.")).await.unwrap();
+    let mut run = agent.start(&transport(), session).unwrap();
+    let told = events(&mut run).await;
+    let results = told.into_iter().filter_map(|event| match event {
+        Event::Result(result) => Some(result.text().into_owned()),
+        _ => None,
+    });
+    results.collect()
+}
+
+#[tokio::test]
+async fn files_are_read_listed_searched_written_and_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), "one\ntwo\nthree\n").unwrap();
+    std::fs::write(folder.path().join(".gitignore"), "secret\n").unwrap();
+    std::fs::write(folder.path().join("secret"), "two").unwrap();
+    std::fs::create_dir(folder.path().join(".git")).unwrap();
+    let said = results(
+        folder.path(),
+        vec![
+            ("read", json!({"path": "a.txt", "first": 2, "last": 2})),
+            ("list", json!({})),
+            ("search", json!({"pattern": "t[wh]"})),
+            ("edit", json!({"path": "a.txt", "old": "two", "new": "2"})),
+            ("edit", json!({"path": "a.txt", "old": "e", "new": "E"})),
+            ("write", json!({"path": "b/c.txt", "text": "new"})),
+            ("read", json!({"path": "b/c.txt"})),
+            ("read", json!({"path": "b"})),
+            ("read", json!({"path": "a.txt", "first": 9})),
+            ("run", json!({"command": "cat a.txt; echo oh >&2; exit 3"})),
+            ("run", json!({"command": "sleep 60 & sleep 60", "seconds": 1})),
+        ],
+    )
+    .await;
+    insta::assert_snapshot!(said.join("\n---\n"), @r#"
+    two
+
+    ---
+    .gitignore
+    a.txt
+    ---
+    a.txt:2: two
+    a.txt:3: three
+    ---
+    a.txt: replaced once
+    ---
+    the old text stands there 3 times: give more of what is around it
+    ---
+    b/c.txt: 3 bytes are written
+    ---
+    new
+    ---
+    "b" is no file
+    ---
+    there are no lines 9 to the end: the file has 3
+    ---
+    [exit code 3]
+    one
+    2
+    three
+
+    [standard error]
+    oh
+    ---
+    the command took more than 1 s and was ended
+    "#);
+}
+
+#[tokio::test]
+async fn no_tool_leaves_the_folder() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("key"), "the secret").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("new"), folder.path().join("file")).unwrap();
+    let absolute = outside.path().join("key").display().to_string();
+    let said = results(
+        folder.path(),
+        vec![
+            ("read", json!({"path": "../key"})),
+            ("read", json!({"path": absolute})),
+            ("read", json!({"path": "link/key"})),
+            ("read", json!({"path": "a/../../key"})),
+            ("list", json!({"path": "link"})),
+            ("search", json!({"pattern": "secret"})),
+            ("write", json!({"path": "file", "text": "x"})),
+            ("write", json!({"path": "link/new", "text": "x"})),
+            ("write", json!({"path": "/tmp/interleaf-never", "text": "x"})),
+        ],
+    )
+    .await;
+    assert!(said.iter().all(|text| !text.contains("the secret")), "{said:?}");
+    for (n, text) in said.iter().enumerate().filter(|(n, _)| *n != 5) {
+        assert!(text.contains("is outside of the folder"), "{n}: {text}");
+    }
+    assert!(!outside.path().join("new").exists() && !Path::new("/tmp/interleaf-never").exists());
+}
+
+#[tokio::test]
+async fn hostile_files_are_bounded_and_told_as_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("large.txt"), "word ".repeat(10_000_000)).unwrap();
+    std::fs::write(folder.path().join("binary"), [0, 1, 2, 3]).unwrap();
+    let said = results(
+        folder.path(),
+        vec![
+            ("read", json!({"path": "large.txt"})),
+            ("read", json!({"path": "binary"})),
+            ("search", json!({"pattern": "(a{1000}){1000}"})),
+            ("run", json!({"command": "head -c 20000000 /dev/zero | tr '\\0' 'a'"})),
+        ],
+    )
+    .await;
+    assert!(said[0].len() < 200_000 && said[0].contains("left out here"), "{}", said[0].len());
+    assert!(said[0].contains("the file goes on: it has 50000000 bytes"));
+    assert!(said[1].contains("is no text"), "{}", said[1]);
+    assert!(said[2].len() < 2_000, "{}", said[2]);
+    assert!(said[3].len() < 100_000 && said[3].contains("left out here"), "{}", said[3].len());
+}
+
+#[tokio::test]
+async fn what_is_no_longer_shown_can_be_recalled_by_its_id_or_by_its_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = results(
+        folder.path(),
+        vec![
+            ("recall", json!({"words": "BLUE key"})),
+            ("recall", json!({"message": "m0"})),
+            ("recall", json!({"message": "nobody"})),
+            ("recall", json!({})),
+        ],
+    )
+    .await;
+    assert!(said[0].contains("Find the blue key."), "{}", said[0]);
+    assert!(said[1].contains("characters 0 to 18 of 18]\nFind the blue key."), "{}", said[1]);
+    assert!(said[2].contains("there is no message nobody"), "{}", said[2]);
+    assert!(said[3].contains("name a message"), "{}", said[3]);
+}
