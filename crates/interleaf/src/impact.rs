@@ -16,6 +16,7 @@ mod bodies;
 mod cause;
 mod cost;
 mod frame;
+mod head;
 mod join;
 mod place;
 mod spans;

@@ -53,7 +53,7 @@ pub(super) fn compare(
             (change.byte_before, change.byte) = (start + at, new_start + new_at);
             let head = old.body.bytes(0..change.byte_before);
             let mark = marks.and_then(|marks| marks.last_in(&head, head.len()));
-            change.mark = mark.map(|mark| mark.start as u64).filter(|_| !change.is_first);
+            change.mark = mark.map(|mark| mark.end as u64).filter(|_| !change.is_first);
         }
         return Found { first, seen: Seen::Frame(change) };
     }

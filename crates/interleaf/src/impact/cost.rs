@@ -5,8 +5,9 @@ use interleaf_model::Entry;
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
 
+use super::head::Head;
 use super::join::Joined;
-use super::place::{has_summary_at_head, n_head};
+use super::place::n_head;
 use super::stages::{Stage, Stages};
 use super::{Before, Cost, Now, Trace};
 use crate::cache_marks::Written;
@@ -18,11 +19,11 @@ const PER_THOUSAND: u64 = 250;
 const MOST_PER_THOUSAND: u64 = 100_000;
 
 /// How many tokens stand where in a request.
-pub(super) struct Measure {
+pub(super) struct Measure<'a> {
     pub(super) total: u64,
     /// The tokens of a thousand bytes, if nothing is counted.
     pub(super) per_thousand: Option<u64>,
-    head: (i64, u64),
+    head: Head<'a>,
     /// The bytes of the list of turns, without the mark.
     list: i64,
     /// Whether the head ends with a mark.
@@ -33,20 +34,14 @@ pub(super) struct Measure {
     counted: Option<(i64, u64)>,
 }
 
-impl Measure {
-    pub(super) fn of(now: &Now<'_>, body: &Pieces, before: Option<&Before>) -> Self {
+impl<'a> Measure<'a> {
+    pub(super) fn of(now: &'a Now<'a>, body: &'a Pieces, before: Option<&Before>) -> Self {
         let list = &now.body.outline.list;
         let marks = marks(now);
         let mark = marks.message.and_then(|at| mark(now, body, at));
         let list_len = (list.len() as u64 - mark.map_or(0, |(_, len)| len)) as i64;
-        let head_len = list.start as i64;
-        let counted = now.report.tokens.as_ref().filter(|_| now.ledger.is_some());
-        let (total, head, per_thousand) = match counted {
-            Some(tokens) => {
-                let at_head = has_summary_at_head(now.prompt.entries());
-                let summary = if at_head { tokens.summary } else { 0 };
-                (tokens.total(), tokens.tools + tokens.system + summary, None)
-            }
+        let (total, head, per_thousand) = match now.report.tokens.as_ref().zip(now.ledger) {
+            Some((tokens, ledger)) => (tokens.total(), Head::counted(now, body, ledger), None),
             None => {
                 let told = before.and_then(|before| {
                     let prompt = before.usage.map(|usage| usage.prompt).filter(|&n| n > 0)?;
@@ -55,13 +50,14 @@ impl Measure {
                 let kept = || before.and_then(|before| before.trace.per_thousand);
                 let rate = told.or_else(kept).unwrap_or(PER_THOUSAND).clamp(1, MOST_PER_THOUSAND);
                 let tokens = |bytes: u64| (bytes * rate).div_ceil(1000);
-                (tokens(body.len()), tokens(head_len as u64), Some(rate))
+                let head = Head::even(now, body, tokens(list.start as u64));
+                (tokens(body.len()), head, Some(rate))
             }
         };
         let mut measure = Self {
             total,
             per_thousand,
-            head: (head_len, head),
+            head,
             list: list_len,
             marks_head: marks.head,
             mark,
@@ -88,8 +84,7 @@ impl Measure {
 
     /// The tokens before a place in the head.
     pub(super) fn in_head(&self, at: i64) -> u64 {
-        let (len, tokens) = self.head;
-        tokens * (len + at).max(0) as u64 / len.max(1) as u64
+        self.head.before(self.head.len.saturating_add_signed(at))
     }
 
     /// The tokens before a message, and before a part of it. Where nothing is counted, its
@@ -110,8 +105,8 @@ impl Measure {
         if at < 0 {
             return self.in_head(at);
         }
-        let in_list = self.total - self.head.1.min(self.total);
-        self.head.1 + in_list * at as u64 / self.list.max(1) as u64
+        let in_list = self.total - self.head.tokens.min(self.total);
+        self.head.tokens + in_list * at as u64 / self.list.max(1) as u64
     }
 
     /// The tokens before the place `at`, of this request or of an earlier one. `known` are
@@ -122,7 +117,7 @@ impl Measure {
         }
         // There are few: to look at each is less work than to halve them.
         let n = known.iter().take_while(|(place, _)| *place <= at).count();
-        let (place, tokens) = n.checked_sub(1).map_or((0, self.head.1), |last| known[last]);
+        let (place, tokens) = n.checked_sub(1).map_or((0, self.head.tokens), |last| known[last]);
         let past = (at - place).max(0) as u64;
         match known.get(n) {
             Some((next, upto)) => {
@@ -136,7 +131,7 @@ impl Measure {
     /// Places of this request, and of those before it up to what they share, before which the
     /// tokens are known.
     fn known(&self, stages: &Stages, (shared, token): (i64, u64)) -> Vec<(i64, u64)> {
-        let ends = [(0, self.head.1), (shared, token), (self.list, self.total)];
+        let ends = [(0, self.head.tokens), (shared, token), (self.list, self.total)];
         // Of two figures for one place this request's is the truer one.
         let own = self.counted.iter().copied().chain(ends).filter(|(place, _)| *place >= 0);
         let mut known = Vec::with_capacity(16);
@@ -193,7 +188,7 @@ pub(super) fn of(
     now: &Now<'_>,
     trace: &mut Trace,
     (mut stages, joined): (Stages, Joined),
-    measure: &Measure,
+    measure: &Measure<'_>,
 ) -> Option<(u64, Cost)> {
     if let (Some(earlier), Some(mark)) = (joined.earlier, joined.head_mark) {
         stages.move_head_mark(earlier, mark);
@@ -207,7 +202,7 @@ pub(super) fn of(
         joined.earlier,
         Stage {
             at: now.at,
-            shared: joined.with_answer.unwrap_or(-measure.head.0),
+            shared: joined.with_answer.unwrap_or(-(measure.head.len as i64)),
             end,
             marks: head.into_iter().chain(marks).collect(),
             counted: measure.counted.into_iter().chain(ends).collect(),

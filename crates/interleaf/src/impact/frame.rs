@@ -45,7 +45,7 @@ pub(super) struct FrameChange {
     pub(super) byte: u64,
     /// The same in the body before.
     pub(super) byte_before: u64,
-    /// Where the head of the body before has its last mark, if all before that stays.
+    /// Where the last mark in the head of the body before ends, if all before that stays.
     pub(super) mark: Option<u64>,
     /// Whether nothing that the model sees comes before it, wherever the body has it.
     pub(super) is_first: bool,
@@ -105,6 +105,15 @@ pub(super) fn change(
         is_first: is_setting || has_late_tools,
     };
     Some((change, ranges))
+}
+
+/// The bytes of the head of a body that have its tools, and those that have its system text.
+pub(super) fn parts(body: &Pieces, list: &Range<u64>) -> Option<[Option<Range<u64>>; 2]> {
+    let frame = Frame::of(body, list)?;
+    Some([&TOOLS[..], &SYSTEM].map(|places| {
+        let ranges = places.iter().filter_map(|place| frame.range(place));
+        ranges.filter(|range| !range.is_empty()).min_by_key(|range| range.start)
+    }))
 }
 
 /// A body without its turns.

@@ -23,7 +23,7 @@ pub(super) struct Made<'a> {
     pub(super) now: &'a Now<'a>,
     pub(super) body: &'a Pieces,
     pub(super) turns: &'a Turns<'a>,
-    pub(super) measure: &'a Measure,
+    pub(super) measure: &'a Measure<'a>,
 }
 
 /// What a request goes on from.

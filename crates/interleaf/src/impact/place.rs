@@ -37,7 +37,7 @@ pub(super) fn of(
     (body, turns): (&Pieces, &Turns<'_>),
     list_before: u64,
     found: &Found,
-    measure: &Measure,
+    measure: &Measure<'_>,
 ) -> Option<Placed> {
     let start = now.body.outline.list.start;
     match &found.seen {

@@ -86,7 +86,12 @@ impl MadeBy {
 }
 
 impl Trace {
-    pub(super) fn of(now: &Now<'_>, body: &Pieces, turns: &Turns<'_>, measure: &Measure) -> Self {
+    pub(super) fn of(
+        now: &Now<'_>,
+        body: &Pieces,
+        turns: &Turns<'_>,
+        measure: &Measure<'_>,
+    ) -> Self {
         let list = super::bodies::list_of(now);
         Self {
             batch: now.conversation.current_batch(),

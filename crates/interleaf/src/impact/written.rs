@@ -93,7 +93,7 @@ fn closed_at(text: &[u8], bytes: &[u8], start: usize) -> Option<usize> {
 
 /// How many bytes a text takes in JSON. Sums of single bytes, without branches, are what a
 /// machine adds up many at a time.
-fn escaped_len(text: &[u8]) -> usize {
+pub(super) fn escaped_len(text: &[u8]) -> usize {
     // No byte takes more than five more, so that the sum of this many is a byte.
     const AT_ONCE: usize = 32;
     let more = |byte: u8| {

@@ -39,6 +39,7 @@ mod fence;
 mod forks;
 mod impact;
 mod impact_context;
+mod impact_counts;
 mod impact_marks;
 mod left_out;
 mod library_page;
