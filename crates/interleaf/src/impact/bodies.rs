@@ -9,8 +9,8 @@ use super::Now;
 use super::frame::{self, FrameChange};
 use crate::cache_marks::{LONGEST, Written};
 
-/// More steps than the marks that any API heeds take, in two bodies.
-const MOST_STEPS: usize = 64;
+/// More than the marks that any API heeds, in two bodies.
+const MOST_MARKS: usize = 64;
 
 /// Where two bodies differ.
 pub(super) struct Found {
@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub(super) first: Option<u64>,
     /// What differs first of what the model sees.
     pub(super) seen: Seen,
+    /// Where turns that both have stand at another place.
+    pub(super) moves: Vec<Move>,
 }
 
 /// Where two requests differ for the model.
@@ -32,6 +34,14 @@ pub(super) enum Seen {
         now: u64,
         appended: bool,
     },
+}
+
+/// After a place of the earlier list, marks not counted, all stands this many bytes later: lone
+/// texts are in lists in one of the two.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Move {
+    pub(super) after: i64,
+    pub(super) by: i64,
 }
 
 /// Compares a body with an earlier one, of which the list of turns is given.
@@ -49,13 +59,13 @@ pub(super) fn compare(
             let (start, new_start) = (range.start, new_range.start);
             let (old, new) =
                 (List { body: old, range, marks }, List { body, range: new_range, marks });
-            let (at, new_at) = part_ways(&old, &new, 0);
+            let Parting { at, new_at, .. } = part_ways(&old, &new, 0);
             (change.byte_before, change.byte) = (start + at, new_start + new_at);
             let head = old.body.bytes(0..change.byte_before);
             let mark = marks.and_then(|marks| marks.last_in(&head, head.len()));
             change.mark = mark.map(|mark| mark.end as u64).filter(|_| !change.is_first);
         }
-        return Found { first, seen: Seen::Frame(change) };
+        return Found { first, seen: Seen::Frame(change), moves: Vec::new() };
     }
     let old = List { body: old, range: old_list, marks };
     let new = List { body, range: list_of(now), marks };
@@ -63,7 +73,8 @@ pub(super) fn compare(
     let is_same = |list: &List<'_>, byte: u64| list.range.start <= byte && byte <= list.range.end;
     let first_in_list = first.filter(|&byte| is_same(&old, byte) && is_same(&new, byte));
     let known = first_in_list.filter(|_| old.range.start == new.range.start);
-    let (at, new_at) = part_ways(&old, &new, known.map_or(0, |byte| byte - new.range.start));
+    let known = known.map_or(0, |byte| byte - new.range.start);
+    let Parting { at, new_at, moves } = part_ways(&old, &new, known);
     let seen = match (at == old.len(), new_at == new.len()) {
         (true, true) => Seen::Nowhere,
         _ => {
@@ -73,7 +84,7 @@ pub(super) fn compare(
             Seen::List { before: at, now: new_at, appended }
         }
     };
-    Found { first, seen }
+    Found { first, seen, moves }
 }
 
 /// The bytes of the list of turns.
@@ -112,28 +123,51 @@ impl List<'_> {
     }
 }
 
-/// Where two lists of turns differ in more than marks for the cache and the form of a lone text.
+/// Where two lists of turns differ in more than marks for the cache and the form of a lone text,
+/// and where the places of one are others in the other.
+struct Parting {
+    at: u64,
+    new_at: u64,
+    moves: Vec<Move>,
+}
+
 /// Up to `known` they do not differ at all.
-fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
+fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> Parting {
     let (mut at, mut new_at) = (known, known);
     // Where a text begins that is in a list on one side and alone on the other, until its end.
     let mut began: Option<(Side, (u64, u64))> = None;
-    for _ in 0..MOST_STEPS {
+    let (mut moves, mut n_marks) = (Vec::new(), 0);
+    // The bytes of the marks that were passed, in each.
+    let (mut marked, mut new_marked) = (0, 0);
+    loop {
         let shared = old.body.shared_start(old.from(at), new.body, new.from(new_at));
         (at, new_at) = (at + shared, new_at + shared);
-        if let Some((back, len)) = mark_at(old, at) {
+        if n_marks < MOST_MARKS
+            && let Some((back, len)) = mark_at(old, at)
+        {
             (at, new_at) = (at - back + len, new_at - back);
-        } else if let Some((back, len)) = mark_at(new, new_at) {
+            (n_marks, marked) = (n_marks + 1, marked + len);
+            continue;
+        }
+        if n_marks < MOST_MARKS
+            && let Some((back, len)) = mark_at(new, new_at)
+        {
             (at, new_at) = (at - back, new_at - back + len);
-        } else if let Some((side, places)) = began.take() {
+            (n_marks, new_marked) = (n_marks + 1, new_marked + len);
+            continue;
+        }
+        let from = at;
+        if let Some((side, places)) = began.take() {
             let ended = match side {
                 Side::Old => end_of_lone(old, at).map(|(list, back)| (list, new_at - back)),
                 Side::New => end_of_lone(new, new_at).map(|(list, back)| (at - back, list)),
             };
             // Where the list goes on after the text, the two part there.
             let Some(ended) = ended else {
-                let len = text_len(old, places.0, at);
-                return len.map_or((at, new_at), |len| (places.0 + len, places.1 + len));
+                if let Some(len) = text_len(old, places.0, at) {
+                    (at, new_at) = (places.0 + len, places.1 + len);
+                }
+                break;
             };
             (at, new_at) = ended;
         } else if new.has(new_at, b"\"")
@@ -149,8 +183,12 @@ fn part_ways(old: &List<'_>, new: &List<'_>, known: u64) -> (u64, u64) {
         } else {
             break;
         }
+        let [place, new_place] =
+            [(at, marked), (new_at, new_marked)].map(|(at, n)| (at - n) as i64);
+        let after = (from.min(at) - marked) as i64;
+        moves.push(Move { after, by: new_place - place });
     }
-    (at, new_at)
+    Parting { at, new_at, moves }
 }
 
 /// Which of two lists.

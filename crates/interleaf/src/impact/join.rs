@@ -51,6 +51,21 @@ pub(super) fn compare(made: Made<'_>, old: (&Pieces, Range<u64>)) -> (Found, Opt
     (found, placed)
 }
 
+/// The same, if the bytes of the earlier one are at hand.
+fn compare_with(
+    made: Made<'_>,
+    stages: &Stages,
+    index: usize,
+    wanted: &mut Vec<SentAs>,
+) -> Option<(Found, Option<Placed>)> {
+    let Kept { sent, list, .. } = stages.get(index).request.as_ref()?;
+    let Some(body) = made.now.bodies.get(sent) else {
+        wanted.push(*sent);
+        return None;
+    };
+    Some(compare(made, (body.as_ref()?, list.0..list.1)))
+}
+
 impl Joined {
     /// Finds the request, given how this one and the one right before part. Where two requests
     /// part from it at one place, they may have more in common with each other: only there is
@@ -66,10 +81,15 @@ impl Joined {
         let newest = seen.next();
         let rest: Vec<usize> = seen.collect();
         let Some(newest) = newest else { return Self::default() };
-        let mut best = match is_other {
-            false => Some(Self::with(made, stages, newest, before)),
-            true => Self::against(made, stages, newest, wanted),
+        let compared = is_other.then(|| compare_with(made, stages, newest, wanted)).flatten();
+        let parted = match is_other {
+            false => Some(before),
+            true => compared.as_ref().map(|(found, placed)| (found, placed.as_ref())),
         };
+        let mut best = parted.map(|parted| {
+            stages.shift(&parted.0.moves);
+            Self::with(made, stages, newest, parted)
+        });
         let upto = best.as_ref().map_or(i64::MIN, |best| best.upto(made));
         for other in rest {
             let common = stages.common(newest, other);
@@ -77,7 +97,9 @@ impl Joined {
             if !may_share_more {
                 continue;
             }
-            let joined = Self::against(made, stages, other, wanted);
+            let parted = compare_with(made, stages, other, wanted);
+            let joined = parted
+                .map(|(found, placed)| Self::with(made, stages, other, (&found, placed.as_ref())));
             let more =
                 |joined: &Self| best.as_ref().is_none_or(|b| joined.upto(made) > b.upto(made));
             if let Some(joined) = joined.filter(more) {
@@ -97,22 +119,6 @@ impl Joined {
             Some(_) => self.shared.unwrap_or(made.measure.end()),
             None => i64::MIN,
         }
-    }
-
-    /// Against an earlier request, if its bytes are at hand.
-    fn against(
-        made: Made<'_>,
-        stages: &Stages,
-        index: usize,
-        wanted: &mut Vec<SentAs>,
-    ) -> Option<Self> {
-        let Kept { sent, list, .. } = stages.get(index).request.as_ref()?;
-        let Some(body) = made.now.bodies.get(sent) else {
-            wanted.push(*sent);
-            return None;
-        };
-        let (found, placed) = compare(made, (body.as_ref()?, list.0..list.1));
-        Some(Self::with(made, stages, index, (&found, placed.as_ref())))
     }
 
     fn with(

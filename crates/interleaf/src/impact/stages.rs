@@ -12,6 +12,7 @@ use interleaf_store::SessionId;
 use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 
+use super::bodies::Move;
 use super::{Before, Now};
 
 /// This many requests are remembered, the one that they are kept with among them.
@@ -135,6 +136,24 @@ impl Stages {
         for n in with {
             let marks = self.0[n].marks.iter().map(|&mark| if mark == 0 { to } else { mark });
             self.0[n].marks = marks.collect();
+        }
+    }
+
+    /// Tells the places of those that the cache of this request saw as they are in it, given what
+    /// moved since the newest of them.
+    pub(super) fn shift(&mut self, moves: &[Move]) {
+        if moves.is_empty() {
+            return;
+        }
+        let moved = |place: i64| {
+            let n = moves.partition_point(|it| it.after < place);
+            place + n.checked_sub(1).map_or(0, |last| moves[last].by)
+        };
+        for stage in self.0.iter_mut().filter(|stage| stage.cache.is_none()) {
+            (stage.shared, stage.end) = (moved(stage.shared), moved(stage.end));
+            stage.marks = stage.marks.iter().map(|&mark| moved(mark)).collect();
+            let counted = stage.counted.iter().map(|&(place, tokens)| (moved(place), tokens));
+            stage.counted = counted.collect();
         }
     }
 

@@ -1,9 +1,9 @@
 //! Marks for the cache, as the impact of a request tells of them.
 
-use interleaf::assemble::{Budget, Recipe, Summary};
+use interleaf::assemble::{Budget, PlacementRule, Recipe, Summary};
 use interleaf::cache::Rules;
 use interleaf::conversation::{Operation, Replace, Truncate};
-use interleaf::model::{Finish, Message, MessageId, Reply, Tool, Usage};
+use interleaf::model::{ContextKind, Finish, Message, MessageId, Reply, Tool, Usage};
 use interleaf::wire::{CacheMarks, Family};
 use interleaf::{BreakCause, Session, Target};
 use serde_json::json;
@@ -239,6 +239,69 @@ fn h2_what_an_estimate_has_learned_does_not_change_what_part_is_read() {
                 }
                 let near = parts[0].iter().zip(&parts[1]).all(|(a, b)| (a - b).abs() < 0.02);
                 assert!(near, "{family} at {times}: {parts:.3?}");
+            }
+        }
+    });
+}
+
+/// What each request of a session is expected to read, of which these have marks.
+async fn reads(family: Family, marks: &str) -> Vec<u64> {
+    let mut target = by_marks(family);
+    let mut session = Session::create(memory().await, "").await.unwrap();
+    let mut reads = Vec::new();
+    for (n, mark) in marks.chars().enumerate() {
+        target.options.cache = if mark == '+' { CacheMarks::On } else { CacheMarks::Off };
+        session.append(Message::user(&format!("{n} {}", words(40)))).await.unwrap();
+        let recipe = Recipe::new()
+            .with_system(words(150))
+            .with_rule(PlacementRule::Tail)
+            .with_context(ContextKind::Todo, format!("{n}. {}", words(5)))
+            .with_budget(Budget::of_window(1_000_000));
+        let impact = sent(&mut session, &recipe, &target).await.impact;
+        let read = impact.cost.unwrap().read;
+        assert!(impact.place.is_none_or(|place| read <= place.token), "{family} {marks} {n}");
+        reads.push(read);
+        session.append(Message::assistant("Yes.")).await.unwrap();
+    }
+    reads
+}
+
+#[test]
+fn h2_marks_that_are_switched_on_or_off_do_not_move_what_earlier_ones_have_written() {
+    block_on(async {
+        for family in MARKED {
+            let is_implicit = matches!(family, Family::OpenaiChat | Family::OpenaiResponses);
+            let always = reads(family, "++++++++++").await;
+            for marks in ["+++---+++", "++-+--+-+", "---+++---", "+--++----"] {
+                let mut left = 0;
+                for (n, read) in reads(family, marks).await.into_iter().enumerate() {
+                    let is_marked = marks[n..].starts_with('+');
+                    let looks = is_marked || is_implicit;
+                    assert_eq!(read, if looks { left } else { 0 }, "{family} {marks} {n}");
+                    // What is written at a mark is what the next one would read.
+                    left = if is_marked { always[n + 1] } else { left };
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn h2_marks_that_are_switched_on_late_change_nothing_in_a_long_session() {
+    block_on(async {
+        for family in MARKED {
+            let mut target = by_marks(family);
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            for _ in 0..80 {
+                session.append(Message::user(&words(1))).await.unwrap();
+                session.append(Message::assistant("Yes.")).await.unwrap();
+            }
+            session.append(Message::user("And now?")).await.unwrap();
+            for cache in [CacheMarks::Off, CacheMarks::On, CacheMarks::Off] {
+                target.options.cache = cache;
+                let impact = sent(&mut session, &Recipe::new(), &target).await.impact;
+                let causes = [BreakCause::First, BreakCause::Same];
+                assert!(causes.contains(&impact.cause), "{family} {cache:?}: {:?}", impact.cause);
             }
         }
     });
