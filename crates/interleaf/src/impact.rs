@@ -39,6 +39,7 @@ use smol_str::SmolStr;
 
 use crate::stored::StoredAt;
 use crate::{GoesOn, Target};
+use cost::Expected;
 pub(crate) use join::Bodies;
 use join::Made;
 use spans::Turns;
@@ -82,7 +83,8 @@ pub struct Impact {
     pub goes_on: Option<GoesOn>,
 }
 
-/// Tokens at the beginning of a request, by two counts.
+/// Tokens at the beginning of a request, by two counts: those of the request before and its answer,
+/// or as many of them as this one has too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 #[non_exhaustive]
@@ -91,6 +93,12 @@ pub struct Reported {
     pub counted: u64,
     /// By the API's.
     pub tokens: u64,
+    /// Those of the request before without its answer, by ours and by the API's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<(u64, u64)>,
+    /// Those up to its last mark, if the cache goes by marks, by ours and by the API's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<(u64, u64)>,
 }
 
 /// Where two requests begin to differ.
@@ -336,14 +344,13 @@ fn held_against(
     let has_answer = joined.1.with_answer > joined.1.shared;
     // What the API has reported is of the request before.
     let is_told = joined.1.earlier.is_some() && joined.1.earlier == joined.0.seen().next();
-    let (shared, cost) = cost::of(now, &mut trace, joined, &measure).unzip();
     let usage = before.and_then(|before| before.usage).filter(|usage| usage.prompt > 0);
-    let usage = usage.filter(|_| is_told && cause == BreakCause::Appended);
-    let reported = usage.zip(shared).map(|(usage, counted)| {
-        // Nothing was computed with the last token that the model made.
-        let answer = if has_answer { usage.completion.saturating_sub(1) } else { 0 };
-        Reported { counted, tokens: usage.prompt.saturating_add(answer) }
-    });
+    let usage = usage.filter(|_| is_told);
+    let expected = cost::of(now, &mut trace, joined, (&measure, usage));
+    let (known, cost) = expected.map(|Expected { known, cost }| (known, cost)).unzip();
+    let is_appended = cause == BreakCause::Appended;
+    let reported = usage.zip(known);
+    let reported = reported.and_then(|(usage, known)| known.told(usage, is_appended, has_answer));
     let (tokens, by_bytes) = (measure.total, measure.per_thousand.is_some());
     let (found, placed) = parted.unzip();
     let first = found.and_then(|found| found.first);

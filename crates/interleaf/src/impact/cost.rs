@@ -1,7 +1,7 @@
 //! What a request takes from the vendor's cache.
 
 use interleaf_cache::{Step, last_used};
-use interleaf_model::Entry;
+use interleaf_model::{Entry, Usage};
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
 
@@ -9,6 +9,7 @@ use super::head::Head;
 use super::join::Joined;
 use super::place::n_head;
 use super::stages::{Stage, Stages};
+use super::verdict::Known;
 use super::{Before, Cost, Now, Trace};
 use crate::cache_marks::Written;
 
@@ -182,14 +183,20 @@ fn mark(now: &Now<'_>, body: &Pieces, at: usize) -> Option<(u64, u64)> {
     Some((begin, mark.len() as u64))
 }
 
-/// What the vendor's cache should make of a request, and the tokens that it shares with the
-/// one that it goes on from. The trace learns what the cache may hold after it.
+/// What the vendor's cache should make of a request.
+pub(super) struct Expected {
+    pub(super) cost: Cost,
+    pub(super) known: Known,
+}
+
+/// What the vendor's cache should make of a request, given what the API has told of the one that
+/// it goes on from. The trace learns what the cache may hold after it.
 pub(super) fn of(
     now: &Now<'_>,
     trace: &mut Trace,
     (mut stages, joined): (Stages, Joined),
-    measure: &Measure<'_>,
-) -> Option<(u64, Cost)> {
+    (measure, told): (&Measure<'_>, Option<Usage>),
+) -> Option<Expected> {
     if let (Some(earlier), Some(mark)) = (joined.earlier, joined.head_mark) {
         stages.move_head_mark(earlier, mark);
     }
@@ -216,8 +223,14 @@ pub(super) fn of(
     let marks = stages.marks(tokens);
     let steps = stages.steps(tokens, &marks);
     trace.stages = stages;
-    let rules = now.target.rules()?;
+    let mut rules = now.target.rules()?;
     let [before @ .., this] = steps.as_slice() else { return None };
+    if let (Some(last), Some(usage)) = (before.last(), told) {
+        // The API goes by its own count.
+        let part = u128::from(rules.minimum) * u128::from(last.tokens);
+        let minimum = part.div_ceil(u128::from(usage.prompt.max(1)));
+        rules.minimum = u64::try_from(minimum).unwrap_or(u64::MAX);
+    }
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
     let unbroken = Step { after: None, shared: whole.min(this.tokens), ..*this };
     let [used, mut unbroken_used] = last_used(&rules, before, [this, &unbroken]);
@@ -229,5 +242,6 @@ pub(super) fn of(
         [unbroken_used] = last_used(&rules, &[last], [&unbroken]);
     }
     let has_marks = !this.marks.is_empty();
-    Some((this.shared, Cost::new(&rules, used, unbroken_used, has_marks)))
+    let known = Known::of(&rules, before.last(), this);
+    Some(Expected { cost: Cost::new(&rules, used, unbroken_used, has_marks), known })
 }

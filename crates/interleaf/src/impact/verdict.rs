@@ -1,9 +1,10 @@
 //! What an API reports of its cache, against what was to be expected.
 
+use interleaf_cache::{Match, Rules, Step};
 use interleaf_model::Usage;
 use serde::{Deserialize, Serialize};
 
-use super::{Cost, Impact};
+use super::{Cost, Impact, Reported};
 
 /// Our count of tokens and the API's may be this many percent apart.
 const PERCENT: u64 = 2;
@@ -35,10 +36,16 @@ impl Impact {
     /// has counted the same beginning before, they are exact.
     pub fn predicted(&self, usage: Usage) -> Option<u64> {
         let Cost { read, step, .. } = *self.cost.as_ref()?;
-        let known = self.reported.map_or((0, 0), |known| (known.counted, known.tokens));
-        let whole = (self.tokens, usage.prompt);
+        let known =
+            self.reported.map(|told| [told.mark, told.prompt, Some((told.counted, told.tokens))]);
+        let known = known.into_iter().flatten().flatten();
         // What lies between two places of which both counts are known is taken to be even.
-        let (from, upto) = if read <= known.0 { ((0, 0), known) } else { (known, whole) };
+        let (mut from, mut upto) = ((0, 0), (0, 0));
+        for place in known.chain([(self.tokens, usage.prompt)]) {
+            if read > upto.0 || upto.0 == 0 {
+                (from, upto) = (upto, place);
+            }
+        }
         let part = u128::from(read - from.0) * u128::from(upto.1.saturating_sub(from.1));
         let of = u128::from(upto.0.saturating_sub(from.0).max(1));
         let part = (part + of / 2) / of;
@@ -71,6 +78,49 @@ impl Impact {
             _ if self.cause.breaks() && is_dearer => Verdict::OurMiss,
             _ => Verdict::AsPredicted,
         })
+    }
+}
+
+/// Places of the request before that this one has too and that the API tells the tokens of, in our
+/// count.
+pub(super) struct Known {
+    /// What the two have in common, with the answer.
+    shared: u64,
+    /// Where the request before ends.
+    end: Option<u64>,
+    /// Its last mark.
+    mark: Option<u64>,
+}
+
+impl Known {
+    pub(super) fn of(rules: &Rules, before: Option<&Step<'_>>, this: &Step<'_>) -> Self {
+        let is_shared = |place: &u64| *place <= this.shared;
+        let by_marks = matches!(rules.matches, Match::Marks { implicit: false, .. });
+        let mark = before.filter(|_| by_marks).and_then(|before| before.last_mark(rules));
+        let end = before.map(|before| before.tokens);
+        Self { shared: this.shared, end: end.filter(is_shared), mark: mark.filter(is_shared) }
+    }
+
+    /// With what the API told of the request before, if all of that or its mark is there.
+    pub(super) fn told(
+        self,
+        usage: Usage,
+        is_appended: bool,
+        has_answer: bool,
+    ) -> Option<Reported> {
+        // Whatever of it was read, it is there up to its last mark.
+        let marked = usage.cache_read.saturating_add(usage.cache_write);
+        let mark = self.mark.filter(|_| marked > 0 && marked <= usage.prompt);
+        let mark = mark.map(|counted| (counted, marked));
+        if !is_appended {
+            let (counted, tokens) = mark?;
+            return Some(Reported { counted, tokens, prompt: None, mark: None });
+        }
+        // Nothing was computed with the last token that the model made.
+        let answer = if has_answer { usage.completion.saturating_sub(1) } else { 0 };
+        let tokens = usage.prompt.saturating_add(answer);
+        let prompt = self.end.map(|counted| (counted, usage.prompt));
+        Some(Reported { counted: self.shared, tokens, prompt, mark })
     }
 }
 

@@ -1,13 +1,13 @@
 //! How many tokens stand where in a request, as its impact tells.
 
-use interleaf::assemble::{Budget, Recipe, Summary};
-use interleaf::model::{Message, MessageId, Tool};
-use interleaf::wire::{CacheMarks, Family};
+use interleaf::assemble::{Budget, PlacementRule, Recipe, Summary};
+use interleaf::model::{ContextKind, Finish, Message, MessageId, Reply, Tool, Usage};
+use interleaf::wire::{CacheMarks, Family, Vendor};
 use interleaf::{BreakCause, Session};
 use serde_json::json;
 
 use crate::impact::{sent, target};
-use crate::{block_on, memory};
+use crate::{block_on, memory, target_of};
 
 fn words(n: usize) -> String {
     "A clock is mended by its spring. ".repeat(n)
@@ -50,6 +50,71 @@ fn h2_what_stands_before_a_summary_at_the_head_is_counted_apart_from_it() {
                 let token = request.impact.place.unwrap().token;
                 assert_eq!(token, tools + tokens.system, "{family} {cache:?} {tokens:?}");
             }
+        }
+    });
+}
+
+/// Answers a request as an API does that counts this many tokens up to its end, and these up to
+/// its last mark.
+async fn answer(session: &mut Session, prompt: u64, marked: u64) -> Usage {
+    let mut reply = Reply::new(Message::assistant(&words(3)), Finish::Stop);
+    let usage = Usage { prompt, completion: 40, cache_write: marked, ..Usage::default() };
+    reply.usage = Some(usage);
+    session.take(reply).await.unwrap();
+    usage
+}
+
+#[test]
+fn h2_a_read_that_ends_where_the_api_has_counted_is_predicted_as_it_counted() {
+    block_on(async {
+        for (vendor, model) in [("openai", "gpt-5.6"), ("anthropic", "claude-sonnet-4-5")] {
+            for rule in [PlacementRule::Delta(100), PlacementRule::Tail] {
+                let mut target = target_of(Vendor::named(vendor).unwrap(), model);
+                target.options.cache = CacheMarks::On;
+                let mut session = Session::create(memory().await, "").await.unwrap();
+                let mut last: Option<Usage> = None;
+                for n in 0..5_u64 {
+                    session.append(Message::user(&format!("{n} {}", figures(20)))).await.unwrap();
+                    let recipe = Recipe::new()
+                        .with_system(words(300))
+                        .with_rule(rule.clone())
+                        .with_context(ContextKind::Todo, format!("{n}. {}", words(2)))
+                        .with_budget(Budget::of_window(1_000_000));
+                    let impact = sent(&mut session, &recipe, &target).await.impact;
+                    let cost = impact.cost.as_ref().unwrap();
+                    // Its count is another at each place.
+                    let prompt = impact.tokens * 9 / 8 + n * n;
+                    let marked = (cost.read + cost.written) * 10 / 9;
+                    let is_end = vendor == "openai";
+                    let usage = Usage { prompt, ..Usage::default() };
+                    if let Some(last) = last.filter(|_| !is_end || rule != PlacementRule::Tail) {
+                        let told = if is_end { last.prompt } else { last.cache_write };
+                        assert_eq!(impact.predicted(usage), Some(told), "{model} {rule} {n}");
+                    }
+                    last = Some(answer(&mut session, prompt, marked).await);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn h2_the_least_that_a_cache_keeps_is_of_the_tokens_that_the_api_counts() {
+    block_on(async {
+        for (times, is_kept) in [(0.9, false), (1.1, true)] {
+            let target = target_of(Vendor::named("google").unwrap(), "gemini-2.5-pro");
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let recipe = Recipe::new().with_budget(Budget::of_window(1_000_000));
+            // By our count it is a little more than 2,048 tokens, or a little less.
+            let n = if is_kept { 185 } else { 210 };
+            session.append(Message::user(&words(n))).await.unwrap();
+            let first = sent(&mut session, &recipe, &target).await.impact.tokens;
+            let prompt = (first as f64 * times) as u64;
+            assert!((first >= 2_048) != (prompt >= 2_048), "{first} {prompt}");
+            answer(&mut session, prompt, 0).await;
+            session.append(Message::user("And now?")).await.unwrap();
+            let cost = sent(&mut session, &recipe, &target).await.impact.cost.unwrap();
+            assert_eq!(cost.read > 0, is_kept, "{prompt} {cost:?}");
         }
     });
 }
