@@ -54,7 +54,7 @@ pub struct KeepAlive {
     pub every: u64,
     /// In how many seconds the next one is due.
     pub due_in: u64,
-    /// What each costs: the prefix is read.
+    /// What each costs: the prefix is read, and what comes after it is computed.
     pub cost: f64,
     /// What the next request saves if the prefix is still there.
     pub saving: f64,
@@ -74,34 +74,49 @@ pub struct KeepAlive {
 impl Warmth {
     /// How warm a prefix of this many tokens is, which was last used this many seconds ago.
     pub fn of(rules: &Rules, tokens: u64, idle: u64) -> Self {
+        Self::of_prompt(rules, (tokens, tokens), idle)
+    }
+
+    /// The same of a prompt, given the tokens of its prefix that the cache was given, and all of
+    /// them. A small request has them all.
+    ///
+    /// ```
+    /// use interleaf_cache::{Rules, Warmth};
+    ///
+    /// let rules = Rules::named("anthropic").unwrap();
+    /// let warmth = Warmth::of_prompt(&rules, (20_000, 20_500), 60);
+    /// assert_eq!((warmth.warm, warmth.keep_alive.unwrap().cost), (2_000.0, 2_500.0));
+    /// ```
+    pub fn of_prompt(rules: &Rules, (tokens, prompt): (u64, u64), idle: u64) -> Self {
         let step = rules.matches.step();
         let tokens = if tokens < rules.minimum { 0 } else { tokens - tokens % step };
         let (warm, cold) = (tokens as f64 * rules.prices.read, tokens as f64 * rules.prices.write);
+        let cost = warm + prompt.saturating_sub(tokens) as f64;
         let is_kept = rules.lifetime.is_none_or(|lifetime| idle <= lifetime) && tokens > 0;
         let left = rules.lifetime.map(|lifetime| lifetime.saturating_sub(idle));
         let renewed = rules.lifetime.filter(|_| is_kept && rules.renewal == Renewal::OnRead);
-        let keep_alive = renewed.map(|lifetime| KeepAlive::of(lifetime, idle, (warm, cold)));
+        let saving = (cold - warm).max(0.0);
+        let keep_alive = renewed.map(|lifetime| KeepAlive::of(lifetime, idle, (cost, saving)));
         Self { tokens, idle, lifetime: rules.lifetime, left, warm, cold, keep_alive }
     }
 }
 
 impl KeepAlive {
-    fn of(lifetime: u64, idle: u64, (warm, cold): (f64, f64)) -> Self {
+    fn of(lifetime: u64, idle: u64, (cost, saving): (f64, f64)) -> Self {
         let every = (lifetime - lifetime / MARGIN).max(1);
-        let saving = (cold - warm).max(0.0);
         // One more would cost as much as a cold start, or more. A quotient that is whole may come
         // out a little higher.
         let most =
-            (warm > 0.0).then(|| ((saving / warm - ROUNDING).ceil() as u64).saturating_sub(1));
+            (cost > 0.0).then(|| ((saving / cost - ROUNDING).ceil() as u64).saturating_sub(1));
         Self {
             every,
             due_in: every.saturating_sub(idle),
-            cost: warm,
+            cost,
             saving,
             most,
             from: lifetime,
             until: most.map(|most| (most + 1).saturating_mul(every)),
-            chance: if saving > 0.0 { (warm / saving).min(1.0) } else { 1.0 },
+            chance: if saving > 0.0 { (cost / saving).min(1.0) } else { 1.0 },
         }
     }
 

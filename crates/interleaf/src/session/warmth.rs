@@ -62,27 +62,29 @@ impl Session {
         let is_same = request.vendor == target.vendor.name.as_str()
             && request.model == target.options.model.as_str();
         let Some(rules) = target.rules().filter(|_| is_same) else { return Ok(None) };
-        let Some(tokens) = cached(&request, &rules) else { return Ok(None) };
+        let Some(sent) = cached(&request, &rules) else { return Ok(None) };
         let passed = now.as_microseconds().saturating_sub(request.at.as_microseconds());
         let idle = u64::try_from(passed / 1_000_000).unwrap_or(0);
-        let warmth = Warmth::of(&rules, tokens, idle);
+        let warmth = Warmth::of_prompt(&rules, sent, idle);
         let rules = SmolStr::new(&rules.name);
         Ok(Some(SessionWarmth { request: request.no, at: request.at, rules, warmth }))
     }
 }
 
-/// The tokens that a request left in the cache: by what the API says, else by what was to be
-/// expected.
-fn cached(request: &SentRequest, rules: &Rules) -> Option<u64> {
-    let by_marks = matches!(rules.matches, Match::Marks { .. });
+/// The tokens that a request left in the cache, and all that it had: by what the API says, else by
+/// what was to be expected.
+fn cached(request: &SentRequest, rules: &Rules) -> Option<(u64, u64)> {
     let told = request.usage.filter(|usage| usage.prompt > 0);
-    if let Some(usage) = told {
-        let marked = usage.cache_read.saturating_add(usage.cache_write);
-        return Some(if by_marks { marked } else { usage.prompt });
-    }
-    let impact = Told::by(request).impact?;
-    let marked = || impact.cost.as_ref().map_or(0, |cost| cost.read + cost.written);
-    Some(if by_marks { marked() } else { impact.tokens })
+    let (marked, prompt) = match told {
+        Some(usage) => (usage.cache_read.saturating_add(usage.cache_write), usage.prompt),
+        None => {
+            let impact = Told::by(request).impact?;
+            let marked = impact.cost.as_ref().map_or(0, |cost| cost.read + cost.written);
+            (marked, impact.tokens)
+        }
+    };
+    let by_marks = matches!(rules.matches, Match::Marks { .. });
+    Some((if by_marks { marked } else { prompt }, prompt))
 }
 
 impl fmt::Display for SessionWarmth {
