@@ -11,7 +11,7 @@ mod pay_back;
 mod words;
 
 use interleaf_assemble::{Finding, Tokens};
-use interleaf_cache::{Rules, Step, last_used};
+use interleaf_cache::{Match, Rules, Step, last_used};
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -92,6 +92,9 @@ impl Side {
 pub(crate) struct Sample {
     pub(crate) shared: u64,
     pub(crate) tokens: u64,
+    /// Up to where a cache that goes by marks had the one before, and up to where it has this
+    /// one, if that is known.
+    pub(crate) marks: Option<(u64, u64)>,
     /// The tokens of its answer, if it is known.
     pub(crate) answer: Option<u64>,
 }
@@ -110,10 +113,13 @@ impl Caching {
         let scaled = |tokens: u64| (tokens as f64 * self.scale) as u64;
         let (shared, tokens) = (scaled(sample.shared.min(sample.tokens)), scaled(sample.tokens));
         let Some(rules) = &self.rules else { return tokens as f64 };
+        let by_marks = matches!(rules.matches, Match::Marks { .. });
+        let marks = sample.marks.filter(|_| by_marks);
+        let (kept, own) = marks.map_or((shared, tokens), |(kept, own)| (scaled(kept), scaled(own)));
         let n_marks = usize::from(self.marked);
-        let (at_shared, at_end) = (&[shared][..n_marks], &[tokens][..n_marks]);
-        let before = Step { tokens: shared, marks: at_shared, ..Step::default() };
-        let this = Step { at: 1, shared, tokens, marks: at_end, ..Step::default() };
+        let (at_kept, at_own) = (&[kept][..n_marks], &[own][..n_marks]);
+        let before = Step { tokens: kept, marks: at_kept, ..Step::default() };
+        let this = Step { at: 1, shared: kept, tokens, marks: at_own, ..Step::default() };
         let [used] = last_used(rules, &[before], [&this]);
         rules.prices.cost(used)
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use interleaf_assemble::{Agent, Budget, OpenBlock, Recipe, Step, Tokens};
+use interleaf_cache::{Match, Rules};
 use interleaf_model::AgentName;
 use interleaf_wire::{CacheMarks, Family, Vendor};
 use smol_str::SmolStr;
@@ -10,7 +11,7 @@ use smol_str::SmolStr;
 use super::Session;
 use super::told::Told;
 use crate::switch::{Caching, Fit, Losses, PayBack, Sample, Side, Switch};
-use crate::{BreakCause, Error, ErrorKind, Impact, Next, Request, Target};
+use crate::{BreakCause, Cost, Error, ErrorKind, Impact, Next, Request, Target};
 
 /// How many requests further ones are taken to be like, the next one among them.
 const SAMPLES: usize = 8;
@@ -213,7 +214,7 @@ impl Session {
         if samples.is_empty() {
             // Nothing is known yet: a request is then taken to repeat all of this one.
             let tokens = next.tokens;
-            samples.push(Sample { shared: tokens, tokens, answer: None });
+            samples.push(Sample { shared: tokens, tokens, marks: None, answer: None });
         }
         samples.drain(..samples.len().saturating_sub(SAMPLES));
         Ok(samples)
@@ -238,5 +239,13 @@ fn sample(impact: &Impact, answer: Option<u64>) -> Option<Sample> {
         BreakCause::Setting { .. } => 0,
         _ => impact.place.as_ref().map_or(tokens, |place| place.token),
     };
-    Some(Sample { shared, tokens, answer })
+    Some(Sample { shared, tokens, marks: impact.cost.as_ref().and_then(marks), answer })
+}
+
+/// Up to where a cache that goes by marks had the request before, and has this one. A request that
+/// came too late found nothing, and does not tell.
+fn marks(cost: &Cost) -> Option<(u64, u64)> {
+    let rules = Rules::named(&cost.rules)?;
+    let by_marks = matches!(rules.matches, Match::Marks { .. });
+    (by_marks && cost.read > 0).then_some((cost.read, cost.read + cost.written))
 }

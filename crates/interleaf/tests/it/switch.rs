@@ -1,6 +1,6 @@
 //! What another model changes, what it costs, and when the change pays back.
 
-use interleaf::assemble::{Budget, OpenBlock, Recipe};
+use interleaf::assemble::{Budget, OpenBlock, PlacementRule, Recipe};
 use interleaf::model::{ContextKind, Finish, Message, Reply, Usage, notation};
 use interleaf::wire::{AdjustmentKind, CacheMarks};
 use interleaf::{Price, Session, Switch, Target, now};
@@ -124,6 +124,37 @@ fn h9_the_current_model_must_be_known() {
         let from = target("openai", "gpt-5");
         let switch = session.switch(&recipe(), &to, Some(&from)).await.unwrap();
         assert_eq!(switch.pay_back.samples, 1);
+    });
+}
+
+#[test]
+fn h9_what_a_request_costs_at_the_current_model_goes_by_where_its_marks_were() {
+    block_on(async {
+        for (vendor, model) in [("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-5.6")] {
+            let mut from = target(vendor, model);
+            from.options.cache = CacheMarks::On;
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let (text, mut paid) = ("A clock is mended by its spring. ", Vec::new());
+            for n in 0..4 {
+                session.append(Message::user(&text.repeat(30))).await.unwrap();
+                let recipe = Recipe::new()
+                    .with_system(text.repeat(200))
+                    .with_rule(PlacementRule::Tail)
+                    .with_context(ContextKind::Todo, format!("{n}. {}", text.repeat(30)));
+                if n == 3 {
+                    let to = target("openai", "gpt-5");
+                    let switch = session.switch(&recipe, &to, Some(&from)).await.unwrap();
+                    paid.push(switch.from.price());
+                    let mean = paid[1..].iter().sum::<f64>() / 3.0;
+                    let each = switch.pay_back.each_now;
+                    assert!((each - mean).abs() < 2.0, "{model}: {each} and not {mean}, {paid:?}");
+                    break;
+                }
+                let sent = session.record(&recipe, &from).await.unwrap().request().unwrap();
+                paid.push(sent.impact.cost.unwrap().price);
+                session.append(Message::assistant("Yes.")).await.unwrap();
+            }
+        }
     });
 }
 
