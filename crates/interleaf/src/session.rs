@@ -42,6 +42,7 @@ mod terms;
 mod todo;
 mod told;
 mod trail;
+mod unseen;
 mod warmth;
 mod write;
 
@@ -226,6 +227,7 @@ impl Session {
         }
         if new > known {
             self.look_again();
+            self.lanes_mut().for_each(Lane::look_again);
         }
         self.head = head;
         Ok(new - known)

@@ -107,6 +107,20 @@ impl<'a> IntoIterator for &'a Attempts {
 }
 
 impl Attempt {
+    /// One that begins now.
+    pub(crate) fn new((vendor, model): (&str, &str), because: Because) -> Self {
+        Self {
+            vendor: vendor.into(),
+            model: model.into(),
+            began: interleaf::now().ok(),
+            took: Duration::ZERO,
+            waited: Duration::ZERO,
+            because,
+            failure: None,
+            impact: None,
+        }
+    }
+
     pub(crate) fn failed_with(&mut self, failed: &Failed) {
         let status = failed.status.map(|status| format!("HTTP {status}: ")).unwrap_or_default();
         self.failure = Some((failed.kind, format!("{status}{}", failed.text)));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use interleaf::Target;
 use interleaf::model::{Reply, Secret};
 use interleaf::wire::{Auth, Decoder, Http};
 
@@ -45,21 +46,37 @@ impl Inner {
         total: Option<Deadline>,
     ) -> Result<Begun, Missed> {
         let miss = |failed| Missed { failed, key: None };
-        let vendor = &call.target.vendor;
-        let key = match &call.target.key {
-            Some(key) => Some(key.clone()),
-            None => {
-                let key = self.keys.key(vendor);
-                let asked = Deadline::wait_for(total, "the key did not come", key).await;
-                asked.and_then(|key| key).map_err(miss)?
-            }
-        };
+        let key = self.key(&call.target, total).await.map_err(miss)?;
         let decoder = self.hiding(call, key.as_ref());
         let begun = self.sent(call, key.as_ref(), &decoder, streams, total).await;
         begun.map_err(|mut failed| {
             failed.hide(&decoder);
             Missed { failed, key }
         })
+    }
+
+    /// The key for a target, if there is one.
+    async fn key(
+        &self,
+        target: &Target,
+        total: Option<Deadline>,
+    ) -> Result<Option<Secret>, Failed> {
+        if let Some(key) = &target.key {
+            return Ok(Some(key.clone()));
+        }
+        let key = self.keys.key(&target.vendor);
+        Deadline::wait_for(total, "the key did not come", key).await?
+    }
+
+    /// Refuses a target that nothing can be sent to: there is no key, or no address.
+    pub(crate) async fn check(
+        &self,
+        target: &Target,
+        total: Option<Deadline>,
+    ) -> Result<(), Failed> {
+        self.check_proxy(&target.vendor.base_url)?;
+        let key = self.key(target, total).await?;
+        self.http(target, key.as_ref()).map(drop)
     }
 
     /// What reads the answer, and knows all that is secret in the request.
@@ -79,11 +96,12 @@ impl Inner {
         streams: bool,
         total: Option<Deadline>,
     ) -> Result<Begun, Failed> {
-        let http = self.http(call, key)?;
+        let http = self.http(&call.target, key)?;
         let head = self.head(call, &http, total).await?;
         let Head { status, headers, mut incoming } = head;
         if !(200..300).contains(&status) {
-            return Err(refused(decoder, status, &headers, &mut incoming).await);
+            let failed = refused(decoder, status, &headers, &mut incoming).await;
+            return Err(Failed { is_refused: REFUSALS.contains(&status), ..failed });
         }
         if let Some(how) = compression(&headers) {
             return Err(Failed::new(ErrorKind::Unreadable, how));
@@ -114,12 +132,12 @@ impl Inner {
     }
 
     /// Where the call goes, with which headers.
-    fn http(&self, call: &Call, key: Option<&Secret>) -> Result<Http, Failed> {
-        let mut vendor = suited(&call.target.vendor, key);
+    fn http(&self, target: &Target, key: Option<&Secret>) -> Result<Http, Failed> {
+        let mut vendor = suited(&target.vendor, key);
         if vendor.auth == Auth::AwsV4 && vendor.base_url.is_empty() {
             vendor = vendor.base_url(aws::address()?);
         }
-        vendor.http(&call.target.options, key).map_err(|e| {
+        vendor.http(&target.options, key).map_err(|e| {
             let is_keyless = key.is_none() && e.message().contains("key");
             let kind = if is_keyless { ErrorKind::Key } else { ErrorKind::Request };
             Failed::new(kind, e.to_string())
@@ -127,7 +145,7 @@ impl Inner {
     }
 
     /// Refuses an address that is reached by a proxy which cannot be used.
-    pub(crate) fn check_proxy(&self, url: &str) -> Result<(), Failed> {
+    fn check_proxy(&self, url: &str) -> Result<(), Failed> {
         let checked = self.proxies.as_ref().map_or(Ok(()), |proxies| proxies.check(url));
         checked.map_err(|why| Failed::new(ErrorKind::Request, why))
     }
@@ -169,6 +187,9 @@ impl Inner {
         Ok(Head { status, headers, incoming })
     }
 }
+
+/// The statuses with which an API answers before a model is asked.
+const REFUSALS: [u16; 10] = [400, 401, 402, 403, 404, 405, 413, 415, 422, 429];
 
 /// How much of the body of an error is read, and how long that may take.
 const MOST_OF_ERROR: usize = 256 * 1024;

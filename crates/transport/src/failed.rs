@@ -14,6 +14,8 @@ pub(crate) struct Failed {
     /// A sentence without a key in it.
     pub(crate) text: String,
     pub(crate) status: Option<u16>,
+    /// Whether the status itself says that nothing was computed.
+    pub(crate) is_refused: bool,
     pub(crate) api: Option<Box<ApiError>>,
     /// What came of the answer before, if somebody waited for all of it.
     pub(crate) partial: Option<Box<Reply>>,
@@ -21,7 +23,7 @@ pub(crate) struct Failed {
 
 impl Failed {
     pub(crate) fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into(), status: None, api: None, partial: None }
+        Self { kind, text: text.into(), status: None, is_refused: false, api: None, partial: None }
     }
 
     pub(crate) fn timeout(limit: Limit, waited: Duration) -> Self {
@@ -89,6 +91,21 @@ impl Failed {
     /// address of a redirect.
     pub(crate) fn hide(&mut self, decoder: &Decoder) {
         self.text = decoder.hidden(&self.text);
+    }
+
+    /// Whether no model saw the request: it did not go out, or was refused before.
+    pub(crate) fn is_unseen(&self) -> bool {
+        match self.kind {
+            ErrorKind::Connect | ErrorKind::Redirect | ErrorKind::Key | ErrorKind::Request => true,
+            ErrorKind::Timeout(limit) => limit == Limit::Connect,
+            ErrorKind::Api(_)
+            | ErrorKind::Cut
+            | ErrorKind::Unreadable
+            | ErrorKind::TooLarge
+            | ErrorKind::Waiting
+            | ErrorKind::Session
+            | ErrorKind::NotKept => self.is_refused,
+        }
     }
 
     /// Whether the same request may succeed in another try.

@@ -5,6 +5,7 @@
 //! | an answer comes whole | the message, its usage and its finish, in one commit |
 //! | a stream breaks off, or is cancelled | the text and the whole calls that came, marked as cut |
 //! | it breaks off before anything was said | the request, and its usage if that was told |
+//! | it is not sent, or refused by its status | the request, as one that no model saw |
 //! | the call is dropped | the request, of unknown usage |
 //! | the target gives way to the next | a request for each, and one answer |
 
@@ -179,7 +180,7 @@ impl Transport {
     ) -> Result<Asked, Error> {
         let is_fall_back = because == Because::FallBack;
         loop {
-            course.check(target)?;
+            course.check(target, because).await?;
             // On the heap: what makes a request is large, and stands deep in what sends it.
             let recorded = Box::pin(record(session, recipe, target, &course.attempts));
             let request = course.in_time(target, recorded).await??;
@@ -187,6 +188,10 @@ impl Transport {
             let begun = course.run(&call, because).await;
             if is_fall_back && because == Because::FallBack {
                 course.note_impact(&request.impact);
+            }
+            if let (Err(_), true, Some(number)) = (&begun, course.is_unseen, request.number) {
+                // Why there is no answer says more than why that cannot be noted.
+                let _ = session.note_unseen(number).await;
             }
             match begun {
                 Ok(begun) => {

@@ -31,6 +31,8 @@ pub(crate) struct Course {
     /// Whether pieces are handed on while they come.
     pub(crate) streams: bool,
     pub(crate) attempts: Attempts,
+    /// Whether no model saw the last call, in none of its tries, if it failed.
+    pub(crate) is_unseen: bool,
 }
 
 impl Course {
@@ -41,7 +43,8 @@ impl Course {
     /// A call that must be done by then.
     pub(crate) fn until(total: Option<Deadline>, transport: &Transport, streams: bool) -> Self {
         let (began, attempts) = (Instant::now(), Attempts::default());
-        Self { transport: transport.clone(), began, total, streams, attempts }
+        let transport = transport.clone();
+        Self { transport, began, total, streams, attempts, is_unseen: true }
     }
 
     /// Tries calls, one after the other, until an answer begins.
@@ -63,12 +66,17 @@ impl Course {
     }
 
     /// Refuses what would not be sent anyway, before it is made and noted.
-    pub(crate) fn check(&self, target: &Target) -> Result<(), Error> {
-        let Target { vendor, options, .. } = target;
+    pub(crate) async fn check(&mut self, target: &Target, because: Because) -> Result<(), Error> {
+        let name = (target.vendor.name.as_str(), target.options.model.as_str());
         let in_time = Deadline::check(self.total);
-        let checked = in_time.and_then(|()| self.transport.0.check_proxy(&vendor.base_url));
-        let name = (vendor.name.as_str(), options.model.as_str());
-        checked.map_err(|failed| Error::of(failed, name, self.attempts.clone()))
+        in_time.map_err(|failed| Error::of(failed, name, self.attempts.clone()))?;
+        let mut attempt = Attempt::new(name, because);
+        let began = Instant::now();
+        let Err(failed) = self.transport.0.check(target, self.total).await else { return Ok(()) };
+        attempt.took = began.elapsed();
+        attempt.failed_with(&failed);
+        self.attempts.push(attempt);
+        Err(Error::of(failed, name, self.attempts.clone()))
     }
 
     /// Waits for a request that is made and noted, for as long as the call may take: another
@@ -88,24 +96,16 @@ impl Course {
     /// Tries a call until an answer begins.
     pub(crate) async fn run(&mut self, call: &Call, because: Because) -> Result<Begun, Error> {
         let inner = &*self.transport.0;
+        self.is_unseen = true;
         // What is too late already is not sent: making the request takes time too.
         Deadline::check(self.total).map_err(|failed| self.failed(failed, call))?;
         let (mut because, mut waited, mut n_retries, mut is_new_key) =
             (because, Duration::ZERO, 0, false);
         loop {
-            let (clock, began) = (interleaf::now().ok(), Instant::now());
+            let mut attempt = Attempt { waited, ..Attempt::new(call.name(), because) };
+            let began = Instant::now();
             let begun = inner.once(call, self.streams, self.total).await;
-            let (vendor, model) = call.name();
-            let mut attempt = Attempt {
-                vendor: vendor.into(),
-                model: model.into(),
-                began: clock,
-                took: began.elapsed(),
-                waited,
-                because,
-                failure: None,
-                impact: None,
-            };
+            attempt.took = began.elapsed();
             let Missed { failed, key } = match begun {
                 Ok(begun) => {
                     self.attempts.push(attempt);
@@ -115,6 +115,7 @@ impl Course {
             };
             attempt.failed_with(&failed);
             self.attempts.push(attempt);
+            self.is_unseen &= failed.is_unseen();
             let is_refused = failed.kind == ErrorKind::Api(ApiErrorKind::Authentication);
             if let (true, false, Some(key), None) = (is_refused, is_new_key, &key, &call.target.key)
                 && inner.keys.forget(&call.target.vendor, key).await

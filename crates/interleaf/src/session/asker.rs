@@ -61,7 +61,9 @@ impl Session {
     async fn unanswered(&self) -> Result<Option<SentRequest>, Error> {
         let answered = self.answered();
         let requests = self.requests(Page::newest(PAGE)).await?;
-        Ok(requests.into_iter().rfind(|request| !answered.contains(&request.no)))
+        let is_open =
+            |it: &SentRequest| !answered.contains(&it.no) && !self.is_unseen(self.id(), it);
+        Ok(requests.into_iter().rfind(is_open))
     }
 
     /// The newest request of an agent that no message answers: its last one, however many

@@ -39,6 +39,9 @@ pub struct ExplainedRequest {
     /// What the API says of its cache, against what was to be expected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Whether no model saw it: it was not sent, or was refused before anything was computed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
 }
 
 /// What stands where two requests part.
@@ -75,7 +78,8 @@ impl Session {
                 let by = self.beginner(&request).await?.flatten();
                 let is_asked = agent.is_none_or(|agent| agent.name() == by.as_ref());
                 if found.len() < n && is_asked {
-                    found.push(explained(request, by));
+                    let unseen = self.is_unseen(self.id(), &request);
+                    found.push(explained(request, by, unseen));
                 }
             }
         }
@@ -113,10 +117,11 @@ impl Session {
     }
 }
 
-fn explained(request: SentRequest, agent: Option<AgentName>) -> ExplainedRequest {
+fn explained(request: SentRequest, agent: Option<AgentName>, unseen: bool) -> ExplainedRequest {
     let impact = Told::by(&request).impact;
     let SentRequest { no: number, at, vendor, model, usage, .. } = request;
+    let usage = usage.filter(|_| !unseen);
     let told = impact.as_ref().zip(usage);
     let verdict = told.and_then(|(impact, usage)| impact.verdict(usage));
-    ExplainedRequest { number, agent, at, vendor, model, impact, usage, verdict }
+    ExplainedRequest { number, agent, at, vendor, model, impact, usage, verdict, unseen }
 }

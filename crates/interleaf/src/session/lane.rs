@@ -296,6 +296,18 @@ impl Lane {
         let is_it = |before: &&mut Before| before.number == number && before.session.is_none();
         if let Some(before) = self.before.as_mut().filter(is_it) {
             before.usage = Some(usage);
+            if usage == Usage::default() {
+                // If no model saw it, the next one is held against another.
+                self.last = Went::default();
+            }
+        }
+    }
+
+    /// Has the last request read again, if what became of it is not known here: another node
+    /// may have noted it.
+    pub(super) fn look_again(&mut self) {
+        if self.before.as_ref().is_some_and(|before| before.usage.is_none()) {
+            self.last = Went::default();
         }
     }
 }

@@ -53,7 +53,9 @@ impl Session {
         let mut conversation = self.conversation.clone();
         let mut events = vec![];
         if no + 1 == self.head.next_request {
-            events.push(conversation.note_usage(usage, None).map_err(Error::conversation)?);
+            let (agent, _) = self.asker(Some(no)).await?;
+            let noted = conversation.note_usage(usage, agent.as_ref());
+            events.push(noted.map_err(Error::conversation)?);
         }
         let mut commit = self.commit_of(&events)?;
         commit.usage = Some(RequestUsage { no, usage });
@@ -145,6 +147,9 @@ impl Session {
         session: SessionId,
         request: SentRequest,
     ) -> Result<Option<Before>, Error> {
+        let Some((session, request)) = self.seen_from(session, request).await? else {
+            return Ok(None);
+        };
         let Told { trace: Some(trace), stored, .. } = Told::by(&request) else { return Ok(None) };
         let is_last = session == self.id() && request.no + 1 == self.head.next_request;
         let known = self.last_body.as_ref().filter(|_| is_last);

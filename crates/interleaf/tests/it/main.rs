@@ -21,6 +21,7 @@
 //! - `session`: a session is its events
 //! - `switch`: what another model changes, and when it pays back
 //! - `tool_order`: tools stay in the order in which they were first sent
+//! - `unseen`: a request that was not sent, or was refused, filled no cache
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -58,6 +59,7 @@ mod session;
 mod switch;
 mod text_tools;
 mod tool_order;
+mod unseen;
 mod warm;
 
 use std::collections::BTreeSet;

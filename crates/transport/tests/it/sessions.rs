@@ -7,10 +7,10 @@ use interleaf::model::{Message, PartRef, Reply, ToolCall};
 use interleaf::store::Page;
 use interleaf::wire::{Decoder, Family, NameMap, lint};
 use interleaf::{Next, Session, Target, store};
-use interleaf_transport::{Because, Call, ErrorKind, Limit, Timeouts, Transport};
+use interleaf_transport::{Because, Call, ErrorKind, Limit, Retries, Timeouts, Transport};
 use serde_json::json;
 
-use crate::families::{FAMILIES, recorded, saying, target, transport};
+use crate::families::{FAMILIES, builder, recorded, saying, target, transport};
 use crate::server::{Act, Server};
 
 pub(crate) async fn session() -> Session {
@@ -374,4 +374,33 @@ async fn live_row_7_thinking_whose_signature_is_refused_is_left_out_and_the_requ
     let error = transport().ask(&mut session, &recipe, &target).await.unwrap_err();
     assert_eq!(error.attempts().len(), 2, "{error}");
     assert_goes_on(&mut session, &target).await;
+}
+
+#[tokio::test]
+async fn a_request_that_was_not_sent_or_was_refused_is_one_that_no_model_saw() {
+    let family = Family::OpenaiChat;
+    let refused = || Act::json(400, r#"{"error":{"message":"not so"}}"#);
+    let broken = || Act::json(500, r#"{"error":{"message":"the model broke"}}"#);
+    let server =
+        Server::start([refused(), broken(), Act::stream(&saying(family, "yes"), 64)]).await;
+    let (recipe, mut session) = (Recipe::new(), session().await);
+    let transport = builder().retries(Retries::none()).build().unwrap();
+    let mut unset = target(family, &server);
+    unset.key = None;
+    unset.vendor = unset.vendor.key_variable("INTERLEAF_NO_SUCH_KEY");
+    let error = transport.ask(&mut session, &recipe, &unset).await.unwrap_err();
+    assert_eq!((error.kind(), error.attempts().len()), (ErrorKind::Key, 1));
+    assert_eq!(session.head().next_request, 0, "nothing is recorded without a key");
+
+    let mut nowhere = target(family, &server);
+    nowhere.vendor = nowhere.vendor.base_url("http://127.0.0.1:9/v1");
+    transport.ask(&mut session, &recipe, &nowhere).await.unwrap_err();
+    let target = target(family, &server);
+    transport.ask(&mut session, &recipe, &target).await.unwrap_err();
+    transport.ask(&mut session, &recipe, &target).await.unwrap_err();
+    let answer = transport.ask(&mut session, &recipe, &target).await.unwrap();
+    let unseen = session.explain(None, None, 9).await.unwrap();
+    let unseen: Vec<bool> = unseen.iter().map(|request| request.unseen).collect();
+    assert_eq!(unseen, [true, true, false, false], "a model may have seen what broke");
+    assert_eq!(answer.impact.unwrap().against, Some(2));
 }

@@ -15,6 +15,9 @@ use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::open::{GIVE, OpenSession};
 use crate::output::{Output, say};
 
+/// What is said of a request that no model saw.
+const UNSEEN: &str = "it was not sent, or was refused";
+
 /// This many requests are listed.
 const LISTED: usize = 10;
 
@@ -144,12 +147,13 @@ fn row(request: &ExplainedRequest) -> String {
     let impact = request.impact.as_ref();
     let (usage, no) = (request.usage, request.number);
     let tokens = usage.map(|usage| usage.prompt).or_else(|| impact.map(|impact| impact.tokens));
-    let predicted = impact.and_then(|impact| match usage {
+    let predicted = impact.filter(|_| !request.unseen).and_then(|impact| match usage {
         Some(usage) => impact.predicted(usage),
         None => impact.cost.as_ref().map(|cost| cost.read),
     });
     let read = usage.map(|usage| usage.cache_read);
     let cause = impact.map_or_else(|| "not noted".to_owned(), |impact| impact.cause.to_string());
+    let cause = if request.unseen { UNSEEN.to_owned() } else { cause };
     let agent = request.agent.as_ref().map_or_else(String::new, |name| format!("{name}: "));
     let [tokens, predicted, read] = [tokens, predicted, read].map(number);
     format!("{no:>4}  {tokens:>8}  {predicted:>9}  {read:>8}  {agent}{cause}")
@@ -158,6 +162,9 @@ fn row(request: &ExplainedRequest) -> String {
 fn details(request: &ExplainedRequest, parting: Option<&Parting>) -> String {
     let Some(impact) = &request.impact else { return String::new() };
     let mut out = impact_text(impact);
+    if request.unseen {
+        let _ = writeln!(out, "  answer     none: {UNSEEN}");
+    }
     if let Some(Parting { shared, before, now, .. }) = parting {
         let _ = writeln!(out, "  after      …{}", escaped(shared));
         let _ = writeln!(out, "  before     {}…", escaped(before));
