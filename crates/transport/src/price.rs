@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use interleaf::cache::{self, Rules};
 use interleaf::model::Spent;
 use smol_str::SmolStr;
 
@@ -30,8 +31,9 @@ const DIGITS: usize = 6;
 
 /// What a million tokens cost, by kind. Reasoning costs what output does.
 ///
-/// It is read as `INPUT/OUTPUT` or `INPUT/READ/WRITE/OUTPUT`; what is not
-/// said of the cache costs what input does, and a write for an hour what any write does.
+/// It is read as `INPUT/OUTPUT` or `INPUT/READ/WRITE/OUTPUT`. What is not said of the cache
+/// follows from the rules of the vendor's cache, or is what input costs if none are known; a
+/// write for an hour costs what any write does.
 ///
 /// ```
 /// use interleaf::model::{Spent, Usage};
@@ -55,6 +57,8 @@ pub struct Rates {
     pub write_hour: Amount,
     /// Tokens that the model made.
     pub output: Amount,
+    /// Whether nothing was said of the cache.
+    leaves_cache: bool,
 }
 
 /// The rates of a model, by the beginning of its name.
@@ -105,7 +109,12 @@ impl Prices {
     /// The rates of a model, if they are known.
     pub(crate) fn of(&self, vendor: &str, model: &str) -> Option<Rates> {
         let own = self.0.iter().find(|(v, m, _)| v == vendor && is_model(m, model));
-        own.map(|(_, _, rates)| *rates).or_else(|| listed(vendor, model))
+        let rules = || Rules::of_model(vendor, model);
+        let own = own.map(|(_, _, rates)| match rates.leaves_cache {
+            true => rules().map_or(*rates, |rules| rates.by(&rules)),
+            false => *rates,
+        });
+        own.or_else(|| listed(vendor, model))
     }
 }
 
@@ -120,6 +129,7 @@ fn listed(vendor: &str, model: &str) -> Option<Rates> {
         write: write?,
         write_hour: write_hour?,
         output: output?,
+        leaves_cache: false,
     })
 }
 
@@ -136,6 +146,13 @@ fn is_model(name: &str, model: &str) -> bool {
 }
 
 impl Rates {
+    /// With what a cache charges for each token of input.
+    fn by(self, rules: &Rules) -> Self {
+        let cache::Prices { read, write } = rules.prices;
+        let [read, write] = [read, write].map(|factor| self.input.times(factor));
+        Self { read, write, write_hour: write, ..self }
+    }
+
     /// What these tokens cost.
     pub fn price(&self, spent: &Spent) -> Amount {
         let parts = [
@@ -159,6 +176,15 @@ impl std::ops::Add for Amount {
 
     fn add(self, other: Self) -> Self {
         Self { pico: self.pico.saturating_add(other.pico) }
+    }
+}
+
+impl Amount {
+    /// So much of it, to a millionth.
+    fn times(self, factor: f64) -> Self {
+        const MILLION: u128 = 1_000_000;
+        let millionths = (factor * MILLION as f64).round() as u128;
+        Self { pico: self.pico.saturating_mul(millionths) / MILLION }
     }
 }
 
@@ -200,12 +226,14 @@ impl FromStr for Rates {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let amounts: Result<Vec<Amount>, String> = text.split('/').map(str::parse).collect();
-        let (input, read, write, output) = match *amounts?.as_slice() {
+        let amounts = amounts?;
+        let (input, read, write, output) = match *amounts.as_slice() {
             [input, output] => (input, input, input, output),
             [input, read, write, output] => (input, read, write, output),
             _ => return Err("prices are written INPUT/OUTPUT or INPUT/READ/WRITE/OUTPUT".into()),
         };
-        Ok(Self { input, read, write, write_hour: write, output })
+        let leaves_cache = amounts.len() == 2;
+        Ok(Self { input, read, write, write_hour: write, output, leaves_cache })
     }
 }
 
@@ -253,6 +281,21 @@ mod tests {
         let input = |model| prices.of("anthropic", model).unwrap().input.to_string();
         assert_eq!((input("claude-haiku-4-5").as_str(), input("other").as_str()), ("7", "1"));
         assert!(prices.of("mistral", "mistral-large-latest").is_none());
+    }
+
+    #[test]
+    fn rates_that_say_nothing_of_the_cache_leave_it_to_the_caches_rules() {
+        let usage =
+            Usage { prompt: 3_000, cache_read: 1_000, cache_write: 1_000, ..Usage::default() };
+        let price = |vendor: &str, rates: &str| {
+            let mut prices = Prices::default();
+            prices.put(vendor.into(), "".into(), rates.parse().unwrap());
+            prices.of(vendor, "claude-sonnet-4-5").unwrap().price(&usage.into()).to_string()
+        };
+        // 1000 × 3 + 1000 × 0.3 + 1000 × 3.75, for a million.
+        assert_eq!(price("anthropic", "3/15"), "0.00705");
+        assert_eq!(price("anthropic", "3/3/3/15"), "0.009", "what is said counts");
+        assert_eq!(price("someone", "3/15"), "0.009", "nothing is known of the cache");
     }
 
     #[test]
