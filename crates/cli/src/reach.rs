@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::ValueHint::FilePath;
 use clap::builder::NonEmptyStringValueParser;
-use interleaf::Target;
 use interleaf::model::{Finish, Reply, Spent};
 use interleaf::wire::{ApiErrorKind, Vendor};
+use interleaf::{BreakCause, Target};
 use interleaf_transport::{
     Amount, Answer, Error, ErrorKind, KeySource, Limit, Rates, Retries, Timeouts, Transport,
     address_variable, by_environment,
@@ -54,7 +54,7 @@ pub(crate) struct ReachArguments {
     #[arg(long, value_name = "N", help_heading = REACH)]
     retries: Option<u32>,
     /// What a million tokens cost: INPUT/OUTPUT, or with the cache INPUT/READ/WRITE/OUTPUT
-    /// [default: the list price, where it is known]
+    /// [default: the list price, where it is known; of the cache, what its rules say]
     #[arg(long, value_name = "PRICES", help_heading = REACH)]
     price: Option<Rates>,
     #[arg(skip = Instant::now())]
@@ -122,6 +122,13 @@ impl ReachArguments {
         }
         let goes_on = answer.impact.as_ref().and_then(|impact| impact.goes_on.as_ref());
         lines.extend(goes_on.map(|goes_on| format!("stored: {goes_on}")));
+        if answer.impact.as_ref().is_some_and(|impact| impact.cause == BreakCause::Marks) {
+            lines.push(
+                "note: the last request had marks for the cache, and this one has none, so that \
+                 nothing is read or kept (--cache sets them)"
+                    .to_owned(),
+            );
+        }
         // Some servers never send the end mark; if the usage came, nothing is missing.
         if let (Some(how), None) = (&answer.ended_early, &answer.spent) {
             lines.push(format!("note: {how}; the answer is whole, its usage may be missing"));

@@ -175,12 +175,19 @@ pub enum BreakCause {
         /// What became of it.
         change: ContextChange,
     },
-    /// A message is shown shorter than before, or no longer so.
+    /// The cache keeps nothing without marks: the request before had them, and this one has none.
+    Marks,
+    /// A message is shown shorter than before, or not at all.
     Shortened {
         /// Which message.
         message: MessageId,
         /// Why.
         why: SmolStr,
+    },
+    /// A message is shown again, or in full: there is room for it.
+    Restored {
+        /// Which message.
+        message: MessageId,
     },
     /// The history was mended there, or no longer is.
     Repaired {
@@ -351,6 +358,11 @@ fn held_against(
     let is_appended = cause == BreakCause::Appended;
     let reported = usage.zip(known);
     let reported = reported.and_then(|(usage, known)| known.told(usage, is_appended, has_answer));
+    let had_marks = before.is_some_and(|before| before.trace.is_marked());
+    let is_unmarked = had_marks && cost.as_ref().is_some_and(|cost| cost.unmarked);
+    let is_other = matches!(cause, BreakCause::Vendor { .. } | BreakCause::Model { .. });
+    // Whatever else differs, nothing is read for that.
+    let cause = if is_unmarked && !is_other { BreakCause::Marks } else { cause };
     let (tokens, by_bytes) = (measure.total, measure.per_thousand.is_some());
     let (found, placed) = parted.unzip();
     let first = found.and_then(|found| found.first);
@@ -386,7 +398,8 @@ impl Place {
 }
 
 impl BreakCause {
-    /// Whether something that was sent before does not stand at the beginning any more.
+    /// Whether something that was sent before does not stand at the beginning any more, or is
+    /// not looked for there.
     pub fn breaks(&self) -> bool {
         !matches!(self, Self::First | Self::Same | Self::Appended)
     }

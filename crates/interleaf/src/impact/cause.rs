@@ -1,9 +1,10 @@
 //! Why two requests differ where they do.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use interleaf_assemble::{Cause, ElementForm, Finding, FindingKind, Rebase};
-use interleaf_model::{Carried, ContextKind, Entry, MessageId, Provenance};
+use interleaf_model::{Carried, ContextKind, Entry, MessageId, Provenance, Role};
 use serde_json::Value;
 use smol_str::{SmolStr, ToSmolStr};
 
@@ -102,7 +103,7 @@ fn in_list(
     old: Option<&MadeBy>,
     entry: Option<&Entry>,
 ) -> BreakCause {
-    if let Some(cause) = rebased(now, before) {
+    if let Some(cause) = rebased(now, before, entry) {
         return cause;
     }
     let new = entry.and_then(MadeBy::of);
@@ -141,8 +142,16 @@ fn in_list(
         }
         (_, Some(MadeBy::Fitting(id) | MadeBy::Repair(id)))
         | (Some(MadeBy::Fitting(id) | MadeBy::Repair(id)), None) => {
-            let made = matches!(old, Some(MadeBy::Repair(_)));
-            mended(now, id, made)
+            let is_gone = new.is_none();
+            let is_notice =
+                || matches!(new, Some(MadeBy::Fitting(_))) && now.conversation.find(id).is_none();
+            match (old, fitted(now, before, entry)) {
+                (Some(MadeBy::Repair(_)), _) => mended(now, id, true),
+                // A notice stands for the messages that are left out.
+                (_, Some(cause)) if is_gone || is_notice() => cause,
+                _ if is_gone && !is_found(now, id) => BreakCause::Restored { message: id.clone() },
+                _ => mended(now, id, false),
+            }
         }
         (None, None) => as_said(now, before, entry),
     }
@@ -150,11 +159,11 @@ fn in_list(
 
 /// Why all of the context is shown anew, if what it stood after is gone: then whatever differs
 /// first follows from that.
-fn rebased(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
+fn rebased(now: &Now<'_>, before: &Before, entry: Option<&Entry>) -> Option<BreakCause> {
     match now.report.elements.as_ref()?.rebased? {
         Rebase::PlaceGone if is_operated(now, before) => Some(operated(now, before)),
-        Rebase::PlaceGone => newly_left_out(now, before),
-        Rebase::LeftOut => newly_left_out(now, before).or_else(|| {
+        Rebase::PlaceGone => fitted(now, before, entry),
+        Rebase::LeftOut => fitted(now, before, entry).or_else(|| {
             let mut findings = now.report.findings().map(|(_, finding)| finding);
             findings.find(|finding| gives_way(finding.cause)).map(shortened)
         }),
@@ -172,11 +181,33 @@ fn shortened(finding: &Finding) -> BreakCause {
     BreakCause::Shortened { message, why }
 }
 
-/// The messages that the window has no room for, if they are not those of the request before.
-fn newly_left_out(now: &Now<'_>, before: &Before) -> Option<BreakCause> {
-    let is_new = before.trace.left_out != n_left_out(now);
-    let (_, finding) = now.report.findings().find(|(_, finding)| is_left_out(finding))?;
-    is_new.then(|| shortened(finding))
+/// What became of the messages that the window has no room for, if they are more or fewer than
+/// in the request before. `entry` is the message where the two differ.
+fn fitted(now: &Now<'_>, before: &Before, entry: Option<&Entry>) -> Option<BreakCause> {
+    let (had, n) = (before.trace.left_out, n_left_out(now));
+    let left_out = now.report.findings().map(|(_, finding)| finding).find(|it| is_left_out(it));
+    // The oldest are left out first, so that the first ones are those of both requests.
+    let said = || now.conversation.visible().filter(|message| message.role() != Role::System);
+    let first = left_out.map(|finding| &finding.message);
+    let nth = |n: usize| {
+        let mut from = said().skip_while(|message| first.is_some_and(|id| *id != message.id));
+        from.nth(n).map(|message| message.id.clone())
+    };
+    match n.cmp(&had) {
+        Ordering::Equal => None,
+        Ordering::Less => {
+            let is_said = |entry: &&Entry| entry.provenance == Provenance::Original;
+            let there = entry.filter(is_said).map(|entry| entry.message.id.clone());
+            Some(BreakCause::Restored { message: there.or_else(|| nth(n))? })
+        }
+        Ordering::Greater => {
+            let finding = left_out?;
+            let new = nth(had).filter(|_| n == finding.count);
+            let last = finding.through.as_ref().unwrap_or(&finding.message);
+            let message = new.unwrap_or_else(|| last.clone());
+            Some(BreakCause::Shortened { message, why: finding.cause.to_smolstr() })
+        }
+    }
 }
 
 /// Whether the context is sent in another carrier than before.
@@ -215,15 +246,15 @@ fn has_source(now: &Now<'_>, source: &SmolStr) -> bool {
     now.prompt.entries().iter().any(has_it)
 }
 
+/// Whether the report tells of a message.
+fn is_found(now: &Now<'_>, message: &MessageId) -> bool {
+    now.report.findings().any(|(_, finding)| finding.messages().any(|m| m == message))
+}
+
 /// A message that assembly altered or made, now or before.
 fn mended(now: &Now<'_>, message: &MessageId, was_made: bool) -> BreakCause {
     let found = now.report.findings().find(|(_, finding)| finding.messages().any(|m| m == message));
-    let left_out = || now.report.findings().find(|(_, finding)| is_left_out(finding));
-    // A notice stands for the messages that are left out.
-    let message = match (found, left_out()) {
-        (None, Some((_, finding))) if !was_made => finding.message.clone(),
-        _ => message.clone(),
-    };
+    let message = message.clone();
     let cause = found.map(|(_, finding)| finding.cause);
     match cause {
         cause if !was_made && cause.is_none_or(gives_way) => {
@@ -264,7 +295,7 @@ fn is_left_out(finding: &Finding) -> bool {
 
 /// What stands there is as it was said, and was so before.
 fn as_said(now: &Now<'_>, before: &Before, entry: Option<&Entry>) -> BreakCause {
-    if let Some(cause) = newly_left_out(now, before) {
+    if let Some(cause) = fitted(now, before, entry) {
         return cause;
     }
     let id = entry.map(|entry| entry.message.id.clone());

@@ -32,6 +32,10 @@ impl fmt::Display for BreakCause {
             Self::Setting { name } => write!(f, "the setting {name} changed"),
             Self::Summary => f.write_str("the summary was added, replaced or removed"),
             Self::Context { source, change } => write!(f, "context: {source} {change}"),
+            Self::Marks => f.write_str(
+                "marks for the cache: the request before had them, and this one has none",
+            ),
+            Self::Restored { message } => write!(f, "{message} is back: there is room for it"),
             Self::Shortened { message, why } => write!(f, "{message} gave way: {why}"),
             Self::Repaired { message, why } => {
                 write!(f, "the history is mended at {message}: {why}")

@@ -1,7 +1,7 @@
 //! Marks for the cache, as the impact of a request tells of them.
 
 use interleaf::assemble::{Budget, PlacementRule, Recipe, Summary};
-use interleaf::cache::Rules;
+use interleaf::cache::{Match, Rules};
 use interleaf::conversation::{Operation, Replace, Truncate};
 use interleaf::model::{ContextKind, Finish, Message, MessageId, Reply, Tool, Usage};
 use interleaf::wire::{CacheMarks, Family};
@@ -12,7 +12,7 @@ use crate::impact::{recipe, sent, target};
 use crate::{block_on, memory};
 
 #[test]
-fn h2_marks_that_are_switched_on_in_mid_session_change_nothing_for_the_model() {
+fn h2_marks_that_are_switched_on_in_mid_session_change_nothing_and_ones_switched_off_are_told() {
     block_on(async {
         for family in Family::ALL {
             let mut session = Session::create(memory().await, "").await.unwrap();
@@ -24,7 +24,12 @@ fn h2_marks_that_are_switched_on_in_mid_session_change_nothing_for_the_model() {
             assert_eq!(marked.impact.cause, BreakCause::Same, "{family:?}");
             target.options.cache = CacheMarks::Off;
             let unmarked = sent(&mut session, &recipe(), &target).await;
-            assert_eq!(unmarked.impact.cause, BreakCause::Same, "{family:?}");
+            let matches = target.rules().map(|rules| rules.matches);
+            let told = match matches {
+                Some(Match::Marks { implicit: false, .. }) => BreakCause::Marks,
+                _ => BreakCause::Same,
+            };
+            assert_eq!(unmarked.impact.cause, told, "{family:?}");
         }
     });
 }

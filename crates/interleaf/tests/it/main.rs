@@ -42,6 +42,7 @@ mod impact;
 mod impact_context;
 mod impact_counts;
 mod impact_marks;
+mod impact_window;
 mod left_out;
 mod library_page;
 mod made_calls;
