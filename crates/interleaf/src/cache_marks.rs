@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use interleaf_model::{
-    AssistantPart, Body, ContentPart, Extra, Json, Message, Opaque, Parts, SystemPart, ToolResult,
-    json_text,
+    AssistantPart, Body, ContentPart, Extra, Json, Message, Opaque, Parts, SystemPart, Tool,
+    ToolResult, json_text,
 };
 use interleaf_wire::Family;
 use memchr::memmem::{Finder, find};
@@ -168,6 +168,11 @@ fn unmarked<T: Marked>(parts: Parts<T>, was_marked: &mut bool) -> Option<Parts<T
         *was_marked |= part.extra().is_some_and(take);
     }
     Parts::new(rest).ok()
+}
+
+/// Takes the marks off a tool; whether there were any.
+pub(crate) fn unmark_tool(tool: &mut Tool) -> bool {
+    take(&mut tool.extra)
 }
 
 /// Takes the marks out of fields; whether there were any.

@@ -11,7 +11,7 @@ use interleaf_wire::{Error, Family, decode_request};
 
 use super::as_sent::{Piece, pieces};
 use super::stretches::{Stretch, stretches};
-use crate::cache_marks::{is_marked, unmark};
+use crate::cache_marks::{unmark, unmark_tool};
 
 /// What summaries of ours begin with.
 const SUMMARY: &str = "[Previous conversation summary] (";
@@ -73,7 +73,9 @@ impl Decoded {
             said: Vec::with_capacity(request.messages.len()),
             context: Vec::new(),
         };
-        if decoded.tools.iter().any(|tool| is_marked(&tool.extra)) {
+        // Marks come and go with the requests, and say nothing of the tools.
+        let marked = decoded.tools.iter_mut().filter_map(|tool| unmark_tool(tool).then_some(()));
+        if marked.count() > 0 {
             decoded.marks.push(0);
         }
         for message in request.messages {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interleaf::assemble::{ContextText, Recipe};
 use interleaf::model::{ContextKind, Json, Message, Tool, notation};
 use interleaf::replay::Turn;
-use interleaf::wire::{Family, Vendor};
+use interleaf::wire::{CacheMarks, Family, Vendor};
 use interleaf::{BreakCause, Session};
 
 use crate::{block_on, memory, target_of};
@@ -45,6 +45,27 @@ fn h9_the_system_text_and_the_tools_of_the_last_request_are_found_on_every_api()
                 let next = session.preview(&bare, &to).await.unwrap().request().unwrap();
                 assert_eq!(next.impact.cause, BreakCause::Same, "{family}");
             }
+        }
+    });
+}
+
+#[test]
+fn h9_marks_for_the_cache_are_no_part_of_the_tools_of_the_last_request() {
+    block_on(async {
+        for family in Family::ALL {
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user("What is here?")).await.unwrap();
+            let mut target = target_of(Vendor::of(family), "a-model");
+            let mut found = Vec::new();
+            for cache in [CacheMarks::Off, CacheMarks::On] {
+                target.options.cache = cache;
+                session.record(&full(), &target).await.unwrap();
+                found.push(session.left_out(&Recipe::new()).await.unwrap().unwrap().tools);
+            }
+            assert_eq!(found[0], found[1], "{family:?}");
+            let scripts = session.scripts(|| {}).await.unwrap();
+            let notes = scripts[0].notes.join("\n");
+            assert!(!notes.contains("the tools or their order changed"), "{family:?}: {notes}");
         }
     });
 }
