@@ -37,6 +37,8 @@ pub enum Refused {
     NoSystemInPlace,
     /// The target takes a system message in other places, not here.
     NoSystemHere,
+    /// Nothing is said before them: a system message there is the system text's.
+    NothingBefore,
 }
 
 /// What becomes of system messages that a conversation has after its beginning.
@@ -79,6 +81,9 @@ impl Refused {
                 "not system: the target takes system messages at the head only"
             }
             Self::NoSystemHere => "not system: the target takes no system message in this place",
+            Self::NothingBefore => {
+                "not system: nothing is said before it, where it would belong to the system text"
+            }
         }
     }
 }

@@ -147,6 +147,7 @@ fn forms(brief: &Brief<'_>, asked: &Carriers, run: &[Entry], around: Around) -> 
                     let after = if is_spoken_after { Some(Role::User) } else { around.after };
                     let why = match takes {
                         SystemInPlace::Nowhere => Refused::NoSystemInPlace,
+                        _ if around.before.is_none() => Refused::NothingBefore,
                         _ => Refused::NoSystemHere,
                     };
                     (!takes.takes(around.before, after)).then_some(why)

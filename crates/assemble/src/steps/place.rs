@@ -14,7 +14,9 @@ use crate::draft::{Draft, entry};
 use crate::fence::{self, Whole};
 use crate::finding::Findings;
 use crate::placement::block_texts;
-use crate::{Agent, Carrier, ContextText, Error, Layout, Placement, Rebase, Refused, Step};
+use crate::{
+    Agent, Carrier, ContextText, Error, Layout, Placement, PlacementRule, Rebase, Refused, Step,
+};
 
 pub(super) fn run(
     brief: &Brief<'_>,
@@ -38,7 +40,11 @@ pub(super) fn run(
     let position = layout.safe(spot.position).max(first);
     let anchor = spot.anchor.map(|anchor| layout.place(anchor));
     let anchor = anchor.and_then(|place| draft.entries.get(place));
-    let index = layout.place_after(position);
+    // A system text that stays in its place may stand before the question.
+    let index = match rule {
+        PlacementRule::Tail if layout.question() == Some(position) => layout.place(position),
+        _ => layout.place_after(position),
+    };
     let stays = brief.memory.stood(&layout, has_head).flatten() == Some(position);
     let (carrier, refused) = match brief.memory.previous.filter(|_| stays) {
         // Byte for byte as it was.

@@ -136,7 +136,8 @@ fn c16_texts_are_system_messages_where_the_target_takes_one_there() {
     // With nothing said before it, it would be taken for the system prompt.
     let mut first = scene("u go", PlacementRule::AfterSystem, Carrier::System);
     first.requires = Requirements::NONE;
-    assert_eq!(carried(&ready(&first).1), not_here);
+    let head = (Carrier::Message, Some(Refused::NothingBefore));
+    assert_eq!(carried(&ready(&first).1), head);
 }
 
 #[test]
@@ -239,6 +240,18 @@ fn d10_later_system_messages_stay_where_the_target_takes_one_and_are_text_where_
         > repair moved m4: it was not in its place after its call
         > system altered m3, m6, m8: the target takes no system message here: it stays in its place as a text",
     );
+}
+
+#[test]
+fn c6_at_the_tail_the_context_stands_right_before_the_question_and_after_a_system_message() {
+    let mut scene =
+        scene("u go\na Done.\ns Be kind.\nu and now?", PlacementRule::Tail, Carrier::Message);
+    scene.recipe.system_messages = SystemMessages::InPlace;
+    scene.requires = Requirements::NONE;
+    let (prompt, _) = ready(&scene);
+    let roles: Vec<Role> = prompt.entries().iter().map(|entry| entry.message.role()).collect();
+    let [user, system] = [Role::User, Role::System];
+    assert_eq!(roles, [user, Role::Assistant, system, user, user]);
 }
 
 /// Compares line by line, without regard to indentation and escapes.
