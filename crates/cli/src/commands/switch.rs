@@ -92,7 +92,12 @@ pub(crate) fn run(
         ));
     }
     let switch = opened.wait(session.switch(&recipe, &to, from.as_ref()));
-    let mut switch = switch.map_err(|e| Failure::session(&loaded.name, &e))?;
+    let is_known =
+        from.is_some() || session.conversation().newest_request(recipe.agent.name()).is_some();
+    let mut switch = switch.map_err(|e| {
+        let failure = Failure::session(&loaded.name, &e);
+        if is_known { failure } else { failure.hint("--from VENDOR/MODEL names it") }
+    })?;
     if let (Some(now), Some(new)) = (arguments.price_now, arguments.price) {
         switch.pay_back = switch.pay_back.priced(now, new);
     }

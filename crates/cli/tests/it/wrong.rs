@@ -110,7 +110,12 @@ fn a_slip_of_a_new_user_is_told_what_to_do_next() {
         (&["send"][..], 2, &["--user TEXT"][..]),
         (&["send", "What is 2+2?", "--vendor", "openai"], 2, &["no such file", "hint: --user"]),
         (&["send", "--user", "x"], 2, &["--vendor: name who is to be asked", "hint: such as"]),
-        (&["send", "--user", "x", "--vendor", "openai"], 2, &["--model: ", "asks for a model"]),
+        (&["send", "fixtures/orphan-result.json"], 2, &["hint: such as --vendor anthropic\n"]),
+        (
+            &["send", "--user", "x", "--vendor", "openai"],
+            2,
+            &["--model: ", "asks for a model", "hint: --model NAME names it"],
+        ),
         (&["send", "--user", "x", "--vendor", "claude"], 2, &["tip: use --vendor anthropic"]),
         (&["send", "--user", "x", "--vendor", "gemini"], 2, &["tip: use --vendor google"]),
         (&["send", "--user", "x", "--vendor", "antropic"], 2, &["'anthropic'"]),

@@ -1,6 +1,7 @@
 //! Who is asked.
 
 use interleaf::Target;
+use interleaf::wire::Vendor;
 
 use super::SendArguments;
 use crate::destination::Destination;
@@ -23,15 +24,31 @@ impl SendArguments {
             (Some(named), _) if is_whole => named,
             (Some(named), None) => named,
             (None, None) => {
-                let such = "such as --vendor anthropic --model claude-sonnet-4-5";
+                let such = self.such_vendor(destination, loaded);
                 return Err(Failure::new("--vendor", "name who is to be asked").hint(such));
             }
             (named, Some(session)) => self.as_before(named, (destination, loaded), session)?,
         };
         target.bound_thinking = self.assembly.binds_thinking();
         let checked = target.vendor.check_model(&target.options);
-        checked.map_err(|e| Failure::new("--model", e.to_string()))?;
+        checked.map_err(|e| {
+            let failure = Failure::new("--model", e.to_string());
+            match target.options.model.is_empty() {
+                true => failure.hint("--model NAME names it"),
+                false => failure,
+            }
+        })?;
         Ok(target)
+    }
+
+    /// Flags that name somebody who takes the file as it is.
+    fn such_vendor(&self, destination: &Destination<'_>, loaded: &Loaded) -> String {
+        let Some(family) = loaded.family else {
+            return "such as --vendor anthropic --model claude-sonnet-4-5".to_owned();
+        };
+        let target = destination.at(Vendor::of(family).clone(), loaded);
+        let model = if target.options.model.is_empty() { " --model NAME" } else { "" };
+        format!("such as --vendor {}{model}", target.vendor.name)
     }
 
     fn as_before(
