@@ -23,7 +23,7 @@
 //! follows.
 //!
 //! A request stands before the event that says that it began; a record before the first
-//! event that came after it.
+//! event that came after it. `seq` says which event that is; what stands elsewhere is refused.
 //!
 //! ```
 //! use interleaf::model::Message;

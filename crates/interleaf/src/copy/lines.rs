@@ -34,7 +34,7 @@ pub async fn take_lines(
             open = Some((head, writer.map_err(|error| (None, error))?));
         } else if let Some((head, writer)) = open.take() {
             let writer = match read_item(line) {
-                Ok(item) => writer.item(item).await.map_err(|error| (None, error))?,
+                Ok(item) => writer.item(item).await.map_err(here)?,
                 Err(error) => return Err(here(writer.undo(error).await)),
             };
             open = Some((head, writer));

@@ -3,6 +3,7 @@
 //! One that is there already is held against what comes: what is new is added, and a
 //! difference is refused. So a copy that was broken off can be done again.
 
+use std::fmt;
 use std::sync::Arc;
 
 use interleaf_conversation::Conversation;
@@ -166,6 +167,7 @@ impl Writer {
     }
 
     async fn record(&mut self, item: RecordItem) -> Result<(), Error> {
+        self.check_place(format_args!("the {} {:?}", item.kind, item.key), item.seq)?;
         self.records_come += 1;
         if item.seq < self.events_there {
             return Ok(());
@@ -192,6 +194,7 @@ impl Writer {
     }
 
     async fn note(&mut self, request: SentRequest) -> Result<(), Error> {
+        self.check_place(format_args!("request {}", request.no), request.seq)?;
         self.requests_come += 1;
         if request.no < self.requests_there {
             return Ok(());
@@ -203,6 +206,18 @@ impl Writer {
         }
         self.request = Some(request);
         Ok(())
+    }
+
+    /// Whether what is no event stands before the event that it says. It is written where it
+    /// stands, and would say something else there.
+    fn check_place(&self, what: fmt::Arguments<'_>, seq: u64) -> Result<(), Error> {
+        match seq == self.next {
+            true => Ok(()),
+            false => {
+                let rule = format!("{what} belongs before event {seq}: {} is next", self.next);
+                Err(self.fault(rule).into())
+            }
+        }
     }
 
     /// Writes the events that wait, and the request that began with them.

@@ -84,6 +84,31 @@ async fn a_session_of_which_lines_are_missing_is_not_taken_in() {
     assert!(has("it has 0 of 1 records") && has("it has 0 of 1 requests"), "{told:#?}");
 }
 
+#[tokio::test]
+async fn lines_that_stand_in_another_order_are_not_taken_in() {
+    let text = include_str!("../../../../fixtures/replay-session.jsonl");
+    let lines: Vec<&str> = text.lines().take(12).collect();
+    let refused = async |lines: Vec<&str>| {
+        let to = store::open("memory:").await.unwrap();
+        let taken = copy::take_lines(&to, &lines.join("\n"), |_, _| {}).await;
+        assert!(copy::all(&*to).await.unwrap().is_empty(), "{lines:#?}");
+        let (line, error) = taken.unwrap_err();
+        (line, error.to_string())
+    };
+    for at in 1..lines.len() - 1 {
+        let mut swapped = lines.clone();
+        swapped.swap(at, at + 1);
+        // An event may come before its request; that is then the line that stands wrong.
+        let line = refused(swapped).await.0.unwrap();
+        assert!(line == at + 1 || line == at + 2, "{at}: {line}");
+    }
+    let mut requests_first = text.lines().collect::<Vec<_>>();
+    requests_first[1..].sort_by_key(|line| !line.starts_with(r#"{"request""#));
+    let (line, error) = refused(requests_first).await;
+    assert_eq!(line, Some(2));
+    assert!(error.ends_with("request 0 belongs before event 1: 0 is next"), "{error}");
+}
+
 #[test]
 fn a_line_of_an_earlier_program_has_no_checksum_and_is_taken_in() {
     let line = r#"{"event":{"seq":0,"at":"2026-11-15T10:00:00Z","body":{"reset":{}}}}"#;
