@@ -257,7 +257,7 @@ fn floor(ground: &Ground<'_>, turns: &[usize], starts: &[usize]) -> usize {
     let (messages, policy) = (&ground.messages, ground.policy);
     let running = turns.last().copied().unwrap_or(0);
     if policy.keep_turns > 0 {
-        let first = turns.len().saturating_sub(policy.keep_turns + 1);
+        let first = turns.len().saturating_sub(policy.keep_turns).saturating_sub(1);
         return turns.get(first).copied().unwrap_or(0);
     }
     let steps: Vec<usize> = steps(messages, running).collect();

@@ -58,9 +58,12 @@ pub struct CompactionPolicy {
 
 interleaf_model::only_objects!(CompactionPolicy);
 
+/// The most tokens that a policy may leave a summary: more than any model writes at once.
+const MOST_SUMMARY_TOKENS: u64 = 1_000_000;
+
 /// When a compaction is due.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "TriggerForm")]
 #[non_exhaustive]
 pub enum Trigger {
     /// The request takes this part of what the window leaves for it, or more.
@@ -73,6 +76,42 @@ pub enum Trigger {
     All(Vec<Trigger>),
     /// Any of these.
     Any(Vec<Trigger>),
+}
+
+/// A trigger as it is written: whoever names two things is told so.
+#[derive(Default, Deserialize)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
+struct TriggerForm {
+    fill: Option<f64>,
+    tokens: Option<u64>,
+    messages: Option<usize>,
+    all: Option<Vec<Trigger>>,
+    any: Option<Vec<Trigger>>,
+}
+
+interleaf_model::only_objects!(read: TriggerForm);
+
+impl TryFrom<TriggerForm> for Trigger {
+    type Error = &'static str;
+
+    fn try_from(form: TriggerForm) -> Result<Self, Self::Error> {
+        let TriggerForm { fill, tokens, messages, all, any } = form;
+        let named = [
+            fill.map(Self::Fill),
+            tokens.map(Self::Tokens),
+            messages.map(Self::Messages),
+            all.map(Self::All),
+            any.map(Self::Any),
+        ];
+        let mut named = named.into_iter().flatten();
+        match (named.next(), named.next()) {
+            (Some(trigger), None) => Ok(trigger),
+            (None, _) => {
+                Err("a trigger names one of `fill`, `tokens`, `messages`, `all` and `any`")
+            }
+            (Some(_), Some(_)) => Err("a trigger names one thing: `all` or `any` joins several"),
+        }
+    }
 }
 
 /// What a trigger looks at.
@@ -113,16 +152,23 @@ impl CompactionPolicy {
     /// Checks what it says.
     ///
     /// # Errors
-    /// If a part is not one from 0 to 1, the summary may not have a token, a pattern is none,
-    /// or a language is not known.
+    /// If a part is not one from 0 to 1, the summary may have no token or too many, a pattern
+    /// is none, or a language is not known.
     pub fn check(&self) -> Result<(), Error> {
         for (name, part) in [("down_to", self.down_to), ("margin", self.margin)] {
             if !(0.0..=1.0).contains(&part) {
+                let part = short(part);
                 return Err(Error::rule(format!("`{name}` is {part}: it must be from 0 to 1")));
             }
         }
         if self.summary_tokens == 0 {
             return Err(Error::rule("`summary_tokens` is 0: a summary must say something"));
+        }
+        if self.summary_tokens > MOST_SUMMARY_TOKENS {
+            return Err(Error::rule(format!(
+                "`summary_tokens` is {}: it must be at most {MOST_SUMMARY_TOKENS}",
+                self.summary_tokens
+            )));
         }
         self.when.iter().chain(&self.prepare).try_for_each(Trigger::check)?;
         self.facts.iter().try_for_each(FactRule::check)?;
@@ -134,6 +180,7 @@ impl Trigger {
     fn check(&self) -> Result<(), Error> {
         match self {
             Self::Fill(part) if !(*part > 0.0 && *part <= 1.0) => {
+                let part = short(*part);
                 let rule = format!("the trigger `fill` is {part}: it must be above 0, up to 1");
                 Err(Error::rule(rule))
             }
@@ -154,6 +201,14 @@ impl Trigger {
             Self::All(all) => all.iter().all(|trigger| trigger.is_due(figures)),
             Self::Any(any) => any.iter().any(|trigger| trigger.is_due(figures)),
         }
+    }
+}
+
+/// A number as it is told, without hundreds of digits.
+fn short(part: f64) -> String {
+    match part.abs() < 1e6 {
+        true => part.to_string(),
+        false => format!("{part:e}"),
     }
 }
 

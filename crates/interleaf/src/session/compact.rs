@@ -109,7 +109,7 @@ impl Session {
         let Figures { tokens: before, fixed, limit, .. } = figures;
         let history = before.saturating_sub(fixed + summary);
         let down_to = (limit.min(before) as f64 * policy.down_to) as u64;
-        let room = down_to.saturating_sub(fixed + policy.summary_tokens);
+        let room = down_to.saturating_sub(fixed).saturating_sub(policy.summary_tokens);
         let cover = cover(&ground, room);
         if fixed + cover.least > limit {
             return Err(Error::no_room(format!(

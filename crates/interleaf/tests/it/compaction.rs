@@ -95,23 +95,6 @@ fn f1_a_compaction_is_due_by_fill_tokens_or_messages_joined_by_and_and_or() {
 }
 
 #[test]
-fn a_policy_that_cannot_be_is_refused_with_its_rule() {
-    let broken = |change: fn(&mut CompactionPolicy)| {
-        let mut policy = CompactionPolicy::default();
-        change(&mut policy);
-        policy.check().unwrap_err().to_string()
-    };
-    let part = broken(|policy| policy.down_to = 1.5);
-    assert_eq!(part, "`down_to` is 1.5: it must be from 0 to 1");
-    let pattern = broken(|policy| policy.facts = vec![FactRule::new("id", "(")]);
-    assert!(pattern.starts_with("the pattern of the facts \"id\" is none: "), "{pattern}");
-    let language = broken(|policy| policy.language = Some("xx".into()));
-    assert!(language.starts_with("`language` is \"xx\": "), "{language}");
-    let fill = broken(|policy| policy.when = Some(Trigger::Fill(80.0)));
-    assert_eq!(fill, "the trigger `fill` is 80: it must be above 0, up to 1");
-}
-
-#[test]
 fn f2_the_oldest_turns_give_way_whole_and_what_may_not_stays() {
     block_on(async {
         let mut session = of(talk(40)).await;

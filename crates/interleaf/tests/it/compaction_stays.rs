@@ -48,6 +48,18 @@ fn f2_the_newest_steps_of_the_main_agent_stay_whatever_a_sub_agent_does_meanwhil
 }
 
 #[test]
+fn f2_a_policy_may_keep_more_turns_than_any_conversation_has() {
+    block_on(async {
+        let mut session = of(work()).await;
+        let mut policy = small();
+        (policy.keep_turns, policy.keep_steps) = (usize::MAX, usize::MAX);
+        let plan = session.compaction_now(&policy, &recipe(100_000), &target()).await;
+        let refused = plan.unwrap_err().to_string();
+        assert!(refused.starts_with("nothing can be summarised"), "{refused}");
+    });
+}
+
+#[test]
 fn f2_the_newest_turns_of_the_main_agent_stay_whole_whatever_a_sub_agent_does_meanwhile() {
     block_on(async {
         for turns in 1..4 {

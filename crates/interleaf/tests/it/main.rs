@@ -33,6 +33,7 @@ mod carrier;
 mod compaction;
 mod compaction_facts;
 mod compaction_figures;
+mod compaction_policy;
 mod compaction_stays;
 mod copies;
 mod expiry;

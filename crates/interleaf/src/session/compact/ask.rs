@@ -116,14 +116,15 @@ impl Session {
         let writer = &plain(writer);
         let ledger = self.ledger(&writer.options.model).await?;
         let system = instructions(policy, facts);
-        let length = CHARACTERS_PER_TOKEN * policy.summary_tokens as usize;
+        let length = usize::try_from(policy.summary_tokens).unwrap_or(usize::MAX);
+        let length = length.saturating_mul(CHARACTERS_PER_TOKEN);
         // One that was refused for its length must not fill the window now.
         let tries = compaction.refused.iter();
         let tries: Vec<(String, String)> =
             tries.map(|(text, why)| (shortened(text, length), again(why))).collect();
         let tried: u64 = tries.iter().map(|(text, why)| ledger.text(text) + ledger.text(why)).sum();
         // A small window leaves less for the answer.
-        let answer = (2 * policy.summary_tokens).min(limit / 3);
+        let answer = policy.summary_tokens.saturating_mul(2).min(limit / 3);
         let taken = ledger.text(&system) + answer + tried;
         let most = limit.saturating_sub(taken);
         let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
