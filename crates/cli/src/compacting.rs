@@ -89,10 +89,8 @@ pub(crate) fn say_done(done: &CompactionDone) {
         say(format_args!("note: no model wrote the summary: {}", printable(&why.to_string())));
     }
     for text in &done.texts {
-        if let Some(spent) = text.spent {
-            let made = spent.output + spent.reasoning;
-            let price = text.price.map_or("unknown".to_owned(), |price| price.to_string());
-            say(format_args!("paid: {} sent, {made} made, price {price}", spent.sent()));
+        if let Some(cost) = text.cost().filter(|_| text.spent.is_some()) {
+            say(format_args!("paid: {cost}"));
         }
     }
 }

@@ -79,6 +79,12 @@ impl Failure {
         self
     }
 
+    /// What is to be said beside the rule.
+    pub(crate) fn saying(mut self, remark: &str) -> Self {
+        self.rule += &format!("; {remark}");
+        self
+    }
+
     /// What the user could do.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

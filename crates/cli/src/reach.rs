@@ -188,7 +188,11 @@ impl Failure {
     /// Why there is no answer.
     pub(crate) fn transport(error: &Error) -> Self {
         if let Some(session) = error.session().filter(|_| error.kind() != ErrorKind::NotKept) {
-            return Self::session(error.vendor(), session);
+            let failure = Self::session(error.vendor(), session);
+            return match error.lost() {
+                Some(lost) => failure.saying(&lost),
+                None => failure,
+            };
         }
         let failure = Self::new("", error.to_string());
         let failure = match error.kind() {

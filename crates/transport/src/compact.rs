@@ -20,7 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interleaf::assemble::Recipe;
-use interleaf::compaction::{Compacted, Compaction, CompactionPolicy, Judged, Refusal};
+use interleaf::compaction::{
+    Compacted, CompactedReport, Compaction, CompactionPolicy, Judged, Refusal,
+};
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 use tokio::time::Instant;
 
@@ -220,20 +222,37 @@ impl Transport {
         written: Written,
         by: By<'_>,
     ) -> Result<CompactionDone, Error> {
+        let Written { mut texts, outcome } = written;
+        let taken = self.take_texts(session, &mut plan, (&mut texts, outcome), by).await;
+        match taken {
+            Ok((report, without_model)) => {
+                Ok(CompactionDone { because, plan, report, texts, without_model })
+            }
+            Err(e) => Err(e.losing(texts)),
+        }
+    }
+
+    /// As [`take_in`](Self::take_in), beside the texts that were written so far.
+    async fn take_texts(
+        &self,
+        session: &mut Session,
+        plan: &mut Compaction,
+        (texts, mut outcome): (&mut Vec<SummaryText>, Result<String, WithoutModel>),
+        by: By<'_>,
+    ) -> Result<(CompactedReport, Option<WithoutModel>), Error> {
         let (policy, target) = (by.policy, by.own.1);
         let in_session = |e| Error::in_session(e, name(target));
-        let Written { mut texts, mut outcome } = written;
-        let (report, without_model) = loop {
+        loop {
             let text = match outcome {
                 Ok(text) => text,
                 Err(why) => {
-                    let done = session.compact_without_model(&plan, policy, target).await;
-                    break (done.map_err(in_session)?, Some(why));
+                    let done = session.compact_without_model(plan, policy, target).await;
+                    return Ok((done.map_err(in_session)?, Some(why)));
                 }
             };
             let began = Instant::now();
             let taken = loop {
-                let taken = Box::pin(session.take_summary(&mut plan, policy, target, &text));
+                let taken = Box::pin(session.take_summary(plan, policy, target, &text));
                 match taken.await {
                     // It is paid for, as an answer is.
                     Err(error) if is_busy(&error) && began.elapsed() < LONGEST_WAIT => {
@@ -243,10 +262,10 @@ impl Transport {
                 }
             };
             let refused = match taken.map_err(in_session)? {
-                Compacted::Taken(report) => break (report, None),
+                Compacted::Taken(report) => return Ok((report, None)),
                 Compacted::Digest(report, refused) => {
-                    note_refused(&mut texts, &refused);
-                    break (report, Some(WithoutModel::Refused(refused)));
+                    note_refused(texts, &refused);
+                    return Ok((report, Some(WithoutModel::Refused(refused))));
                 }
                 Compacted::Again(refused) => refused,
                 _ => {
@@ -254,12 +273,11 @@ impl Transport {
                     continue;
                 }
             };
-            note_refused(&mut texts, &refused);
-            let again = self.write(session, &mut plan, by).await?;
+            note_refused(texts, &refused);
+            let again = self.write(session, plan, by).await?;
             texts.extend(again.texts);
             outcome = again.outcome;
-        };
-        Ok(CompactionDone { because, plan, report, texts, without_model })
+        }
     }
 }
 

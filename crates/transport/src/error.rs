@@ -9,7 +9,7 @@ use interleaf::wire::{ApiError, ApiErrorKind};
 use smol_str::SmolStr;
 
 use crate::failed::Failed;
-use crate::{Attempts, CompactionDone, Limit};
+use crate::{Attempts, CompactionDone, Limit, SummaryText};
 
 /// Why there is no answer, or only a part of one. No key is ever in it.
 pub struct Error(Box<Repr>);
@@ -23,6 +23,7 @@ struct Repr {
     kept: Option<Arc<Message>>,
     session: Option<interleaf::Error>,
     compactions: Vec<CompactionDone>,
+    lost: Vec<SummaryText>,
 }
 
 /// What a caller can act on.
@@ -60,7 +61,7 @@ impl Error {
     pub(crate) fn of(mut failed: Failed, call: (&str, &str), attempts: Attempts) -> Self {
         let (vendor, model) = (call.0.into(), call.1.into());
         let partial = failed.partial.take().map(|partial| *partial);
-        let (kept, session, compactions) = (None, None, Vec::new());
+        let (kept, session, compactions, lost) = (None, None, Vec::new(), Vec::new());
         Self(Box::new(Repr {
             failed,
             vendor,
@@ -70,6 +71,7 @@ impl Error {
             kept,
             session,
             compactions,
+            lost,
         }))
     }
 
@@ -125,6 +127,12 @@ impl Error {
 
     pub(crate) fn with_compactions(mut self, done: Vec<CompactionDone>) -> Self {
         self.0.compactions = done;
+        self
+    }
+
+    /// The same error of a compaction for which these texts were written in vain.
+    pub(crate) fn losing(mut self, texts: Vec<SummaryText>) -> Self {
+        self.0.lost = texts;
         self
     }
 
@@ -191,6 +199,21 @@ impl Error {
     /// How the session was compacted before it failed: that stays done.
     pub fn compactions(&self) -> &[CompactionDone] {
         &self.0.compactions
+    }
+
+    /// What was written as a summary and is not taken in, though it was paid for.
+    pub fn lost_summaries(&self) -> &[SummaryText] {
+        &self.0.lost
+    }
+
+    /// What the summaries cost that are lost, as a clause. None: nothing was written.
+    pub fn lost(&self) -> Option<String> {
+        let costs = self.0.lost.iter().filter_map(SummaryText::cost);
+        let costs: Vec<String> = costs.collect();
+        match costs.is_empty() {
+            true => None,
+            false => Some(format!("the summary is lost; it cost {}", costs.join(", and "))),
+        }
     }
 
     /// What could be done about it.
@@ -261,6 +284,9 @@ impl fmt::Display for Error {
             write!(f, "HTTP {status}: ")?;
         }
         write!(f, "{}", shown(&failed.text))?;
+        if let Some(lost) = self.lost() {
+            write!(f, "; {lost}")?;
+        }
         if attempts.len() > 1 {
             write!(f, " [{}]", attempts.summary())?;
         }

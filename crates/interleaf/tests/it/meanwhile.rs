@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use interleaf::assemble::{Agent, Recipe};
-use interleaf::conversation::{Clear, Operation};
+use interleaf::compaction::Compacted;
+use interleaf::conversation::{Clear, Operation, Truncate};
 use interleaf::model::{ContextKind, Finish, Message, Reply, Usage, notation};
 use interleaf::store::{Page, Store};
 use interleaf::{ErrorKind, Request, Session, Target};
@@ -70,6 +71,30 @@ fn a_result_is_taken_though_something_was_said_while_its_tool_ran() {
         let body = String::from_utf8(asked(&mut one).await.body.to_bytes()).unwrap();
         let [src, hurry] = ["\"src\"", "hurry up"].map(|text| body.find(text).unwrap());
         assert!(src < hurry && !body.contains("No result was recorded"), "{body}");
+    });
+}
+
+#[test]
+fn f4_a_summary_is_taken_though_something_was_said_while_it_was_written() {
+    block_on(async {
+        let (mut one, mut two) = two_nodes().await;
+        one.append_all(crate::compaction::talk(30).into_iter().map(Arc::new)).await.unwrap();
+        let (policy, recipe) = (crate::compaction::small(), crate::compaction::recipe(4_000));
+        let mut plan = one.compaction_now(&policy, &recipe, &target()).await.unwrap();
+        two.refresh().await.unwrap();
+        two.append(Message::user("hurry up")).await.unwrap();
+        let text = "All parts get a cache.";
+        let taken = one.take_summary(&mut plan, &policy, &target(), text).await.unwrap();
+        assert!(matches!(taken, Compacted::Taken(_)), "{taken:?}");
+        assert_eq!(one.conversation().log().last().unwrap().text(), "hurry up");
+        two.refresh().await.unwrap();
+        assert_eq!(&*two.active_summary().await.unwrap().unwrap().text, text);
+        // The contract is held against what was said: what is hidden is not summarised.
+        let mut plan = one.compaction_now(&policy, &recipe, &target()).await.unwrap();
+        let cut = Truncate { keep_last: Some(1), ..Truncate::default() };
+        two.operate(Operation::Truncate(cut)).await.unwrap();
+        let late = one.take_summary(&mut plan, &policy, &target(), text).await.unwrap_err();
+        assert!(late.to_string().contains("no longer visible"), "{late}");
     });
 }
 

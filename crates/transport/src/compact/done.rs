@@ -76,6 +76,17 @@ impl SummaryText {
         Self { form, vendor, model, attempts, spent, price, refused, failure: None }
     }
 
+    /// What it cost, in words. None: there is no text.
+    pub fn cost(&self) -> Option<String> {
+        if self.failure.is_some() {
+            return None;
+        }
+        let Some(spent) = self.spent else { return Some("nobody knows what".to_owned()) };
+        let made = spent.output.saturating_add(spent.reasoning);
+        let price = self.price.map_or("unknown".to_owned(), |price| price.to_string());
+        Some(format!("{} sent, {made} made, price {price}", spent.sent()))
+    }
+
     pub(super) fn failed(form: SummaryForm, error: &Error) -> Self {
         Self {
             form,

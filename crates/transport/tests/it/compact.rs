@@ -8,7 +8,7 @@ use interleaf::model::{Message, MessageId};
 use interleaf::wire::{Auth, Family, Options, Vendor};
 use interleaf::{Session, Target, store};
 use interleaf_doubles::{Answer, Asked, Brain, Double, Fault, Settings, Summariser};
-use interleaf_transport::{ErrorKind, Retries, WithoutModel};
+use interleaf_transport::{CompactedBecause, ErrorKind, Retries, WithoutModel};
 
 use crate::families::{FAMILIES, KEY, builder, transport};
 
@@ -199,6 +199,22 @@ async fn a_summary_that_was_cut_off_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn f4_a_paid_summary_is_taken_though_somebody_says_something_while_it_is_written() {
+    let double = Double::start(Settings::new().with_brain(Summariser::new())).await.unwrap();
+    let (mut session, _) = talk(7, 14).await;
+    let mut elsewhere = Session::open(session.store().clone(), session.id()).await.unwrap();
+    let (policy, recipe, target) = (policy(), recipe(2_000), at(&double, Family::Anthropic));
+    let own = (&recipe, &target);
+    let plan = session.compaction_now(&policy, &recipe, &target).await.unwrap();
+    elsewhere.append(Message::user("Hurry up.")).await.unwrap();
+    let how = (&policy, CompactedBecause::Asked);
+    let done = transport().carry_out(&mut session, plan, how, own, &target).await.unwrap();
+    assert!(done.without_model.is_none() && done.texts.len() == 1, "{done}");
+    assert_eq!(session.conversation().log().last().unwrap().text(), "Hurry up.");
+    assert!(session.active_summary().await.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn f4_of_two_nodes_that_compact_at_once_one_wins_and_the_other_is_told() {
     let double = Double::start(Settings::new().with_brain(Summariser::new())).await.unwrap();
     let (mut ours, _) = talk(6, 14).await;
@@ -216,6 +232,8 @@ async fn f4_of_two_nodes_that_compact_at_once_one_wins_and_the_other_is_told() {
     };
     assert!(won.without_model.is_none());
     assert_eq!(lost.session().unwrap().kind(), interleaf::ErrorKind::Conflict, "{lost}");
+    assert_eq!(lost.lost_summaries().len(), 1);
+    assert!(lost.to_string().contains("; the summary is lost; it cost "), "{lost}");
     let summaries = ours.summaries().await.unwrap();
     assert_eq!(summaries.len(), 1, "{summaries:?}");
 }

@@ -7,18 +7,19 @@ use interleaf_assemble::{OpenBlock, Recipe, Summary};
 use interleaf_model::{Finish, Message, MessageId, Reply};
 
 use super::super::Session;
+use super::super::retry::RETRIES;
 use super::{heard, most};
 use crate::compaction::{
     Compacted, CompactedReport, Compaction, CompactionPolicy, Fact, Ground, Held, Judged, Refusal,
     check, digest, protected, unsaid,
 };
 use crate::preview::pinned;
-use crate::{Error, Single, Target};
+use crate::{Error, ErrorKind, Single, Target};
 
 impl Session {
     /// Takes in a text as the summary, if it keeps the contract. If it does not, it is to be
     /// asked for once more; if that does not either, a digest made without a model takes its
-    /// place.
+    /// place. If something was said meanwhile, the contract is held against that too.
     ///
     /// # Errors
     /// If what it covers has changed since, another summary was taken in meanwhile, or the store
@@ -30,16 +31,20 @@ impl Session {
         target: &Target,
         text: &str,
     ) -> Result<Compacted, Error> {
-        let checked = self.checked(compaction, policy, target, text).await?;
-        match judged(compaction, text, checked.refused) {
-            Judged::Kept => {
-                self.put_summary(compaction, text.trim()).await?;
-                Ok(Compacted::Taken(report(compaction, checked.tokens, checked.n_facts)))
+        let mut tries = 0;
+        loop {
+            let checked = self.checked(compaction, policy, target, text).await?;
+            match judged(compaction, text, checked.refused) {
+                Judged::Kept => {}
+                Judged::Again(refused) => return Ok(Compacted::Again(refused)),
+                Judged::Broken(refused) => {
+                    let report = self.compact_without_model(compaction, policy, target).await?;
+                    return Ok(Compacted::Digest(report, refused));
+                }
             }
-            Judged::Again(refused) => Ok(Compacted::Again(refused)),
-            Judged::Broken(refused) => {
-                let report = self.compact_without_model(compaction, policy, target).await?;
-                Ok(Compacted::Digest(report, refused))
+            if self.put_summary(compaction, text.trim(), &mut tries).await? {
+                let Checked { tokens, n_facts, .. } = checked;
+                return Ok(Compacted::Taken(report(compaction, tokens, n_facts)));
             }
         }
     }
@@ -105,6 +110,22 @@ impl Session {
         policy: &CompactionPolicy,
         target: &Target,
     ) -> Result<CompactedReport, Error> {
+        let mut tries = 0;
+        loop {
+            let (text, report) = self.digest(compaction, policy, target).await?;
+            if self.put_summary(compaction, &text, &mut tries).await? {
+                return Ok(report);
+            }
+        }
+    }
+
+    /// A digest of what gives way, and what it is.
+    async fn digest(
+        &mut self,
+        compaction: &Compaction,
+        policy: &CompactionPolicy,
+        target: &Target,
+    ) -> Result<(String, CompactedReport), Error> {
         let ledger = self.ledger(&target.options.model).await?;
         let stays = self.stays(compaction, "")?;
         let facts = self.facts(compaction, policy)?.into_owned();
@@ -124,18 +145,37 @@ impl Session {
                 kept.len()
             )));
         }
-        self.put_summary(compaction, &text).await?;
-        Ok(report(compaction, tokens, n_facts))
+        let report = report(compaction, tokens, n_facts);
+        Ok((text, report))
     }
 
-    async fn put_summary(&mut self, compaction: &Compaction, text: &str) -> Result<(), Error> {
+    /// Whether a summary is written. If not, others wrote meanwhile, and the contract is to be
+    /// held against that too.
+    async fn put_summary(
+        &mut self,
+        compaction: &Compaction,
+        text: &str,
+        tries: &mut usize,
+    ) -> Result<bool, Error> {
         let earlier = self.kept().await?.active_summary();
         if earlier != compaction.earlier {
             return Err(Error::rule(
                 "another summary was taken in since this compaction was planned: plan it again",
             ));
         }
-        self.summarise(summary_of(compaction, text)).await
+        match self.summarise(summary_of(compaction, text)).await {
+            Err(e) if e.kind() == ErrorKind::Conflict && *tries < RETRIES => {
+                *tries += 1;
+                self.refresh().await?;
+                // Of two that were planned on the same state, one is taken.
+                let active = self.kept().await?.active_summary();
+                match active.is_some() && active != compaction.earlier {
+                    true => Err(e),
+                    false => Ok(false),
+                }
+            }
+            put => put.map(|()| true),
+        }
     }
 
     /// What the model still sees if this text becomes the summary, if all that gives way is
