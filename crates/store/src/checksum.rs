@@ -12,9 +12,12 @@ use std::fmt::Display;
 use interleaf_model::Timestamp;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error::Failure;
 use crate::record::RecordRow;
 use crate::session::HeadRow;
-use crate::{Error, ForkPoint, Head, RecordKind, SentRequest, SessionId, StoredBody, StoredEvent};
+use crate::{
+    Error, ErrorKind, ForkPoint, Head, RecordKind, SentRequest, SessionId, StoredBody, StoredEvent,
+};
 
 /// In place of a checksum: the row was written before there were any. The migration that put it
 /// there is the last word on such rows, so that a row with nothing in this place is damaged.
@@ -132,6 +135,15 @@ pub(crate) fn check(row: impl Display, written: Option<i64>, found: u64) -> Resu
         None => "the checksum that was written with it is gone",
     };
     Err(Error::corrupt(format!("{row} is damaged: {rule}")))
+}
+
+/// An error with the session and the row that cannot be read, if that is what it is about.
+pub(crate) fn in_row(id: SessionId, row: impl Display, error: impl Into<Failure>) -> Failure {
+    let Failure(error) = error.into();
+    match error.kind() {
+        ErrorKind::Corrupt => Failure(in_session(id)(error.while_doing(row))),
+        _ => Failure(error),
+    }
 }
 
 /// An error with the session that it is about.

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
-use crate::checksum::{self, in_session};
+use crate::checksum::{self, in_row, in_session};
 use crate::error::Failure;
 use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
@@ -104,7 +104,8 @@ pub(crate) async fn events(
     for (owner, piece) in lineage.pieces(&seqs) {
         let params: [&(dyn ToSql + Sync); 3] = [&owner, &bigint(piece.start), &bigint(piece.end)];
         for row in query(client, sql, &params).await? {
-            let event = event_row(&row)?.stored().map_err(in_session(id))?;
+            let event = event_row(&row).map_err(|e| in_row(id, name("event", &row), e))?;
+            let event = event.stored().map_err(in_session(id))?;
             sequence.take(event.seq)?;
             events.push(event);
         }
@@ -154,7 +155,7 @@ pub(crate) async fn record_rows(
     for segment in lineage.segments() {
         let upto = bigint(segment.records_upto);
         for row in query(client, sql, &[&segment.owner, &upto, &as_of, &kind]).await? {
-            let record = record_of(&row)?;
+            let record = record_of(&row).map_err(|e| in_row(id, "a record", e))?;
             record.check(get(&row, 6)?).map_err(in_session(id))?;
             rows.push(record);
         }
@@ -175,7 +176,7 @@ pub(crate) async fn requests(
     let mut sequence = Sequence::of_requests(id, nos);
     let mut requests = vec![];
     for row in &rows {
-        let request = request_of(row)?;
+        let request = request_of(row).map_err(|e| in_row(id, name("request", row), e))?;
         sequence.take(request.no)?;
         request.check(get(row, 14)?, row.try_get(13)?, get(row, 15)?).map_err(in_session(id))?;
         requests.push(request);
@@ -201,7 +202,8 @@ pub(crate) async fn search(client: &Client, search: &Search) -> Result<Vec<Found
     let mut found = vec![];
     for row in query(client, sql, &[&terms.tsquery(), &session, &limit]).await? {
         let session = SessionId(get(&row, 5)?);
-        let event = event_row(&row)?.stored().map_err(in_session(session))?;
+        let event = event_row(&row).map_err(|e| in_row(session, name("event", &row), e))?;
+        let event = event.stored().map_err(in_session(session))?;
         found.push(Found { session, seq: event.seq, excerpt: terms.excerpt(&event.text()?) });
     }
     Ok(found)
@@ -250,6 +252,14 @@ fn event_row(row: &Row) -> Result<EventRow<'_>, Failure> {
         body: row.try_get(3)?,
         sum: get(row, 4)?,
     })
+}
+
+/// What a row is called that may not be readable otherwise.
+fn name(what: &str, row: &Row) -> String {
+    match count(row, 0) {
+        Ok(number) => format!("{what} {number}"),
+        Err(_) => what.to_owned(),
+    }
 }
 
 fn record_of(row: &Row) -> Result<RecordRow, Failure> {

@@ -6,12 +6,27 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
-use std::io::ErrorKind::{PermissionDenied, StorageFull};
+use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
 use std::path::Path;
 
 use crate::error::Failure;
 use crate::url::default_path;
 use crate::{Error, ErrorKind};
+
+/// A database writes beside its file even to be read.
+const READ_ONLY: &str = "its file system may only be read: copy the file to another one";
+
+/// Says that a file which is there cannot be opened for its file system, if that is so.
+pub(crate) fn told(path: &Path, failure: Failure) -> Failure {
+    let is_shut = failure.0.kind() == ErrorKind::NotFound && path.is_file();
+    let opened = is_shut.then(|| OpenOptions::new().write(true).open(path));
+    match opened {
+        Some(Err(e)) if e.kind() == ReadOnlyFilesystem => {
+            Error::new(ErrorKind::Denied, READ_ONLY).into()
+        }
+        Some(_) | None => failure,
+    }
+}
 
 /// Makes the file if there is none, and the folder if it is the default one.
 pub(crate) fn make(path: &Path) -> Result<(), Failure> {
@@ -22,6 +37,7 @@ pub(crate) fn make(path: &Path) -> Result<(), Failure> {
         make_folder(folder).map_err(denied)?;
     }
     let (kind, message) = match make_file(path).map_err(|e| e.kind()) {
+        Err(ReadOnlyFilesystem) => (ErrorKind::Denied, READ_ONLY),
         Err(PermissionDenied) => (ErrorKind::Denied, "the file may not be made"),
         Err(StorageFull) => (ErrorKind::Full, "there is no room left for the database"),
         // Whatever else is wrong, SQLite comes across it too.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::commit::{SEQS, event_id};
-use crate::checksum::{self, in_session};
+use crate::checksum::{self, in_row, in_session};
 use crate::error::Failure;
 use crate::event::{EventRow, Sequence};
 use crate::lineage::{Lineage, Link};
@@ -30,7 +30,8 @@ pub(crate) fn head(connection: &Connection, id: SessionId) -> Result<Head, Failu
 
 pub(crate) fn unchecked_head(connection: &Connection, id: SessionId) -> Result<HeadRow, Failure> {
     let mut statement = connection.prepare_cached(&format!("{HEADS} WHERE s.id = ?1"))?;
-    let row = statement.query_row([id.0.as_bytes()], head_row).optional()?;
+    let row = statement.query_row([id.0.as_bytes()], head_row).optional();
+    let row = row.map_err(|e| in_row(id, "its head", e))?;
     Ok(row.ok_or_else(|| Error::no_session(id))?)
 }
 
@@ -87,7 +88,8 @@ pub(crate) fn lineage(connection: &Connection, id: SessionId) -> Result<Lineage<
         let fork = fork.map(|seq| (seq, records.unwrap_or(0)));
         Ok(Link { owner, parent: row.get(5)?, next_seq, next_record, fork })
     };
-    let links: Vec<Link<i64>> = collect(statement.query_map([id.0.as_bytes()], link)?)?;
+    let links = collect(statement.query_map([id.0.as_bytes()], link)?);
+    let links: Vec<Link<i64>> = links.map_err(|e| in_row(id, "its head", e))?;
     let lineage = Lineage::of(id, first, links)?;
     checks.into_iter().collect::<Result<(), _>>()?;
     Ok(lineage)
@@ -111,7 +113,7 @@ pub(crate) fn events<T>(
     for (no, piece) in lineage.pieces(&seqs) {
         let mut rows = statement.query([event_id(no, piece.start)?, event_id(no, piece.end)?])?;
         while let Some(row) = rows.next()? {
-            let row = event_row(row)?;
+            let row = event_row(row).map_err(|e| in_row(id, name("event", row), e))?;
             sequence.take(row.seq)?;
             events.push(take(&row).map_err(in_session(id))?);
         }
@@ -156,7 +158,7 @@ pub(crate) fn record_rows(
         let params = params![segment.owner, segment.records_upto, as_of, kind];
         let mut found = statement.query(params)?;
         while let Some(row) = found.next()? {
-            let record = record_of(row)?;
+            let record = record_of(row).map_err(|e| in_row(id, record_name(row), e))?;
             record.check(row.get(6)?).map_err(in_session(id))?;
             rows.push(record);
         }
@@ -181,7 +183,7 @@ pub(crate) fn requests(
     let mut requests = vec![];
     let mut sequence = Sequence::of_requests(id, nos);
     while let Some(row) = rows.next()? {
-        let request = request_of(row)?;
+        let request = request_of(row).map_err(|e| in_row(id, name("request", row), e))?;
         sequence.take(request.no)?;
         let usage = row.get_ref(13)?.as_str_or_null().map_err(|e| damaged(13, e))?;
         request.check(row.get(14)?, usage, row.get(15)?).map_err(in_session(id))?;
@@ -216,7 +218,8 @@ pub(crate) fn search(connection: &Connection, search: &Search) -> Result<Vec<Fou
     let mut found = vec![];
     while let Some(row) = rows.next()? {
         let session = uuid(row, 5)?;
-        let event = event_row(row)?.stored().map_err(in_session(session))?;
+        let event = event_row(row).map_err(|e| in_row(session, name("event", row), e))?;
+        let event = event.stored().map_err(in_session(session))?;
         let excerpt = terms.excerpt(&event.text()?);
         found.push(Found { session, seq: event.seq, excerpt });
     }
@@ -252,6 +255,21 @@ pub(super) fn event_row<'r>(row: &'r Row<'_>) -> Parsed<EventRow<'r>> {
     let body = row.get_ref(3)?.as_str().map_err(|e| damaged(3, e))?;
     let (at, version, sum) = (time(row, 1)?, row.get(2)?, row.get(4)?);
     Ok(EventRow { seq: id % SEQS, at, version, body, sum })
+}
+
+/// What a row is called that may not be readable otherwise.
+fn name(what: &str, row: &Row<'_>) -> String {
+    match row.get::<_, u64>(0) {
+        Ok(id) => format!("{what} {}", id % SEQS),
+        Err(_) => what.to_owned(),
+    }
+}
+
+fn record_name(row: &Row<'_>) -> String {
+    match (row.get::<_, String>(0), row.get::<_, String>(1)) {
+        (Ok(kind), Ok(key)) => format!("the {kind} {key:?}"),
+        _ => "a record".to_owned(),
+    }
 }
 
 fn record_of(row: &Row<'_>) -> Parsed<RecordRow> {

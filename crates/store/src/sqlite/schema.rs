@@ -42,7 +42,7 @@ pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Error>
         migrate(&mut connection)?;
         Ok(connection)
     };
-    attempt().map_err(|failure: Failure| opening(path, failure))
+    attempt().map_err(|failure: Failure| opening(path, file::told(path, failure)))
 }
 
 /// Opens a file that is there, for reading.

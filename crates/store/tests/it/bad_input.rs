@@ -282,9 +282,9 @@ impl SmallDisk {
         mounted.is_ok_and(|output| output.status.success()).then_some(disk)
     }
 
-    fn grow(&self) {
-        let grow = ["-o", "remount,size=8m"];
-        assert!(Command::new("mount").args(grow).arg(&self.0).status().unwrap().success());
+    fn remount(&self, how: &str) {
+        let how = ["-o", &format!("remount,{how}")];
+        assert!(Command::new("mount").args(how).arg(&self.0).status().unwrap().success());
     }
 }
 
@@ -292,6 +292,22 @@ impl Drop for SmallDisk {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-l").arg(&self.0).output();
         let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[tokio::test]
+async fn a_file_system_that_may_only_be_read_is_told_as_such() {
+    let Some(disk) = SmallDisk::mount() else {
+        return eprintln!("skipped: only root mounts a file system");
+    };
+    let url = |name: &str| format!("sqlite:{}", disk.0.join(name).display());
+    drop(open(&url("sessions.db")).await.unwrap());
+    disk.remount("ro");
+    for name in ["sessions.db", "new.db"] {
+        let error = open(&url(name)).await.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
+        let told = "its file system may only be read: copy the file to another one";
+        assert!(error.to_string().ends_with(told), "{error}");
     }
 }
 
@@ -324,7 +340,7 @@ async fn a_full_disk_is_said_and_nothing_that_was_acknowledged_is_lost() {
     for (seq, text) in kept.iter().enumerate().step_by(2) {
         assert!(text.starts_with(&format!("{seq} words")));
     }
-    disk.grow();
+    disk.remount("size=8m");
     say(&*store, session, next, &["room again"]).await;
     drop(store);
     assert_eq!(texts(&*open(&url).await.unwrap(), session).await.len() as u64, next + 1);

@@ -132,6 +132,14 @@ async fn a_flipped_bit_in_a_file_is_never_read_as_good() {
             let error = read(store, session, table).await;
             let error = error.expect_err(&format!("{table}.{column}: {bad:?} was read"));
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{table}.{column}: {bad:?}: {error}");
+            let named = match table {
+                "events" => "event 2",
+                "requests" => "request 0",
+                _ => "",
+            };
+            let told = error.to_string();
+            let is_named = told.contains(&session.to_string()) && told.contains(named);
+            assert!(is_named, "{table}.{column}: {bad:?}: {error}");
             if is_listed(table, column) {
                 let listed = store.list(ALL).await;
                 let error = listed.expect_err(&format!("{table}.{column}: {bad:?} was listed"));
