@@ -12,6 +12,7 @@
 //! | anything after the event that ends the answer | it is not read: the answer has ended |
 //! | the beginning of another answer before that | an error: two answers are never taken for one |
 //! | the end of the connection before the end of the message, also inside an event | an error of kind `Cut`: a cut answer is never taken for a whole one |
+//! | the end of the connection inside an event after the end of the message | the message; a usage that was in the event is unknown |
 //! | bytes that are no events at all | an error with the first of them |
 //! | a message that the API declares whole, and that says nothing | an empty reply: an answer may be empty, a stream may not |
 //!
@@ -147,6 +148,11 @@ pub(crate) trait Machine: Send {
         self.is_complete()
     }
 
+    /// Whether an event that follows a whole message may still be a part of it.
+    fn may_say_more(&self) -> bool {
+        false
+    }
+
     /// Whether nothing that counts can follow.
     fn is_over(&self) -> bool {
         self.has_said_all()
@@ -250,23 +256,21 @@ impl StreamDecoder {
                 format!("the response contains no server-sent events; it begins with {strange}");
             return Err(Error::new(ErrorKind::Corrupt, rule));
         }
-        match taken {
-            // After the last whole event stands the beginning of another.
-            Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Cut) => {
-                if self.machine.is_complete() && !self.machine.has_said_all() {
-                    let rule = "the connection ended inside an event: the answer is cut off";
-                    return Err(Error::new(ErrorKind::Cut, rule));
-                }
-            }
-            taken => {
-                taken?;
-            }
+        // After the last whole event stands the beginning of another.
+        let is_inside = match taken {
+            Err(error) if matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Cut) => true,
+            taken => taken.map(|()| false)?,
+        };
+        if is_inside && self.machine.is_complete() && self.machine.may_say_more() {
+            let rule = "the connection ended inside an event: the answer is cut off";
+            return Err(Error::new(ErrorKind::Cut, rule));
         }
         if self.partial().is_none() {
-            return Err(Error::new(
-                ErrorKind::Cut,
-                "the stream is empty: there is no answer in it",
-            ));
+            let rule = match is_inside {
+                true => "the connection ended inside the first event: there is no answer",
+                false => "the stream is empty: there is no answer in it",
+            };
+            return Err(Error::new(ErrorKind::Cut, rule));
         }
         if !self.machine.is_complete() {
             let rule = "the connection ended before the message did: the answer is cut off";

@@ -38,6 +38,10 @@ impl Machine for Answer {
         false
     }
 
+    fn may_say_more(&self) -> bool {
+        true
+    }
+
     fn has_end_mark(&self) -> bool {
         false
     }

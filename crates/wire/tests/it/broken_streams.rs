@@ -84,6 +84,7 @@ fn a_line_that_is_no_field_hides_nothing_of_what_an_event_says() {
         (format!("upstream\nevent: error\ndata: {told}"), "gone"),
         (format!("upstream\ndata: {told}"), "gone"),
         ("upstream\nevent: ping\n\n".to_owned(), "the stream is empty"),
+        ("data: {\"id\":".to_owned(), "the connection ended inside the first event"),
         ("upstream\n\n".to_owned(), "no server-sent events; it begins with \"upstream\""),
     ];
     for (stream, shown) in table {

@@ -317,7 +317,7 @@ fn the_words_of_other_models_for_the_end_are_understood() {
 }
 
 #[test]
-fn a_stream_that_ends_inside_its_last_event_is_cut() {
+fn a_stream_that_ends_inside_an_event_after_its_finish_is_whole_and_its_usage_unknown() {
     let whole = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hey\"}}]}\n\n\
         data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
         data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}";
@@ -329,9 +329,11 @@ fn a_stream_that_ends_inside_its_last_event_is_cut() {
     };
     assert!(!read(usage).0.unwrap(), "some servers send no usage");
     assert!(read(whole.len()).0.unwrap());
-    for end in usage + "data: {".len()..whole.len() {
+    for end in usage..whole.len() {
         let (reply, partial) = read(end);
-        assert_eq!(reply.unwrap_err().kind(), ErrorKind::Cut, "{}", &whole[usage..end]);
-        assert_eq!((partial.message.text(), partial.finish), ("hey".into(), Finish::Cut));
+        assert!(!reply.unwrap(), "{}", &whole[usage..end]);
+        assert_eq!((partial.message.text(), partial.finish), ("hey".into(), Finish::Stop));
     }
+    let finish = whole.find("\"finish_reason").unwrap();
+    assert_eq!(read(finish).0.unwrap_err().kind(), ErrorKind::Cut);
 }
