@@ -225,7 +225,9 @@ pub(super) fn of(
     trace.stages = stages;
     let mut rules = now.target.rules()?;
     let [before @ .., this] = steps.as_slice() else { return None };
-    if let (Some(last), Some(usage)) = (before.last(), told) {
+    // Of a request that is another after what they share, our count is that of this one's bytes.
+    let whole_before = before.last().filter(|last| last.tokens <= this.shared);
+    if let (Some(last), Some(usage)) = (whole_before, told) {
         // The API goes by its own count.
         let part = u128::from(rules.minimum) * u128::from(last.tokens);
         let minimum = part.div_ceil(u128::from(usage.prompt.max(1)));

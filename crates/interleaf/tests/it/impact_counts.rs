@@ -30,7 +30,7 @@ fn h2_what_stands_before_a_summary_at_the_head_is_counted_apart_from_it() {
                 let mut session = Session::create(memory().await, "").await.unwrap();
                 for n in 0..4 {
                     session.append(Message::user(&format!("question {n}"))).await.unwrap();
-                    session.append(Message::assistant("an answer")).await.unwrap();
+                    session.append(Message::assistant(&words(100))).await.unwrap();
                 }
                 session.append(Message::user("And now?")).await.unwrap();
                 let tool = Tool::new("look", words(20), json!({"type": "object"}));
@@ -38,7 +38,10 @@ fn h2_what_stands_before_a_summary_at_the_head_is_counted_apart_from_it() {
                     .with_system(words(200))
                     .with_tools([tool])
                     .with_budget(Budget::of_window(1_000_000));
-                sent(&mut session, &recipe, &target).await;
+                let before = sent(&mut session, &recipe, &target).await.impact;
+                let number = session.head().next_request - 1;
+                let usage = Usage { prompt: before.tokens, ..Usage::default() };
+                session.note_usage(number, usage).await.unwrap();
                 let covers = (0..4).map(MessageId::of_index).collect();
                 let summary = Summary { text: figures(300).into(), start: "m3".into(), covers };
                 let recipe = recipe.with_summary(summary);
@@ -49,6 +52,11 @@ fn h2_what_stands_before_a_summary_at_the_head_is_counted_apart_from_it() {
                 let tools = if family == Family::Gemini { 0 } else { tokens.tools };
                 let token = request.impact.place.unwrap().token;
                 assert_eq!(token, tools + tokens.system, "{family} {cache:?} {tokens:?}");
+                if family == Family::OpenaiChat {
+                    let cost = request.impact.cost.unwrap();
+                    let whole = token - token % cost.step;
+                    assert_eq!(cost.read, whole, "{cache:?} {tokens:?}");
+                }
             }
         }
     });
