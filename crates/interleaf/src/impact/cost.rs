@@ -237,11 +237,14 @@ pub(super) fn of(
     let unbroken = Step { after: None, shared: whole.min(this.tokens), ..*this };
     let [used, mut unbroken_used] = last_used(&rules, before, [this, &unbroken]);
     if let Some(last) = before.last()
-        && let (Some(mark), Some(own)) = (last.last_mark(&rules), this.last_mark(&rules))
+        && let Some(mark) = last.last_mark(&rules)
     {
-        // A shorter request would have its mark within the one before, which was kept up to there.
-        let last = Step { after: None, shared: 0, marks: &[mark.min(own)], ..*last };
-        [unbroken_used] = last_used(&rules, &[last], [&unbroken]);
+        // A shorter request would have its mark within the one before, which was kept up to there;
+        // what one without marks does not read, it does not read for the lack of them.
+        let kept = [this.last_mark(&rules).map_or(mark, |own| mark.min(own))];
+        let last = Step { after: None, shared: 0, marks: &kept, ..*last };
+        let marks = if this.marks.is_empty() { &kept } else { unbroken.marks };
+        [unbroken_used] = last_used(&rules, &[last], [&Step { marks, ..unbroken }]);
     }
     let has_marks = !this.marks.is_empty();
     let known = Known::of(&rules, before.last(), this);

@@ -302,12 +302,40 @@ fn h2_marks_that_are_switched_on_late_change_nothing_in_a_long_session() {
                 session.append(Message::assistant("Yes.")).await.unwrap();
             }
             session.append(Message::user("And now?")).await.unwrap();
-            for cache in [CacheMarks::Off, CacheMarks::On, CacheMarks::Off] {
+            let matches = target.rules().map(|rules| rules.matches);
+            let off = match matches {
+                Some(Match::Marks { implicit: false, .. }) => BreakCause::Marks,
+                _ => BreakCause::Same,
+            };
+            for (cache, cause) in [
+                (CacheMarks::Off, BreakCause::First),
+                (CacheMarks::On, BreakCause::Same),
+                (CacheMarks::Off, off),
+            ] {
                 target.options.cache = cache;
                 let impact = sent(&mut session, &Recipe::new(), &target).await.impact;
-                let causes = [BreakCause::First, BreakCause::Same];
-                assert!(causes.contains(&impact.cause), "{family} {cache:?}: {:?}", impact.cause);
+                assert_eq!(impact.cause, cause, "{family} {cache:?}");
             }
         }
+    });
+}
+
+#[test]
+fn h2_what_marks_that_were_switched_off_cost_is_a_miss_of_ours() {
+    block_on(async {
+        let mut target = by_marks(Family::Anthropic);
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user(&words(800))).await.unwrap();
+        let plain = Recipe::new();
+        sent(&mut session, &plain, &target).await;
+        session.append(Message::assistant("Done.")).await.unwrap();
+        session.append(Message::user("And now?")).await.unwrap();
+        target.options.cache = CacheMarks::Off;
+        let impact = sent(&mut session, &plain, &target).await.impact;
+        let cost = impact.cost.clone().unwrap();
+        assert_eq!((&impact.cause, cost.read), (&BreakCause::Marks, 0));
+        assert!(cost.unbroken * 4.0 < cost.price, "{cost:?}");
+        let usage = Usage { prompt: impact.tokens, ..Usage::default() };
+        assert_eq!(impact.verdict(usage), Some(interleaf::Verdict::OurMiss));
     });
 }
