@@ -188,7 +188,11 @@ impl Failure {
     /// Why there is no answer.
     pub(crate) fn transport(error: &Error) -> Self {
         if let Some(session) = error.session().filter(|_| error.kind() != ErrorKind::NotKept) {
-            let failure = Self::session(error.vendor(), session);
+            let mut failure = Self::session(error.vendor(), session);
+            // Of the session: a question may have been appended before.
+            if session.kind() == interleaf::ErrorKind::Conflict {
+                failure = failure.hint("look at the session and try again");
+            }
             return match error.lost() {
                 Some(lost) => failure.saying(&lost),
                 None => failure,

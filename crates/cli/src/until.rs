@@ -47,6 +47,23 @@ pub(crate) fn read<T: Send + 'static>(
     }
 }
 
+/// What is worked out before anything is sent or written: however much there is to count.
+pub(crate) fn work<T>(name: &str, working: impl FnOnce() -> T) -> T {
+    let Some(until) = UNTIL.get().copied() else { return working() };
+    let (working_on, ended) = channel::<()>();
+    let name = name.to_owned();
+    let watch = thread::Builder::new().spawn(move || {
+        let left = until.at.saturating_duration_since(Instant::now());
+        if ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+            until.give_up(&name, "the request was not made", "it is long to count and to fit; ");
+        }
+    });
+    let done = working();
+    // Nothing watches without a thread: what is late is then found when it is to be sent.
+    drop((working_on, watch));
+    done
+}
+
 /// What a store answers, which another program may hold.
 pub(crate) async fn wait<T>(name: &str, answer: impl Future<Output = T>) -> T {
     let Some(until) = UNTIL.get() else { return answer.await };

@@ -49,11 +49,14 @@ impl Deadline {
         what: &str,
         thing: impl Future<Output = T>,
     ) -> Result<T, Failed> {
-        Self::wait(deadline, thing).await.map_err(|failed| {
-            let after = deadline.map_or_else(String::new, |deadline| seconds(deadline.after));
-            let text = format!("{what} within {after} (the total time-out)");
-            Failed { text, ..failed }
-        })
+        Self::wait(deadline, thing).await.map_err(|failed| Self::late(deadline, what, failed))
+    }
+
+    /// Names what was too late.
+    pub(crate) fn late(deadline: Option<Self>, what: &str, failed: Failed) -> Failed {
+        let after = deadline.map_or_else(String::new, |deadline| seconds(deadline.after));
+        let text = format!("{what} within {after} (the total time-out)");
+        Failed { text, ..failed }
     }
 
     /// Fails if it is over.

@@ -130,8 +130,9 @@ impl KeySource {
                 None => Err(refuse("what is to name a variable may be a key itself".to_owned())),
             },
             Self::File(path) => {
-                // Whoever gives a key in the place of its file gives no folder.
-                let is_path = path.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+                // Whoever gives a key in the place of its file gives no folder, and no file.
+                let is_path = path.parent().is_some_and(|folder| !folder.as_os_str().is_empty())
+                    || path.exists();
                 let shown = if is_path { path.display().to_string() } else { "named".to_owned() };
                 let key = in_file(path.clone()).await;
                 let key = key.map_err(|why| refuse(format!("the key file {shown} {why}")))?;

@@ -10,6 +10,8 @@
 //!
 //! Nothing is tried again once a piece of an answer was handed on.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::time::Duration;
 
 use interleaf::wire::ApiErrorKind;
@@ -86,10 +88,22 @@ impl Course {
         target: &Target,
         recorded: impl Future<Output = T>,
     ) -> Result<T, Error> {
-        let what = "the store did not take the request";
-        Deadline::wait_for(self.total, what, recorded).await.map_err(|failed| {
+        let (began, mut worked) = (Instant::now(), Duration::ZERO);
+        let mut recorded = pin!(recorded);
+        let noted = poll_fn(|context| {
+            let began = Instant::now();
+            let polled = recorded.as_mut().poll(context);
+            worked += began.elapsed();
+            polled
+        });
+        Deadline::wait(self.total, noted).await.map_err(|failed| {
+            // A future that works cannot be interrupted, and is late when it comes to wait.
+            let what = match worked * 2 > began.elapsed() {
+                true => "the request was not made",
+                false => "the store did not take the request",
+            };
             let name = (target.vendor.name.as_str(), target.options.model.as_str());
-            Error::of(failed, name, self.attempts.clone())
+            Error::of(Deadline::late(self.total, what, failed), name, self.attempts.clone())
         })
     }
 
@@ -152,9 +166,17 @@ impl Course {
             Some(asked) => asked + own.min(retries.first_wait),
             None => own,
         };
+        let over = self.total.filter(|total| Instant::now() + wait >= total.at);
+        if let Some(total) = over {
+            let mut failed = failed.clone();
+            let (wait, after) = (seconds(wait), seconds(total.after));
+            failed.text += &format!(
+                " (not tried again: a wait of {wait} goes past the total time-out of {after})"
+            );
+            return Err(failed);
+        }
         let is_late = self.began.elapsed() + wait > retries.total;
-        let is_over = self.total.is_some_and(|total| Instant::now() + wait >= total.at);
-        if is_late || is_over { Err(failed.clone()) } else { Ok(wait) }
+        if is_late { Err(failed.clone()) } else { Ok(wait) }
     }
 
     /// What the last try costs on the cache.

@@ -24,6 +24,7 @@ use crate::output::{Output, say};
 use crate::reach::{REACH, ReachArguments, other, usage};
 use crate::report_table::{say_changed, say_model, waiting_text};
 use crate::stopped::Wishes;
+use crate::until;
 
 /// Send a question or a conversation to a model API and print the answer
 #[derive(Debug, Args)]
@@ -208,7 +209,7 @@ impl SendArguments {
     ) -> Result<Verdict, Stop> {
         let mut calls = Vec::new();
         for target in targets {
-            let made = recipe.make(loaded, Some(target), false)?;
+            let made = until::work(&loaded.name, || recipe.make(loaded, Some(target), false))?;
             let Some(body) = made.preview.body.as_ref() else {
                 say(waiting_text(&made.preview));
                 return Ok(Verdict::Findings);

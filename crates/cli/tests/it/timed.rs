@@ -54,6 +54,25 @@ fn a_store_that_another_program_holds_is_not_waited_for() {
     }
 }
 
+#[test]
+fn a_request_that_takes_long_to_make_is_told_as_such() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let id = session(&store);
+    let long = scratch.path().join("long.txt");
+    std::fs::write(&long, "A line of what is known of it. ".repeat(100_000)).unwrap();
+    let long = long.to_str().unwrap();
+    // In a session the request is made to its end: one that does not fit is told as such.
+    for of in [&["--user", "x", "--window", "8000"][..], &["--session", &id, "--window", "9000000"]]
+    {
+        let mut command = send(of, "http://127.0.0.1:9");
+        let flags = ["--info-file", long, "--timeout", "1"];
+        let (code, _, err) = ran(command.args(flags).env("INTERLEAF_STORE", &store));
+        assert_eq!(code, Some(8), "{of:?}: {err}");
+        assert!(err.contains("the request was not made within 1"), "{of:?}: {err}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn the_error_says_that_it_was_the_key_that_took_the_time() {

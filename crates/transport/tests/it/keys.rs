@@ -102,6 +102,8 @@ async fn a_key_file_that_is_none_or_never_ends_is_an_error_that_shows_nothing_of
         (path("blank"), "is empty"),
         ("/dev/null".into(), "is empty"),
         (folder.path().into(), "cannot be read: is a directory"),
+        // A file that is there is no key in the place of one, though no folder is named.
+        ("src".into(), "the key file src cannot be read: is a directory"),
         (path("lines"), "characters that a header cannot hold"),
     ];
     let server = Server::start([good()]).await;

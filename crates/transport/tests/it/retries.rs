@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interleaf::wire::{ApiErrorKind, Family};
-use interleaf_transport::{Because, Call, ErrorKind, Retries};
+use interleaf_transport::{Because, Call, ErrorKind, Retries, Timeouts};
 
 use crate::families::{FAMILIES, builder, recorded, saying, target, transport};
 use crate::server::{Act, Piece, Server};
@@ -111,6 +111,12 @@ async fn a_wait_that_the_api_asks_for_is_kept_and_one_that_is_too_long_is_an_err
         assert!(error.to_string().contains(&format!("it asks to wait {told}")), "{wait}: {error}");
         assert_eq!(server.seen().len(), 1, "{wait}");
     }
+    // So is one that the limit in all leaves no time for.
+    let server = Server::start([busy("5"), good()]).await;
+    let limits = Timeouts::default().total(Duration::from_secs(3));
+    let hasty = builder().timeouts(limits).build().unwrap();
+    let error = hasty.send(&call(Family::Anthropic, &server)).await.unwrap_err();
+    assert!(error.to_string().contains("goes past the total time-out of 3.0 s"), "{error}");
     // What is past needs no wait.
     let server = Server::start([busy("-1"), good()]).await;
     transport().send(&call(Family::Anthropic, &server)).await.unwrap();
