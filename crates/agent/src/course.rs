@@ -249,7 +249,7 @@ impl Course {
             // It was stopped, or its time is over: the next round tells which.
             Ok(None) if scene.is_stopped() => Ok(None),
             Ok(None) => Ok(Some(End::OutOfBudget(Limit::Time))),
-            Err(error) if self.n_conflicts < MOST_CONFLICTS && is_conflict(&error) => {
+            Err(error) if self.n_conflicts < MOST_CONFLICTS && is_overtaken(&error) => {
                 self.n_conflicts += 1;
                 scene.session().await.refresh().await?;
                 Ok(None)
@@ -327,9 +327,11 @@ impl Course {
     }
 }
 
-/// Whether another writer was first, such as a run that was dropped while it wrote.
-fn is_conflict(error: &interleaf_transport::Error) -> bool {
-    error.session().is_some_and(|error| error.kind() == interleaf::ErrorKind::Conflict)
+/// Whether another writer was first, such as a run that was dropped while it wrote: what is next
+/// may be another thing now.
+fn is_overtaken(error: &interleaf_transport::Error) -> bool {
+    let refused = error.session().map(interleaf::Error::kind);
+    error.kind() == ErrorKind::Waiting || refused == Some(interleaf::ErrorKind::Conflict)
 }
 
 /// Tells the pieces of an answer as they come, and takes it in. `None`, if it was stopped.
