@@ -143,7 +143,11 @@ pub(crate) fn run(arguments: &RunArguments, output: &mut Output) -> Result<Verdi
         }))?;
     } else {
         let (rounds, tokens, money) = (ended.rounds, ended.tokens, ended.money);
-        let end = printable(&ended.end.to_string()).into_owned();
+        let end = match &ended.end {
+            // Why stands in the error.
+            End::Failed(_) => "failed".to_owned(),
+            end => printable(&end.to_string()).into_owned(),
+        };
         say(format_args!("{end}: {rounds} requests, {tokens} tokens, price {money}"));
         say(format_args!("hint: `interleaf run --session {id} '…'` goes on"));
     }

@@ -104,8 +104,11 @@ async fn a_price_is_exact_set_by_the_user_and_unknown_where_nobody_knows_it() {
     let listed = transport().send(&call).await.unwrap().price.unwrap();
     // 100 × 3 + 600 × 0.3 + 200 × 3.75 + 100 × 6 + 50 × 15, for a million.
     assert_eq!(listed.to_string(), "0.00258");
-    let own = builder().rates("anthropic", "", "1/1".parse().unwrap()).build().unwrap();
-    assert_eq!(own.send(&call).await.unwrap().price.unwrap().to_string(), "0.00105");
+    // What is not said of the cache follows from its rules: 100 + 600 × 0.1 + 300 × 1.25 + 50.
+    for (rates, price) in [("1/1", "0.000585"), ("1/1/1/1", "0.00105")] {
+        let own = builder().rates("anthropic", "", rates.parse().unwrap()).build().unwrap();
+        assert_eq!(own.send(&call).await.unwrap().price.unwrap().to_string(), price);
+    }
     call.target.options.model = "claude-unheard-of".into();
     assert_eq!(transport().send(&call).await.unwrap().price, None);
     let zero = Usage::default();
