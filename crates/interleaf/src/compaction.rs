@@ -38,7 +38,7 @@ use crate::Request;
 
 pub(crate) use self::contract::{Held, check, unsaid};
 pub use self::contract::{Missing, Refusal};
-pub(crate) use self::cover::{Ground, cover, protected};
+pub(crate) use self::cover::{Glance, Ground, cover, protected};
 pub use self::cover::{Spared, SparedCause};
 pub use self::covers::Covers;
 pub(crate) use self::digest::digest;

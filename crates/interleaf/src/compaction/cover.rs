@@ -13,12 +13,28 @@ use super::CompactionPolicy;
 pub(crate) struct Ground<'a> {
     /// The messages that are visible, in order, also those that the main agent does not hear.
     pub(crate) messages: Vec<&'a Arc<Message>>,
+    pub(crate) glances: Vec<Glance>,
     pub(crate) pinned: BTreeSet<MessageId>,
     /// The tokens of each: none, if it is not shown.
     pub(crate) tokens: Vec<Option<u64>>,
     /// Messages that have much to do with the current request, the most first.
     pub(crate) relevant: Vec<MessageId>,
     pub(crate) policy: &'a CompactionPolicy,
+}
+
+/// What is asked of a message time and again. It is read once, as the messages of a long
+/// conversation lie far apart in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Glance {
+    pub(crate) role: Role,
+    /// Whether the main agent hears it.
+    pub(crate) is_heard: bool,
+}
+
+impl Glance {
+    pub(crate) fn at(message: &Message) -> Self {
+        Self { role: message.role(), is_heard: Agent::Main.hears(message) }
+    }
 }
 
 /// What goes and what stays.
@@ -61,6 +77,8 @@ pub enum SparedCause {
     Unheard,
     /// The user said it last.
     LatestUser,
+    /// No user has spoken, and this was said last: a request needs something to go on from.
+    LatestAnswer,
     /// The policy keeps its role.
     Role,
     /// The policy keeps what users said.
@@ -73,11 +91,11 @@ pub enum SparedCause {
 /// may go. The oldest go first: whole turns, and of the running turn its oldest steps.
 pub(crate) fn cover(ground: &Ground<'_>, room: u64) -> Cover {
     let messages = &ground.messages;
-    let (blocks, turns) = (Members::of(messages), turn_starts(messages));
+    let (blocks, turns) = (Members::of(messages), turn_starts(&ground.glances));
     let mut spared = spared(ground, &blocks, &turns);
     let is_shown = |at: usize| ground.tokens[at].is_some();
     let tokens = |at: usize| ground.tokens[at].unwrap_or(0);
-    let starts = starts(messages, &turns);
+    let starts = starts(&ground.glances, &turns);
     let floor = floor(ground, &turns, &starts);
     let pinned: u64 = (0..floor).filter(|&at| spared[at].is_some()).map(tokens).sum();
     let newest: u64 = (floor..messages.len()).map(tokens).sum();
@@ -93,7 +111,7 @@ pub(crate) fn cover(ground: &Ground<'_>, room: u64) -> Cover {
         (stays, cut) = (stays + more, start);
     }
     // A block whose results came late may lie on both sides of the cut.
-    for block in blocks.iter() {
+    for (_, block) in blocks.iter() {
         let goes = |at: usize| at < cut && spared[at].is_none();
         if block.iter().all(|&at| goes(at as usize)) {
             continue;
@@ -122,6 +140,7 @@ fn protected_name(cause: SparedCause) -> Option<&'static str> {
         SparedCause::System
         | SparedCause::Block
         | SparedCause::Unheard
+        | SparedCause::LatestAnswer
         | SparedCause::Role
         | SparedCause::UserText
         | SparedCause::Relevant => None,
@@ -130,25 +149,33 @@ fn protected_name(cause: SparedCause) -> Option<&'static str> {
 
 /// The messages that no summary may take from the model, and what they are.
 pub(crate) fn protected<'a>(ground: &Ground<'a>) -> Vec<(&'a Arc<Message>, &'static str)> {
-    let (blocks, turns) = (Members::of(&ground.messages), turn_starts(&ground.messages));
+    let (blocks, turns) = (Members::of(&ground.messages), turn_starts(&ground.glances));
     let spared = spared(ground, &blocks, &turns).into_iter().enumerate();
     spared.filter_map(|(at, cause)| Some((ground.messages[at], protected_name(cause?)?))).collect()
 }
 
 /// For each position, why it stays, if so.
 fn spared(ground: &Ground<'_>, blocks: &Members, turns: &[usize]) -> Vec<Option<SparedCause>> {
-    let (messages, policy) = (&ground.messages, ground.policy);
+    let Ground { messages, glances, policy, .. } = ground;
     let mut spared: Vec<Option<SparedCause>> =
-        messages.iter().map(|m| own_cause(ground, m)).collect();
-    let speaks = |message: &&Arc<Message>| is_spoken(message) && Agent::Main.hears(message);
-    if let Some(latest) = messages.iter().rposition(speaks) {
+        (0..messages.len()).map(|at| own_cause(ground, at)).collect();
+    let latest = |by: Role| {
+        let speaks = |at: &usize| {
+            let Glance { role, is_heard } = glances[*at];
+            role == by && is_heard && !messages[*at].is_blank()
+        };
+        (0..messages.len()).rev().find(speaks)
+    };
+    if let Some(latest) = latest(Role::User) {
         spared[latest].get_or_insert(SparedCause::LatestUser);
+    } else if let Some(latest) = latest(Role::Assistant) {
+        spared[latest].get_or_insert(SparedCause::LatestAnswer);
     }
-    for block in blocks.iter() {
+    for (number, block) in blocks.iter() {
         let own = || block.iter().filter_map(|&at| spared[at as usize]);
         let cause = if own().any(|cause| cause == SparedCause::Pinned) {
             SparedCause::Pinned
-        } else if !is_answered(messages, block, own().any(|cause| cause == SparedCause::Unheard)) {
+        } else if !is_answered(ground, blocks, (number, block)) {
             SparedCause::Open
         } else if own().next().is_some() {
             SparedCause::Block
@@ -164,27 +191,25 @@ fn spared(ground: &Ground<'_>, blocks: &Members, turns: &[usize]) -> Vec<Option<
 }
 
 /// Whether every call of a tool block has a result in it that is heard.
-fn is_answered(messages: &[&Arc<Message>], block: &[u32], has_unheard: bool) -> bool {
-    let heard = || {
-        let block = block.iter().map(|&at| &**messages[at as usize]);
-        block.filter(|message| !has_unheard || Agent::Main.hears(message))
-    };
-    let results = || heard().filter_map(Message::as_result).map(|result| &result.call);
-    let calls = || heard().flat_map(Message::calls).map(|call| &call.id);
+fn is_answered(ground: &Ground<'_>, blocks: &Members, (number, block): (usize, &[u32])) -> bool {
+    let is_heard = |at: &&u32| ground.glances[**at as usize].is_heard;
     // Nearly always each call is answered once, in order.
-    calls().eq(results()) || {
-        let results: BTreeSet<&CallId> = results().collect();
-        calls().all(|call| results.contains(call))
+    if blocks.found.is_answered_in_order(number) && block.iter().all(|at| is_heard(&at)) {
+        return true;
     }
+    let heard = || block.iter().filter(is_heard).map(|&at| ground.messages[at as usize]);
+    let results: BTreeSet<&CallId> =
+        heard().filter_map(|message| message.as_result()).map(|result| &result.call).collect();
+    heard().flat_map(|message| message.calls()).all(|call| results.contains(&call.id))
 }
 
-fn own_cause(ground: &Ground<'_>, message: &Message) -> Option<SparedCause> {
-    let (policy, role) = (ground.policy, message.role());
-    if !Agent::Main.hears(message) {
+fn own_cause(ground: &Ground<'_>, at: usize) -> Option<SparedCause> {
+    let (policy, Glance { role, is_heard }) = (ground.policy, ground.glances[at]);
+    if !is_heard {
         Some(SparedCause::Unheard)
     } else if role == Role::System {
         Some(SparedCause::System)
-    } else if !ground.pinned.is_empty() && ground.pinned.contains(&message.id) {
+    } else if !ground.pinned.is_empty() && ground.pinned.contains(&ground.messages[at].id) {
         Some(SparedCause::Pinned)
     } else if policy.keep_user_texts && role == Role::User {
         Some(SparedCause::UserText)
@@ -215,19 +240,15 @@ fn spare_relevant(ground: &Ground<'_>, turns: &[usize], spared: &mut [Option<Spa
     }
 }
 
-fn is_spoken(message: &Message) -> bool {
-    message.role() == Role::User && !message.is_blank()
-}
-
 /// Where turns begin: where a user speaks after another. What is said to a sub-agent begins
 /// none.
-fn turn_starts(messages: &[&Arc<Message>]) -> Vec<usize> {
+fn turn_starts(glances: &[Glance]) -> Vec<usize> {
     let (mut starts, mut was_user) = (Vec::new(), false);
-    for (at, message) in messages.iter().enumerate() {
-        if at > 0 && !Agent::Main.hears(message) {
+    for (at, glance) in glances.iter().enumerate() {
+        if at > 0 && !glance.is_heard {
             continue;
         }
-        let is_user = message.role() == Role::User;
+        let is_user = glance.role == Role::User;
         if at == 0 || is_user && !was_user {
             starts.push(at);
         }
@@ -237,32 +258,31 @@ fn turn_starts(messages: &[&Arc<Message>]) -> Vec<usize> {
 }
 
 /// Where units begin: turns, and in the running turn steps.
-fn starts(messages: &[&Arc<Message>], turns: &[usize]) -> Vec<usize> {
+fn starts(glances: &[Glance], turns: &[usize]) -> Vec<usize> {
     let mut starts = turns.to_vec();
     let running = starts.last().copied().unwrap_or(0);
-    starts.extend(steps(messages, running));
+    starts.extend(steps(glances, running));
     starts.dedup();
     starts
 }
 
 /// Where the steps of a turn begin.
-fn steps<'a>(messages: &'a [&Arc<Message>], turn: usize) -> impl Iterator<Item = usize> + 'a {
-    let is_step =
-        |message: &Message| message.role() == Role::Assistant && Agent::Main.hears(message);
-    (turn + 1..messages.len()).filter(move |&at| is_step(messages[at]))
+fn steps(glances: &[Glance], turn: usize) -> impl Iterator<Item = usize> {
+    let is_step = |glance: Glance| glance.role == Role::Assistant && glance.is_heard;
+    (turn + 1..glances.len()).filter(move |&at| is_step(glances[at]))
 }
 
 /// From here on all stays.
 fn floor(ground: &Ground<'_>, turns: &[usize], starts: &[usize]) -> usize {
-    let (messages, policy) = (&ground.messages, ground.policy);
+    let (glances, policy) = (&ground.glances, ground.policy);
     let running = turns.last().copied().unwrap_or(0);
     if policy.keep_turns > 0 {
         let first = turns.len().saturating_sub(policy.keep_turns).saturating_sub(1);
         return turns.get(first).copied().unwrap_or(0);
     }
-    let steps: Vec<usize> = steps(messages, running).collect();
+    let steps: Vec<usize> = steps(glances, running).collect();
     match policy.keep_steps.min(steps.len()) {
-        0 => messages.len(),
+        0 => glances.len(),
         kept if kept == steps.len() => running,
         kept => {
             let first = steps[steps.len() - kept];
@@ -273,6 +293,7 @@ fn floor(ground: &Ground<'_>, turns: &[usize], starts: &[usize]) -> usize {
 
 /// The positions of the messages of each tool block, ascending, all in one list.
 struct Members {
+    found: Blocks,
     positions: Vec<u32>,
     /// Where each block ends in it.
     ends: Vec<usize>,
@@ -280,25 +301,25 @@ struct Members {
 
 impl Members {
     fn of(messages: &[&Arc<Message>]) -> Self {
-        let blocks = Blocks::find(messages.iter().copied());
-        let mut ends = vec![0; blocks.count()];
-        blocks.members().for_each(|(_, block)| ends[block] += 1);
+        let found = Blocks::find(messages.iter().copied());
+        let mut ends = vec![0; found.count()];
+        found.members().for_each(|(_, block)| ends[block] += 1);
         let mut next = 0;
         for end in &mut ends {
             // First where a block begins; it ends where its last position is put.
             (*end, next) = (next, next + *end);
         }
         let mut positions = vec![0; next];
-        for (position, block) in blocks.members() {
+        for (position, block) in found.members() {
             positions[ends[block]] = position as u32;
             ends[block] += 1;
         }
-        Self { positions, ends }
+        Self { found, positions, ends }
     }
 
-    /// Each block; none is empty.
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    /// Each block with its number; none is empty.
+    fn iter(&self) -> impl Iterator<Item = (usize, &[u32])> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        begins.zip(&self.ends).map(|(begin, &end)| &self.positions[begin..end])
+        begins.zip(&self.ends).map(|(begin, &end)| &self.positions[begin..end]).enumerate()
     }
 }

@@ -212,7 +212,8 @@ pub(super) fn list(facts: &[Fact]) -> String {
     let mut rules: Vec<&str> = facts.iter().map(|fact| fact.rule.as_str()).collect();
     rules.dedup();
     for rule in rules {
-        text += &format!("\n{rule}:\n");
+        // A line of its own that no rule takes for a fact, such as "decision: …".
+        text += &format!("\nFacts ({rule}):\n");
         for fact in facts.iter().filter(|fact| fact.rule == rule) {
             text += &format!("- {}\n", fact.text);
         }

@@ -17,6 +17,7 @@ impl SparedCause {
             Self::Block => "of one tool block with one that stays",
             Self::Unheard => "another agent's",
             Self::LatestUser => "the user's latest words",
+            Self::LatestAnswer => "the latest words, as no user has spoken",
             Self::Role => "of a role that the policy keeps",
             Self::UserText => "what a user said",
             Self::Relevant => "has words of the current request",

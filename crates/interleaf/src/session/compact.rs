@@ -15,7 +15,9 @@ use interleaf_conversation::Conversation;
 use interleaf_model::{Message, MessageId};
 
 use super::{Session, now};
-use crate::compaction::{Compaction, CompactionPolicy, Covers, Figures, Ground, Trigger, cover};
+use crate::compaction::{
+    Compaction, CompactionPolicy, Covers, Figures, Glance, Ground, Trigger, cover,
+};
 use crate::preview::pinned;
 use crate::text_form::TextForm;
 use crate::{Error, Target};
@@ -99,13 +101,13 @@ impl Session {
         };
         let earlier = recipe.summary.clone();
         let shown = self.shown_tokens(&recipe, &ledger).await?;
-        let Counted { messages, tokens, figures, summary } =
+        let Counted { messages, glances, tokens, figures, summary } =
             counted(&self.conversation, &recipe, (&ledger, shown), target);
         if when.is_some_and(|when| !when.is_due(&figures)) {
             return Ok(Err(NoPlan::NotDue));
         }
         let pinned = pinned(&self.conversation);
-        let ground = Ground { messages, pinned, tokens, relevant, policy };
+        let ground = Ground { messages, glances, pinned, tokens, relevant, policy };
         let Figures { tokens: before, fixed, limit, .. } = figures;
         let history = before.saturating_sub(fixed + summary);
         let down_to = (limit.min(before) as f64 * policy.down_to) as u64;
@@ -198,6 +200,7 @@ enum NoPlan {
 /// A conversation, counted.
 struct Counted<'a> {
     messages: Vec<&'a Arc<Message>>,
+    glances: Vec<Glance>,
     /// The tokens of each; none, if it is not shown.
     tokens: Vec<Option<u64>>,
     figures: Figures,
@@ -214,11 +217,11 @@ fn counted<'a>(
     let messages: Vec<&Arc<Message>> = conversation.visible().collect();
     let covered: HashSet<&MessageId> =
         recipe.summary.iter().flat_map(|summary| &summary.covers).collect();
-    let is_shown = |message: &Arc<Message>| {
-        let is_covered = !covered.is_empty() && covered.contains(&message.id);
-        !is_covered && Agent::Main.hears(message)
+    let glances: Vec<Glance> = messages.iter().map(|message| Glance::at(message)).collect();
+    let is_shown = |(message, glance): (&&Arc<Message>, &Glance)| {
+        glance.is_heard && (covered.is_empty() || !covered.contains(&message.id))
     };
-    let shown: Vec<bool> = messages.iter().map(|message| is_shown(message)).collect();
+    let shown: Vec<bool> = messages.iter().zip(&glances).map(is_shown).collect();
     let zipped = messages.iter().zip(&shown);
     let shown_ones: Vec<&Arc<Message>> =
         zipped.filter(|(_, shown)| **shown).map(|(message, _)| *message).collect();
@@ -234,7 +237,7 @@ fn counted<'a>(
     let copies = shown_before.saturating_sub(context(recipe, ledger));
     let tokens_in_all = fixed + copies + summary + history;
     let figures = Figures { tokens: tokens_in_all, fixed, limit, messages: shown_ones.len() };
-    Counted { messages, tokens, figures, summary }
+    Counted { messages, glances, tokens, figures, summary }
 }
 
 /// The main agent's messages that are visible.

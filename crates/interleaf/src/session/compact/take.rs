@@ -10,8 +10,8 @@ use super::super::Session;
 use super::super::retry::RETRIES;
 use super::{heard, most};
 use crate::compaction::{
-    Compacted, CompactedReport, Compaction, CompactionPolicy, Fact, Ground, Held, Judged, Refusal,
-    check, digest, protected, unsaid,
+    Compacted, CompactedReport, Compaction, CompactionPolicy, Fact, Glance, Ground, Held, Judged,
+    Refusal, check, digest, protected, unsaid,
 };
 use crate::preview::pinned;
 use crate::{Error, ErrorKind, Single, Target};
@@ -198,6 +198,7 @@ impl Session {
         // others of them: what the next request shows of those is looked at.
         let policy = CompactionPolicy::default();
         let ground = Ground {
+            glances: heard.iter().map(|message| Glance::at(message)).collect(),
             messages: heard,
             pinned: pinned(&self.conversation),
             tokens: Vec::new(),
