@@ -160,19 +160,20 @@ const KIN: &[(&str, &str)] = &[
     ("llama-cpp", "llama.cpp"),
 ];
 
-/// Models whose rules differ from their vendor's row: how their names begin, the row, the
-/// least tokens that are kept, and what a read costs. The first that fits counts.
+/// Models whose rules differ from their vendor's row: how their names begin (with a `+`, or with
+/// a later number), the row, the least tokens that are kept, and what a read costs. The first that
+/// fits counts. Claude has the same figures on Bedrock.
 #[rustfmt::skip]
 const MODELS: &[(&str, &str, &str, u64, f64)] = &[
     ("openai", "gpt-6.1", "openai-5.6", 1_024, 0.05),
-    ("openai", "gpt-6", "openai-5.6", 1_024, 0.1),
-    ("openai", "gpt-5.6", "openai-5.6", 1_024, 0.1),
+    ("openai", "gpt-5.6+", "openai-5.6", 1_024, 0.1),
     ("openai", "gpt-5.5", "openai-5.5", 1_024, 0.1),
     ("openai", "gpt-4.1", "openai", 1_024, 0.25),
     ("openai", "gpt-4o", "openai", 1_024, 0.5),
     ("openai", "", "openai", 1_024, 0.1),
     ("anthropic", "claude-opus-5-5", "anthropic", 512, 0.05),
     ("anthropic", "claude-sonnet-5-5", "anthropic", 512, 0.05),
+    ("anthropic", "claude-haiku-5-5", "anthropic", 512, 0.1),
     ("anthropic", "claude-fable-5-1", "anthropic", 512, 0.025),
     ("anthropic", "claude-mythos-5-1", "anthropic", 512, 0.025),
     ("anthropic", "claude-opus-5", "anthropic", 512, 0.1),
@@ -184,6 +185,7 @@ const MODELS: &[(&str, &str, &str, u64, f64)] = &[
     ("anthropic", "claude-haiku-4-5", "anthropic", 4_096, 0.1),
     ("anthropic", "claude-3-5-haiku", "anthropic", 2_048, 0.1),
     ("anthropic", "", "anthropic", 1_024, 0.1),
+    ("bedrock", "amazon.nova", "bedrock", 1_000, 0.1),
     ("bedrock", "", "bedrock", 1_024, 0.1),
     ("gemini", "gemini-2.5", "gemini", 2_048, 0.1),
     ("gemini", "", "gemini", 4_096, 0.1),
@@ -227,12 +229,22 @@ impl Rules {
     pub fn of_model(vendor: &str, model: &str) -> Option<Self> {
         let vendor = KIN.iter().find(|(name, _)| *name == vendor).map_or(vendor, |(_, kin)| kin);
         let model = model.rsplit('/').next().unwrap_or(model);
-        let row = MODELS.iter().find(|(of, begins, ..)| *of == vendor && model.starts_with(begins));
+        // On Bedrock a region stands before the maker's name: `us.anthropic.claude-…`.
+        let (of, model) = match vendor {
+            "bedrock" => match model.split_once("anthropic.") {
+                Some((_, claude)) => ("anthropic", claude),
+                None => (vendor, model.find("amazon.").map_or(model, |at| &model[at..])),
+            },
+            _ => (vendor, model),
+        };
+        let row = MODELS.iter().find(|(maker, begins, ..)| *maker == of && fits(begins, model));
         match row {
-            Some((.., name, minimum, read)) => Self::named(name).map(|rules| {
-                let prices = Prices { read: *read, ..rules.prices };
-                Self { minimum: *minimum, prices, ..rules }
-            }),
+            Some((.., name, minimum, read)) => {
+                Self::named(if of == vendor { name } else { vendor }).map(|rules| {
+                    let prices = Prices { read: *read, ..rules.prices };
+                    Self { minimum: *minimum, prices, ..rules }
+                })
+            }
             None => Self::named(vendor),
         }
     }
@@ -241,4 +253,22 @@ impl Rules {
         let (lifetime, renewal) = life;
         Self { name: name.into(), matches, minimum, lifetime, renewal, prices, certainty }
     }
+}
+
+/// Whether the name of a model begins so; with a `+`, or with a later number.
+fn fits(begins: &str, model: &str) -> bool {
+    let Some(least) = begins.strip_suffix('+') else { return model.starts_with(begins) };
+    let number_at = least.find(|c: char| c.is_ascii_digit()).unwrap_or(least.len());
+    let (word, least) = least.split_at(number_at);
+    model.strip_prefix(word).is_some_and(|number| version(number) >= version(least))
+}
+
+/// The two numbers that a text begins with, such as `5.6`; nothing, if it begins with none.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let number = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        text[..end].parse().ok()
+    };
+    let minor = text.split_once('.').and_then(|(_, minor)| number(minor));
+    Some((number(text)?, minor.unwrap_or(0)))
 }

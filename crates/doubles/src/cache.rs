@@ -2,7 +2,7 @@
 //!
 //! | API | what is found again | least | kept |
 //! |---|---|---|---|
-//! | OpenAI | the longest common prefix, in steps of 128 tokens (GPT-5.5: 2,048) | 1,024 | 10 minutes after the last use |
+//! | OpenAI | the longest common prefix, in steps of 128 tokens (GPT-5.5: 2,048) | 1,024 | 10 minutes after the last use (GPT-5.5: 24 hours) |
 //! | OpenAI, GPT-5.6 and later | a prefix that was written at a breakpoint, as at a mark of Anthropic's; the newest input is one unless the options say otherwise | 1,024 | 30 minutes or 12 hours after the last use |
 //! | Anthropic, Bedrock | a prefix that was written at a mark, seen from a mark at most 20 blocks on | by model | 5 minutes or an hour after the last use |
 //! | Gemini | the longest common prefix | 4,096 (2.5: 2,048) | an hour after the last use |
@@ -19,7 +19,7 @@ use crate::openai::marks::caches_at_breakpoints;
 use crate::tokens::Rendered;
 use crate::{Api, Usage};
 
-const MINUTES: u64 = 5 * 60;
+const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * 60;
 
 /// This many marks are heeded, the last ones.
@@ -55,18 +55,20 @@ impl Cache {
         let scope = self.scopes.entry(scope).or_default();
         match api {
             Api::OpenAiChat | Api::OpenAiResponses if caches_at_breakpoints(model) => {
-                scope.by_marks(prompt, salt, 1_024, [6 * MINUTES, 12 * HOUR], now)
+                scope.by_marks(prompt, salt, 1_024, [30 * MINUTE, 12 * HOUR], now)
             }
             Api::OpenAiChat | Api::OpenAiResponses => {
-                let step = if model.starts_with("gpt-5.5") { 2_048 } else { 128 };
-                scope.by_prefix(prompt, step, 1_024, 2 * MINUTES, now)
+                let is_kept_long = model.starts_with("gpt-5.5");
+                let (step, life) =
+                    if is_kept_long { (2_048, 24 * HOUR) } else { (128, 10 * MINUTE) };
+                scope.by_prefix(prompt, step, 1_024, life, now)
             }
             Api::Gemini => {
                 let least = if model.starts_with("gemini-2.5") { 2_048 } else { 4_096 };
                 scope.by_prefix(prompt, 1, least, HOUR, now)
             }
             Api::Anthropic | Api::Bedrock => {
-                scope.by_marks(prompt, salt, least(model), [MINUTES, HOUR], now)
+                scope.by_marks(prompt, salt, least(model), [5 * MINUTE, HOUR], now)
             }
         }
     }
@@ -175,4 +177,71 @@ fn hashes(prompt: &Rendered, salt: &str) -> Vec<u64> {
         hashes.push(hash.digest());
     }
     hashes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::Block;
+    use interleaf_cache::{Match, Rules};
+
+    /// A prompt of this many tokens, marked at its end.
+    fn prompt(n: usize) -> Rendered {
+        let block = Block { end: n, mark: Some(Ttl::Minutes) };
+        Rendered { tokens: (0..n as u64).collect(), blocks: vec![block], turns_at: 0 }
+    }
+
+    /// What is read of a prompt that is sent again after a pause.
+    fn read_again(api: Api, model: &str, n: usize, pause: u64) -> u64 {
+        let mut cache = Cache::default();
+        let mut send = |at| cache.request(String::new(), (api, model, ""), &prompt(n), at).read;
+        assert_eq!(send(0), 0);
+        send(pause)
+    }
+
+    #[test]
+    fn the_least_that_is_kept_its_steps_and_its_life_are_those_of_the_cache_models() {
+        let openai =
+            ["gpt-4o", "gpt-4.1", "gpt-5", "gpt-5.5", "gpt-5.6", "gpt-5.7", "gpt-6.1", "o3"];
+        let claude = [
+            "claude-opus-5",
+            "claude-opus-5-5",
+            "claude-sonnet-5-5",
+            "claude-haiku-5-5",
+            "claude-fable-5",
+            "claude-mythos-5-1",
+            "claude-opus-4-8",
+            "claude-opus-4-7",
+            "claude-opus-4-6",
+            "claude-opus-4-5",
+            "claude-opus-4-1",
+            "claude-sonnet-5",
+            "claude-sonnet-4-6",
+            "claude-sonnet-4-5",
+            "claude-haiku-4-5",
+            "claude-3-5-haiku-latest",
+        ];
+        let on_bedrock = claude.map(|name| format!("us.anthropic.{name}-v1:0"));
+        let nova = ["us.amazon.nova-pro-v1:0".to_owned()];
+        let rows = openai.map(|name| (Api::OpenAiChat, "openai", name.to_owned()));
+        let rows = rows.into_iter().chain(claude.map(|m| (Api::Anthropic, "anthropic", m.into())));
+        let bedrock = on_bedrock.into_iter().chain(nova).map(|m| (Api::Bedrock, "bedrock", m));
+        let gemini = ["gemini-2.5-pro", "gemini-3-pro"].map(|m| (Api::Gemini, "google", m.into()));
+        for (api, vendor, model) in rows.chain(bedrock).chain(gemini) {
+            let rules = Rules::of_model(vendor, &model).unwrap();
+            let least = rules.minimum.max(rules.matches.step());
+            assert_eq!(read_again(api, &model, least as usize - 1, 0), 0, "{model}");
+            let read = read_again(api, &model, least as usize + 1, 0);
+            let step = rules.matches.step();
+            let whole = match rules.matches {
+                Match::Marks { .. } => least + 1,
+                _ => (least + 1) / step * step,
+            };
+            assert_eq!(read, whole, "{model}");
+            if let Some(life) = rules.lifetime {
+                assert!(read_again(api, &model, least as usize, life - 1) > 0, "{model}");
+                assert_eq!(read_again(api, &model, least as usize, life + 1), 0, "{model}");
+            }
+        }
+    }
 }

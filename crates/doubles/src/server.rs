@@ -102,18 +102,28 @@ impl Inner {
         number
     }
 
-    /// What goes wrong with a request.
-    fn fault(&self, number: u64, headers: &HeaderMap) -> Result<Option<Fault>, Refusal> {
+    /// What goes wrong with a request. One that a request cannot meet waits for the next, if it has no number.
+    fn fault(
+        &self,
+        number: u64,
+        headers: &HeaderMap,
+        route: Option<&Route>,
+    ) -> Result<Option<Fault>, Refusal> {
+        let is_met = |fault: &Fault| match fault {
+            Fault::Overflow | Fault::Truncate => matches!(route, Some(Route::Generate { .. })),
+            _ => route.is_some(),
+        };
         if let Some(header) = headers.get(FAULT_HEADER) {
             let text = header.to_str().unwrap_or_default();
             return text.parse().map(Some).map_err(|error: crate::BadFault| {
                 Refusal::new(format!("{FAULT_HEADER}: {error}")).rule("fault_header")
             });
         }
-        if let Some(next) = lock(&self.next_faults).pop_front() {
-            return Ok(Some(next));
+        let mut waiting = lock(&self.next_faults);
+        if waiting.front().is_some_and(is_met) {
+            return Ok(waiting.pop_front());
         }
-        let mut planned = self.settings.faults.iter();
+        let mut planned = self.settings.faults.iter().filter(|planned| is_met(&planned.fault));
         let planned = planned.find(|planned| planned.nth.is_none_or(|nth| nth == number));
         Ok(planned.map(|planned| planned.fault.clone()))
     }
@@ -135,7 +145,7 @@ async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response {
     let route = Route::of(parts.method.as_str(), path);
     let route = route.map(|route| route.of_client(|name| parts.headers.contains_key(name)));
     let api = route.as_ref().map_or(Api::OpenAiChat, Route::api);
-    let fault = match inner.fault(number, &parts.headers) {
+    let fault = match inner.fault(number, &parts.headers, route.as_ref()) {
         Ok(fault) => fault,
         Err(refusal) => return refuse(&inner, number, api, refusal),
     };
@@ -202,6 +212,11 @@ impl Asks<'_> {
             }
             Some(_) => {}
         }
+        if let Some(Fault::Status { status, retry_after }) = self.fault {
+            let mut refusal = limits::status(api, *status);
+            refusal.retry_after = *retry_after;
+            return Err(refusal.rule("fault"));
+        }
         match route {
             Route::Models { api, id } => {
                 let list = match api {
@@ -235,11 +250,6 @@ impl Asks<'_> {
         key: &str,
     ) -> Result<Reply, Refusal> {
         let family = api.family();
-        if let Some(Fault::Status { status, retry_after }) = self.fault {
-            let mut refusal = limits::status(api, *status);
-            refusal.retry_after = *retry_after;
-            return Err(refusal.rule("fault"));
-        }
         let body: Value =
             serde_json::from_slice(bytes).map_err(|error| limits::not_json(api, &error))?;
         self.inner.note(self.number, |exchange| exchange.body = body.clone());

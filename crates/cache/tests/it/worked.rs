@@ -125,3 +125,26 @@ fn a_clock_that_is_set_back_does_no_harm() {
         assert!(read[0] == 0 && read[1..].iter().all(|&read| read > 4_000), "{read:?}");
     }
 }
+
+#[test]
+fn later_models_have_the_rules_of_their_kind_and_claude_has_its_figures_on_bedrock() {
+    let name = |vendor, model| Rules::of_model(vendor, model).unwrap().name;
+    for model in ["gpt-5.6", "gpt-5.7-mini", "gpt-5.10", "gpt-6", "gpt-6.1-sol", "gpt-7"] {
+        assert_eq!(name("openai", model), "openai-5.6", "{model}");
+    }
+    for model in ["gpt-5", "gpt-5.4", "gpt-4.1", "gpt-oss", "o3"] {
+        assert_eq!(name("openai", model), "openai", "{model}");
+    }
+    assert_eq!(name("openai", "gpt-5.5-pro"), "openai-5.5");
+    for (model, minimum) in [
+        ("us.anthropic.claude-haiku-4-5-20251001-v1:0", 4_096),
+        ("anthropic.claude-opus-4-7", 2_048),
+        ("global.anthropic.claude-sonnet-4-5", 1_024),
+        ("us.amazon.nova-pro-v1:0", 1_000),
+        ("meta.llama3-8b", 1_024),
+    ] {
+        let rules = Rules::of_model("bedrock", model).unwrap();
+        assert_eq!((&*rules.name, rules.minimum), ("bedrock", minimum), "{model}");
+    }
+    assert_eq!(Rules::of_model("anthropic", "claude-haiku-5-5").unwrap().minimum, 512);
+}

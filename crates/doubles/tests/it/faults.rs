@@ -268,3 +268,18 @@ fn requests_are_counted_from_1() {
     let error = "0=429".parse::<Planned>().unwrap_err();
     assert_eq!(error.to_string(), "0=429: requests are counted from 1");
 }
+
+#[tokio::test]
+async fn a_status_meets_every_kind_of_request_and_a_cut_answer_waits_for_an_answer() {
+    use crate::client::{get, headers};
+    let api = Api::OpenAiChat;
+    let double = Double::start(settings()).await.unwrap();
+    double.fail_next("429".parse().unwrap());
+    assert_eq!(get(&double, "/v1/models", &headers(api)).await.status, 429);
+    double.fail_next("overflow".parse().unwrap());
+    assert_eq!(get(&double, "/v1/models", &headers(api)).await.status, 200);
+    assert_eq!(send(&double, api, &question(api)).await.status, 400);
+    assert_eq!(send(&double, api, &question(api)).await.status, 200);
+    let met: Vec<bool> = double.requests().iter().map(|it| it.fault.is_some()).collect();
+    assert_eq!(met, [true, false, true, false]);
+}

@@ -142,8 +142,9 @@ impl Session {
         let mut target = like.clone();
         (target.vendor, target.options.model) = (vendor.clone(), request.model.as_str().into());
         (target.bound_thinking, target.cache_rules) = (None, None);
-        if Told::by(&request).trace.is_some_and(|trace| trace.is_marked()) {
-            target.options.cache = CacheMarks::On;
+        // It goes on as it did, whatever is asked of another.
+        if let Some(trace) = Told::by(&request).trace {
+            target.options.cache = if trace.is_marked() { CacheMarks::On } else { CacheMarks::Off };
         }
         Ok(target)
     }

@@ -228,3 +228,18 @@ fn h11_warmth_is_that_of_the_last_request_at_the_same_model() {
         assert_eq!(session.warmth(Some(&"scout".into()), &target, at).await.unwrap(), None);
     });
 }
+
+#[test]
+fn h9_marks_are_asked_of_the_new_model_and_the_current_one_goes_on_as_it_did() {
+    block_on(async {
+        let from = target("anthropic", "claude-sonnet-4-5");
+        let mut session = session(&from, 120).await;
+        let mut to = target("anthropic", "claude-opus-4-1");
+        let plain = switch(&mut session, &to).await;
+        to.options.cache = CacheMarks::On;
+        let marked = switch(&mut session, &to).await;
+        assert_eq!(marked.from.cost, plain.from.cost);
+        assert!(marked.from.cost.unwrap().unmarked);
+        assert!(marked.to.cost.unwrap().written > 0);
+    });
+}
