@@ -60,7 +60,7 @@ fn a_request_that_takes_long_to_make_is_told_as_such() {
     let store = format!("sqlite:{}", scratch.path().join("s.db").display());
     let id = session(&store);
     let long = scratch.path().join("long.txt");
-    std::fs::write(&long, "A line of what is known of it. ".repeat(100_000)).unwrap();
+    std::fs::write(&long, "A line of what is known of it. ".repeat(400_000)).unwrap();
     let long = long.to_str().unwrap();
     // In a session the request is made to its end: one that does not fit is told as such.
     for of in [&["--user", "x", "--window", "8000"][..], &["--session", &id, "--window", "9000000"]]
