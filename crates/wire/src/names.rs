@@ -293,16 +293,23 @@ impl NameMap {
         self.originals.get(written).cloned().unwrap_or_else(|| ToolName::new(written))
     }
 
-    /// The message of an answer with the names that the caller knows.
+    /// The message of an answer with the names that the caller knows, also if it has them already:
+    /// a name that is both on the wire, for another tool, and a tool's own is left as it is.
     #[must_use]
     pub fn restored(&self, mut message: Message) -> Message {
-        let is_rewritten = |call: &ToolCall| self.originals.contains_key(call.name.as_str());
+        let is_own = |name: &str| self.originals.values().any(|own| own.as_str() == name);
+        let is_rewritten = |call: &ToolCall| {
+            let name = call.name.as_str();
+            self.originals.contains_key(name) && !is_own(name)
+        };
         if let Body::Assistant(parts) = &message.body
             && message.calls().any(is_rewritten)
         {
             let mut restored = parts.to_vec();
             for part in &mut restored {
-                if let AssistantPart::Call(call) = part {
+                if let AssistantPart::Call(call) = part
+                    && is_rewritten(call)
+                {
                     call.name = self.original(call.name.as_str());
                 }
             }

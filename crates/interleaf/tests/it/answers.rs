@@ -415,3 +415,31 @@ fn d11_an_answer_that_was_read_without_the_request_gets_the_names_of_the_tools_b
         assert_eq!(opened.take(again).await.unwrap().id, kept.id);
     });
 }
+
+#[test]
+fn d11_a_name_that_two_tools_share_on_their_way_back_is_the_one_that_was_called() {
+    block_on(async {
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        // A tool that is gone has the name that the declared one gets on this API.
+        let said = "u Tell them.\na [call c0 notify_user {}]\nt c0= told\nu Again.";
+        for message in notation::parse(said).unwrap() {
+            session.append(message).await.unwrap();
+        }
+        let tool = Tool::new("notify.user", "Tells the user.", json!({"type": "object"}));
+        let recipe = Recipe::new().with_tools([tool]);
+        let target = target_of(Vendor::named("openai").unwrap(), "gpt-4.1");
+        let request = session.request(&recipe, &target).await.unwrap().request().unwrap();
+        let body = String::from_utf8(request.body.to_bytes()).unwrap();
+        let at = body.find("notify_user_").unwrap();
+        let written = body[at..].split('"').next().unwrap();
+        let called = |name: &str| {
+            format!(
+                r#"{{"choices":[{{"index":0,"finish_reason":"tool_calls","message":{{"role":"assistant",
+                "tool_calls":[{{"id":"c1","type":"function","function":{{"name":"{name}","arguments":"{{}}"}}}}]}}}}]}}"#
+            )
+        };
+        let reply = request.decoder.whole(200, [], called(written).as_bytes()).unwrap();
+        let taken = session.take(reply).await.unwrap();
+        assert_eq!(taken.calls().next().unwrap().name.as_str(), "notify_user");
+    });
+}
