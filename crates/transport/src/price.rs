@@ -244,6 +244,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_cache_charges_is_the_same_in_the_list_of_prices_and_in_its_rules() {
+        for (vendor, model, [input, read, write, ..]) in ROWS {
+            let [input, read, write] = [input, read, write].map(|it| it.parse::<Amount>().unwrap());
+            let rules = Rules::of_model(vendor, model).unwrap();
+            assert_eq!(input.times(rules.prices.read), read, "{model}");
+            assert_eq!(input.times(rules.prices.write), write, "{model}");
+        }
+    }
+
+    #[test]
     fn a_price_is_exact_and_each_kind_of_token_has_its_own() {
         let usage = Usage {
             prompt: 10_000,
