@@ -8,7 +8,7 @@ use interleaf_conversation::{Counters, Fill};
 use interleaf_model::{AgentName, Finish, Message, Reply, Role, ToolCall};
 
 use super::Session;
-use super::retry::RETRIES;
+use super::retry::{RETRIES, retried};
 use super::take::origin_of;
 use crate::{Error, Next, Target};
 
@@ -75,13 +75,7 @@ impl SessionAgent<'_> {
     /// # Errors
     /// If the task may not be appended, or another writer was first time and again.
     pub async fn begin(&mut self, task: &str) -> Result<(), Error> {
-        for _ in 0..RETRIES {
-            match self.begin_once(task).await {
-                Err(error) => self.session.recover(error).await?,
-                done => return done,
-            }
-        }
-        self.begin_once(task).await
+        retried!(RETRIES, self.begin_once(task).await, error => self.session.recover(error).await)
     }
 
     async fn begin_once(&mut self, task: &str) -> Result<(), Error> {

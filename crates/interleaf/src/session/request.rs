@@ -8,7 +8,7 @@ use interleaf_wire::Decoder;
 
 use super::counters::Counted;
 use super::lane::{Asked, Made, Ready, Went};
-use super::retry::RETRIES;
+use super::retry::{RETRIES, retried};
 use super::told::Telling;
 use super::trail::Stood;
 use super::{Session, now};
@@ -45,19 +45,27 @@ impl Session {
     /// As [`request`](Self::request).
     pub async fn record(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let agent = recipe.agent.name();
-        for _ in 0..RETRIES {
-            let last = self.conversation.newest_request(agent);
-            match self.record_once(recipe, target).await {
-                Err(error) if error.kind() == ErrorKind::Conflict => {
-                    self.refresh().await?;
-                    if self.conversation.newest_request(agent) != last {
-                        return Err(error);
-                    }
-                }
-                done => return done,
+        let last = self.conversation.newest_request(agent);
+        retried!(RETRIES, self.record_once(recipe, target).await, error => {
+            self.recover_unless_asked(error, agent, last).await
+        })
+    }
+
+    /// As [`recover`](Self::recover), unless another node made a request for this agent after
+    /// that one.
+    async fn recover_unless_asked(
+        &mut self,
+        error: Error,
+        agent: Option<&AgentName>,
+        last: Option<u64>,
+    ) -> Result<(), Error> {
+        if error.kind() == ErrorKind::Conflict {
+            self.refresh().await?;
+            if self.conversation.newest_request(agent) == last {
+                return Ok(());
             }
         }
-        self.record_once(recipe, target).await
+        Err(error)
     }
 
     async fn record_once(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
@@ -235,7 +243,7 @@ fn is_lost(kind: StoreErrorKind) -> bool {
     matches!(kind, StoreErrorKind::Corrupt | StoreErrorKind::NotFound)
 }
 
-pub(super) fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
+fn next(made: Ready, number: Option<u64>, target: &Target) -> Next {
     let Ready { assembly, body, traced, reader, stored, .. } = made;
     let body = stored.and_then(|stored| stored.sent).unwrap_or(body);
     let decoder = Decoder::new(target.vendor.family, body.names.clone());

@@ -6,6 +6,25 @@ use crate::{Error, ErrorKind};
 /// How often what depends on nobody else is tried again when others write at the same time.
 pub(crate) const RETRIES: usize = 63;
 
+/// Makes a change, and if it fails and can be recovered from, makes it again, up to so many
+/// times. A macro and no function: a closure that borrows may not move between threads.
+macro_rules! retried {
+    ($times:expr, $change:expr, $error:ident => $recovered:expr) => {{
+        let mut tries = 0;
+        loop {
+            match $change {
+                Err($error) if tries < $times => {
+                    tries += 1;
+                    $recovered?;
+                }
+                done => break done,
+            }
+        }
+    }};
+}
+
+pub(super) use retried;
+
 impl Session {
     /// Takes in what others have written, if that is why a change failed: it can be made
     /// again. Any other error is given back.
@@ -60,12 +79,6 @@ impl Session {
         times: usize,
         mut change: impl AsyncFnMut(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        for _ in 0..times {
-            match change(self).await {
-                Err(error) => self.recover(error).await?,
-                done => return done,
-            };
-        }
-        change(self).await
+        retried!(times, change(self).await, error => self.recover(error).await)
     }
 }

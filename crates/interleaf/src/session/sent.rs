@@ -10,6 +10,7 @@ use interleaf_store::{
 };
 
 use super::Session;
+use super::retry::{RETRIES, retried};
 use super::told::{Telling, Told};
 use super::trail::Stood;
 use crate::Error;
@@ -45,11 +46,16 @@ impl Session {
     }
 
     /// Notes what the API says that a request has cost so far. For the last request, the
-    /// conversation's counters learn of it as well.
+    /// conversation's counters learn of it as well. If another writer was first, it is noted
+    /// after what that one wrote.
     ///
     /// # Errors
-    /// If there is no such request, or another writer was first.
+    /// If there is no such request, or another writer was first time and again.
     pub async fn note_usage(&mut self, no: u64, usage: Usage) -> Result<(), Error> {
+        retried!(RETRIES, self.note_usage_once(no, usage).await, error => self.recover(error).await)
+    }
+
+    async fn note_usage_once(&mut self, no: u64, usage: Usage) -> Result<(), Error> {
         let mut conversation = self.conversation.clone();
         let mut events = vec![];
         if no + 1 == self.head.next_request {

@@ -9,7 +9,7 @@ use interleaf_store::RequestUsage;
 
 use super::asker::RECENT;
 use super::lane::Asked;
-use super::retry::RETRIES;
+use super::retry::{RETRIES, retried};
 use super::{Session, now};
 use crate::Error;
 use crate::bound::thinks;
@@ -31,16 +31,12 @@ impl Session {
     /// If another agent made the request that it names, or another writer was first time and
     /// again. Nothing is changed then.
     pub async fn take(&mut self, reply: Reply) -> Result<Arc<Message>, Error> {
-        // Not by `retrying`: a loop that borrows in a closure may not move between threads.
-        for _ in 0..RETRIES {
-            let (agent, asked) = self.asker(reply.request).await?;
-            match self.take_as(agent.as_ref(), asked, &reply).await {
-                Err(error) => self.recover(error).await?,
-                done => return done,
-            };
-        }
+        retried!(RETRIES, self.take_once(&reply).await, error => self.recover(error).await)
+    }
+
+    async fn take_once(&mut self, reply: &Reply) -> Result<Arc<Message>, Error> {
         let (agent, asked) = self.asker(reply.request).await?;
-        self.take_as(agent.as_ref(), asked, &reply).await
+        self.take_as(agent.as_ref(), asked, reply).await
     }
 
     pub(super) async fn take_for(
@@ -48,15 +44,16 @@ impl Session {
         agent: Option<&AgentName>,
         reply: Reply,
     ) -> Result<Arc<Message>, Error> {
-        for _ in 0..RETRIES {
-            let asked = self.asked_by(agent, reply.request).await?;
-            match self.take_as(agent, asked, &reply).await {
-                Err(error) => self.recover(error).await?,
-                done => return done,
-            };
-        }
+        retried!(RETRIES, self.take_for_once(agent, &reply).await, error => self.recover(error).await)
+    }
+
+    async fn take_for_once(
+        &mut self,
+        agent: Option<&AgentName>,
+        reply: &Reply,
+    ) -> Result<Arc<Message>, Error> {
         let asked = self.asked_by(agent, reply.request).await?;
-        self.take_as(agent, asked, &reply).await
+        self.take_as(agent, asked, reply).await
     }
 
     async fn take_as(
@@ -168,14 +165,7 @@ impl Session {
         results: impl IntoIterator<Item = Message>,
     ) -> Result<u32, Error> {
         let results: Vec<Message> = results.into_iter().collect();
-        // Not by `retrying`: a loop that borrows in a closure may not move between threads.
-        for _ in 0..RETRIES {
-            match self.answer_calls(agent, &results).await {
-                Err(error) => self.recover(error).await?,
-                done => return done,
-            };
-        }
-        self.answer_calls(agent, &results).await
+        retried!(RETRIES, self.answer_calls(agent, &results).await, error => self.recover(error).await)
     }
 
     async fn answer_calls(&mut self, agent: &Agent, results: &[Message]) -> Result<u32, Error> {

@@ -8,7 +8,6 @@ use interleaf_store::{Page, SentRequest, SessionId};
 
 use super::Session;
 use super::asker::RECENT;
-use super::retry::RETRIES;
 use super::told::Told;
 use crate::Error;
 
@@ -22,13 +21,6 @@ impl Session {
     /// # Errors
     /// If there is no such request, or another writer was first time and again.
     pub async fn note_unseen(&mut self, no: u64) -> Result<(), Error> {
-        // Not by `retrying`: a loop that borrows in a closure may not move between threads.
-        for _ in 0..RETRIES {
-            match self.note_usage(no, Usage::default()).await {
-                Err(error) => self.recover(error).await?,
-                done => return done,
-            };
-        }
         self.note_usage(no, Usage::default()).await
     }
 
