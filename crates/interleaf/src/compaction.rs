@@ -28,9 +28,10 @@ mod transcript;
 mod whole_words;
 mod words;
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use interleaf_assemble::Summary;
+use interleaf_assemble::{Ledger, Summary};
 use interleaf_model::{Message, MessageId};
 use serde::Serialize;
 
@@ -87,6 +88,31 @@ pub struct Compaction {
     /// The facts in what gives way, and the rules by which they were found.
     #[serde(skip)]
     pub(crate) found: OnceLock<(Vec<FactRule>, Facts)>,
+    /// What counted its tokens. The summary is held against them, and so is counted by it too.
+    #[serde(skip)]
+    pub(crate) counted_by: CountedBy,
+}
+
+/// What counted a plan.
+#[derive(Clone)]
+pub(crate) struct CountedBy(pub(crate) Arc<Ledger>);
+
+impl CountedBy {
+    pub(crate) fn tokens(&self, text: &str) -> u64 {
+        self.0.text(text)
+    }
+}
+
+impl fmt::Debug for CountedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.counter().name())
+    }
+}
+
+impl PartialEq for CountedBy {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.counter().name() == other.0.counter().name()
+    }
 }
 
 /// A request that asks for a summary.

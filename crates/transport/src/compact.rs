@@ -194,7 +194,7 @@ impl Transport {
                 }
                 Ok(answer) => answer,
             };
-            let judged = session.judge_summary(plan, policy, own.1, &answer.reply).await;
+            let judged = session.judge_summary(plan, policy, &answer.reply);
             let judged = judged.map_err(|e| Error::in_session(e, name(writer)))?;
             let text = answer.reply.message.text().into_owned();
             let (refused, outcome) = match judged {
@@ -246,13 +246,13 @@ impl Transport {
             let text = match outcome {
                 Ok(text) => text,
                 Err(why) => {
-                    let done = session.compact_without_model(plan, policy, target).await;
+                    let done = session.compact_without_model(plan, policy).await;
                     return Ok((done.map_err(in_session)?, Some(why)));
                 }
             };
             let began = Instant::now();
             let taken = loop {
-                let taken = Box::pin(session.take_summary(plan, policy, target, &text));
+                let taken = Box::pin(session.take_summary(plan, policy, &text));
                 match taken.await {
                     // It is paid for, as an answer is.
                     Err(error) if is_busy(&error) && began.elapsed() < LONGEST_WAIT => {

@@ -127,7 +127,7 @@ pub(crate) fn run(
         return Ok(Verdict::Fine);
     }
     if arguments.without_model {
-        let done = session.compact_without_model(&outlook.plan, &policy, &target);
+        let done = session.compact_without_model(&outlook.plan, &policy);
         let done = opened.in_time(&name, done);
         let done = done.map_err(refused)?;
         say(format_args!("note: compacted without a model: {done}"));

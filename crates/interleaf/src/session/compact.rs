@@ -16,7 +16,7 @@ use interleaf_model::{Message, MessageId};
 
 use super::{Session, now};
 use crate::compaction::{
-    Compaction, CompactionPolicy, Covers, Figures, Glance, Ground, Trigger, cover,
+    Compaction, CompactionPolicy, CountedBy, Covers, Figures, Glance, Ground, Trigger, cover,
 };
 use crate::preview::pinned;
 use crate::text_form::TextForm;
@@ -51,14 +51,7 @@ impl Session {
         target: &Target,
     ) -> Result<Compaction, Error> {
         policy.check()?;
-        self.plan(policy, (recipe, target), None).await?.map_err(|why| match why {
-            NoPlan::NotDue | NoPlan::NoGain => Error::rule("no compaction is due"),
-            NoPlan::Nothing { covered } => Error::rule(format!(
-                "nothing can be summarised: what may give way has {covered} tokens, and a summary \
-                 may have {} (summary_tokens of the policy)",
-                policy.summary_tokens
-            )),
-        })
+        self.plan(policy, (recipe, target), None).await?.map_err(Error::rule)
     }
 
     /// The figures of the next request, counted from what it is made of: how full the window
@@ -83,12 +76,13 @@ impl Session {
         Ok(self.lane(agent).shown().messages().map(|message| ledger.message(message)).sum())
     }
 
+    /// What a compaction would do, if this says that one is due; or why there is none.
     async fn plan(
         &mut self,
         policy: &CompactionPolicy,
         (recipe, target): (&Recipe, &Target),
         when: Option<&Trigger>,
-    ) -> Result<Result<Compaction, NoPlan>, Error> {
+    ) -> Result<Result<Compaction, String>, Error> {
         if recipe.agent != Agent::Main {
             return Err(Error::rule(
                 "a summary covers what the main agent heard, and no sub-agent",
@@ -104,7 +98,7 @@ impl Session {
         let Counted { messages, glances, tokens, figures, summary } =
             counted(&self.conversation, &recipe, (&ledger, shown), target);
         if when.is_some_and(|when| !when.is_due(&figures)) {
-            return Ok(Err(NoPlan::NotDue));
+            return Ok(Err(format!("no compaction is due: {figures}")));
         }
         let pinned = pinned(&self.conversation);
         let ground = Ground { messages, glances, pinned, tokens, relevant, policy };
@@ -124,13 +118,22 @@ impl Session {
         let most = most(policy, covered);
         // What is no longer than a summary need not go, unless the request is too long.
         let need_not_go = covered <= policy.summary_tokens && before <= limit;
-        if cover.gone.is_empty() || most == 0 || need_not_go {
-            return Ok(Err(NoPlan::Nothing { covered }));
-        }
+        let first = cover.gone.first().map(|&at| ground.messages[at].id.clone());
+        let start = earlier.as_ref().map(|summary| summary.start.clone()).or(first);
+        let Some(start) = start.filter(|_| !cover.gone.is_empty() && most > 0 && !need_not_go)
+        else {
+            return Ok(Err(format!(
+                "nothing can be summarised: what may give way has {covered} tokens, and a summary \
+                 may have {} (summary_tokens of the policy)",
+                policy.summary_tokens
+            )));
+        };
         let after = fixed + cover.stays + most;
         // One that gains next to nothing would be due again at once, and so on without end.
         if when.is_some() && before.saturating_sub(after) < (before as f64 * LEAST_GAIN) as u64 {
-            return Ok(Err(NoPlan::NoGain));
+            return Ok(Err(format!(
+                "a compaction gains next to nothing: {before} tokens, and {after} after it"
+            )));
         }
         let messages: Arc<[Arc<Message>]> =
             cover.gone.iter().map(|&at| ground.messages[at].clone()).collect();
@@ -140,9 +143,6 @@ impl Session {
             .filter(|&at| ground.tokens[at].is_some())
             .map(|at| ground.messages[at].id.clone())
             .next();
-        let first = messages.first().map(|message| message.id.clone());
-        let start = earlier.as_ref().map(|summary| summary.start.clone()).or(first);
-        let Some(start) = start else { return Ok(Err(NoPlan::Nothing { covered })) };
         Ok(Ok(Compaction {
             due: when.cloned(),
             figures,
@@ -158,6 +158,7 @@ impl Session {
             earlier,
             refused: Vec::new(),
             found: OnceLock::new(),
+            counted_by: CountedBy(ledger),
         }))
     }
 
@@ -185,17 +186,6 @@ impl Session {
 
 /// One that is due by itself must make the request smaller by at least this part of it.
 const LEAST_GAIN: f64 = 0.1;
-
-/// Why there is no plan.
-enum NoPlan {
-    NotDue,
-    /// What may give way is no longer than a summary.
-    Nothing {
-        covered: u64,
-    },
-    /// The request would be hardly smaller.
-    NoGain,
-}
 
 /// A conversation, counted.
 struct Counted<'a> {

@@ -180,7 +180,7 @@ proptest! {
                 heard.iter().filter_map(|m| m.as_result()).map(|r| r.call.clone()).collect();
             let open = heard.iter().filter(|m| m.calls().any(|c| !answered.contains(&c.id)));
             assert!(!open.clone().any(is_covered));
-            let done = session.take_summary(&mut plan, &policy, &target, "All went well.").await;
+            let done = session.take_summary(&mut plan, &policy, "All went well.").await;
             let Compacted::Taken(report) = done.unwrap() else { panic!() };
             assert!(report.after < report.before);
             // What the plan takes is what assembly takes: all of it is gone, and nothing else.
@@ -220,7 +220,7 @@ proptest! {
             ]).collect();
             let lost = facts.remove(forgotten % facts.len());
             let text = facts.join("\n");
-            let got = session.take_summary(&mut plan, &policy, &target(), &text).await.unwrap();
+            let got = session.take_summary(&mut plan, &policy, &text).await.unwrap();
             let Compacted::Again(refused) = got else { panic!("{got:?}") };
             let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
             assert!(missing.iter().all(|fact| lost.contains(&*fact.text)), "{missing:?}");
@@ -235,7 +235,7 @@ proptest! {
             let body = String::from_utf8(ask.request.body.to_bytes()).unwrap();
             assert!(body.contains("it leaves out these"), "{body}");
             let whole = format!("{text}\n{lost}");
-            let got = session.take_summary(&mut plan, &policy, &target, &whole).await.unwrap();
+            let got = session.take_summary(&mut plan, &policy, &whole).await.unwrap();
             assert!(matches!(got, Compacted::Taken(_)), "{got:?}");
             assert_eq!(&*session.active_summary().await.unwrap().unwrap().text, whole);
         });
@@ -249,9 +249,9 @@ fn f5_after_two_texts_that_lose_something_a_digest_that_loses_nothing_takes_thei
         let mut policy = CompactionPolicy::default();
         policy.summary_tokens = 900;
         let mut plan = plan(&mut session, &policy, 4_000).await;
-        let first = session.take_summary(&mut plan, &policy, &target(), "Nothing.").await.unwrap();
+        let first = session.take_summary(&mut plan, &policy, "Nothing.").await.unwrap();
         assert!(matches!(first, Compacted::Again(_)));
-        let second = session.take_summary(&mut plan, &policy, &target(), " ").await.unwrap();
+        let second = session.take_summary(&mut plan, &policy, " ").await.unwrap();
         let Compacted::Digest(report, why) = second else { panic!("{second:?}") };
         assert_eq!(why, [Refusal::Empty]);
         assert!(report.after < report.before);
@@ -278,7 +278,7 @@ fn f4_a_text_that_is_blank_too_long_or_in_another_language_is_refused() {
             (&"Der Nutzer möchte ein schnelleres Programm haben. ".repeat(20), String::new()),
         ] {
             let mut plan = plan(&mut session, &policy, 4_000).await;
-            let got = session.take_summary(&mut plan, &policy, &target(), text).await.unwrap();
+            let got = session.take_summary(&mut plan, &policy, text).await.unwrap();
             let Compacted::Again(refused) = got else { panic!("{got:?}") };
             match why.as_str() {
                 "" => assert!(matches!(refused[0], Refusal::TooLong { most: 60, .. })),
@@ -300,10 +300,10 @@ fn f4_of_two_that_were_planned_at_once_one_is_taken_and_the_other_refused() {
         let mut ours = plan(&mut session, &policy, 4_000).await;
         let mut theirs = plan(&mut other, &policy, 4_000).await;
         let text = "All parts get a cache.";
-        session.take_summary(&mut ours, &policy, &target(), text).await.unwrap();
-        other.take_summary(&mut theirs, &policy, &target(), "Another.").await.unwrap_err();
+        session.take_summary(&mut ours, &policy, text).await.unwrap();
+        other.take_summary(&mut theirs, &policy, "Another.").await.unwrap_err();
         other.refresh().await.unwrap();
-        let late = other.take_summary(&mut theirs, &policy, &target(), "Another.").await;
+        let late = other.take_summary(&mut theirs, &policy, "Another.").await;
         assert!(late.unwrap_err().to_string().contains("another summary was taken in"));
         assert_eq!(&*other.active_summary().await.unwrap().unwrap().text, text);
         assert_eq!(session.summaries().await.unwrap().len(), 1);
@@ -318,7 +318,7 @@ fn f4_what_was_hidden_since_the_plan_is_not_summarised() {
         let mut plan = plan(&mut session, &policy, 4_000).await;
         let cut = Truncate { keep_last: Some(30), ..Truncate::default() };
         session.operate(Operation::Truncate(cut)).await.unwrap();
-        let late = session.take_summary(&mut plan, &policy, &target(), "All went well.").await;
+        let late = session.take_summary(&mut plan, &policy, "All went well.").await;
         assert!(late.unwrap_err().to_string().contains("no longer visible"));
     });
 }
@@ -330,7 +330,7 @@ fn f3_a_second_compaction_covers_what_the_first_did_and_reads_its_summary() {
         let policy = small();
         let mut first = plan(&mut session, &policy, 4_000).await;
         let text = "The first parts get a cache.";
-        session.take_summary(&mut first, &policy, &target(), text).await.unwrap();
+        session.take_summary(&mut first, &policy, text).await.unwrap();
         for message in talk(30) {
             session.append(message).await.unwrap();
         }
@@ -425,13 +425,13 @@ fn h7_a_fact_is_not_kept_by_a_longer_one_with_the_same_letters() {
         };
         for longer in ["src/part0.rs.bak", "lib/src/part0.rs", "src/part0.rst"] {
             let mut plan = plan.clone();
-            let got = session.take_summary(&mut plan, &policy, &target(), &paths(longer)).await;
+            let got = session.take_summary(&mut plan, &policy, &paths(longer)).await;
             let Compacted::Again(refused) = got.unwrap() else { panic!("{longer}") };
             let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
             assert_eq!((missing.len(), &*missing[0].text), (1, "src/part0.rs"));
         }
         let whole = paths("src/part0.rs:17");
-        let got = session.take_summary(&mut plan, &policy, &target(), &whole).await.unwrap();
+        let got = session.take_summary(&mut plan, &policy, &whole).await.unwrap();
         assert!(matches!(got, Compacted::Taken(_)), "{got:?}");
     });
 }
@@ -446,7 +446,7 @@ fn h7_what_was_pinned_since_the_plan_stays_in_the_request_and_so_do_its_facts() 
         let mut plan = plan(&mut session, &policy, 4_000).await;
         session.mark(0, PINNED).await.unwrap();
         let rest: Vec<_> = (1..plan.n_messages / 2).map(|i| format!("src/part{i}.rs")).collect();
-        let got = session.take_summary(&mut plan, &policy, &target(), &rest.join(", ")).await;
+        let got = session.take_summary(&mut plan, &policy, &rest.join(", ")).await;
         assert!(matches!(got.unwrap(), Compacted::Taken(_)));
         let next = session.preview(&recipe(40_000), &target()).await.unwrap().request().unwrap();
         let body = String::from_utf8(next.body.to_bytes()).unwrap();
@@ -469,12 +469,12 @@ fn h7_a_pinned_message_that_no_request_shows_must_be_in_the_summary_word_for_wor
         let mut plan = plan(&mut session, &policy, 4_000).await;
         assert!(plan.covers.contains(&MessageId::new("m5")));
         session.mark(5, PINNED).await.unwrap();
-        let got = session.take_summary(&mut plan, &policy, &target(), "All went well.").await;
+        let got = session.take_summary(&mut plan, &policy, "All went well.").await;
         let Compacted::Again(refused) = got.unwrap() else { panic!() };
         let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
         assert_eq!(&*missing[0].rule, "pinned message");
         let text = "All went well. The boiler is at 81 degrees.";
-        let got = session.take_summary(&mut plan, &policy, &target(), text).await.unwrap();
+        let got = session.take_summary(&mut plan, &policy, text).await.unwrap();
         assert!(matches!(got, Compacted::Taken(_)), "{got:?}");
     });
 }
@@ -519,7 +519,7 @@ fn facts_in_calls_are_read_without_the_escapes_of_json() {
         let mut policy = small();
         policy.facts = vec![FactRule::paths().from(FactSource::Calls)];
         let mut plan = plan(&mut session, &policy, 4_000).await;
-        let got = session.take_summary(&mut plan, &policy, &target(), "All went well.").await;
+        let got = session.take_summary(&mut plan, &policy, "All went well.").await;
         let Compacted::Again(refused) = got.unwrap() else { panic!() };
         let [Refusal::Missing(missing)] = refused.as_slice() else { panic!("{refused:?}") };
         let texts: Vec<&str> = missing.iter().map(|fact| &*fact.text).collect();
@@ -555,7 +555,7 @@ fn f5_a_digest_of_a_digest_still_has_every_fact() {
         policy.summary_tokens = 1_500;
         for _ in 0..3 {
             let first = plan(&mut session, &policy, 4_000).await;
-            session.compact_without_model(&first, &policy, &target()).await.unwrap();
+            session.compact_without_model(&first, &policy).await.unwrap();
             let text = session.active_summary().await.unwrap().unwrap().text;
             for n in 0..15 {
                 assert!(text.contains(&format!("part {n} gets a cache.")), "{n}: {text}");

@@ -59,7 +59,7 @@ fn h7_a_decision_that_a_summary_says_in_other_words_must_be_in_the_next_one_too(
         let facts = session.facts_to_keep(&first, &policy).unwrap().kept;
         let text: Vec<String> =
             facts.iter().map(|fact| format!("They want {}", fact.text)).collect();
-        let got = session.take_summary(&mut first, &policy, &target(), &text.join("\n")).await;
+        let got = session.take_summary(&mut first, &policy, &text.join("\n")).await;
         assert!(matches!(got.unwrap(), Compacted::Taken(_)));
         for n in 100..110 {
             for message in turn(n) {
@@ -68,7 +68,7 @@ fn h7_a_decision_that_a_summary_says_in_other_words_must_be_in_the_next_one_too(
         }
         session.append(Message::user("And then?")).await.unwrap();
         let mut second = plan(&mut session, &policy, 4_000).await;
-        let got = session.take_summary(&mut second, &policy, &target(), "All went well.").await;
+        let got = session.take_summary(&mut second, &policy, "All went well.").await;
         let missing = missing(got.unwrap());
         assert!(missing.contains(&"part 0 gets a cache.".to_owned()), "{missing:?}");
     });
@@ -103,11 +103,11 @@ proptest! {
                 short.remove(lost.index(words.len()));
                 if how > 0 {
                     let text = short.join("\n");
-                    let got = session.take_summary(&mut plan, &policy, &target, &text).await;
+                    let got = session.take_summary(&mut plan, &policy, &text).await;
                     prop_assert_eq!(missing(got.unwrap()), [forgotten]);
                 }
                 let text = if how > 1 { short } else { words }.join("\n");
-                let got = session.take_summary(&mut plan, &policy, &target, &text).await;
+                let got = session.take_summary(&mut plan, &policy, &text).await;
                 match (got.unwrap(), how > 1) {
                     (Compacted::Taken(_), false) | (Compacted::Digest(..), true) => {}
                     (got, _) => panic!("{got:?}"),
@@ -164,7 +164,7 @@ fn h7_facts_past_a_limit_of_their_rule_are_counted_and_told() {
         let of_rule = |rule| facts.kept.iter().filter(|fact| fact.rule == rule).count();
         assert_eq!((of_rule("path"), of_rule("decision")), (5, 10));
         let plan = plan(&mut session, &policy, 4_000).await;
-        let report = session.compact_without_model(&plan, &policy, &target()).await.unwrap();
+        let report = session.compact_without_model(&plan, &policy).await.unwrap();
         assert_eq!((report.n_facts, report.n_left_out), (15, facts.n_left_out()));
         let told =
             format!("with 15 facts ({} more are past a limit of the policy)", report.n_left_out);
@@ -180,7 +180,7 @@ fn h7_what_a_rule_does_not_look_in_is_no_fact_because_a_summary_says_it() {
         policy.facts = vec![FactRule::new("order", r"#\d+").from(FactSource::User)];
         let mut first = plan(&mut session, &policy, 4_000).await;
         let text = "All went well, see #4711.";
-        session.take_summary(&mut first, &policy, &target(), text).await.unwrap();
+        session.take_summary(&mut first, &policy, text).await.unwrap();
         for n in 100..110 {
             for message in turn(n) {
                 session.append(message).await.unwrap();

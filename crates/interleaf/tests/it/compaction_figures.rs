@@ -1,11 +1,14 @@
 //! What a compaction goes by is what is sent.
 
-use interleaf::assemble::{Budget, Recipe};
-use interleaf::compaction::SummaryForm;
+use std::sync::Arc;
+
+use interleaf::assemble::{Budget, Ledger, Recipe, TokenCounter};
+use interleaf::compaction::{Compacted, Refusal, SummaryForm};
 use interleaf::model::{ContextKind, Message};
+use interleaf::wire::CacheMarks;
 use interleaf::{Session, Target};
 
-use crate::compaction::{of, plan, recipe, small, target};
+use crate::compaction::{of, plan, recipe, small, talk, target};
 use crate::{block_on, memory};
 
 #[test]
@@ -52,6 +55,73 @@ fn f3_a_model_that_writes_its_own_summary_gets_no_more_than_the_window_that_is_k
             assert_eq!(ask.form, SummaryForm::Transcript);
             assert!(tokens <= limit, "{tokens} of {limit}");
             assert!(tokens * 4 > limit, "{tokens} of {limit}");
+        }
+    });
+}
+
+/// Every letter is a token.
+struct Letters;
+
+impl TokenCounter for Letters {
+    fn count(&self, text: &str) -> u64 {
+        text.chars().count() as u64
+    }
+
+    fn name(&self) -> &str {
+        "letters"
+    }
+}
+
+#[test]
+fn h7_a_summary_is_judged_by_what_counted_the_plan() {
+    block_on(async {
+        let mut policy = small();
+        policy.summary_tokens = 300;
+        let letters = Arc::new(Ledger::new(Arc::new(Letters)));
+        let recipe = recipe(20_000).with_ledger(letters);
+        let text = "All parts get a cache, and all of it is done. ".repeat(5);
+        let text = text.trim();
+        let mut session = of(talk(60)).await;
+        let mut plan = session.compaction_now(&policy, &recipe, &target()).await.unwrap();
+        let long = format!("{text} {text}");
+        let refused = session.take_summary(&mut plan, &policy, &long).await.unwrap();
+        let tokens = long.len() as u64;
+        assert_eq!(refused, Compacted::Again(vec![Refusal::TooLong { tokens, most: 300 }]));
+        let taken = session.take_summary(&mut plan, &policy, text).await.unwrap();
+        let Compacted::Taken(report) = taken else { panic!("{taken:?}") };
+        assert_eq!((report.before, report.after), (plan.covered, text.len() as u64));
+        // So is a digest.
+        let mut session = of(talk(60)).await;
+        let plan = session.compaction_now(&policy, &recipe, &target()).await.unwrap();
+        let report = session.compact_without_model(&plan, &policy).await.unwrap();
+        let digest = session.active_summary().await.unwrap().unwrap().text;
+        assert_eq!(report.after, digest.chars().count() as u64);
+        assert!(report.after <= 300, "{report:?}");
+    });
+}
+
+#[test]
+fn f3_the_request_for_a_summary_finds_in_the_cache_what_the_next_request_finds() {
+    block_on(async {
+        for (vendor, model) in [("openai", "gpt-5"), ("anthropic", "claude-sonnet-4-5")] {
+            let mut target = Target::new(vendor, model).unwrap().with_key("k");
+            target.options.cache = CacheMarks::On;
+            let (policy, recipe) = (small(), recipe(24_000));
+            let mut session = of([Message::user("Begin.")]).await;
+            session.record(&recipe, &target).await.unwrap();
+            session.append_all(talk(60).into_iter().skip(1).map(Arc::new)).await.unwrap();
+            let mut fork = session.fork("").await.unwrap();
+            // What the session sends after the fork is in the cache of both.
+            session.record(&recipe, &target).await.unwrap();
+            let next = fork.preview(&recipe, &target).await.unwrap().request().unwrap();
+            let found = next.impact.cost.unwrap().read;
+            assert!(found > 5_000, "{vendor}: {found}");
+            let plan = fork.compaction_now(&policy, &recipe, &target).await.unwrap();
+            let own = (&recipe, &target);
+            let ask = fork.summary_request(&plan, &policy, own, &target).await.unwrap();
+            assert_eq!(ask.form, SummaryForm::Extended, "{vendor}: {:?}", ask.because);
+            let read = ask.request.impact.cost.unwrap().read;
+            assert!(read * 10 > found * 9, "{vendor}: {read} of {found}");
         }
     });
 }

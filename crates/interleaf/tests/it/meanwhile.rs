@@ -84,7 +84,7 @@ fn f4_a_summary_is_taken_though_something_was_said_while_it_was_written() {
         two.refresh().await.unwrap();
         two.append(Message::user("hurry up")).await.unwrap();
         let text = "All parts get a cache.";
-        let taken = one.take_summary(&mut plan, &policy, &target(), text).await.unwrap();
+        let taken = one.take_summary(&mut plan, &policy, text).await.unwrap();
         assert!(matches!(taken, Compacted::Taken(_)), "{taken:?}");
         assert_eq!(one.conversation().log().last().unwrap().text(), "hurry up");
         two.refresh().await.unwrap();
@@ -93,7 +93,7 @@ fn f4_a_summary_is_taken_though_something_was_said_while_it_was_written() {
         let mut plan = one.compaction_now(&policy, &recipe, &target()).await.unwrap();
         let cut = Truncate { keep_last: Some(1), ..Truncate::default() };
         two.operate(Operation::Truncate(cut)).await.unwrap();
-        let late = one.take_summary(&mut plan, &policy, &target(), text).await.unwrap_err();
+        let late = one.take_summary(&mut plan, &policy, text).await.unwrap_err();
         assert!(late.to_string().contains("no longer visible"), "{late}");
     });
 }

@@ -241,7 +241,7 @@ impl Play {
         let call = Call::of(&request.request, &self.target);
         let answer = transport().send(&call).await.unwrap();
         let text = answer.reply.message.text();
-        let taken = self.session.take_summary(&mut compaction, &policy, &self.target, &text).await;
+        let taken = self.session.take_summary(&mut compaction, &policy, &text).await;
         assert!(matches!(taken.unwrap(), Compacted::Taken(_)), "{}: {text}", self.family);
     }
 

@@ -1,20 +1,17 @@
 //! The request that asks a model for a summary.
 
-use std::borrow::Cow;
-
 use interleaf_assemble::{FindingKind, Recipe, Report, Step};
 use interleaf_conversation::Conversation;
 use interleaf_model::{Message, Role};
 use interleaf_wire::Decoder;
 
-use super::super::lane::{Lane, Made, Went};
-use super::super::{Session, now, request};
+use super::super::Session;
 use super::{heard, most};
 use crate::compaction::{
     Compaction, CompactionPolicy, Fact, FormCause, SummaryForm, SummaryRequest, again, extending,
     instructions, shortened, transcript,
 };
-use crate::{Error, ErrorKind, Impact, Next, Request, Single, StoredAnswers, Target};
+use crate::{Error, ErrorKind, Impact, Request, Single, StoredAnswers, Target};
 
 /// As much of a text that was refused is shown to its writer, by what a summary may have.
 const CHARACTERS_PER_TOKEN: usize = 6;
@@ -56,7 +53,7 @@ impl Session {
         writer: &Target,
     ) -> Result<SummaryRequest, Error> {
         let facts = self.facts_to_keep(compaction, policy)?.kept;
-        self.check_facts(compaction, (policy, &facts), target).await?;
+        check_facts(compaction, (policy, &facts))?;
         let is_own = writer.vendor.name == target.vendor.name
             && writer.options.model == target.options.model;
         // Of the session's own model more may be known than what is usual for its vendor.
@@ -85,26 +82,6 @@ impl Session {
             }
         };
         Ok(SummaryRequest { request: plain?, form: SummaryForm::Transcript, because })
-    }
-
-    /// Whether a summary can have all facts: no text keeps the contract otherwise.
-    async fn check_facts(
-        &mut self,
-        compaction: &Compaction,
-        (policy, facts): (&CompactionPolicy, &[Fact]),
-        target: &Target,
-    ) -> Result<(), Error> {
-        let ledger = self.ledger(&target.options.model).await?;
-        let most = most(policy, compaction.covered);
-        let tokens: u64 = facts.iter().map(|fact| ledger.text(&fact.text)).sum();
-        if tokens > most {
-            let n = facts.len();
-            return Err(Error::no_room(format!(
-                "{n} facts to keep take {tokens} tokens, and the summary may have {most}: let the \
-                 policy keep fewer, or more tokens for the summary"
-            )));
-        }
-        Ok(())
     }
 
     async fn transcript_request(
@@ -173,8 +150,16 @@ impl Session {
         }
         let first_kept = first_words(&self.conversation, compaction);
         let text = extending(policy, facts, first_kept.as_deref());
-        let mut conversation = self.conversation.clone();
-        conversation.append(Message::user(&text)).map_err(Error::conversation)?;
+        // A copy has one message more: what this session knows does not change.
+        let mut copy = self.duplicate();
+        copy.conversation.append(Message::user(&text)).map_err(Error::conversation)?;
+        let mut target = target.clone();
+        // It is no part of the session: nobody goes on from its answer, nor it from another's.
+        target.stored = StoredAnswers::Off;
+        let mut recipe = recipe.clone();
+        if recipe.ledger.is_none() {
+            recipe.ledger = Some(self.ledger(&target.options.model).await?);
+        }
         // What is kept free for an answer is more than this one needs; but a history that was
         // shortened for the window may then be shown as it was not before.
         let mut roomy = recipe.clone();
@@ -182,13 +167,13 @@ impl Session {
             budget.reserve = budget.reserve.min(policy.summary_tokens);
         }
         let mut cheapest = Err(FormCause::LeavesOut);
-        for recipe in [recipe, &roomy] {
-            let made = match self.made_beside(&conversation, recipe, target).await {
+        for recipe in [recipe, roomy] {
+            let made = match copy.preview(&recipe, &target).await {
                 // A transcript is shorter.
                 Err(error) if error.kind() == ErrorKind::TooLarge => continue,
                 made => made?,
             };
-            let Some(request) = made.and_then(Next::request) else {
+            let Some(request) = made.request() else {
                 return Ok(Err(FormCause::Waits));
             };
             if is_shortened(&request.report, compaction) {
@@ -203,44 +188,23 @@ impl Session {
         }
         Ok(cheapest)
     }
+}
 
-    /// The next request of another conversation that goes on from this session's. What this
-    /// session knows does not change.
-    async fn made_beside(
-        &mut self,
-        conversation: &Conversation,
-        recipe: &Recipe,
-        target: &Target,
-    ) -> Result<Option<Next>, Error> {
-        let time = now()?;
-        let mut recipe = self.kept().await?.complete(recipe, time).await?.into_owned();
-        if recipe.ledger.is_none() {
-            recipe.ledger = Some(self.ledger(&target.options.model).await?);
-        }
-        let mut recipe = Cow::Owned(recipe);
-        target.suit(&mut recipe);
-        let mut target = self.keyed(target, None).await?;
-        // It is no part of the session: nobody goes on from its answer, nor it from another's.
-        if target.stored != StoredAnswers::Off {
-            target.to_mut().stored = StoredAnswers::Off;
-        }
-        let target = &*target;
-        let went = Went {
-            last: self.conversation.last_request(None),
-            newest: self.conversation.newest_request(None),
-        };
-        let stood = match went.last {
-            Some(event) => self.stood(event).await?,
-            None => Default::default(),
-        };
-        let mut lane = Lane::default();
-        lane.catch_up(went, stood, self.before(went.newest).await?, None);
-        let at = (time.as_microseconds() / 1_000_000).max(0) as u64;
-        Ok(match lane.make(conversation, &recipe, target, (at, None))? {
-            Made::Ready(made) => Some(request::next(*made, None, target)),
-            Made::Waiting(_) => None,
-        })
+/// Whether a summary can have all facts: no text keeps the contract otherwise.
+fn check_facts(
+    compaction: &Compaction,
+    (policy, facts): (&CompactionPolicy, &[Fact]),
+) -> Result<(), Error> {
+    let most = most(policy, compaction.covered);
+    let tokens: u64 = facts.iter().map(|fact| compaction.counted_by.tokens(&fact.text)).sum();
+    if tokens > most {
+        let n = facts.len();
+        return Err(Error::no_room(format!(
+            "{n} facts to keep take {tokens} tokens, and the summary may have {most}: let the \
+             policy keep fewer, or more tokens for the summary"
+        )));
     }
+    Ok(())
 }
 
 /// Whether a request leaves something out for its window that is to be summarised: who does not

@@ -14,7 +14,7 @@ use crate::compaction::{
     Refusal, check, digest, protected, unsaid,
 };
 use crate::preview::pinned;
-use crate::{Error, ErrorKind, Single, Target};
+use crate::{Error, ErrorKind, Single};
 
 impl Session {
     /// Takes in a text as the summary, if it keeps the contract. If it does not, it is to be
@@ -28,17 +28,16 @@ impl Session {
         &mut self,
         compaction: &mut Compaction,
         policy: &CompactionPolicy,
-        target: &Target,
         text: &str,
     ) -> Result<Compacted, Error> {
         let mut tries = 0;
         loop {
-            let checked = self.checked(compaction, policy, target, text).await?;
+            let checked = self.checked(compaction, policy, text)?;
             match judged(compaction, text, checked.refused) {
                 Judged::Kept => {}
                 Judged::Again(refused) => return Ok(Compacted::Again(refused)),
                 Judged::Broken(refused) => {
-                    let report = self.compact_without_model(compaction, policy, target).await?;
+                    let report = self.compact_without_model(compaction, policy).await?;
                     return Ok(Compacted::Digest(report, refused));
                 }
             }
@@ -55,15 +54,14 @@ impl Session {
     ///
     /// # Errors
     /// If what it covers has changed since.
-    pub async fn judge_summary(
-        &mut self,
+    pub fn judge_summary(
+        &self,
         compaction: &mut Compaction,
         policy: &CompactionPolicy,
-        target: &Target,
         answer: &Reply,
     ) -> Result<Judged, Error> {
         let text = answer.message.text();
-        let mut refused = self.checked(compaction, policy, target, &text).await?.refused;
+        let mut refused = self.checked(compaction, policy, &text)?.refused;
         let is_empty = refused == [Refusal::Empty];
         let ended = match answer.finish {
             _ if answer.message.calls().next().is_some() => Some(Refusal::Calls),
@@ -78,20 +76,18 @@ impl Session {
         Ok(judged(compaction, &text, refused))
     }
 
-    async fn checked(
-        &mut self,
+    fn checked(
+        &self,
         compaction: &Compaction,
         policy: &CompactionPolicy,
-        target: &Target,
         text: &str,
     ) -> Result<Checked, Error> {
-        let ledger = self.ledger(&target.options.model).await?;
         let text = text.trim();
         let stays = self.stays(compaction, text)?;
         let facts = self.facts(compaction, policy)?.into_owned();
         let most = most(policy, compaction.covered);
         let language = policy.language.as_deref();
-        let tokens = ledger.text(text);
+        let tokens = compaction.counted_by.tokens(text);
         let n_facts = (facts.kept.len(), facts.n_left_out());
         let kept = stays.lost.into_iter().chain(facts.kept).collect::<Vec<Fact>>();
         let held = Held { facts: &kept, stays: &stays.messages, most, language };
@@ -108,11 +104,10 @@ impl Session {
         &mut self,
         compaction: &Compaction,
         policy: &CompactionPolicy,
-        target: &Target,
     ) -> Result<CompactedReport, Error> {
         let mut tries = 0;
         loop {
-            let (text, report) = self.digest(compaction, policy, target).await?;
+            let (text, report) = self.digest(compaction, policy)?;
             if self.put_summary(compaction, &text, &mut tries).await? {
                 return Ok(report);
             }
@@ -120,13 +115,11 @@ impl Session {
     }
 
     /// A digest of what gives way, and what it is.
-    async fn digest(
-        &mut self,
+    fn digest(
+        &self,
         compaction: &Compaction,
         policy: &CompactionPolicy,
-        target: &Target,
     ) -> Result<(String, CompactedReport), Error> {
-        let ledger = self.ledger(&target.options.model).await?;
         let stays = self.stays(compaction, "")?;
         let facts = self.facts(compaction, policy)?.into_owned();
         let n_facts = (facts.kept.len(), facts.n_left_out());
@@ -135,9 +128,9 @@ impl Session {
         let most = most(policy, compaction.covered);
         let held = Held { facts: &kept, stays: &stays.messages, most, language: None };
         let earlier = compaction.earlier.as_ref().map(|summary| &*summary.text);
-        let counts = (|text: &str| ledger.text(text), held.most);
+        let counts = (|text: &str| compaction.counted_by.tokens(text), held.most);
         let text = digest(&compaction.messages, earlier, &kept, counts);
-        let tokens = ledger.text(&text);
+        let tokens = compaction.counted_by.tokens(&text);
         if let Some(refusal) = check(&text, tokens, &held).first() {
             return Err(Error::no_room(format!(
                 "{} facts to keep leave nothing to gain: of the digest, {refusal}; let the policy \
