@@ -82,6 +82,11 @@ impl Failed {
         self
     }
 
+    /// The same with a remark.
+    pub(crate) fn saying(&self, remark: &str) -> Self {
+        Self { text: format!("{} ({remark})", self.text), ..self.clone() }
+    }
+
     /// The connection ended in the middle of an answer, or before it.
     pub(crate) fn broken(why: &str) -> Self {
         Self::new(ErrorKind::Cut, format!("the connection broke: {why}"))

@@ -50,7 +50,8 @@ pub struct Retries {
     /// The longest wait that an API may ask for. If it asks for more, the call fails with that
     /// figure.
     pub longest_asked: Duration,
-    /// No try begins later than this after the first.
+    /// No try begins later than this after the first one failed: how long that one took does not
+    /// count, nor what was done before it. Each target has as much.
     pub total: Duration,
 }
 
@@ -71,7 +72,7 @@ impl Default for Timeouts {
 
 impl Default for Retries {
     /// Four more tries, with waits of up to 0.5, 1, 2 and 4 s; at most a minute if the API asks
-    /// for it, and five minutes in all.
+    /// for it, and five minutes from the first failure.
     fn default() -> Self {
         Self {
             most: 4,

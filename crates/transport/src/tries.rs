@@ -27,7 +27,6 @@ use crate::{Attempts, Call, Error, ErrorKind, Transport};
 /// A call on its way through its tries.
 pub(crate) struct Course {
     transport: Transport,
-    began: Instant,
     /// When all of it must be done, a compaction before it included.
     pub(crate) total: Option<Deadline>,
     /// Whether pieces are handed on while they come.
@@ -44,9 +43,8 @@ impl Course {
 
     /// A call that must be done by then.
     pub(crate) fn until(total: Option<Deadline>, transport: &Transport, streams: bool) -> Self {
-        let (began, attempts) = (Instant::now(), Attempts::default());
-        let transport = transport.clone();
-        Self { transport, began, total, streams, attempts, is_unseen: true }
+        let (transport, attempts) = (transport.clone(), Attempts::default());
+        Self { transport, total, streams, attempts, is_unseen: true }
     }
 
     /// Tries calls, one after the other, until an answer begins.
@@ -115,6 +113,7 @@ impl Course {
         Deadline::check(self.total).map_err(|failed| self.failed(failed, call))?;
         let (mut because, mut waited, mut n_retries, mut is_new_key) =
             (because, Duration::ZERO, 0, false);
+        let mut first_failed = None;
         loop {
             let mut attempt = Attempt { waited, ..Attempt::new(call.name(), because) };
             let began = Instant::now();
@@ -138,7 +137,8 @@ impl Course {
                 continue;
             }
             n_retries += 1;
-            waited = match self.wait(&failed, n_retries) {
+            let since = *first_failed.get_or_insert_with(Instant::now);
+            waited = match self.wait(&failed, (n_retries, since)) {
                 Ok(wait) => wait,
                 Err(failed) => return Err(self.failed(failed, call)),
             };
@@ -147,8 +147,9 @@ impl Course {
         }
     }
 
-    /// How long to wait before the next try; the failure, if there is none.
-    fn wait(&self, failed: &Failed, number: u32) -> Result<Duration, Failed> {
+    /// How long to wait before the next try, of this number after the first, which failed then;
+    /// the failure, if there is none.
+    fn wait(&self, failed: &Failed, (number, since): (u32, Instant)) -> Result<Duration, Failed> {
         let retries = &self.transport.0.retries;
         if !failed.is_retryable() || number > retries.most {
             return Err(failed.clone());
@@ -156,27 +157,25 @@ impl Course {
         let own = retries.wait(number);
         let wait = match failed.asked_wait() {
             Some(asked) if asked > retries.longest_asked => {
-                let mut failed = failed.clone();
                 let (asked, most) = (seconds(asked), seconds(retries.longest_asked));
-                failed.text +=
-                    &format!(" (it asks to wait {asked}, and at most {most} is allowed)");
-                return Err(failed);
+                let why = format!("it asks to wait {asked}, and at most {most} is allowed");
+                return Err(failed.saying(&why));
             }
             // A little more than asked, so that not all come back at the same instant.
             Some(asked) => asked + own.min(retries.first_wait),
             None => own,
         };
         let over = self.total.filter(|total| Instant::now() + wait >= total.at);
-        if let Some(total) = over {
-            let mut failed = failed.clone();
-            let (wait, after) = (seconds(wait), seconds(total.after));
-            failed.text += &format!(
-                " (not tried again: a wait of {wait} goes past the total time-out of {after})"
-            );
-            return Err(failed);
-        }
-        let is_late = self.began.elapsed() + wait > retries.total;
-        if is_late { Err(failed.clone()) } else { Ok(wait) }
+        let bound = match over {
+            Some(total) => format!("the total time-out of {}", seconds(total.after)),
+            None if since.elapsed() + wait > retries.total => {
+                let (past, most) = (seconds(since.elapsed()), seconds(retries.total));
+                format!("the {most} for retries, {past} after the first failure")
+            }
+            None => return Ok(wait),
+        };
+        let wait = seconds(wait);
+        Err(failed.saying(&format!("not tried again: a wait of {wait} goes past {bound}")))
     }
 
     /// What the last try costs on the cache.

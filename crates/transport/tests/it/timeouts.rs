@@ -125,6 +125,40 @@ async fn a_silent_vendor_is_tried_again_unless_something_was_handed_on() {
     assert_eq!(server.seen().len(), 1);
 }
 
+/// The usual time to the first byte is longer than the usual time for retries.
+#[tokio::test]
+async fn a_vendor_that_is_silent_for_longer_than_retries_may_take_is_tried_again_and_so_is_the_next()
+ {
+    let limits = Timeouts::default().first_byte(Duration::from_secs(1));
+    let mut retries = Retries::at_most(1).waiting(Duration::ZERO, Duration::ZERO);
+    retries.total = Duration::from_millis(500);
+    let transport = builder().timeouts(limits).retries(retries).build().unwrap();
+    let good = Act::stream(&saying(Family::OpenaiChat, "here"), 64);
+    let server = Server::start([Act::Silence, good.clone()]).await;
+    let call = Call::new(target(Family::OpenaiChat, &server), "{}");
+    assert_eq!(transport.send(&call).await.unwrap().attempts.len(), 2);
+    // Whoever comes after has as much time.
+    let (silent, other) =
+        (Server::start([Act::Silence]).await, Server::start([Act::json(503, "busy"), good]).await);
+    let targets = [target(Family::OpenaiChat, &silent), target(Family::OpenaiChat, &other)];
+    let answer = transport.ask_any(&mut session().await, &Recipe::new(), &targets).await.unwrap();
+    assert_eq!((silent.seen().len(), other.seen().len()), (2, 2));
+    assert_eq!(answer.attempts.len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_not_tried_again_because_retries_took_too_long_says_so() {
+    let limits = Timeouts::default().first_byte(SHORT);
+    let mut retries = Retries::at_most(3).waiting(Duration::ZERO, Duration::ZERO);
+    retries.total = SHORT / 2;
+    let transport = builder().timeouts(limits).retries(retries).build().unwrap();
+    let server = Server::start([Act::Silence]).await;
+    let (kind, text) = limit_of(&transport, &server).await;
+    assert_eq!(kind, ErrorKind::Timeout(Limit::FirstByte), "{text}");
+    assert_eq!(server.seen().len(), 2, "{text}");
+    assert!(text.contains("not tried again: ") && text.contains("retries"), "{text}");
+}
+
 #[tokio::test]
 async fn line_breaks_before_an_answer_are_no_answer_and_no_harm() {
     let transport = builder().build().unwrap();
