@@ -13,15 +13,16 @@ use std::io;
 use std::sync::{Arc, LazyLock};
 
 use clap::Args;
-use interleaf::Session;
 use interleaf::assemble::Recipe;
 use interleaf::conversation::Conversation;
 use interleaf::store::{self, SessionId, Store};
 use interleaf::wire::Options;
+use interleaf::{LeftOut, Session};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
 use crate::input::Loaded;
+use crate::output::say;
 use crate::until;
 
 /// Which store is used when the user names none.
@@ -31,6 +32,12 @@ const SESSION: &str = "Session";
 
 /// How to name what a request is made from beside the conversation.
 pub(crate) const GIVE: &str = "--system, --tools, --role, --context and others give it";
+
+/// Says what the last request had and this one does not.
+pub(crate) fn say_left_out(left_out: &LeftOut) {
+    let had = left_out.to_string();
+    say(format_args!("note: {}, and this one does not ({GIVE})", printable(&had)));
+}
 
 /// A session in place of a file.
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ use interleaf::assemble::{
     Carrier, Finding, Outcome, Placement, Report, StablePrefix, Step, Tokens, counts,
 };
 use interleaf::model::{Entry, Provenance, Status, notation, plural};
-use interleaf::{Preview, Target, neutral};
+use interleaf::{Preview, Target, neutral, waiting_for};
 
 use crate::api;
 use crate::assembly::Made;
@@ -91,8 +91,7 @@ pub(crate) fn waiting_text(preview: &Preview) -> String {
         Outcome::Ready(_) => &[][..],
         Outcome::Waiting(calls) => calls,
     };
-    let ids: Vec<_> = calls.iter().map(|open| printable(open.call.id.as_str())).collect();
-    format!("no request yet: waiting for the results of {}", ids.join(", "))
+    printable(&waiting_for(calls.iter().map(|open| &open.call))).to_string()
 }
 
 /// The report for people, each line `width` characters at most.

@@ -93,7 +93,7 @@ pub use impact::{BreakCause, ContextChange, Cost, Impact, Place, Reported, Verdi
 pub use input_fault::InputFault;
 pub use past::{Retold, retell};
 pub use preview::{Change, Preview, Rewritten, Single};
-pub use request::{Next, Request};
+pub use request::{Next, Request, waiting_for};
 pub use session::{
     DamagedRecord, ExplainedRequest, FolderNote, InfoRange, Information, KeptSummary, LeftOut,
     Notes, Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo,

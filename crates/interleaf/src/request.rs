@@ -1,6 +1,7 @@
 //! A request, ready to be sent.
 
 use interleaf_assemble::{Budget, OpenCall, Report};
+use interleaf_model::ToolCall;
 use interleaf_wire::{Adjustment, ApiError, ApiErrorKind, Decoder, Encoded, Http};
 
 use crate::Impact;
@@ -13,6 +14,14 @@ pub enum Next {
     Send(Box<Request>),
     /// It waits for the results of these calls: the recipe says that they are to come.
     Wait(Vec<OpenCall>),
+}
+
+/// What is said while calls wait for their results: `no request yet: waiting for the results of
+/// c1 (ls)`.
+pub fn waiting_for<'c>(calls: impl IntoIterator<Item = &'c ToolCall>) -> String {
+    let named = calls.into_iter().map(|call| format!("{} ({})", call.id, call.name));
+    let named: Vec<String> = named.collect();
+    format!("no request yet: waiting for the results of {}", named.join(", "))
 }
 
 /// A request, ready to be sent.

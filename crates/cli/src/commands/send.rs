@@ -9,7 +9,7 @@ use clap::Args;
 use interleaf::assemble::{OpenBlock, Outcome};
 use interleaf::model::{Finish, Message};
 use interleaf::read::Said;
-use interleaf::{OnConflict, Target, append_said, reply_form};
+use interleaf::{OnConflict, Target, append_said, reply_form, waiting_for};
 use interleaf_transport::{Call, Error, ErrorKind, Limit, Transport};
 
 use self::printer::{Ended, Printer};
@@ -19,7 +19,7 @@ use crate::compacting::{CompactingArguments, say_done};
 use crate::destination::DestinationArguments;
 use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::input::{self, Loaded};
-use crate::open::{GIVE, OpenSession, runtime};
+use crate::open::{OpenSession, runtime, say_left_out};
 use crate::output::{Output, say};
 use crate::reach::{REACH, ReachArguments, other, usage};
 use crate::report_table::{say_changed, say_model, waiting_text};
@@ -49,8 +49,8 @@ and the answer is taken in; vendor and model are those of its last request unles
 others. While calls wait for their results nothing is sent, and the exit code is 1: append the
 results, or say with --missing what the calls get in their place. On standard error: what was
 changed, what was tried, what it cost, and what the prompt cache was expected to hold. After
-an interrupt (Ctrl-C) what came is kept; the exit code is then 130. It is 8 if there is no
-answer.")]
+an interrupt (Ctrl-C) a session keeps what came; the exit code is then 130. It is 8 if there is
+no answer.")]
 pub(crate) struct SendArguments {
     /// Ask this; in a session it is appended first, and stays if there is no answer
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -159,9 +159,7 @@ impl SendArguments {
         let waits = is_main && self.assembly.open_block() == OpenBlock::Wait;
         let open = session.open_calls();
         let Some(first) = open.first().filter(|_| waits) else { return false };
-        let calls = open.iter().map(|call| format!("{} ({})", call.id, call.name));
-        let calls = calls.collect::<Vec<_>>().join(", ");
-        say(format_args!("no request yet: waiting for the results of {}", printable(&calls)));
+        say(printable(&waiting_for(&open)));
         let (id, call) = (session.id(), &first.id);
         let result = format!(r#"{{"role": "tool", "tool_call_id": "{call}", "content": "…"}}"#);
         let result = printable(&result);
@@ -179,11 +177,7 @@ impl SendArguments {
         if self.quiet {
             return Ok(());
         }
-        if let Some(left_out) = session.ask(session.session.left_out(recipe))? {
-            let (number, had) = (left_out.request, left_out.to_string());
-            let had = printable(&had);
-            say(format_args!("note: request {number} had {had}, and this one does not ({GIVE})"));
-        }
+        session.ask(session.session.left_out(recipe))?.iter().for_each(say_left_out);
         Ok(())
     }
 
@@ -302,6 +296,7 @@ impl SendArguments {
             Ok(Ended::Interrupted(answer)) => (answer, Verdict::Interrupted),
             Err(error) => return self.refused(transport, &error),
         };
+        let is_kept = answer.as_ref().is_some_and(|answer| answer.message.is_some());
         if let Some(answer) = answer.filter(|_| !self.quiet) {
             self.reach.told(&answer).into_iter().for_each(say);
             answer.compactions.iter().for_each(say_done);
@@ -310,7 +305,7 @@ impl SendArguments {
             }
         }
         if verdict == Verdict::Interrupted && !self.quiet {
-            say("interrupted: what came is kept");
+            say(if is_kept { "interrupted: what came is kept" } else { "interrupted" });
         }
         Ok(verdict)
     }

@@ -85,11 +85,9 @@ pub(crate) fn run(
     let left_out = opened.wait(session.left_out(&recipe));
     if let Some(left_out) = left_out.map_err(|e| Failure::session(&loaded.name, &e))? {
         left_out.add_to(&mut recipe);
-        let (number, had) = (left_out.request, left_out.to_string());
+        let had = left_out.to_string();
         let had = printable(&had);
-        say(format_args!(
-            "note: request {number} had {had}, which no flag gives; it is used ({GIVE})"
-        ));
+        say(format_args!("note: {had}, which no flag gives; it is used ({GIVE})"));
     }
     let switch = opened.wait(session.switch(&recipe, &to, from.as_ref()));
     let is_known =

@@ -132,6 +132,6 @@ fn the_report_for_people_has_no_colors_in_a_pipe() {
 fn nothing_is_printed_while_it_waits() {
     let output = run_with(&["build", BROKEN, "--wait"], b"");
     assert_eq!(text(&output.stdout), "");
-    assert_eq!(text(&output.stderr), "no request yet: waiting for the results of c4\n");
+    assert_eq!(text(&output.stderr), "no request yet: waiting for the results of c4 (aerator)\n");
     assert_eq!(output.status.code(), Some(1));
 }

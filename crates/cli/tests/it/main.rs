@@ -9,6 +9,7 @@ mod doubled;
 mod fixtures;
 mod help;
 mod hostile;
+mod interrupted;
 mod json;
 mod literate;
 mod questions;

@@ -2,12 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-#[cfg(unix)]
-use super::is_heard;
 use super::{CHAT, interleaf, root, text};
 
 const KEY: &str = "sk-ant-never-to-be-seen-0123456789";
@@ -305,40 +303,6 @@ fn what_a_model_says_does_nothing_to_the_screen_and_keeps_its_lines_and_tabs() {
     let (code, out, err) = ran(&mut send_to("openai", &[CHAT], &server.url));
     assert_eq!(code, Some(0), "{err}");
     assert_eq!(out, "a\tb\\r\n\\u{1b}[8mhidden\\u{1b}]0;title\\u{7}\n");
-}
-
-/// Sends a signal to a program, once it has printed something.
-#[cfg(unix)]
-fn interrupt(mut child: Child, signal: &str) -> Output {
-    let mut first = [0];
-    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
-    child.wait_with_output().unwrap()
-}
-
-#[cfg(unix)]
-#[test]
-fn after_an_interrupt_what_came_is_kept_and_the_exit_code_is_130() {
-    for signal in ["-INT", "-TERM", "-HUP"].into_iter().filter(|signal| is_heard(signal)) {
-        let scratch = tempfile::tempdir().unwrap();
-        let store = format!("sqlite:{}", scratch.path().join("s.db").display());
-        let id = session(&store);
-        let mut body = stream();
-        let end = text(&body).find("toolu_01").unwrap();
-        body.truncate(end);
-        let head = "200 OK\r\ncontent-type: text/event-stream";
-        let server = Server::start(vec![Said { head, body, stalls: true }]);
-        let mut command = send(&["--session", &id], &server.url);
-        command.env("INTERLEAF_STORE", &store).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = interrupt(command.spawn().unwrap(), signal);
-        let err = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(130), "{signal} {err}");
-        assert!(err.contains("interrupted: what came is kept"), "{signal} {err}");
-        assert!(err.contains("usage: at least ") && err.contains("price: at least "), "{err}");
-        let shown = shown(&id, &store);
-        assert!(shown.contains("I read both.") && !shown.contains("toolu_01"), "{signal} {shown}");
-    }
 }
 
 #[test]

@@ -98,9 +98,10 @@ impl LeftOut {
     }
 }
 
-/// `a system text, 2 tools and context (role)`.
+/// `request 3 had a system text, 2 tools and context (role)`.
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "request {} had ", self.request)?;
         let mut named = Vec::new();
         if !self.system.is_empty() {
             named.push("a system text".to_owned());

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use super::Session;
 use super::told::Told;
 use crate::switch::{Caching, Fit, Losses, PayBack, Sample, Side, Switch};
-use crate::{BreakCause, Cost, Error, ErrorKind, Impact, Next, Request, Target};
+use crate::{BreakCause, Cost, Error, ErrorKind, Impact, Next, Request, Target, waiting_for};
 
 /// How many requests further ones are taken to be like, the next one among them.
 const SAMPLES: usize = 8;
@@ -155,11 +155,7 @@ impl Session {
         let recipe = recipe.clone().with_ledger(ledger);
         match self.preview(&recipe, target).await? {
             Next::Send(request) => Ok(*request),
-            Next::Wait(calls) => {
-                let ids: Vec<&str> = calls.iter().map(|open| open.call.id.as_str()).collect();
-                let rule = format!("no request yet: waiting for the results of {}", ids.join(", "));
-                Err(Error::rule(rule))
-            }
+            Next::Wait(calls) => Err(Error::rule(waiting_for(calls.iter().map(|open| &open.call)))),
         }
     }
 

@@ -40,7 +40,7 @@ fn h9_the_system_text_and_the_tools_of_the_last_request_are_found_on_every_api()
                 let mut bare = Recipe::new();
                 let left_out = session.left_out(&bare).await.unwrap().unwrap();
                 assert_eq!((left_out.request, left_out.context.len()), (0, 0), "{family}");
-                assert_eq!(left_out.to_string(), "a system text and 1 tool");
+                assert_eq!(left_out.to_string(), "request 0 had a system text and 1 tool");
                 left_out.add_to(&mut bare);
                 let next = session.preview(&bare, &to).await.unwrap().request().unwrap();
                 assert_eq!(next.impact.cause, BreakCause::Same, "{family}");
@@ -104,9 +104,12 @@ fn h9_only_what_a_recipe_has_nothing_of_is_left_out() {
         recipe.context.pop();
         let left_out = session.left_out(&recipe).await.unwrap().unwrap();
         assert_eq!((left_out.system.len(), left_out.tools.len()), (0, 0));
-        assert_eq!(left_out.to_string(), "context (info)");
+        assert_eq!(left_out.to_string(), "request 0 had context (info)");
         let left_out = session.left_out(&Recipe::new()).await.unwrap().unwrap();
-        assert_eq!(left_out.to_string(), "a system text, 1 tool and context (role, info)");
+        assert_eq!(
+            left_out.to_string(),
+            "request 0 had a system text, 1 tool and context (role, info)"
+        );
         let mut bare = Recipe::new();
         left_out.add_to(&mut bare);
         let texts: Vec<&str> = bare.context.iter().map(|context| &*context.text).collect();
@@ -123,7 +126,7 @@ fn h9_the_rule_of_the_last_request_is_used_unless_another_is_given() {
         session.request(&full().with_rule("delta".parse().unwrap()), &to).await.unwrap();
         let mut recipe = full();
         let left_out = session.left_out(&recipe).await.unwrap().unwrap();
-        assert_eq!(left_out.to_string(), "the rule delta(24)");
+        assert_eq!(left_out.to_string(), "request 0 had the rule delta(24)");
         left_out.add_to(&mut recipe);
         assert_eq!(recipe.rule.to_string(), "delta(24)");
         let tail = full().with_rule("tail".parse().unwrap());

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::ExplainArguments;
 use crate::assembly::{AssemblyArguments, Made};
 use crate::failure::{Failure, Stop, Verdict, printable};
-use crate::open::{GIVE, OpenSession};
+use crate::open::{OpenSession, say_left_out};
 use crate::output::{Output, say};
 
 /// What is said of a request that no model saw.
@@ -113,11 +113,7 @@ pub(super) fn compare(
     }
     let name = session.id().to_string();
     let left_out = opened.wait(session.left_out(recipe));
-    if let Some(left_out) = left_out.map_err(|e| Failure::session(&name, &e))? {
-        let (number, had) = (left_out.request, left_out.to_string());
-        let had = printable(&had);
-        say(format_args!("note: request {number} had {had}, and this one does not ({GIVE})"));
-    }
+    left_out.map_err(|e| Failure::session(&name, &e))?.iter().for_each(say_left_out);
     let pins = arguments.assembly.pins();
     let next = opened.wait(session.preview_pinned(recipe, target, &pins));
     let request = next.map_err(|e| Failure::session(&name, &e))?.request();
