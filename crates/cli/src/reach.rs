@@ -187,7 +187,7 @@ pub(crate) fn other(flag: &str, named: &str, like: &Target) -> Result<Target, Fa
 impl Failure {
     /// Why there is no answer.
     pub(crate) fn transport(error: &Error) -> Self {
-        if let Some(session) = error.session().filter(|_| error.kind() != ErrorKind::NotKept) {
+        if let Some(session) = error.session().filter(|_| error.kind() == ErrorKind::Session) {
             let mut failure = Self::session(error.vendor(), session);
             // Of the session: a question may have been appended before.
             if session.kind() == interleaf::ErrorKind::Conflict {

@@ -17,7 +17,6 @@ mod overflow;
 mod prepared;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use interleaf::assemble::Recipe;
 use interleaf::compaction::{
@@ -26,11 +25,12 @@ use interleaf::compaction::{
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 use tokio::time::Instant;
 
+pub(crate) use self::done::lost;
 pub use self::done::{CompactedBecause, CompactionDone, SummaryText, WithoutModel};
 pub(crate) use self::overflow::{Overflows, Room};
 use self::prepared::UnderWay;
 use crate::incoming::Deadline;
-use crate::session::{LONGEST_WAIT, is_busy};
+use crate::keep::patiently;
 use crate::{Call, Error, ErrorKind, Transport};
 
 /// How sessions are compacted while they are asked.
@@ -114,25 +114,6 @@ impl Transport {
             .await
     }
 
-    /// As [`compact`](Self::compact), if the policy says that it is due.
-    ///
-    /// # Errors
-    /// As [`compact`](Self::compact).
-    pub async fn compact_if_due(
-        &self,
-        session: &mut Session,
-        policy: &CompactionPolicy,
-        (recipe, target): (&Recipe, &Target),
-        writer: &Target,
-    ) -> Result<Option<CompactionDone>, Error> {
-        let plan = session.compaction(policy, recipe, target).await;
-        let Some(plan) = plan.map_err(|e| Error::in_session(e, name(target)))? else {
-            return Ok(None);
-        };
-        let because = CompactedBecause::Due;
-        self.carry_out(session, plan, (policy, because), (recipe, target), writer).await.map(Some)
-    }
-
     /// Carries out a compaction that was planned before.
     ///
     /// # Errors
@@ -162,7 +143,8 @@ impl Transport {
             && Instant::now() >= total.at
         {
             let attempts = written.texts.last().map(|text| text.attempts.clone());
-            return Err(Error::of(total.failed(), name(by.writer), attempts.unwrap_or_default()));
+            let late = Error::of(total.failed(), name(by.writer), attempts.unwrap_or_default());
+            return Err(late.losing(written.texts));
         }
         self.take_in(session, (plan, because), written, by).await
     }
@@ -172,14 +154,27 @@ impl Transport {
         &self,
         session: &mut Session,
         plan: &mut Compaction,
-        By { policy, own, writer, total }: By<'_>,
+        by: By<'_>,
     ) -> Result<Written, Error> {
         let mut texts = Vec::new();
+        match Box::pin(self.write_texts(session, plan, &mut texts, by)).await {
+            Ok(outcome) => Ok(Written { texts, outcome }),
+            Err(e) => Err(e.losing(texts)),
+        }
+    }
+
+    /// As [`write`](Self::write): the text that keeps the contract, if there is one.
+    async fn write_texts(
+        &self,
+        session: &mut Session,
+        plan: &mut Compaction,
+        texts: &mut Vec<SummaryText>,
+        By { policy, own, writer, total }: By<'_>,
+    ) -> Result<Result<String, WithoutModel>, Error> {
         loop {
             let ask = match session.summary_request(plan, policy, own, writer).await {
                 Err(e) if e.kind() == EngineErrorKind::TooLarge => {
-                    let why = WithoutModel::Failed(e.to_string());
-                    return Ok(Written { texts, outcome: Err(why) });
+                    return Ok(Err(WithoutModel::Failed(e.to_string())));
                 }
                 ask => ask.map_err(|e| Error::in_session(e, name(writer)))?,
             };
@@ -189,8 +184,7 @@ impl Transport {
                 Err(e) if matches!(e.kind(), ErrorKind::Key | ErrorKind::Request) => return Err(e),
                 Err(e) => {
                     texts.push(SummaryText::failed(ask.form, &e));
-                    let why = WithoutModel::Failed(e.to_string());
-                    return Ok(Written { texts, outcome: Err(why) });
+                    return Ok(Err(WithoutModel::Failed(e.to_string())));
                 }
                 Ok(answer) => answer,
             };
@@ -207,7 +201,7 @@ impl Transport {
             };
             texts.push(SummaryText::of(ask.form, answer, refused));
             if let Some(outcome) = outcome {
-                return Ok(Written { texts, outcome });
+                return Ok(outcome);
             }
         }
     }
@@ -250,17 +244,7 @@ impl Transport {
                     return Ok((done.map_err(in_session)?, Some(why)));
                 }
             };
-            let began = Instant::now();
-            let taken = loop {
-                let taken = Box::pin(session.take_summary(plan, policy, &text));
-                match taken.await {
-                    // It is paid for, as an answer is.
-                    Err(error) if is_busy(&error) && began.elapsed() < LONGEST_WAIT => {
-                        tokio::time::sleep(Duration::from_millis(100)).await;
-                    }
-                    taken => break taken,
-                }
-            };
+            let taken = patiently!(Box::pin(session.take_summary(plan, policy, &text)).await);
             let refused = match taken.map_err(in_session)? {
                 Compacted::Taken(report) => return Ok((report, None)),
                 Compacted::Digest(report, refused) => {

@@ -8,8 +8,9 @@ use interleaf::model::{Message, Reply, Spent, shown};
 use interleaf::wire::{ApiError, ApiErrorKind};
 use smol_str::SmolStr;
 
+use crate::compact::lost;
 use crate::failed::Failed;
-use crate::{Attempts, CompactionDone, Limit, SummaryText};
+use crate::{Answer, Attempts, CompactionDone, Limit, SummaryText};
 
 /// Why there is no answer, or only a part of one. No key is ever in it.
 pub struct Error(Box<Repr>);
@@ -101,13 +102,23 @@ impl Error {
     }
 
     /// An answer came that the session cannot keep.
-    pub(crate) fn not_kept(error: interleaf::Error, call: (&str, &str), reply: &Reply) -> Self {
-        let spent = reply.usage.map(|usage| format!(" ({})", Spent::from(usage)));
-        let spent = spent.unwrap_or_default();
-        let text = format!("the answer came{spent}, but the session could not keep it: {error}");
-        let mut own = Self::of(Failed::new(ErrorKind::NotKept, text), call, Attempts::default());
+    pub(crate) fn not_kept(error: interleaf::Error, answer: Answer) -> Self {
+        let Answer { reply, vendor, model, attempts, .. } = answer;
+        let text = unkept("the answer came", &reply, &error);
+        let failed = Failed::new(ErrorKind::NotKept, text);
+        let mut own = Self::of(failed, (&vendor, &model), attempts);
         own.0.session = Some(error);
-        own.with_partial(Some(reply.clone()))
+        own.with_partial(Some(reply))
+    }
+
+    /// The same error of an answer of which a part came that the session cannot keep.
+    pub(crate) fn unkept(mut self, error: interleaf::Error) -> Self {
+        if let Some(reply) = &self.0.partial {
+            let remark = unkept("a part of the answer came", reply, &error);
+            self.0.failed = self.0.failed.saying(&remark);
+        }
+        self.0.session = Some(error);
+        self
     }
 
     pub(crate) fn with_partial(mut self, partial: Option<Reply>) -> Self {
@@ -130,15 +141,21 @@ impl Error {
         self
     }
 
-    /// The same error of a compaction for which these texts were written in vain.
+    /// The same error of a compaction for which these texts were written in vain, before those
+    /// that it knows of.
     pub(crate) fn losing(mut self, texts: Vec<SummaryText>) -> Self {
-        self.0.lost = texts;
+        self.0.lost.splice(0..0, texts);
         self
+    }
+
+    /// The texts that were written in vain.
+    pub(crate) fn into_lost(self) -> Vec<SummaryText> {
+        self.0.lost
     }
 
     /// The same error with a remark.
     pub(crate) fn saying(mut self, remark: &str) -> Self {
-        self.0.failed.text += &format!(" ({remark})");
+        self.0.failed = self.0.failed.saying(remark);
         self
     }
 
@@ -191,7 +208,7 @@ impl Error {
         self.0.kept.as_ref()
     }
 
-    /// What the session refused, if it did.
+    /// What the session refused, if it did: to make the request, or to keep what came.
     pub fn session(&self) -> Option<&interleaf::Error> {
         self.0.session.as_ref()
     }
@@ -208,17 +225,13 @@ impl Error {
 
     /// What the summaries cost that are lost, as a clause. None: nothing was written.
     pub fn lost(&self) -> Option<String> {
-        let costs = self.0.lost.iter().filter_map(SummaryText::cost);
-        let costs: Vec<String> = costs.collect();
-        match costs.is_empty() {
-            true => None,
-            false => Some(format!("the summary is lost; it cost {}", costs.join(", and "))),
-        }
+        lost(&self.0.lost)
     }
 
     /// What could be done about it.
     pub fn advice(&self) -> Option<String> {
         let text = match self.kind() {
+            kind if kind != ErrorKind::Session && self.session().is_some() => NOT_KEPT,
             ErrorKind::Connect => "look at the address (base URL), the network and the proxy",
             ErrorKind::Timeout(Limit::Connect) => {
                 "look at the address and the network, or allow more time to connect"
@@ -234,9 +247,7 @@ impl Error {
             ErrorKind::TooLarge => "raise the bound on answers, or ask for fewer tokens",
             ErrorKind::Redirect => "set the base URL to the address that it names",
             ErrorKind::Waiting => "append the results of these calls first",
-            ErrorKind::NotKept => {
-                "the request is recorded: to ask again is to pay again; what came was handed on"
-            }
+            ErrorKind::NotKept => NOT_KEPT,
             ErrorKind::Key | ErrorKind::Request | ErrorKind::Session => return None,
             ErrorKind::Api(kind) => return self.api_advice(kind),
         };
@@ -267,6 +278,14 @@ impl Error {
         };
         Some(text.to_owned())
     }
+}
+
+const NOT_KEPT: &str = "the request is recorded: asking again costs again; what came was handed on";
+
+/// Says that what came of an answer could not be kept.
+fn unkept(what: &str, reply: &Reply, error: &interleaf::Error) -> String {
+    let spent = reply.usage.map(|usage| format!(" ({})", Spent::from(usage)));
+    format!("{what}{}, but the session could not keep it: {error}", spent.unwrap_or_default())
 }
 
 /// Vendor, status, the API's words, and what was tried.

@@ -11,7 +11,7 @@ use crate::body::Fragments;
 use crate::failed::Failed;
 use crate::incoming::{Deadline, Incoming};
 use crate::key::suited;
-use crate::stream::Pump;
+use crate::stream::{Pump, is_empty};
 use crate::transport::Inner;
 use crate::{Call, ErrorKind, Limit, aws};
 
@@ -118,14 +118,17 @@ impl Inner {
             return whole(decoder, status, &headers, incoming.rest(first.to_vec()).await);
         }
         let mut pump = Pump::new(incoming, decoder);
-        pump.begin(&first).await.map_err(|failed| typed(failed, &headers))?;
-        if streams {
-            return Ok(Begun::Stream(Box::new(pump)));
-        }
-        match pump.whole().await {
+        let came = match pump.begin(&first).await {
+            Err(failed) => Err(typed(failed, &headers)),
+            Ok(()) if streams => return Ok(Begun::Stream(Box::new(pump))),
+            Ok(()) => pump.whole().await,
+        };
+        match came {
             Ok(reply) => Ok(Begun::Whole(Box::new(reply), pump.ended_early.take())),
             Err(failed) => {
-                let partial = pump.partial().map(Box::new);
+                // One that says nothing may have told what it cost.
+                let tells = |reply: &Reply| reply.usage.is_some() || !is_empty(reply);
+                let partial = pump.partial().filter(tells).map(Box::new);
                 Err(Failed { partial, ..failed })
             }
         }

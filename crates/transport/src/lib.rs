@@ -34,6 +34,7 @@ mod error;
 mod exchange;
 mod failed;
 mod incoming;
+mod keep;
 mod key;
 mod limits;
 mod price;

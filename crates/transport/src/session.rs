@@ -7,26 +7,25 @@
 //! | it breaks off before anything was said | the request, and its usage if that was told |
 //! | it is not sent, or refused by its status | the request, as one that no model saw |
 //! | the call is dropped | the request, of unknown usage |
-//! | the target gives way to the next | a request for each, and one answer |
+//! | the target gives way to the next | a request for each, its usage if that was told, and one answer |
+//! | what came cannot be kept | the request; the error has what came, and all else that is known |
 
 use std::borrow::Cow;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use interleaf::assemble::Recipe;
-use interleaf::model::{Message, MessageId, PartRef, Reply};
+use interleaf::model::{MessageId, PartRef};
 use interleaf::wire::Delta;
-use interleaf::{GoesOn, Impact, Next, Request, Session, StoredAnswers, Target};
+use interleaf::{GoesOn, Impact, Next, Request, Session, StoredAnswers, Target, waiting_for};
 
 use crate::answer::Answer;
 use crate::attempt::Because;
 use crate::compact::{Overflows, Room};
 use crate::exchange::Begun;
 use crate::failed::Failed;
-use crate::stream::is_empty;
+use crate::keep::{keep_answer, keep_part, note_usage};
 use crate::tries::Course;
 use crate::{Attempts, Call, CompactionDone, Error, ErrorKind, Streaming, Transport};
 
@@ -104,13 +103,7 @@ impl Transport {
         let begun = self.begin_any(session, recipe, targets, (&mut course, &mut room)).await;
         match begun {
             Ok(asked) => Ok(Asked { room, ..asked }),
-            Err(error) => {
-                let kept = match error.partial() {
-                    Some(reply) => keep(session, reply).await.unwrap_or_default(),
-                    None => None,
-                };
-                Err(error.with_kept(kept).with_compactions(room.done))
-            }
+            Err(error) => Err(keep_part(session, error, room).await),
         }
     }
 
@@ -127,17 +120,22 @@ impl Transport {
             let own = (recipe, target);
             self.compact_before(session, own, course.total, room).await?;
         }
-        let mut last = None;
-        for target in targets {
-            let because = if last.is_none() { Because::First } else { Because::FallBack };
+        for (n, target) in targets.iter().enumerate() {
+            let because = if n == 0 { Because::First } else { Because::FallBack };
+            let is_last = n + 1 == targets.len();
             let mut target = target.clone();
             target.options.stream |= course.streams;
             match self.begin_in_room(session, recipe, &mut target, (because, course), room).await {
-                Err(error) if error.failed().is_vendors() => last = Some(error),
+                Err(error) if error.failed().is_vendors() && !is_last => {
+                    if let Some(reply) = error.partial() {
+                        // A store that does not take this takes no other request either.
+                        let _ = note_usage(session, reply).await;
+                    }
+                }
                 done => return done,
             }
         }
-        Err(last.unwrap_or_else(Error::of_nobody))
+        Err(Error::of_nobody())
     }
 
     /// Begins at a target, and makes room if the request is too long for it.
@@ -254,8 +252,7 @@ async fn record(
     match next.map_err(|e| Error::in_session(e, name).with_attempts(attempts.clone()))? {
         Next::Send(request) => Ok(*request),
         Next::Wait(calls) => {
-            let ids: Vec<&str> = calls.iter().map(|open| open.call.id.as_str()).collect();
-            let text = format!("no request yet: waiting for the results of {}", ids.join(", "));
+            let text = waiting_for(calls.iter().map(|open| &open.call));
             Err(Error::of(Failed::new(ErrorKind::Waiting, text), name, attempts.clone()))
         }
         _ => {
@@ -271,37 +268,6 @@ fn thoughtful(session: &Session) -> Vec<MessageId> {
     let messages = session.conversation().visible();
     let thoughtful = messages.filter(|message| message.parts().any(is_thought));
     thoughtful.map(|message| message.id.clone()).collect()
-}
-
-/// Takes in an answer. One that says nothing leaves what it cost.
-async fn keep(
-    session: &mut Session,
-    reply: &Reply,
-) -> Result<Option<Arc<Message>>, interleaf::Error> {
-    let is_cut = reply.finish == interleaf::model::Finish::Cut;
-    if is_cut && is_empty(reply) {
-        if let (Some(number), Some(usage)) = (reply.request, reply.usage) {
-            session.note_usage(number, usage).await?;
-        }
-        return Ok(None);
-    }
-    let began = Instant::now();
-    loop {
-        match session.take(reply.clone()).await {
-            // The answer is paid for: it waits longer than a request does.
-            Err(error) if is_busy(&error) && began.elapsed() < LONGEST_WAIT => {
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            taken => return taken.map(Some),
-        }
-    }
-}
-
-/// How long an answer waits for a store that another program holds.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
-pub(crate) fn is_busy(error: &interleaf::Error) -> bool {
-    error.as_store().is_some_and(|error| error.kind() == interleaf::store::ErrorKind::Busy)
 }
 
 /// A streamed answer on its way into a session: a [`Stream`] of pieces.
@@ -347,22 +313,11 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// If it is not whole: what came of it is kept, as [`Error::kept`] shows. Or if the session
-    /// cannot keep it.
+    /// cannot keep it, which hides nothing else that is known.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         match self.streaming.drain().await {
-            Ok(answer) => {
-                let message = self.keep(&answer.reply).await?;
-                let Room { done: compactions, not_done: not_compacted, .. } = self.room;
-                let impact = Some(self.impact);
-                Ok(Answer { message, impact, compactions, not_compacted, ..answer })
-            }
-            Err(error) => {
-                let kept = match error.partial() {
-                    Some(reply) => self.keep(reply).await?,
-                    None => None,
-                };
-                Err(error.with_kept(kept).with_compactions(self.room.done))
-            }
+            Ok(answer) => keep_answer(self.session, answer, self.impact, self.room).await,
+            Err(error) => Err(keep_part(self.session, error, self.room).await),
         }
     }
 
@@ -372,19 +327,9 @@ impl Asking<'_> {
     /// If the session cannot keep it.
     pub async fn cancel(mut self) -> Result<Option<Answer>, Error> {
         let Some(reply) = self.streaming.stop() else { return Ok(None) };
-        let message = self.keep(&reply).await?;
-        let Self { streaming, impact, room, .. } = self;
-        let Room { done: compactions, not_done: not_compacted, .. } = room;
-        let Streaming { transport, vendor, model, attempts, .. } = streaming;
+        let Streaming { transport, vendor, model, attempts, .. } = self.streaming;
         let answer = transport.answer(reply, &vendor.name, &model, attempts);
-        let impact = Some(impact);
-        Ok(Some(Answer { message, impact, compactions, not_compacted, ..answer }))
-    }
-
-    async fn keep(&mut self, reply: &Reply) -> Result<Option<Arc<Message>>, Error> {
-        let kept = keep(self.session, reply).await;
-        let name = (self.streaming.vendor.name.as_str(), self.streaming.model.as_str());
-        kept.map_err(|e| Error::not_kept(e, name, reply))
+        keep_answer(self.session, answer, self.impact, self.room).await.map(Some)
     }
 }
 

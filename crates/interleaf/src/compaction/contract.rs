@@ -45,6 +45,8 @@ pub enum Refusal {
     },
     /// What must survive is neither in it nor in what stays.
     Missing(Vec<Missing>),
+    /// What it was written for has changed since.
+    Outdated,
 }
 
 /// A fact that would be lost.
@@ -131,6 +133,7 @@ impl fmt::Display for Refusal {
                 write!(f, "it has {tokens} tokens, and may have {most}")
             }
             Self::Language { asked, found } => write!(f, "it is in {found}, not in {asked}"),
+            Self::Outdated => f.write_str("what it was written for has changed since"),
             Self::Missing(missing) => {
                 let named = missing.iter().take(NAMED);
                 let named: Vec<String> =

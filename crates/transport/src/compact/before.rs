@@ -4,7 +4,11 @@ use interleaf::assemble::{Agent, Recipe};
 use interleaf::compaction::CompactionPolicy;
 use interleaf::{ErrorKind as EngineErrorKind, Session, Target};
 
-use super::{By, CompactedBecause, Compacts, Room, name};
+use super::done::outdated;
+use super::prepared::Outcome;
+use super::{
+    By, CompactedBecause, CompactionDone, Compacts, Room, SummaryText, WithoutModel, Written, name,
+};
 use crate::failed::Failed;
 use crate::incoming::Deadline;
 use crate::{Attempts, Error, ErrorKind, Transport};
@@ -43,16 +47,12 @@ impl Transport {
         let timed_out = |failed| Error::of(failed, name(target), Attempts::default());
         let prepared = under_way.taken(session.id(), total).await;
         if let Some(prepared) = prepared.map_err(timed_out)? {
-            let (plan, written) = prepared?;
-            let plan = (plan, CompactedBecause::Prepared);
-            match self.take_in(session, plan, written, by).await {
+            match Box::pin(self.take_prepared(session, prepared, by)).await? {
                 Ok(done) => {
-                    room.done.push(done);
+                    room.did(done);
                     return Ok(());
                 }
-                // What it covers has changed: it is dropped, and one is made anew.
-                Err(e) if is_stale(&e) => {}
-                Err(e) => return Err(e),
+                Err(texts) => room.lost.extend(texts),
             }
         }
         let plan = session.compaction(policy, recipe, target).await.map_err(refused);
@@ -63,18 +63,39 @@ impl Transport {
                 return Ok(());
             }
             Ok(Some(plan)) => {
-                self.carry_out_until(session, (plan, CompactedBecause::Due), by).await
+                Box::pin(self.carry_out_until(session, (plan, CompactedBecause::Due), by)).await
             }
             Err(e) => Err(e),
         };
         match done {
-            Ok(done) => room.done.push(done),
+            Ok(done) => room.did(done),
             // What may not give way whole may still be shortened, which is for the request to
             // find out.
-            Err(e) if is_no_room(&e) => room.not_done = Some(e.message().to_owned()),
+            Err(e) if is_no_room(&e) => room.did_not(e),
             Err(e) => return Err(e),
         }
         Ok(())
+    }
+
+    /// Takes in a summary that was prepared. If there is none, or what it was written for has
+    /// changed, it is as if it had not been prepared, apart from what that cost: the texts.
+    async fn take_prepared(
+        &self,
+        session: &mut Session,
+        prepared: Outcome,
+        by: By<'_>,
+    ) -> Result<Result<CompactionDone, Vec<SummaryText>>, Error> {
+        let (plan, written) = match prepared {
+            Err(e) => return Ok(Err(e.into_lost())),
+            Ok((_, Written { texts, outcome: Err(WithoutModel::Failed(_)) })) => {
+                return Ok(Err(texts));
+            }
+            Ok(prepared) => prepared,
+        };
+        match self.take_in(session, (plan, CompactedBecause::Prepared), written, by).await {
+            Err(e) if is_stale(&e) => Ok(Err(outdated(e.into_lost()))),
+            taken => taken.map(Ok),
+        }
     }
 }
 

@@ -1,22 +1,26 @@
 //! What a compaction did, as data.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use interleaf::compaction::{CompactedReport, Compaction, Refusal, SummaryForm};
 use interleaf::model::Spent;
+use serde::{Serialize, Serializer};
 use smol_str::SmolStr;
 
 use crate::{Amount, Answer, Attempts, Error};
 
 /// A compaction that was done.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct CompactionDone {
     /// Why it was done.
     pub because: CompactedBecause,
     /// What gave way, what stayed, and the figures before it.
+    #[serde(skip)]
     pub plan: Compaction,
     /// What came of it.
+    #[serde(flatten)]
     pub report: CompactedReport,
     /// The texts that a model wrote, or failed to.
     pub texts: Vec<SummaryText>,
@@ -25,7 +29,8 @@ pub struct CompactionDone {
 }
 
 /// Why a session was compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CompactedBecause {
     /// Somebody asked for it.
@@ -39,7 +44,7 @@ pub enum CompactedBecause {
 }
 
 /// A text that was asked for as a summary.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct SummaryText {
     /// What the model read.
@@ -49,10 +54,13 @@ pub struct SummaryText {
     /// Which model.
     pub model: SmolStr,
     /// What was tried.
+    #[serde(skip)]
     pub attempts: Attempts,
     /// What it cost. None: unknown.
+    #[serde(serialize_with = "parts")]
     pub spent: Option<Spent>,
     /// What that comes to in money, if the model's rates are known.
+    #[serde(serialize_with = "decimal")]
     pub price: Option<Amount>,
     /// Why it was refused; empty, if it was taken.
     pub refused: Vec<Refusal>,
@@ -61,7 +69,8 @@ pub struct SummaryText {
 }
 
 /// Why no model wrote a summary.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WithoutModel {
     /// What the model wrote broke the contract twice.
@@ -99,6 +108,41 @@ impl SummaryText {
             failure: Some(error.to_string()),
         }
     }
+}
+
+/// The parts of what was spent, by their names.
+fn parts<S: Serializer>(spent: &Option<Spent>, serializer: S) -> Result<S::Ok, S::Error> {
+    let parts = |spent: &Spent| {
+        BTreeMap::from([
+            ("uncached", spent.uncached),
+            ("read", spent.read),
+            ("written", spent.written),
+            ("written_hour", spent.written_hour),
+            ("output", spent.output),
+            ("reasoning", spent.reasoning),
+        ])
+    };
+    spent.as_ref().map(parts).serialize(serializer)
+}
+
+/// An amount as it is shown: no number of JSON has it exactly.
+fn decimal<S: Serializer>(price: &Option<Amount>, serializer: S) -> Result<S::Ok, S::Error> {
+    price.map(|price| price.to_string()).serialize(serializer)
+}
+
+/// What texts cost that are lost, as a clause. None: nothing was written.
+pub(crate) fn lost(texts: &[SummaryText]) -> Option<String> {
+    let costs: Vec<String> = texts.iter().filter_map(SummaryText::cost).collect();
+    let are_any = !costs.is_empty();
+    are_any.then(|| format!("the summary is lost; it cost {}", costs.join(", and ")))
+}
+
+/// The texts of a summary that was prepared for what has changed since.
+pub(super) fn outdated(mut texts: Vec<SummaryText>) -> Vec<SummaryText> {
+    if let Some(last) = texts.last_mut().filter(|last| last.failure.is_none()) {
+        last.refused.push(Refusal::Outdated);
+    }
+    texts
 }
 
 impl CompactionDone {

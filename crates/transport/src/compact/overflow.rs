@@ -13,7 +13,8 @@ use interleaf::wire::ApiErrorKind;
 use interleaf::{Session, Target};
 
 use super::before::{at_once, is_no_room};
-use super::{By, CompactedBecause, CompactionDone, Compacts, name};
+use super::done::lost;
+use super::{By, CompactedBecause, CompactionDone, Compacts, SummaryText, name};
 use crate::attempt::Because;
 use crate::incoming::Deadline;
 use crate::{Error, ErrorKind, Transport};
@@ -30,7 +31,32 @@ const HARDER: f64 = 0.6;
 pub(crate) struct Room {
     pub(crate) done: Vec<CompactionDone>,
     /// Why a compaction was not done.
-    pub(crate) not_done: Option<String>,
+    pub(super) not_done: Option<String>,
+    /// What was written as a summary in vain, and not told with a compaction that was done.
+    pub(crate) lost: Vec<SummaryText>,
+}
+
+impl Room {
+    /// A compaction was done, after all that was written in vain.
+    pub(super) fn did(&mut self, mut done: CompactionDone) {
+        done.texts.splice(0..0, std::mem::take(&mut self.lost));
+        self.done.push(done);
+        self.not_done = None;
+    }
+
+    /// A compaction that was due could not be done.
+    pub(super) fn did_not(&mut self, why: Error) {
+        self.not_done = Some(why.message().to_owned());
+        self.lost.extend(why.into_lost());
+    }
+
+    /// Why a compaction that was due was not done, and what texts cost that were lost.
+    pub(crate) fn not_compacted(&self) -> Option<String> {
+        match (&self.not_done, lost(&self.lost)) {
+            (Some(why), Some(lost)) => Some(format!("{why}; {lost}")),
+            (why, lost) => why.clone().or(lost),
+        }
+    }
 }
 
 /// The requests that one target found too long.
@@ -118,7 +144,7 @@ impl Transport {
         smaller.budget = Some(budget(recipe, most, target));
         if because == Because::Compacted {
             // What was prepared was planned for another window.
-            under_way.forget(session.id());
+            room.lost.extend(under_way.forget(session.id()).await);
             let policy = at_once(&how.policy);
             let done = match session.compaction(&policy, &smaller, target).await {
                 Ok(Some(plan)) => {
@@ -131,14 +157,11 @@ impl Transport {
                 Err(e) => Err(refused(e)),
             };
             match done {
-                Ok(Some(done)) => {
-                    room.done.push(done);
-                    room.not_done = None;
-                }
+                Ok(Some(done)) => room.did(done),
                 // Nothing can give way to a summary; the request may still be shortened.
                 Ok(None) => because = Because::Shortened,
                 Err(e) if is_no_room(&e) => {
-                    room.not_done = Some(e.message().to_owned());
+                    room.did_not(e);
                     because = Because::Shortened;
                 }
                 Err(e) => return Err(e),

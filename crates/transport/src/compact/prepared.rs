@@ -11,7 +11,8 @@ use interleaf::{Session, Target};
 use tokio::task::JoinHandle;
 
 use super::before::{at_once, is_no_room};
-use super::{By, Compacting, Written, name};
+use super::done::outdated;
+use super::{By, Compacting, SummaryText, Written, name};
 use crate::failed::Failed;
 use crate::incoming::Deadline;
 use crate::{Attempts, Error, ErrorKind, Transport};
@@ -19,7 +20,7 @@ use crate::{Attempts, Error, ErrorKind, Transport};
 /// As many summaries are kept for sessions that nobody asks again; the oldest is dropped.
 const MOST: usize = 256;
 
-type Outcome = Result<(Compaction, Written), Error>;
+pub(super) type Outcome = Result<(Compaction, Written), Error>;
 
 /// The summaries that are being written, or wait to be taken in.
 #[derive(Default)]
@@ -100,9 +101,17 @@ impl UnderWay {
         })))
     }
 
-    /// Drops the summary of a session.
-    pub(super) fn forget(&self, id: SessionId) {
-        self.lock().remove(&id);
+    /// Drops the summary of a session, and gives the texts that were written for it.
+    pub(super) async fn forget(&self, id: SessionId) -> Vec<SummaryText> {
+        let prepared = self.lock().remove(&id);
+        let Some(mut prepared) = prepared.filter(|prepared| prepared.task.is_finished()) else {
+            return Vec::new();
+        };
+        match (&mut prepared.task).await {
+            Ok(Ok((_, written))) => outdated(written.texts),
+            Ok(Err(e)) => e.into_lost(),
+            Err(_) => Vec::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Prepared>> {

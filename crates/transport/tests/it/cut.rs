@@ -1,13 +1,17 @@
 //! A stream that is cut at every byte, or ends with an error.
 
+use std::time::Duration;
+
 use interleaf::assemble::Recipe;
-use interleaf::model::Finish;
+use interleaf::model::{Finish, Message};
+use interleaf::store::Page;
 use interleaf::wire::{
     AnswerHead, ApiError, ApiErrorKind, Decoder, Delta, Family, NameMap, StreamWriter,
 };
-use interleaf_transport::{Call, ErrorKind, Retries};
+use interleaf::{Session, store};
+use interleaf_transport::{Call, ErrorKind, Limit, Retries, Timeouts};
 
-use crate::families::{FAMILIES, builder, recorded, target, transport};
+use crate::families::{FAMILIES, builder, recorded, saying, target, transport};
 use crate::server::{Act, Piece, Server};
 use crate::sessions::{assert_goes_on, session};
 
@@ -150,25 +154,106 @@ async fn live_row_15_who_waits_for_the_whole_answer_keeps_what_came_of_the_last_
     }
 }
 
+/// The beginning of a stream that tells its usage before anything is said, on the APIs that do.
+fn early_usage(family: Family) -> Option<&'static str> {
+    match family {
+        Family::OpenaiChat => Some(
+            "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}],\
+             \"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1,\"total_tokens\":4}}\n\n",
+        ),
+        Family::Anthropic => Some(
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\
+             \"type\":\"message\",\"role\":\"assistant\",\"model\":\"c\",\"content\":[],\
+             \"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n",
+        ),
+        Family::Gemini => Some(
+            "data: {\"candidates\":[],\"usageMetadata\":{\"promptTokenCount\":3,\
+             \"candidatesTokenCount\":1,\"totalTokenCount\":4}}\n\n",
+        ),
+        // These tell it at the end.
+        Family::OpenaiResponses | Family::Bedrock => None,
+    }
+}
+
 #[tokio::test]
 async fn live_row_15_an_answer_that_fails_before_anything_was_said_leaves_its_usage_and_no_message()
 {
-    let head = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\
-                \"type\":\"message\",\"role\":\"assistant\",\"model\":\"c\",\"content\":[],\
-                \"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n";
-    let server = Server::start([Act::stream(head.as_bytes(), 1000).then(Piece::Cut)]).await;
-    let (mut session, target) = (session().await, target(Family::Anthropic, &server));
-    let transport = builder().retries(Retries::none()).build().unwrap();
-    for streams in [false, true] {
-        let (recipe, targets) = (Recipe::new(), std::slice::from_ref(&target));
-        let error = match streams {
-            false => transport.ask(&mut session, &recipe, &target).await.unwrap_err(),
-            true => match transport.ask_streaming(&mut session, &recipe, targets).await {
-                Ok(asking) => asking.finish().await.unwrap_err(),
-                Err(error) => error,
-            },
-        };
-        assert!(error.kept().is_none(), "{:?}", error.kept());
-        assert_eq!(session.conversation().log_len(), 1, "an empty message was kept");
+    let early = FAMILIES.into_iter().filter_map(|family| Some((family, early_usage(family)?)));
+    for (family, head) in early {
+        let server = Server::start([Act::stream(head.as_bytes(), 1000).then(Piece::Cut)]).await;
+        let (mut session, target) = (session().await, target(family, &server));
+        let transport = builder().retries(Retries::none()).build().unwrap();
+        for (no, streams) in [(0, false), (1, true)] {
+            let (recipe, targets) = (Recipe::new(), std::slice::from_ref(&target));
+            let error = match streams {
+                false => transport.ask(&mut session, &recipe, &target).await.unwrap_err(),
+                true => match transport.ask_streaming(&mut session, &recipe, targets).await {
+                    Ok(asking) => asking.finish().await.unwrap_err(),
+                    Err(error) => error,
+                },
+            };
+            assert!(error.kept().is_none(), "{family}: {:?}", error.kept());
+            assert_eq!(session.conversation().log_len(), 1, "an empty message was kept");
+            let sent = &session.requests(Page::from(no, 1)).await.unwrap()[0];
+            let usage = sent.usage.unwrap_or_else(|| panic!("{family}: its usage is lost"));
+            assert_eq!((usage.prompt, usage.completion), (3, 1), "{family}");
+        }
     }
+}
+
+/// Each target's request has its own usage, also if another one answers in the end.
+#[tokio::test]
+async fn live_row_15_what_a_target_used_that_gave_way_to_the_next_is_noted() {
+    for text in ["", "I look at it."] {
+        let mut half = early_usage(Family::Anthropic).unwrap().as_bytes().to_vec();
+        if !text.is_empty() {
+            half.extend_from_slice(
+                b"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\
+                  \"content_block\":{\"type\":\"text\",\"text\":\"I look at it.\"}}\n\n",
+            );
+        }
+        let cut = Server::start([Act::stream(&half, 1000).then(Piece::Cut)]).await;
+        let good = Server::start([Act::stream(&saying(Family::Anthropic, "Yes."), 64)]).await;
+        let targets = [target(Family::Anthropic, &cut), target(Family::Anthropic, &good)];
+        let mut session = session().await;
+        let transport = builder().retries(Retries::none()).build().unwrap();
+        let answer = transport.ask_any(&mut session, &Recipe::new(), &targets).await.unwrap();
+        assert_eq!(answer.message.unwrap().text(), "Yes.");
+        let sent = session.requests(Page::from(0, 2)).await.unwrap();
+        assert_eq!(sent[0].usage.map(|usage| usage.prompt), Some(3), "{text:?}");
+        assert_eq!(sent.len(), 2);
+        assert_eq!(session.conversation().log_len(), 2);
+    }
+}
+
+/// It is paid for, as an answer is.
+#[tokio::test]
+async fn the_usage_of_an_answer_that_said_nothing_waits_for_others_who_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("held.db");
+    let store = store::open(&format!("sqlite:{}", path.display())).await.unwrap();
+    let mut session = Session::create(store.clone(), "").await.unwrap();
+    session.append(Message::user("Is it done?")).await.unwrap();
+    let mut other = Session::open(store, session.id()).await.unwrap();
+    let head = early_usage(Family::Anthropic).unwrap();
+    let server = Server::start([Act::stream(head.as_bytes(), 1000).then(Piece::Stall)]).await;
+    let limits = Timeouts::default().idle(Duration::from_secs(1));
+    let transport = builder().timeouts(limits).retries(Retries::none()).build().unwrap();
+    let (recipe, target) = (Recipe::new(), target(Family::Anthropic, &server));
+    let meanwhile = async {
+        server.has_seen(1).await;
+        // One was first, and then one holds the store for longer than that waits by itself.
+        other.refresh().await.unwrap();
+        other.append(Message::user("Hurry up.")).await.unwrap();
+        let holder = rusqlite::Connection::open(path).unwrap();
+        holder.execute_batch("begin immediate").unwrap();
+        tokio::time::sleep(Duration::from_secs(8)).await;
+        holder.execute_batch("rollback").unwrap();
+    };
+    let (asked, ()) = tokio::join!(transport.ask(&mut session, &recipe, &target), meanwhile);
+    let error = asked.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout(Limit::Idle), "{error}");
+    assert!(error.session().is_none(), "{error}");
+    let sent = &session.requests(Page::from(0, 1)).await.unwrap()[0];
+    assert_eq!(sent.usage.map(|usage| usage.prompt), Some(3));
 }

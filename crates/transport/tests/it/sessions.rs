@@ -11,7 +11,7 @@ use interleaf_transport::{Because, Call, ErrorKind, Limit, Retries, Timeouts, Tr
 use serde_json::json;
 
 use crate::families::{FAMILIES, builder, recorded, saying, target, transport};
-use crate::server::{Act, Server};
+use crate::server::{Act, Piece, Server};
 
 pub(crate) async fn session() -> Session {
     let store = store::open("memory:").await.unwrap();
@@ -145,6 +145,63 @@ async fn an_answer_that_cannot_be_kept_is_handed_back_with_what_it_cost() {
     assert!(error.to_string().contains("made"), "{error}");
 }
 
+/// However an answer ends and whatever of it came, that it cannot be kept is told beside what is
+/// known of it.
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_hides_neither_how_it_broke_off_nor_what_was_tried() {
+    let said = saying(Family::Anthropic, "Yes.");
+    let text = String::from_utf8_lossy(&said);
+    let at = text.find("Yes.").unwrap();
+    let half = &said[..at + text[at..].find("\n\n").unwrap() + 2];
+    let cut = Act::stream(half, 64).then(Piece::Cut);
+    let stalled = Act::stream(half, 64).then(Piece::Stall);
+    enum Way {
+        Finished,
+        Cancelled,
+        AtOnce,
+    }
+    let cases = [
+        (Act::stream(&said, 64), Way::Finished, ErrorKind::NotKept),
+        (cut, Way::Finished, ErrorKind::Cut),
+        (stalled.clone(), Way::Cancelled, ErrorKind::NotKept),
+        (stalled, Way::AtOnce, ErrorKind::Timeout(Limit::Idle)),
+    ];
+    for (act, way, kind) in cases {
+        let store = store::open("memory:").await.unwrap();
+        let mut session = Session::create(store.clone(), "").await.unwrap();
+        session.append(Message::user("Is it done?")).await.unwrap();
+        let id = session.id();
+        let (recipe, server) = (Recipe::new(), Server::start([Act::json(503, "busy"), act]).await);
+        let targets = [target(Family::Anthropic, &server)];
+        let limits = Timeouts::default().idle(Duration::from_secs(2));
+        let transport = builder().timeouts(limits).retries(Retries::at_most(1)).build().unwrap();
+        let error = match way {
+            Way::AtOnce => {
+                let removed = async {
+                    server.has_seen(2).await;
+                    store.remove(id).await.unwrap();
+                };
+                let ask = transport.ask(&mut session, &recipe, &targets[0]);
+                tokio::join!(ask, removed).0.unwrap_err()
+            }
+            way => {
+                let asking = transport.ask_streaming(&mut session, &recipe, &targets).await;
+                let asking = asking.unwrap();
+                store.remove(id).await.unwrap();
+                match way {
+                    Way::Cancelled => asking.cancel().await.unwrap_err(),
+                    _ => asking.finish().await.unwrap_err(),
+                }
+            }
+        };
+        assert_eq!(error.kind(), kind, "{error}");
+        assert_eq!(error.attempts().len(), 2, "{error}");
+        assert!(error.kept().is_none() && error.partial().is_some(), "{error}");
+        assert!(error.session().is_some(), "{error}");
+        assert!(error.to_string().contains("could not keep it"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn a_store_that_another_program_holds_is_waited_for_no_longer_than_the_call_may_take() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +231,7 @@ async fn a_session_that_waits_for_results_sends_nothing() {
     transport().ask(&mut session, &recipe, &target).await.unwrap();
     let error = transport().ask(&mut session, &recipe, &target).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Waiting);
-    assert!(error.to_string().contains("toolu_01, toolu_02"), "{error}");
+    assert!(error.to_string().contains("toolu_01 (read_file), toolu_02 (now)"), "{error}");
     assert_eq!(server.seen().len(), 1);
 }
 

@@ -168,7 +168,8 @@ impl Session {
         }
         let mut cheapest = Err(FormCause::LeavesOut);
         for recipe in [recipe, roomy] {
-            let made = match copy.preview(&recipe, &target).await {
+            // On the heap: what makes a request is large, and stands deep in what compacts.
+            let made = match Box::pin(copy.preview(&recipe, &target)).await {
                 // A transcript is shorter.
                 Err(error) if error.kind() == ErrorKind::TooLarge => continue,
                 made => made?,
