@@ -6,8 +6,10 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::Target;
 use interleaf::assemble::{Budget, Recipe};
+use interleaf::compaction::{CompactedReport, Outlook};
 use interleaf::wire::Vendor;
 use interleaf_transport::CompactedBecause;
+use serde::Serialize;
 
 use crate::api::VendorParser;
 use crate::arguments::{ByteCount, parse_tokens};
@@ -52,7 +54,7 @@ pub(crate) struct CompactArguments {
     /// Compact only if the policy says that it is due
     #[arg(long)]
     if_due: bool,
-    /// Print JSON
+    /// Print one JSON object: what --dry-run shows, and in `done` what came of it
     #[arg(long)]
     json: bool,
 
@@ -118,9 +120,11 @@ pub(crate) fn run(
     let outlook = session.compaction_outlook(plan, &policy, own, asked);
     let outlook = opened.in_time(&name, outlook);
     let outlook = outlook.map_err(refused)?;
-    match arguments.json {
-        true => output.json_line(&outlook)?,
-        false => output.text(&outlook.to_string())?,
+    match (arguments.json, arguments.dry_run) {
+        (false, _) => output.text(&outlook.to_string())?,
+        (true, true) => output.json_line(&outlook)?,
+        // One object, with what came of it.
+        (true, false) => {}
     }
     output.flush()?;
     if arguments.dry_run {
@@ -131,13 +135,17 @@ pub(crate) fn run(
         let done = opened.in_time(&name, done);
         let done = done.map_err(refused)?;
         say(format_args!("note: compacted without a model: {done}"));
+        if arguments.json {
+            let done = Digest { report: done, without_model: "asked" };
+            output.json_line(&Told { outlook, done })?;
+        }
         return Ok(Verdict::Fine);
     }
     let transport = arguments.reach.transport(&writer)?;
     let how = (&policy, CompactedBecause::Asked);
     let done = opened.wait(async {
         tokio::select! {
-            done = transport.carry_out(&mut session, outlook.plan, how, own, &writer) => {
+            done = transport.carry_out(&mut session, outlook.plan.clone(), how, own, &writer) => {
                 Some(done)
             }
             _ = stopped() => None,
@@ -147,8 +155,28 @@ pub(crate) fn run(
         say("interrupted: the session is as it was");
         return Ok(Verdict::Interrupted);
     };
-    say_done(&done.map_err(|e| Failure::transport(&e))?);
+    let done = done.map_err(|e| Failure::transport(&e))?;
+    say_done(&done);
+    if arguments.json {
+        output.json_line(&Told { outlook, done })?;
+    }
     Ok(Verdict::Fine)
+}
+
+/// What was planned, and what came of it.
+#[derive(Serialize)]
+struct Told<D> {
+    #[serde(flatten)]
+    outlook: Outlook,
+    done: D,
+}
+
+/// What came of it where no model was to be asked.
+#[derive(Serialize)]
+struct Digest {
+    #[serde(flatten)]
+    report: CompactedReport,
+    without_model: &'static str,
 }
 
 impl CompactArguments {
