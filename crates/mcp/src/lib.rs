@@ -1,0 +1,5 @@
+//! MCP servers as tools.
+
+mod settings;
+
+pub use settings::{Reach, ServerSettings, SettingsError};

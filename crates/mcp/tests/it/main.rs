@@ -1,0 +1,3 @@
+//! MCP servers, from the outside.
+
+mod settings;
