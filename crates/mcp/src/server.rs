@@ -1,0 +1,225 @@
+//! A server: its tools, and calls of them.
+//!
+//! | what happens | what becomes of it |
+//! |---|---|
+//! | a call takes too long | that call fails; the server stays |
+//! | the connection is lost | all calls wait for one new connection |
+//! | … before a call reached the server | it is made again |
+//! | … while a call ran that reads, or may be repeated | it is made again |
+//! | … while another call ran | it fails, and says that it may have taken effect |
+//! | a tool is gone, or was never there | a call of it fails; no other tool is called |
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as Lock, PoisonError};
+
+use rmcp::model::JsonObject;
+use tokio::sync::Mutex;
+
+use crate::link::{Failure, Link};
+use crate::listener::Listener;
+use crate::question::Respondent;
+use crate::tool::{ServerTool, ToolList};
+use crate::{Answer, Error, ErrorKind, ServerSettings};
+
+/// An MCP server. It is cheap to clone; when the last clone is dropped, the server's program is
+/// ended with all that it started.
+#[derive(Clone)]
+pub struct Server(Arc<Inner>);
+
+struct Inner {
+    name: Arc<str>,
+    settings: ServerSettings,
+    respondent: Option<Arc<dyn Respondent>>,
+    tools: ToolList,
+    /// Held while a connection is made: whoever needs it waits for the same one.
+    link: Mutex<Option<Arc<Link>>>,
+    /// How many connections were tried.
+    tries: AtomicU64,
+    /// Why the last one was not to be had.
+    failed: Lock<Option<Error>>,
+}
+
+impl Server {
+    /// A server that is not connected yet; the first call connects it. What it asks is answered
+    /// with the defaults that it declares, or declined.
+    pub fn new(name: impl Into<Arc<str>>, settings: ServerSettings) -> Self {
+        Self::of(name.into(), settings, None)
+    }
+
+    /// The same, with somebody who answers what the server asks.
+    pub fn with_respondent(
+        name: impl Into<Arc<str>>,
+        settings: ServerSettings,
+        respondent: impl Respondent + 'static,
+    ) -> Self {
+        Self::of(name.into(), settings, Some(Arc::new(respondent)))
+    }
+
+    fn of(
+        name: Arc<str>,
+        settings: ServerSettings,
+        respondent: Option<Arc<dyn Respondent>>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            name,
+            settings,
+            respondent,
+            tools: ToolList::default(),
+            link: Mutex::new(None),
+            tries: AtomicU64::new(0),
+            failed: Lock::new(None),
+        }))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Connects it, if it is not connected, and lists its tools.
+    ///
+    /// # Errors
+    /// If it cannot be started or reached.
+    pub async fn connect(&self) -> Result<(), Error> {
+        self.link().await.map(|_| ())
+    }
+
+    /// Its tools, in the order in which they were first seen: late ones are at the end, and those
+    /// that are gone are still there, and marked.
+    pub fn tools(&self) -> Vec<ServerTool> {
+        self.0.tools.all()
+    }
+
+    /// Calls a tool with arguments, which are a JSON object.
+    ///
+    /// # Errors
+    /// If there is no result. The error says whether the call may have taken effect.
+    pub async fn call(&self, tool: &str, arguments: &str) -> Result<Answer, Error> {
+        let arguments = self.arguments(arguments)?;
+        let mut before: Option<Error> = None;
+        loop {
+            let link = match (self.link().await, &before) {
+                (Ok(link), _) => link,
+                // The first error says more, such as that it may have taken effect.
+                (Err(_), Some(first)) => return Err(first.clone()),
+                (Err(error), None) => return Err(error),
+            };
+            let known = self.known(tool)?;
+            let made = link.call(tool, arguments.clone(), &self.0.settings).await;
+            let (reached, why) = match made {
+                Ok(result) => return Ok(result.into()),
+                Err(Failure::Refused(why)) => return Err(self.error(ErrorKind::Refused, why)),
+                Err(Failure::Timeout) => {
+                    let limit = self.0.settings.timeout.as_secs_f64();
+                    let why = format!("the call took more than {limit} s and was called off");
+                    return Err(self.error(ErrorKind::Timeout, doubtful(why, &known)));
+                }
+                Err(Failure::Lost { reached, why }) => (reached, why),
+            };
+            self.lose(&link).await;
+            let error = match reached {
+                true => doubtful(format!("it was lost while the call ran: {why}"), &known),
+                false => format!("it was lost before the call reached it: {why}"),
+            };
+            let error = self.error(ErrorKind::Lost, error);
+            if before.is_some() || (reached && !known.may_repeat()) {
+                return Err(error);
+            }
+            tracing::warn!(server = self.name(), tool, %error, "called again");
+            before = Some(error);
+        }
+    }
+
+    /// Lets go of the server: a program may end by itself, before it is ended.
+    pub async fn close(&self) {
+        if let Some(link) = self.0.link.lock().await.take().and_then(Arc::into_inner) {
+            link.close().await;
+        }
+    }
+
+    /// The connection; a new one, if there is none or it is lost. Whoever waits for one that
+    /// cannot be had gets the same error.
+    async fn link(&self) -> Result<Arc<Link>, Error> {
+        let n_tries = self.0.tries.load(Ordering::Acquire);
+        let mut slot = self.0.link.lock().await;
+        match &*slot {
+            Some(link) if !link.is_lost() => return Ok(link.clone()),
+            Some(_) => *slot = None,
+            None if self.0.tries.load(Ordering::Acquire) > n_tries => {
+                let failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(error) = &*failed {
+                    return Err(error.clone());
+                }
+            }
+            None => {}
+        }
+        let listener = Listener {
+            server: self.0.name.clone(),
+            tools: self.0.tools.clone(),
+            offered: self.0.settings.tools.as_deref().map(Arc::from),
+            respondent: self.0.respondent.clone(),
+            progress: Default::default(),
+            listing: Arc::default(),
+        };
+        let made = Link::connect(&self.0.settings, listener).await;
+        let made = made.map(Arc::new).map_err(|(kind, why)| self.error(kind, why));
+        *self.0.failed.lock().unwrap_or_else(PoisonError::into_inner) =
+            made.as_ref().err().cloned();
+        self.0.tries.fetch_add(1, Ordering::Release);
+        *slot = made.as_ref().ok().cloned();
+        made
+    }
+
+    /// Lets go of a connection that is lost, unless there is a new one already.
+    async fn lose(&self, lost: &Arc<Link>) {
+        let mut slot = self.0.link.lock().await;
+        if slot.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
+            *slot = None;
+        }
+    }
+
+    fn known(&self, tool: &str) -> Result<ServerTool, Error> {
+        match self.0.tools.find(tool) {
+            Some(known) if known.is_there => Ok(known),
+            Some(_) => {
+                let why = format!("it no longer has the tool {tool:?}");
+                Err(self.error(ErrorKind::GoneTool, why))
+            }
+            None => {
+                let names = self.tools().into_iter().filter(|tool| tool.is_there);
+                let names = names.map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+                let why = format!("it has no tool {tool:?}; it has: {names}");
+                Err(self.error(ErrorKind::UnknownTool, why))
+            }
+        }
+    }
+
+    fn arguments(&self, text: &str) -> Result<JsonObject, Error> {
+        if text.trim().is_empty() {
+            return Ok(JsonObject::new());
+        }
+        serde_json::from_str(text).map_err(|error| {
+            let why = format!("the arguments are no JSON object: {error}");
+            self.error(ErrorKind::Arguments, why)
+        })
+    }
+
+    fn error(&self, kind: ErrorKind, why: impl Into<String>) -> Error {
+        Error::new(&self.0.name, kind, why)
+    }
+}
+
+/// What is said of a call that the server may have made.
+fn doubtful(why: String, tool: &ServerTool) -> String {
+    match tool.is_read_only {
+        true => why,
+        false => format!("{why}. It may have taken effect: look before you do it again"),
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("name", &self.0.name).finish_non_exhaustive()
+    }
+}
