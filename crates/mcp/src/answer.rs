@@ -23,11 +23,8 @@ impl From<CallToolResult> for Answer {
     fn from(result: CallToolResult) -> Self {
         let mut out = Self { is_error: result.is_error == Some(true), ..Self::default() };
         let mut room = MOST_PICTURED;
-        let repeats = |value: &Value| {
-            let mut texts = result.content.iter().filter_map(ContentBlock::as_text);
-            // A server is to say its structured content as text too.
-            texts.any(|text| serde_json::from_str::<Value>(&text.text).ok().as_ref() == Some(value))
-        };
+        let texts = || result.content.iter().filter_map(ContentBlock::as_text);
+        let repeats = |value: &Value| texts().any(|text| is_said(value, &text.text));
         let structured = result.structured_content.as_ref().filter(|value| !repeats(value));
         let structured = structured.map(ToString::to_string);
         for block in result.content {
@@ -84,7 +81,37 @@ impl Answer {
     }
 }
 
+/// Whether a text says a value, as servers are to say their structured content: as JSON, or, of a
+/// value that was wrapped to be an object, as that.
+fn is_said(value: &Value, text: &str) -> bool {
+    let says = |value: &Value| match value {
+        Value::String(words) if words == text => true,
+        _ => serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value),
+    };
+    let inner = value.as_object().filter(|object| object.len() == 1);
+    says(value) || inner.is_some_and(|object| object.values().any(says))
+}
+
 fn linked(link: &Resource) -> String {
     let what = link.description.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
     format!("[see {} ({}){what}]", link.uri, link.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::is_said;
+
+    #[test]
+    fn structured_content_that_the_text_says_is_not_said_twice() {
+        let said = [
+            (json!({"n": 1}), "{ \"n\": 1 }"),
+            (json!({"result": "hi"}), "hi"),
+            (json!({"result": [1, 2]}), "[1,2]"),
+        ];
+        assert!(said.iter().all(|(value, text)| is_said(value, text)));
+        let unsaid = [(json!({"n": 1}), "one"), (json!({"a": "hi", "b": "hi"}), "hi")];
+        assert!(!unsaid.iter().any(|(value, text)| is_said(value, text)));
+    }
 }
