@@ -19,7 +19,7 @@ async fn a_tool_is_called_and_lines_that_are_no_messages_are_passed_over() {
 }
 
 #[tokio::test]
-async fn row_23_a_time_out_fails_that_call_and_not_the_server() {
+async fn live_row_23_a_time_out_fails_that_call_and_not_the_server() {
     let world = World::new(|settings| settings.timeout = Duration::from_millis(300));
     let late = world.server.call("stall", "{}").await.unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Timeout);
@@ -51,7 +51,7 @@ async fn progress_gives_a_call_its_time_anew_if_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn row_23_an_unknown_name_is_an_error_and_never_another_tool() {
+async fn live_row_23_an_unknown_name_is_an_error_and_never_another_tool() {
     let world = World::new(|settings| settings.tools = Some(vec!["echo".into(), "fail".into()]));
     for name in ["ech", "ECHO", "write", ""] {
         let error = world.server.call(name, "{}").await.unwrap_err();
@@ -62,7 +62,7 @@ async fn row_23_an_unknown_name_is_an_error_and_never_another_tool() {
 }
 
 #[tokio::test]
-async fn row_24_late_tools_go_to_the_end_and_those_that_are_gone_stay_with_an_error() {
+async fn live_row_24_late_tools_go_to_the_end_and_those_that_are_gone_stay_with_an_error() {
     let world = World::new(|_| {});
     world.server.connect().await.unwrap();
     let before = world.server.tools();

@@ -60,7 +60,7 @@ async fn how_a_server_died_and_what_it_said_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_23_many_calls_share_one_new_connection() {
+async fn live_row_23_many_calls_share_one_new_connection() {
     let world = World::new(|_| {});
     world.server.connect().await.unwrap();
     kill(&world.noted("started")[0]);
@@ -113,7 +113,7 @@ async fn what_cannot_be_started_is_told() {
 }
 
 #[tokio::test]
-async fn row_23_no_process_is_left_when_the_server_is_let_go() {
+async fn live_row_23_no_process_is_left_when_the_server_is_let_go() {
     let world = World::new(|_| {});
     world.call("breed", "").await.unwrap();
     let ids = [world.noted("started"), world.noted("bred")].concat();
@@ -123,7 +123,7 @@ async fn row_23_no_process_is_left_when_the_server_is_let_go() {
 }
 
 #[tokio::test]
-async fn row_23_no_process_is_left_when_a_call_is_let_go_with_its_server() {
+async fn live_row_23_no_process_is_left_when_a_call_is_let_go_with_its_server() {
     let world = World::new(|_| {});
     world.call("breed", "").await.unwrap();
     let ids = [world.noted("started"), world.noted("bred")].concat();
@@ -136,7 +136,7 @@ async fn row_23_no_process_is_left_when_a_call_is_let_go_with_its_server() {
 }
 
 #[tokio::test]
-async fn row_23_no_process_is_left_when_a_server_dies() {
+async fn live_row_23_no_process_is_left_when_a_server_dies() {
     let world = World::new(|_| {});
     world.call("breed", "").await.unwrap();
     let bred = world.noted("bred").pop().unwrap();
@@ -156,7 +156,7 @@ async fn a_server_that_is_closed_may_end_by_itself() {
 }
 
 #[test]
-fn row_23_no_process_is_left_when_the_runtime_ends() {
+fn live_row_23_no_process_is_left_when_the_runtime_ends() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let world = World::new(|_| {});
     runtime.block_on(world.call("breed", "")).unwrap();
