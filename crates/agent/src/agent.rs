@@ -8,7 +8,7 @@ use interleaf::Target;
 use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
 use interleaf::compaction::CompactionPolicy;
 
-use crate::{ContextSource, Hook, Limits, Tool};
+use crate::{ContextSource, Hook, Limits, Tool, Toolbox};
 
 /// What an agent is. Main agents and sub-agents are the same; a sub-agent is a tool of the one
 /// above it.
@@ -34,6 +34,7 @@ pub struct Agent {
     /// Who is asked, and who is asked then; of a sub-agent none: whoever its parent asks.
     pub(crate) targets: Vec<Target>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) toolboxes: Vec<Arc<dyn Toolbox>>,
     pub(crate) sources: Vec<Arc<dyn ContextSource>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) sub_agents: Vec<Agent>,
@@ -58,6 +59,7 @@ impl Agent {
             role: None,
             targets: Vec::new(),
             tools: Vec::new(),
+            toolboxes: Vec::new(),
             sources: Vec::new(),
             hooks: Vec::new(),
             sub_agents: Vec::new(),
@@ -116,6 +118,13 @@ impl Agent {
     #[must_use]
     pub fn with_shared_tool(mut self, tool: Arc<dyn Tool>) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds tools that may become more while it runs, such as those of an MCP server.
+    #[must_use]
+    pub fn with_toolbox(mut self, toolbox: impl Toolbox + 'static) -> Self {
+        self.toolboxes.push(Arc::new(toolbox));
         self
     }
 

@@ -41,8 +41,8 @@ pub(crate) struct Course {
     /// Its own tools, and those that send a sub-agent.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     specs: Vec<model::Tool>,
-    /// Tools that the session's requests had and that are gone.
-    gone: Option<Arc<[model::Tool]>>,
+    /// Tools that the session's requests had; those that it has not itself are gone.
+    had: Option<Arc<[model::Tool]>>,
     said: Option<mpsc::UnboundedReceiver<Said>>,
     waiting: VecDeque<String>,
     n_broken: u32,
@@ -88,6 +88,7 @@ impl Course {
                 .map(|sub| Arc::new(SubAgent::new(sub, transport, &targets)) as Arc<dyn Tool>);
             tools.extend(spawns);
         }
+        tools.extend(agent.toolboxes.iter().flat_map(|toolbox| toolbox.tools()));
         let specs: Vec<model::Tool> = tools.iter().map(|tool| tool.spec()).collect();
         for (n, spec) in specs.iter().enumerate() {
             if specs[..n].iter().any(|other| other.name == spec.name) {
@@ -102,12 +103,25 @@ impl Course {
             scene,
             tools,
             specs,
-            gone: None,
+            had: None,
             said: None,
             waiting: VecDeque::new(),
             n_broken: 0,
             n_conflicts: 0,
         })
+    }
+
+    /// Takes up tools that came late. They go to the end.
+    fn look_into_toolboxes(&mut self) {
+        for toolbox in &self.agent.toolboxes {
+            for tool in toolbox.tools() {
+                let spec = tool.spec();
+                if !self.specs.iter().any(|known| known.name == spec.name) {
+                    self.specs.push(spec);
+                    self.tools.push(tool);
+                }
+            }
+        }
     }
 
     /// The same run, which hears what is said to it while it runs.
@@ -301,29 +315,30 @@ impl Course {
         }
         let target = self.targets.first();
         recipe.budget = self.agent.budget.or_else(|| target.map(Target::budget));
-        let gone = self.gone().await?;
-        recipe.tools = self.specs.iter().chain(gone.iter()).cloned().collect();
+        self.look_into_toolboxes();
+        let had = self.had().await?;
+        // One that was gone may have come back.
+        let gone = had.iter().filter(|tool| !self.specs.iter().any(|own| own.name == tool.name));
+        recipe.tools = self.specs.iter().chain(gone).cloned().collect();
         for hook in self.agent.hooks.clone() {
             hook.before_request(&mut recipe, &self.scene).await;
         }
         Ok(recipe)
     }
 
-    /// Tools that the session's requests had and that this agent has not: they stay in its
-    /// requests, so that the prompt begins the same, and a call of one is told that it is gone.
-    async fn gone(&mut self) -> Result<Arc<[model::Tool]>, Failed> {
-        if let Some(gone) = &self.gone {
-            return Ok(gone.clone());
+    /// Tools that the session's requests had: those that this agent has not stay in its requests,
+    /// so that the prompt begins the same, and a call of one is told that it is gone.
+    async fn had(&mut self) -> Result<Arc<[model::Tool]>, Failed> {
+        if let Some(had) = &self.had {
+            return Ok(had.clone());
         }
         let session = self.scene.session().await;
         let bare = Recipe::new().with_agent(self.scene.who().clone());
         let had = session.left_out(&bare).await?.map(|left_out| left_out.tools);
-        let is_gone = |tool: &&model::Tool| !self.specs.iter().any(|own| own.name == tool.name);
-        let gone = had.iter().flat_map(|tools| tools.iter()).filter(is_gone).cloned();
-        let gone: Arc<[model::Tool]> = gone.collect();
+        let had: Arc<[model::Tool]> = had.iter().flat_map(|tools| tools.iter()).cloned().collect();
         drop(session);
-        self.gone = Some(gone.clone());
-        Ok(gone)
+        self.had = Some(had.clone());
+        Ok(had)
     }
 }
 

@@ -26,8 +26,12 @@ mod scene;
 mod source;
 mod sub_agent;
 mod tool;
+mod toolbox;
 
 pub mod tools;
+
+/// MCP servers: a [`Server`](mcp::Server) is a [`Toolbox`].
+pub use interleaf_mcp as mcp;
 
 pub use agent::Agent;
 pub use ended::{End, Ended};
@@ -39,3 +43,4 @@ pub use run::{Handle, Run};
 pub use scene::Scene;
 pub use source::{ContextSource, Unread};
 pub use tool::{Boxed, Effect, Function, Output, Tool, ToolError, tool};
+pub use toolbox::Toolbox;

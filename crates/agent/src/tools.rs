@@ -7,8 +7,10 @@
 //! | [`keeping`] | `todo_…`, `info_…` and `note_…`: what stands in every request |
 //! | [`remembering`] | `recall` what is no longer shown, and `compact` |
 //!
+//! A server of MCP is a [`Toolbox`](crate::Toolbox): its tools are called `server__tool`.
+//!
 //! None leaves the folder of the agent, through links or otherwise; a command that `run` runs can
-//! go anywhere.
+//! go anywhere, and so can a server of MCP.
 
 /// Changes the session, after what others wrote meanwhile. It is no function: a closure that
 /// borrows may not move between threads.
@@ -28,6 +30,7 @@ mod edit;
 mod folder;
 mod info;
 mod list;
+mod mcp;
 mod note;
 mod read;
 mod recall;

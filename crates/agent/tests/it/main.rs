@@ -4,9 +4,12 @@
 
 mod calls;
 mod context;
+#[path = "../../../mcp/tests/it/double.rs"]
+mod double;
 mod kept;
 mod limits;
 mod loops;
+mod mcp;
 mod sub_agents;
 mod tools;
 mod world;

@@ -157,7 +157,7 @@ impl Respondent for Ada {
 #[tokio::test]
 async fn a_question_is_answered_by_whoever_is_there() {
     let notes = tempfile::tempdir().unwrap();
-    let server = Server::with_respondent("double", double::settings("", notes.path()), Ada);
+    let server = Server::with_respondent("double", double::settings(notes.path()), Ada);
     let answer = server.call("must_ask", "").await.unwrap();
     let answer: Value = serde_json::from_str(&answer.text).unwrap();
     assert_eq!(answer, json!({"action": "accept", "content": {"name": "Ada"}}));

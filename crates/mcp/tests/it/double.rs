@@ -1,6 +1,6 @@
 //! An MCP server whose tools stall, die, lose, grow and flood, as a program of its own: this
 //! test binary, started anew for the one test below. It knows nothing of the crate, nor of the
-//! SDK.
+//! SDK. The tests of agents have it too.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, Write as _};
@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 const NOTES: &str = "INTERLEAF_MCP_DOUBLE";
 
 /// How the server is started.
-pub(crate) fn settings(module: &str, notes: &Path) -> ServerSettings {
-    let test = format!("{module}double::the_server_that_other_tests_start");
+pub(crate) fn settings(notes: &Path) -> ServerSettings {
+    let test = "double::the_server_that_other_tests_start";
     let program = std::env::current_exe().unwrap().display().to_string();
     // With one thread, the name of the test would be printed into the first message.
-    let args = ["--ignored", "--exact", &test, "--nocapture", "--test-threads=2"];
+    let args = ["--ignored", "--exact", test, "--nocapture", "--test-threads=2"];
     let mut settings = ServerSettings::command(program, args);
     if let Reach::Command { env, .. } = &mut settings.reach {
         env.insert(NOTES.to_owned(), notes.display().to_string().into());

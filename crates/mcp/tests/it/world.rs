@@ -16,7 +16,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(change: impl FnOnce(&mut ServerSettings)) -> Self {
         let notes = tempfile::tempdir().unwrap();
-        let mut settings = double::settings("", notes.path());
+        let mut settings = double::settings(notes.path());
         change(&mut settings);
         Self { server: Server::new("double", settings), notes }
     }
