@@ -47,7 +47,7 @@ fn sources() -> Vec<PathBuf> {
 
 #[test]
 fn the_specialists_know_the_words_and_not_each_other() {
-    for krate in ["conversation", "assemble", "cache", "wire", "plan", "doubles"] {
+    for krate in ["conversation", "assemble", "cache", "wire", "plan", "doubles", "mcp"] {
         let ours = dependencies(krate, "dependencies");
         let mut others = ours.iter().filter(|name| name.starts_with("interleaf"));
         assert!(others.all(|name| name == "interleaf-model"), "{krate}: {ours:?}");

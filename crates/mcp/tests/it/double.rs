@@ -177,8 +177,9 @@ impl Double {
                 text("written")
             }
             "breed" => {
-                let child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+                let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
                 self.note("bred", &child.id().to_string());
+                std::thread::spawn(move || child.wait());
                 text("bred")
             }
             "huge" => return self.flood(id, said.parse().unwrap()),
