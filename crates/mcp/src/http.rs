@@ -76,7 +76,7 @@ impl Http {
                 if error.is_connect() {
                     self.never_left(id.as_ref());
                 }
-                return Err(StreamableHttpError::Client(error));
+                return Err(hidden(error));
             }
         };
         let status = response.status();
@@ -161,6 +161,11 @@ fn same_origin() -> reqwest::redirect::Policy {
     })
 }
 
+/// An error that does not show the address, which may hold a key.
+fn hidden(error: reqwest::Error) -> Failed {
+    StreamableHttpError::Client(error.without_url())
+}
+
 fn header(response: &Response, name: &str) -> Option<String> {
     let value = response.headers().get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
@@ -207,7 +212,7 @@ async fn beginning(mut response: Response) -> String {
 /// An answer that comes as a whole.
 async fn whole(mut response: Response, id: RequestId) -> Result<ServerJsonRpcMessage, Failed> {
     let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await.map_err(StreamableHttpError::Client)? {
+    while let Some(piece) = response.chunk().await.map_err(hidden)? {
         if body.len() + piece.len() > MOST_MESSAGE {
             return Ok(too_long(id));
         }

@@ -14,6 +14,7 @@
 mod answer;
 mod answer_to;
 mod child;
+mod connect;
 mod error;
 mod http;
 mod limit;

@@ -1,48 +1,32 @@
 //! A connection to a server.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
-use interleaf_model::Secret;
-use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
     ClientRequest, InputRequest, InputRequiredResult, InputResponses, JsonObject, RequestId,
     ServerResult,
 };
-use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
-    ServiceExt as _,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransportConfig, StreamableHttpError,
-};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use crate::child::{Child, Started};
-use crate::http::Http;
-use crate::lines::Lines;
+use crate::ServerSettings;
+use crate::child::Child;
 use crate::listener::Listener;
 use crate::sent::Sent;
-use crate::variables::filled;
-use crate::{ErrorKind, Reach, ServerSettings, SettingsError};
 
 /// How often a server may ask something in one call.
 const MOST_ROUNDS: usize = 10;
 
-/// Headers that belong to the protocol.
-const RESERVED: [&str; 4] = ["accept", "last-event-id", "mcp-protocol-version", "mcp-session-id"];
+/// The most bytes of what a server says that are told in an error.
+const MOST_TOLD: usize = 4 * 1024;
 
 /// A connection to a server. A program that is the server ends with it.
 pub(crate) struct Link {
-    service: RunningService<RoleClient, Listener>,
-    sent: Sent,
-    child: Option<Arc<Child>>,
+    pub(crate) service: RunningService<RoleClient, Listener>,
+    pub(crate) sent: Sent,
+    pub(crate) child: Option<Arc<Child>>,
 }
-
-/// Why there is no connection.
-pub(crate) type NoLink = (ErrorKind, String);
 
 /// Why a call has no result.
 pub(crate) enum Failure {
@@ -59,58 +43,6 @@ pub(crate) enum Failure {
 }
 
 impl Link {
-    /// Connects to a server, and lists its tools.
-    pub(crate) async fn connect(
-        settings: &ServerSettings,
-        listener: Listener,
-    ) -> Result<Self, NoLink> {
-        let sent = Sent::default();
-        let (child, began) = match &settings.reach {
-            Reach::Command { command, args, env, folder } => {
-                let env = variables("env", env).map_err(unusable)?;
-                let env = env.iter().map(|(name, value)| (*name, value.clone())).collect();
-                let with = Started { command, args, env, folder: folder.as_deref() };
-                let (child, stdin, stdout) = Child::start(with).map_err(|error| {
-                    (ErrorKind::Unreached, format!("{command:?} cannot be started: {error}"))
-                })?;
-                let child = Arc::new(child);
-                let lines = Lines::new(stdin, stdout, child.clone(), sent.clone());
-                (Some(child), within(settings.start_timeout, listener.serve(lines)).await)
-            }
-            Reach::Url { url, headers } => {
-                let headers = named(headers).map_err(unusable)?;
-                let http = Http::new(sent.clone(), settings.start_timeout)
-                    .map_err(|error| (ErrorKind::Unreached, chain(&error)))?;
-                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
-                config.custom_headers = headers;
-                // A session that is forgotten is a connection that is lost.
-                config.reinit_on_expired_session = false;
-                let transport = StreamableHttpClientTransport::with_client(http, config);
-                (None, within(settings.start_timeout, listener.serve(transport)).await)
-            }
-        };
-        let began = match began {
-            Ok(service) => {
-                let listing = service.service().list(service.peer());
-                let listed = tokio::time::timeout(settings.start_timeout, listing).await;
-                match listed {
-                    Ok(Ok(())) => Ok(service),
-                    Ok(Err(error)) => Err(format!("its tools cannot be listed: {error}")),
-                    Err(_) => Err(late("to list its tools", settings.start_timeout)),
-                }
-            }
-            Err(why) => Err(why),
-        };
-        match (began, &child) {
-            (Ok(service), _) => Ok(Self { service, sent, child }),
-            (Err(why), Some(child)) => {
-                let words = child.last_words().await;
-                Err((ErrorKind::Unreached, format!("{why}{words}")))
-            }
-            (Err(why), None) => Err((ErrorKind::Unreached, why)),
-        }
-    }
-
     /// Whether it is known to be lost.
     pub(crate) fn is_lost(&self) -> bool {
         self.service.peer().is_transport_closed()
@@ -134,8 +66,8 @@ impl Link {
                 ServerResult::EmptyResult(_) => return Ok(CallToolResult::success(Vec::new())),
                 other => {
                     let what = serde_json::to_string(&other).unwrap_or_default();
-                    let what = &what[..what.floor_char_boundary(300)];
-                    return Err(Failure::Refused(format!("what it answers is no result: {what}")));
+                    let why = format!("what it answers is no result: {}", short(&what));
+                    return Err(Failure::Refused(why));
                 }
             }
         }
@@ -185,7 +117,7 @@ impl Link {
         };
         Err(match error {
             ServiceError::McpError(error) => {
-                Failure::Refused(format!("{} (code {})", error.message, error.code.0))
+                Failure::Refused(format!("{} (code {})", short(&error.message), error.code.0))
             }
             ServiceError::TransportSend(error) if is_refusal(&*error.error) => {
                 Failure::Refused(chain(&*error.error))
@@ -258,55 +190,6 @@ impl Drop for Open<'_> {
     }
 }
 
-async fn within(
-    limit: Duration,
-    began: impl Future<Output = Result<RunningService<RoleClient, Listener>, ClientInitializeError>>,
-) -> Result<RunningService<RoleClient, Listener>, String> {
-    match tokio::time::timeout(limit, began).await {
-        Ok(Ok(service)) => Ok(service),
-        Ok(Err(error)) => Err(format!("it does not start: {}", chain(&error))),
-        Err(_) => Err(late("to start", limit)),
-    }
-}
-
-fn late(what: &str, limit: Duration) -> String {
-    format!("it took more than {} s {what}", limit.as_secs_f64())
-}
-
-fn unusable(error: SettingsError) -> NoLink {
-    (ErrorKind::Settings, error.to_string())
-}
-
-/// The variables of a server's environment.
-fn variables<'a>(
-    field: &str,
-    values: &'a BTreeMap<String, Secret>,
-) -> Result<BTreeMap<&'a str, String>, SettingsError> {
-    let fill = |(name, value): (&'a String, &Secret)| {
-        let value =
-            filled(&format!("{field}.{name}"), value.expose(), |name| std::env::var(name).ok())?;
-        Ok((name.as_str(), value))
-    };
-    values.iter().map(fill).collect()
-}
-
-/// The headers that are sent with every request.
-fn named(
-    values: &BTreeMap<String, Secret>,
-) -> Result<HashMap<HeaderName, HeaderValue>, SettingsError> {
-    let header = |(name, value): (&str, String)| {
-        let field = |rule: &str| SettingsError::new(format!("`headers.{name}` {rule}"));
-        if RESERVED.iter().any(|own| own.eq_ignore_ascii_case(name)) {
-            return Err(field("belongs to the protocol"));
-        }
-        let key = HeaderName::try_from(name).map_err(|_| field("is no name of a header"))?;
-        let mut value = HeaderValue::try_from(value).map_err(|_| field("is no value"))?;
-        value.set_sensitive(true);
-        Ok((key, value))
-    };
-    variables("headers", values)?.into_iter().map(header).collect()
-}
-
 /// Whether a server has answered, and refused: it is there.
 fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
     let error = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
@@ -322,8 +205,13 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
+/// The beginning of what a server says.
+fn short(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MOST_TOLD)]
+}
+
 /// An error with its causes.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

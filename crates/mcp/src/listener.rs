@@ -9,7 +9,7 @@ use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientRequest, CustomResult, ElicitRequestParams,
     ElicitResult, ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability,
     Implementation, ListToolsRequest, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion, ServerResult, Tool,
+    ProgressToken, ProtocolVersion, ServerResult, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleClient, ServiceError};
 use tokio::sync::Notify;
@@ -82,6 +82,32 @@ impl Listener {
         };
         self.tools.take_in(now, offers);
         Ok(())
+    }
+
+    /// Lists the tools anew, within a time.
+    async fn list_anew(&self, peer: &Peer<RoleClient>) {
+        let why = match tokio::time::timeout(LIST_LIMIT, self.list(peer)).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(late) => late.to_string(),
+        };
+        tracing::warn!(server = &*self.server, why, "its tools cannot be listed anew");
+    }
+
+    /// Asks to be told of changes, and hears of them until the connection ends.
+    pub(crate) async fn subscribe(self, peer: Peer<RoleClient>) {
+        let mut wanted = SubscriptionFilter::new();
+        wanted.tools_list_changed = Some(true);
+        let mut changes = match peer.listen(wanted).await {
+            Ok(changes) => changes,
+            Err(error) => {
+                tracing::debug!(server = &*self.server, %error, "it does not tell of changes");
+                return;
+            }
+        };
+        while let Ok(Some(_)) = changes.next().await {
+            self.list_anew(&peer).await;
+        }
     }
 
     /// Answers what the server asks: by the respondent, or with the defaults that it declares.
@@ -168,11 +194,6 @@ impl ClientHandler for Listener {
     }
 
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
-        let why = match tokio::time::timeout(LIST_LIMIT, self.list(&context.peer)).await {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(late) => late.to_string(),
-        };
-        tracing::warn!(server = &*self.server, why, "its tools cannot be listed anew");
+        self.list_anew(&context.peer).await;
     }
 }

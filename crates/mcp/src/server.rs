@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex as Lock, PoisonError};
 use rmcp::model::JsonObject;
 use tokio::sync::Mutex;
 
+use crate::connect::connect;
 use crate::link::{Failure, Link};
 use crate::listener::Listener;
 use crate::question::Respondent;
@@ -162,7 +163,7 @@ impl Server {
             progress: Default::default(),
             listing: Arc::default(),
         };
-        let made = Link::connect(&self.0.settings, listener).await;
+        let made = connect(&self.0.settings, listener).await;
         let made = made.map(Arc::new).map_err(|(kind, why)| self.error(kind, why));
         *self.0.failed.lock().unwrap_or_else(PoisonError::into_inner) =
             made.as_ref().err().cloned();

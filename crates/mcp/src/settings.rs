@@ -183,9 +183,8 @@ impl TryFrom<Written> for ServerSettings {
                 only(written.env.is_some(), "env", "command")?;
                 only(written.folder.is_some(), "folder", "command")?;
                 if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
-                    return Err(SettingsError::new(format!(
-                        "`url` must begin with http:// or https://, and is {url:?}"
-                    )));
+                    // It may hold a key, so it is not shown.
+                    return Err(SettingsError::new("`url` must begin with http:// or https://"));
                 }
                 Reach::Url { url, headers: hidden(written.headers) }
             }

@@ -32,8 +32,13 @@ struct Offered {
 
 impl Tool for Offered {
     fn spec(&self) -> model::Tool {
-        let name = named(self.server.name(), &self.tool.name);
-        model::Tool::new(name, self.tool.description.as_str(), self.tool.schema.clone())
+        let (server, tool) = (self.server.name(), &self.tool);
+        // Some APIs want a description.
+        let what = match tool.description.trim() {
+            "" => format!("The tool {} of the server {server}.", tool.name),
+            what => what.to_owned(),
+        };
+        model::Tool::new(named(server, &tool.name), what, tool.schema.clone())
     }
 
     /// What the server says of it: that is a hint, and no proof.

@@ -6,7 +6,7 @@ use interleaf_mcp::{Boxed, ErrorKind, Question, Respondent, Server};
 use serde_json::{Value, json};
 
 use crate::double;
-use crate::world::{World, until};
+use crate::world::{World, runs, until};
 
 #[tokio::test]
 async fn a_tool_is_called_and_lines_that_are_no_messages_are_passed_over() {
@@ -161,4 +161,26 @@ async fn a_question_is_answered_by_whoever_is_there() {
     let answer = server.call("must_ask", "").await.unwrap();
     let answer: Value = serde_json::from_str(&answer.text).unwrap();
     assert_eq!(answer, json!({"action": "accept", "content": {"name": "Ada"}}));
+}
+
+#[tokio::test]
+async fn a_server_without_a_greeting_is_discovered_called_answered_and_heard() {
+    let world = World::new(|_| {});
+    std::fs::write(world.notes.path().join("modern"), "").unwrap();
+    assert_eq!(world.call("echo", "hi").await, Ok("hi!".to_owned()));
+    let answer: Value = serde_json::from_str(&world.call("ask", "").await.unwrap()).unwrap();
+    assert_eq!(answer, json!({"who": {"action": "accept", "content": {"n": 3}}}));
+    until("it is asked to tell of changes", || {
+        world.noted("heard").iter().any(|method| method == "subscriptions/listen")
+    })
+    .await;
+    world.call("grow", "").await.unwrap();
+    until("the late tool is there", || {
+        world.server.tools().last().is_some_and(|tool| tool.name == "late")
+    })
+    .await;
+    // It was started twice: the old greeting was refused.
+    let ids = world.noted("started");
+    assert_eq!(ids.len(), 2);
+    until("the first is gone", || !runs(&ids[0])).await;
 }

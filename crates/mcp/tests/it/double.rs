@@ -49,6 +49,7 @@ struct Double {
     out: Arc<Mutex<std::io::Stdout>>,
     answers: Arc<Mutex<Option<mpsc::Sender<Value>>>>,
     has_grown: Arc<Mutex<bool>>,
+    subscription: Arc<Mutex<Option<Value>>>,
 }
 
 fn serve(notes: &Path) {
@@ -57,6 +58,7 @@ fn serve(notes: &Path) {
         out: Arc::new(Mutex::new(std::io::stdout())),
         answers: Arc::default(),
         has_grown: Arc::default(),
+        subscription: Arc::default(),
     };
     double.note("started", &std::process::id().to_string());
     if notes.join("refuses-to-start").exists() {
@@ -86,9 +88,38 @@ impl Double {
         out.flush().unwrap();
     }
 
+    /// Whether it speaks the protocol as it is without a greeting.
+    fn is_modern(&self) -> bool {
+        self.notes.join("modern").exists()
+    }
+
+    /// Tells something by itself, under the subscription if there is one.
+    fn tell(&self, what: &str, mut params: Value) {
+        if let Some(id) = &*self.subscription.lock().unwrap() {
+            params["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": id});
+        }
+        let method = format!("notifications/{what}");
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
     fn hear(&self, message: &Value) {
         let id = &message["id"];
         match message["method"].as_str() {
+            Some("initialize") if self.is_modern() => {
+                let error = json!({"code": -32601, "message": "Method not found"});
+                self.say(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+            }
+            Some("server/discover") => {
+                let can = json!({"tools": {"listChanged": true}});
+                let result = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": can, "ttlMs": 0, "cacheScope": "private"});
+                self.say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+            }
+            Some("subscriptions/listen") => {
+                *self.subscription.lock().unwrap() = Some(id.clone());
+                let wanted = &message["params"]["notifications"];
+                self.tell("subscriptions/acknowledged", json!({"notifications": wanted}));
+            }
             Some("initialize") => {
                 let info = json!({"name": "double", "version": "1"});
                 let version = &message["params"]["protocolVersion"];
@@ -185,10 +216,18 @@ impl Double {
             "huge" => return self.flood(id, said.parse().unwrap()),
             "grow" => {
                 *self.has_grown.lock().unwrap() = true;
-                let method = "notifications/tools/list_changed";
-                self.say(&json!({"jsonrpc": "2.0", "method": method}));
+                self.tell("tools/list_changed", json!({}));
                 text("grown")
             }
+            "ask" if self.is_modern() => match params.get("inputResponses") {
+                Some(answers) if params["requestState"] == "s" => text(&answers.to_string()),
+                _ => {
+                    let params = json!({"message": "Who?", "requestedSchema": schema(false)});
+                    let asked = json!({"method": "elicitation/create", "params": params});
+                    json!({"resultType": "input_required", "inputRequests": {"who": asked},
+                        "requestState": "s"})
+                }
+            },
             "ask" | "must_ask" => text(&self.ask(name == "must_ask").to_string()),
             "kinds" => json!({
                 "content": [
@@ -245,4 +284,11 @@ impl Double {
         self.say(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
         told.recv().unwrap()
     }
+}
+
+/// What it wants to know.
+fn schema(is_required: bool) -> Value {
+    let properties = json!({"name": {"type": "string"}, "n": {"type": "integer", "default": 3}});
+    let required: &[&str] = if is_required { &["name"] } else { &[] };
+    json!({"type": "object", "properties": properties, "required": required})
 }

@@ -91,6 +91,23 @@ async fn late_tools_are_heard_of_over_http() {
 }
 
 #[tokio::test]
+async fn no_error_shows_the_address_which_may_hold_a_key() {
+    let site = Site::start().await;
+    let gone = format!("{}?key=hush", site.url());
+    drop(site);
+    let server = Server::new("gone", ServerSettings::url(gone));
+    loop {
+        // What accepts connections ends a moment after it was told to.
+        let Err(error) = server.connect().await else {
+            server.close().await;
+            continue;
+        };
+        assert!(!error.to_string().contains("hush"), "{error}");
+        break;
+    }
+}
+
+#[tokio::test]
 async fn headers_are_sent_with_what_their_variables_say() {
     let site = Site::start().await;
     let mut settings = ServerSettings::url(site.url());

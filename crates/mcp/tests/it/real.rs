@@ -215,3 +215,12 @@ async fn a_server_made_with_fastmcp_stalls_floods_grows_and_dies_over_http() {
     let _site = Site::start_at(port, start).await;
     assert_eq!(text(&server, "echo", json!({"text": "again"})).await, "again!");
 }
+
+#[tokio::test]
+async fn a_server_that_no_longer_knows_the_old_greeting_is_asked_what_it_is() {
+    let Some(python) = place(PYTHON) else { return };
+    let server = ServerSettings::command(python.display().to_string(), [ODD, "modern"]);
+    let server = Server::new("modern", server);
+    assert_eq!(text(&server, "echo", json!({"text": "hi"})).await, "hi!");
+    assert_eq!(server.tools().len(), 5);
+}

@@ -1,6 +1,8 @@
 """A server made with fastmcp whose tools stall, die, flood and grow.
 
-    python odd.py stdio | http PORT
+    python odd.py stdio | modern | http PORT
+
+A modern one knows `server/discover` and no longer `initialize`.
 """
 
 import asyncio
@@ -8,6 +10,8 @@ import os
 import sys
 
 from fastmcp import Context, FastMCP
+from fastmcp.server.middleware import Middleware
+from mcp.shared.exceptions import MCPError
 
 server = FastMCP("odd")
 
@@ -50,6 +54,15 @@ async def grow(context: Context) -> str:
     return "grown"
 
 
+class Modern(Middleware):
+    """Refuses the old greeting."""
+
+    async def on_initialize(self, context, call_next):
+        raise MCPError(code=-32601, message="Method not found")
+
+
+if sys.argv[1] == "modern":
+    server.add_middleware(Modern())
 if sys.argv[1] == "http":
     server.run(transport="http", host="127.0.0.1", port=int(sys.argv[2]), show_banner=False)
 else:
