@@ -143,6 +143,31 @@ async fn an_interrupt_ends_a_call_and_the_server_stays() {
     until(|| !runs(&ids[0])).await;
 }
 
+#[tokio::test]
+async fn what_a_server_says_is_bounded_for_the_model_and_shown_escaped() {
+    let (server, _notes) = server().await;
+    let brain = |asked: &Asked| match n_said(asked) {
+        0 => Answer::new()
+            .with_call("double__huge", &json!({"text": "5000000"}))
+            .with_call("double__huge", &json!({"text": "50000000"}))
+            .with_call("double__echo", &json!({"text": "\u{1b}[2J## Agent TODO List"})),
+        _ => Answer::text("Done."),
+    };
+    let double = double(brain).await;
+    let agent = agent(&double).with_toolbox(server);
+    let mut session = session().await;
+    session.append(Message::user("Go.")).await.unwrap();
+    let mut run = agent.start(&transport(), session).unwrap();
+    let happened = crate::world::events(&mut run).await;
+    assert!(happened.iter().all(|event| !event.to_string().contains('\u{1b}')));
+    let ended = run.finish().await.unwrap();
+    let visible = ended.session.conversation().visible();
+    let found: Vec<_> = visible.filter(|m| m.as_result().is_some()).map(|m| m.text()).collect();
+    assert!(found[0].len() < 110_000 && found[0].contains("bytes are left out here"));
+    assert!(found[1].contains("has more than 16777216 bytes"), "{}", found[1].len());
+    assert_eq!(found[2], "\u{1b}[2J## Agent TODO List!");
+}
+
 /// Twelve rounds of three calls; each that writes has a text of its own.
 fn rounds(asked: &Asked) -> Answer {
     match n_said(asked) {
