@@ -14,22 +14,22 @@ use std::sync::Arc;
 use interleaf::Session;
 use interleaf::assemble::Agent as Who;
 use interleaf::model::{Message, ToolCall};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument as _;
 
 use crate::course::{Course, Failed, cut_short};
-use crate::{Allow, Effect, Event, Output, Tool, ToolError};
+use crate::{Allow, Effect, Event, Output, Scene, Tool, ToolError};
 
 /// What is said of a call that was started and whose result nobody knows.
-const STARTED: &str = "[This call was started, and the program was stopped before its result was \
+pub(crate) const STARTED: &str = "[This call was started, and the program was stopped before its result was \
     recorded. It may have taken effect, in whole or in part. Look before you do it again.]";
 
 /// What is said of a call that was interrupted while it ran.
-const INTERRUPTED: &str =
+pub(crate) const INTERRUPTED: &str =
     "[This call was interrupted. It may have taken effect, in part. Look before you go on.]";
 
 /// What is said of a call that was interrupted before it ran.
-const NOT_RUN: &str = "[This call was not run: the user interrupted.]";
+pub(crate) const NOT_RUN: &str = "[This call was not run: the user interrupted.]";
 
 /// A call on its way.
 enum Running {
@@ -38,11 +38,34 @@ enum Running {
 }
 
 /// Ends its task when it is dropped.
-struct Task(JoinHandle<Result<Output, ToolError>>);
+pub(crate) struct Task(pub(crate) JoinHandle<Result<Output, ToolError>>);
 
 impl Drop for Task {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+impl Task {
+    /// Begins to run a call.
+    pub(crate) fn of(tool: Arc<dyn Tool>, call: ToolCall, scene: Scene) -> Self {
+        let span = tracing::info_span!(
+            "execute_tool",
+            "gen_ai.operation.name" = "execute_tool",
+            "gen_ai.tool.name" = call.name.as_str(),
+            "gen_ai.tool.call.id" = call.id.as_str(),
+        );
+        let task = async move { tool.call(&call, &scene).await };
+        Self(tokio::spawn(task.instrument(span)))
+    }
+}
+
+/// What is said of a call that has ended.
+pub(crate) fn told(call: &ToolCall, done: Result<Result<Output, ToolError>, JoinError>) -> Output {
+    match done {
+        Ok(Ok(output)) => output,
+        Ok(Err(error)) => failure(error.text()),
+        Err(error) => failure(format!("the tool {} broke: {error}", call.name)),
     }
 }
 
@@ -93,15 +116,7 @@ impl Course {
             mark_started(&mut session, self.scene.who(), call).await?;
         }
         self.scene.tell(Event::Started(call.clone()));
-        let (scene, call) = (self.scene.clone(), call.clone());
-        let span = tracing::info_span!(
-            "execute_tool",
-            "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = call.name.as_str(),
-            "gen_ai.tool.call.id" = call.id.as_str(),
-        );
-        let task = async move { tool.call(&call, &scene).await };
-        Ok(Running::Task(Task(tokio::spawn(task.instrument(span)))))
+        Ok(Running::Task(Task::of(tool, call.clone(), self.scene.clone())))
     }
 
     fn tool(&self, call: &ToolCall) -> Option<Arc<dyn Tool>> {
@@ -117,11 +132,7 @@ impl Course {
             // What goes on where it was hears of it itself, and has something to say.
             _ = cut_short(&self.scene), if !resumes => return failure(INTERRUPTED),
         };
-        match done {
-            Ok(Ok(output)) => output,
-            Ok(Err(error)) => failure(error.text()),
-            Err(error) => failure(format!("the tool {} broke: {error}", call.name)),
-        }
+        told(call, done)
     }
 
     /// Answers calls that were not run.
@@ -161,11 +172,11 @@ impl Course {
     }
 }
 
-fn failure(text: impl Into<String>) -> Output {
+pub(crate) fn failure(text: impl Into<String>) -> Output {
     Output { is_error: true, ..text.into().into() }
 }
 
-fn mark_of(call: &ToolCall) -> String {
+pub(crate) fn mark_of(call: &ToolCall) -> String {
     format!("started:{}", call.id)
 }
 

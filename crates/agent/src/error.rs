@@ -12,6 +12,7 @@ enum Repr {
     Session(interleaf::Error),
     Folder(std::io::Error),
     Agent(String),
+    Plan(interleaf::plan::Error),
 }
 
 impl Error {
@@ -21,7 +22,25 @@ impl Error {
 
     /// An agent is not as it must be.
     pub(crate) fn agent(name: &str, rule: impl fmt::Display) -> Self {
-        Self(Repr::Agent(format!("the agent {name}: {rule}")))
+        Self::rule(format!("the agent {name}: {rule}"))
+    }
+
+    /// A rule is broken.
+    pub(crate) fn rule(rule: impl Into<String>) -> Self {
+        Self(Repr::Agent(rule.into()))
+    }
+
+    /// A plan, or one of its steps, is not as it must be.
+    pub(crate) fn plan(error: interleaf::plan::Error) -> Self {
+        Self(Repr::Plan(error))
+    }
+
+    /// What is wrong with the plan, if that is what keeps it from running.
+    pub fn as_plan(&self) -> Option<&interleaf::plan::Error> {
+        match &self.0 {
+            Repr::Plan(error) => Some(error),
+            Repr::Session(_) | Repr::Folder(_) | Repr::Agent(_) => None,
+        }
     }
 }
 
@@ -37,6 +56,7 @@ impl fmt::Display for Error {
             Repr::Session(error) => error.fmt(f),
             Repr::Folder(error) => write!(f, "the folder of the program is not known: {error}"),
             Repr::Agent(rule) => f.write_str(rule),
+            Repr::Plan(error) => error.fmt(f),
         }
     }
 }
@@ -46,6 +66,7 @@ impl std::error::Error for Error {
         match &self.0 {
             Repr::Session(error) => Some(error),
             Repr::Folder(error) => Some(error),
+            Repr::Plan(error) => Some(error),
             Repr::Agent(_) => None,
         }
     }

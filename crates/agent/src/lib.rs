@@ -20,6 +20,7 @@ mod error;
 mod event;
 mod hook;
 mod limits;
+mod plan_run;
 mod role;
 mod run;
 mod scene;
@@ -39,6 +40,9 @@ pub use error::Error;
 pub use event::Event;
 pub use hook::{Allow, Hook};
 pub use limits::{Limit, Limits};
+pub use plan_run::{
+    KeptPlan, PlanEnd, PlanEnded, PlanEvent, PlanHandle, PlanRun, PlanRunner, StepEnd, StepReport,
+};
 pub use run::{Handle, Run};
 pub use scene::Scene;
 pub use source::{ContextSource, Unread};

@@ -22,7 +22,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Sub-agents in all.
     pub sub_agents: usize,
-    /// Sub-agents at the same time.
+    /// Sub-agents, or steps of a plan, at the same time.
     pub at_once: usize,
     /// Sub-agents of sub-agents: how deep.
     pub depth: usize,

@@ -113,19 +113,24 @@ impl Run {
             Err(error) => Outcome { end: End::Failed(error.to_string()), text: String::new() },
         };
         let Self { session, tally, .. } = self;
-        let session = match Arc::try_unwrap(session) {
-            Ok(session) => session.into_inner(),
-            // A tool keeps it.
-            Err(shared) => {
-                let (store, id) = {
-                    let session = shared.lock().await;
-                    (session.store().clone(), session.id())
-                };
-                Session::open(store, id).await?
-            }
-        };
+        let session = owned(session).await?;
         let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
         Ok(Ended { end, text, rounds, tokens, money, session })
+    }
+}
+
+/// The session of a run that has ended.
+pub(crate) async fn owned(session: Arc<Mutex<Session>>) -> Result<Session, Error> {
+    match Arc::try_unwrap(session) {
+        Ok(session) => Ok(session.into_inner()),
+        // A tool keeps it.
+        Err(shared) => {
+            let (store, id) = {
+                let session = shared.lock().await;
+                (session.store().clone(), session.id())
+            };
+            Ok(Session::open(store, id).await?)
+        }
     }
 }
 

@@ -14,10 +14,22 @@ use crate::{Error, InputFault, neutral};
 /// # Errors
 /// If the messages break a law of requests, or the API cannot say them.
 pub fn body(request: &StepRequest, vendor: &Vendor, model: &str) -> Result<Encoded, Error> {
+    body_with(request, vendor, &Options::model(model))
+}
+
+/// As [`body`], with more settings than the model.
+///
+/// # Errors
+/// As [`body`].
+pub fn body_with(
+    request: &StepRequest,
+    vendor: &Vendor,
+    options: &Options,
+) -> Result<Encoded, Error> {
     let prompt = request.to_prompt();
     let prompt = prompt.map_err(|e| InputFault::new(e.message()).at(e.place()))?;
     let force = request.force.as_ref();
-    let mut options = Options::model(model);
+    let mut options = options.clone();
     options.tool_choice = force.map(|tool| ToolChoice::Tool(tool.as_str().into()));
     encode(&prompt, vendor, &options).map_err(Error::wire)
 }

@@ -33,6 +33,8 @@ pub enum ErrorKind {
     Template,
     /// A step is asked for before what it depends on is done.
     NotReady,
+    /// A run of a plan is gone on with, and the plan is another one.
+    Changed,
     /// A request does not fit its limit.
     TooLong,
     /// The messages do not make a valid request.

@@ -4,8 +4,10 @@
 //! tool is declared and has a schema that compiles, every dependency is a step, and no
 //! step waits for itself.
 
+mod difference;
 mod form;
 mod order;
+mod write;
 
 use std::fmt;
 use std::sync::Arc;
@@ -84,7 +86,23 @@ impl Plan {
     /// # Errors
     /// Every fault of the plan, each with its place.
     pub fn read(text: &str, more_tools: &[Tool]) -> Result<Self, Vec<Error>> {
+        Self::of_form(form::read(text)?, more_tools)
+    }
+
+    /// Reads a plan whose steps may use these tools too. One that the text declares itself is
+    /// as the text says: it may ask for less than the tool takes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_with(text: &str, offered: &[Tool]) -> Result<Self, Vec<Error>> {
         let form = form::read(text)?;
+        let is_declared = |tool: &Tool| form.tools.iter().any(|(_, own)| own.name == tool.name);
+        let others = offered.iter().filter(|tool| !is_declared(tool)).cloned();
+        let others: Vec<Tool> = others.collect();
+        Self::of_form(form, &others)
+    }
+
+    fn of_form(form: form::PlanForm, more_tools: &[Tool]) -> Result<Self, Vec<Error>> {
         let mut faults = form.faults;
         let mut tools: Vec<PlanTool> = Vec::new();
         let mut names: Vec<ToolName> = Vec::new();

@@ -25,6 +25,7 @@ struct Repr {
     session: Option<interleaf::Error>,
     compactions: Vec<CompactionDone>,
     lost: Vec<SummaryText>,
+    is_unseen: bool,
 }
 
 /// What a caller can act on.
@@ -73,7 +74,14 @@ impl Error {
             session,
             compactions,
             lost,
+            is_unseen: false,
         }))
+    }
+
+    /// The same, of a call that no model saw, or that one may have seen.
+    pub(crate) fn unseen(mut self, is_unseen: bool) -> Self {
+        self.0.is_unseen = is_unseen;
+        self
     }
 
     pub(crate) fn of_nobody() -> Self {
@@ -186,6 +194,13 @@ impl Error {
     /// The API's own error, if it gave one.
     pub fn api_error(&self) -> Option<&ApiError> {
         self.0.failed.api.as_deref()
+    }
+
+    /// Whether no model saw the call, in none of its tries. A session can note that
+    /// ([`Session::note_unseen`](interleaf::Session::note_unseen)); of a request that a session
+    /// made itself it is noted already.
+    pub fn is_unseen(&self) -> bool {
+        self.0.is_unseen
     }
 
     /// The sentence alone: without vendor, status and tries.

@@ -12,7 +12,7 @@ use interleaf::{Impact, Session};
 
 use crate::compact::Room;
 use crate::stream::is_empty;
-use crate::{Answer, Error};
+use crate::{Answer, Error, Transport};
 
 /// How long what is paid for waits for a store that another program holds.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -40,6 +40,21 @@ pub(crate) use patiently;
 
 pub(crate) fn is_busy(error: &interleaf::Error) -> bool {
     error.as_store().is_some_and(|error| error.kind() == interleaf::store::ErrorKind::Busy)
+}
+
+impl Transport {
+    /// Takes in an answer to a request that was noted and sent beside the session, while others
+    /// used it. One that says nothing leaves what it cost. If another program holds the store,
+    /// it waits for a while: the answer is paid for.
+    ///
+    /// # Errors
+    /// If the session cannot keep it.
+    pub async fn keep(
+        session: &mut Session,
+        reply: &Reply,
+    ) -> Result<Option<Arc<Message>>, interleaf::Error> {
+        keep(session, reply).await
+    }
 }
 
 /// Takes in an answer, with what it took to get it.

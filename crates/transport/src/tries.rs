@@ -186,6 +186,6 @@ impl Course {
     }
 
     fn failed(&self, failed: Failed, call: &Call) -> Error {
-        Error::of(failed, call.name(), self.attempts.clone())
+        Error::of(failed, call.name(), self.attempts.clone()).unseen(self.is_unseen)
     }
 }

@@ -7,9 +7,9 @@ use interleaf_assemble::{Agent, Recipe};
 use interleaf_conversation::{Counters, Fill};
 use interleaf_model::{AgentName, Finish, Message, Reply, Role, ToolCall};
 
-use super::Session;
 use super::retry::{RETRIES, retried};
 use super::take::origin_of;
+use super::{Sent, Session};
 use crate::{Error, Next, Target};
 
 /// An agent of the session, so that one loop serves the main agent and its sub-agents.
@@ -96,6 +96,14 @@ impl SessionAgent<'_> {
             recipe.to_mut().agent.clone_from(&self.agent);
         }
         self.session.request(&recipe, target).await
+    }
+
+    /// Notes a request of its own that was made elsewhere, as [`Session::note_request`] does.
+    ///
+    /// # Errors
+    /// As [`Session::note_request`].
+    pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
+        self.session.note_request_of(self.agent.name(), sent).await
     }
 
     /// Takes in an answer to its last request.

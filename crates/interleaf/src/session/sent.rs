@@ -39,10 +39,18 @@ impl Session {
     /// # Errors
     /// If another writer was first.
     pub async fn note_request(&mut self, sent: Sent<'_>) -> Result<u64, Error> {
+        self.note_request_of(None, sent).await
+    }
+
+    pub(super) async fn note_request_of(
+        &mut self,
+        agent: Option<&AgentName>,
+        sent: Sent<'_>,
+    ) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
-        self.catch_up(None).await?;
-        let told = Telling::after(sent.report, self.lane(None).step(sent.report, &[]));
-        self.note_fragments(None, (sent.model, sent.vendor), body, told).await
+        self.catch_up(agent).await?;
+        let told = Telling::after(sent.report, self.lane(agent).step(sent.report, &[]));
+        self.note_fragments(agent, (sent.model, sent.vendor), body, told).await
     }
 
     /// Notes what the API says that a request has cost so far. For the last request, the

@@ -66,7 +66,7 @@ impl StepRequest {
 
 impl StepRequest {
     /// How long the texts and the tools are, in bytes.
-    fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         let texts = self.messages.iter().map(|message| message.text().len());
         let tools = self.tools.iter().map(|tool| {
             let description = tool.description.as_ref().map_or(0, |text| text.len());

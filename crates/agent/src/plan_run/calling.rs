@@ -1,0 +1,171 @@
+//! Running the call of a step.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use interleaf::model::{AssistantPart, Json, Message, ToolCall};
+use interleaf::plan::Results;
+
+use super::PlanEvent;
+use super::course::{Course, Halt, Went};
+use super::kept::again;
+use super::standing::{Stood, arguments_of, is_error, name_of};
+use crate::calls::{INTERRUPTED, NOT_RUN, STARTED, Task, failure, mark_of, told};
+use crate::course::cut_short;
+use crate::{Allow, Effect, End, Output};
+
+/// What came of a call.
+enum Ran {
+    /// Its result.
+    Told(Output),
+    /// What is said of one that was stopped, and why that was.
+    Stopped(Output, End),
+}
+
+impl Course {
+    /// Brings a step to its end.
+    pub(super) async fn step(
+        &self,
+        at: usize,
+        stood: &Stood,
+        results: &Results,
+        went: &mut Went,
+    ) -> Result<(), Halt> {
+        let (index, call) = match &stood.call {
+            Some(known) if stood.result.is_none() => known.clone(),
+            // It was never run, or reads: the arguments are paid for.
+            Some((_, call)) => {
+                self.say_call(at, stood.attempt + 1, &arguments_of(call)).await?
+            }
+            None => {
+                let arguments = Box::pin(self.arguments(at, stood, results, went)).await?;
+                self.say_call(at, stood.attempt, &arguments).await?
+            }
+        };
+        went.arguments = Some(arguments_of(&call));
+        let (output, halt) = match self.call(at, (index, &call), stood.is_started).await? {
+            Ran::Told(output) => (output, None),
+            Ran::Stopped(output, end) => (output, Some(Halt::of(end))),
+        };
+        let result = self.keep_result(index, output.answer(&call)).await?;
+        let text = result.text().into_owned();
+        let has_failed = is_error(&result);
+        went.result = Some(result);
+        match halt {
+            Some(halt) => Err(halt),
+            None if has_failed => Err(Halt::Failed(text)),
+            None => Ok(()),
+        }
+    }
+
+    /// Says the call of a step, so that it is known before it runs. If another run was first,
+    /// such as one that was dropped while it wrote, that call is the one.
+    async fn say_call(
+        &self,
+        at: usize,
+        attempt: u32,
+        arguments: &Json,
+    ) -> Result<(u32, ToolCall), Halt> {
+        let step = &self.plan.steps()[at];
+        let name = name_of(step.id.as_str(), attempt);
+        let call = ToolCall::new(&name, step.tool.as_str(), arguments.as_str());
+        let call = call.map_err(|error| Halt::Failed(error.to_string()))?;
+        let message = Message::assistant_parts([AssistantPart::Call(call.clone())]);
+        let message = Arc::new(message.map_err(|error| Halt::Failed(error.to_string()))?);
+        let mut session = self.scene.session().await;
+        let began = Instant::now();
+        loop {
+            match session.append(message.clone()).await {
+                Ok(index) => return Ok((index, call)),
+                Err(error) => again(&mut session, error, began).await?,
+            }
+            let says = |said: &Message| said.calls().find(|other| other.id == call.id).cloned();
+            let said = (0_u32..).zip(session.conversation().log());
+            let mut known = said.filter_map(|(index, said)| Some((index, says(said)?)));
+            if let Some(known) = known.next() {
+                return Ok(known);
+            }
+        }
+    }
+
+    /// Runs a call.
+    async fn call(
+        &self,
+        at: usize,
+        (index, call): (u32, &ToolCall),
+        is_started: bool,
+    ) -> Result<Ran, Halt> {
+        let tool = self.tools[at].clone();
+        let effect = tool.effect();
+        if effect == Effect::Changes && is_started {
+            return Ok(Ran::Told(failure(STARTED)));
+        }
+        for hook in &self.hooks {
+            let allowed = tokio::select! {
+                biased;
+                end = cut_short(&self.scene) => return Ok(Ran::Stopped(failure(NOT_RUN), end)),
+                allowed = hook.before_call(call, effect, &self.scene) => allowed,
+            };
+            if let Allow::Refuse(why) = allowed {
+                return Ok(Ran::Told(failure(format!("[This call was refused: {why}]"))));
+            }
+        }
+        if self.scene.is_stopped() {
+            return Ok(Ran::Stopped(failure(NOT_RUN), End::Interrupted));
+        }
+        if effect == Effect::Changes {
+            self.mark_started(at, index, call).await?;
+        }
+        self.tell(PlanEvent::Started { step: at, call: call.clone() });
+        let mut task = Task::of(tool, call.clone(), self.scene.clone());
+        let done = tokio::select! {
+            biased;
+            done = &mut task.0 => done,
+            // What goes on where it was hears of it itself, and has something to say.
+            end = cut_short(&self.scene), if effect != Effect::Resumes => {
+                return Ok(Ran::Stopped(failure(INTERRUPTED), end));
+            }
+        };
+        Ok(Ran::Told(told(call, done)))
+    }
+
+    /// Marks a call as started. If it is so already, somebody else runs it: nothing is said of
+    /// it here, and the run ends.
+    async fn mark_started(&self, at: usize, index: u32, call: &ToolCall) -> Result<(), Halt> {
+        let mark = mark_of(call);
+        let mut session = self.scene.session().await;
+        let began = Instant::now();
+        loop {
+            if session.conversation().has_mark(index, &mark) {
+                let id = &self.plan.steps()[at].id;
+                return Err(Halt::Broken(format!(
+                    "step {id} was started by another run in the same session: go on when that \
+                     has ended"
+                )));
+            }
+            match session.mark(index, &mark).await {
+                Ok(()) => return Ok(()),
+                Err(error) => again(&mut session, error, began).await?,
+            }
+        }
+    }
+
+    /// Keeps the result of a call: one, whoever writes it.
+    async fn keep_result(&self, index: u32, result: Message) -> Result<Arc<Message>, Halt> {
+        let result = Arc::new(result);
+        let mut session = self.scene.session().await;
+        let began = Instant::now();
+        loop {
+            match session.append(result.clone()).await {
+                Ok(_) => return Ok(result),
+                Err(error) => again(&mut session, error, began).await?,
+            }
+            let id = result.as_result().map(|own| &own.call);
+            let since = session.conversation().log().skip(index as usize);
+            let mut since = since.filter(|other| other.as_result().map(|own| &own.call) == id);
+            if let Some(known) = since.next() {
+                return Ok(known.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The record of a plan that runs, or ran: the plan itself, who is asked, and how.
+
+use std::time::Instant;
+
+use interleaf::model::{Json, Message, Origin, Role};
+use interleaf::plan::{Mode, Plan};
+use interleaf::store::{RecordChange, RecordFilter, RecordKind};
+use interleaf::wire::Vendor;
+use interleaf::{Session, Target};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The record's name among those of its kind.
+const KEY: &str = "plan";
+
+/// A plan that a session runs, or ran.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct KeptPlan {
+    /// The plan.
+    pub plan: Plan,
+    /// How it was asked last.
+    pub mode: Mode,
+    /// Who was asked last; none, if that vendor is not known here.
+    pub target: Option<Target>,
+}
+
+/// The record, as it is written.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Written {
+    /// The plan, as a text of its own, so that it is read by the one reader of plans.
+    plan: String,
+    mode: String,
+    vendor: String,
+    model: String,
+}
+
+impl KeptPlan {
+    /// The plan of a session; none, if it has none.
+    ///
+    /// # Errors
+    /// If the store refuses, or the record cannot be read.
+    pub async fn of(session: &Session) -> Result<Option<Self>, Error> {
+        match written(session).await? {
+            Some(written) => Self::read(&written).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn read(written: &Written) -> Result<Self, Error> {
+        let plan = Plan::read(&written.plan, &[]).map_err(|faults| {
+            let fault = faults.first().map(ToString::to_string).unwrap_or_default();
+            Error::rule(format!("the plan that the session keeps cannot be read: {fault}"))
+        })?;
+        let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == written.mode);
+        let vendor = Vendor::named(&written.vendor);
+        let target = vendor.map(|vendor| Target::of(vendor.clone(), &written.model));
+        Ok(Self { plan, mode: mode.unwrap_or_default(), target })
+    }
+}
+
+/// Notes the plan in a session, or finds it there as it is.
+pub(super) async fn begin(
+    session: &mut Session,
+    plan: &Plan,
+    target: &Target,
+    mode: Mode,
+) -> Result<(), Error> {
+    let own = Written {
+        plan: plan.write(),
+        mode: mode.as_str().to_owned(),
+        vendor: target.vendor.name.to_string(),
+        model: target.options.model.to_string(),
+    };
+    let began = Instant::now();
+    loop {
+        let known = written(session).await?;
+        if let Some(known) = &known {
+            plan.goes_on_from(&KeptPlan::read(known)?.plan).map_err(Error::plan)?;
+        }
+        if known.as_ref() == Some(&own) {
+            break;
+        }
+        let body = Json::of(&own).map_err(|e| Error::rule(e.to_string()))?;
+        let change = RecordChange::put(RecordKind::PlanRun, KEY, body);
+        match session.change_records(vec![change]).await {
+            Err(error) => again(session, error, began).await?,
+            Ok(()) => break,
+        }
+    }
+    // Whoever reads the session, or goes on in it, begins with what it is for.
+    let is_objective = |message: &Message| {
+        message.role() == Role::User
+            && message.origin == Origin::Main
+            && message.text() == plan.objective()
+    };
+    while !session.conversation().log().any(|message| is_objective(message)) {
+        if let Err(error) = session.append(Message::user(plan.objective())).await {
+            again(session, error, began).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn written(session: &Session) -> Result<Option<Written>, Error> {
+    let filter = RecordFilter { kind: Some(RecordKind::PlanRun), as_of: None };
+    let records = session.records(filter).await?;
+    let Some(record) = records.into_iter().find(|record| record.key == KEY) else {
+        return Ok(None);
+    };
+    let read = serde_json::from_str(record.body.as_str());
+    read.map(Some).map_err(|e| {
+        Error::rule(format!("the plan that the session keeps cannot be read: {e}"))
+    })
+}
+
+/// How long a write waits for a store that another program holds.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Makes it possible to write once more: takes in what another writer wrote, or waits while
+/// another program holds the store. Any other error is given back.
+pub(super) async fn again(
+    session: &mut Session,
+    error: interleaf::Error,
+    began: Instant,
+) -> Result<(), interleaf::Error> {
+    let kind = error.as_store().map(interleaf::store::Error::kind);
+    let is_busy = kind == Some(interleaf::store::ErrorKind::Busy);
+    if is_busy && began.elapsed() < LONGEST_WAIT {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        // Whether what failed was written is not known.
+        return match session.refresh().await {
+            Err(error) if error.as_store().is_some() && began.elapsed() < LONGEST_WAIT => Ok(()),
+            refreshed => refreshed.map(drop),
+        };
+    }
+    session.recover(error).await
+}
