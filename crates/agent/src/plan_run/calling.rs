@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use interleaf::model::{AssistantPart, Json, Message, ToolCall};
+use interleaf::conversation::Conversation;
+use interleaf::model::{AssistantPart, CallId, Json, Message, Origin, ToolCall};
 use interleaf::plan::Results;
 
 use super::PlanEvent;
@@ -43,11 +44,18 @@ impl Course {
             }
         };
         went.arguments = Some(arguments_of(&call));
-        let (output, halt) = match self.call(at, (index, &call), stood.is_started).await? {
-            Ran::Told(output) => (output, None),
-            Ran::Stopped(output, end) => (output, Some(Halt::of(end))),
+        let known = result_in(self.scene.session().await.conversation(), index, &call.id);
+        let (result, halt) = match known {
+            Some(known) => (known, None),
+            None => {
+                let ran = self.call(at, (index, &call), stood.is_started).await?;
+                let (output, halt) = match ran {
+                    Ran::Told(output) => (output, None),
+                    Ran::Stopped(output, end) => (output, Some(Halt::of(end))),
+                };
+                (self.keep_result(index, output.answer(&call)).await?, halt)
+            }
         };
-        let result = self.keep_result(index, output.answer(&call)).await?;
         let text = result.text().into_owned();
         let has_failed = is_error(&result);
         went.result = Some(result);
@@ -75,15 +83,12 @@ impl Course {
         let mut session = self.scene.session().await;
         let began = Instant::now();
         loop {
+            if let Some(known) = call_in(session.conversation(), &call.id) {
+                return Ok(known);
+            }
             match session.append(message.clone()).await {
                 Ok(index) => return Ok((index, call)),
                 Err(error) => again(&mut session, error, began).await?,
-            }
-            let says = |said: &Message| said.calls().find(|other| other.id == call.id).cloned();
-            let said = (0_u32..).zip(session.conversation().log());
-            let mut known = said.filter_map(|(index, said)| Some((index, says(said)?)));
-            if let Some(known) = known.next() {
-                return Ok(known);
             }
         }
     }
@@ -156,16 +161,28 @@ impl Course {
         let mut session = self.scene.session().await;
         let began = Instant::now();
         loop {
+            let call = result.as_result().map(|own| &own.call);
+            let known = call.and_then(|call| result_in(session.conversation(), index, call));
+            if let Some(known) = known {
+                return Ok(known);
+            }
             match session.append(result.clone()).await {
                 Ok(_) => return Ok(result),
                 Err(error) => again(&mut session, error, began).await?,
             }
-            let id = result.as_result().map(|own| &own.call);
-            let since = session.conversation().log().skip(index as usize);
-            let mut since = since.filter(|other| other.as_result().map(|own| &own.call) == id);
-            if let Some(known) = since.next() {
-                return Ok(known.clone());
-            }
         }
     }
+}
+
+/// A call of the log, and where it stands.
+fn call_in(conversation: &Conversation, id: &CallId) -> Option<(u32, ToolCall)> {
+    let says = |said: &Message| said.calls().find(|call| call.id == *id).cloned();
+    let mut said = (0_u32..).zip(conversation.log());
+    said.find_map(|(index, said)| Some((index, says(said).filter(|_| said.origin == Origin::Main)?)))
+}
+
+/// The result of a call that stands at this place of the log.
+fn result_in(conversation: &Conversation, index: u32, call: &CallId) -> Option<Arc<Message>> {
+    let mut since = conversation.log().skip(index as usize);
+    since.find(|said| said.as_result().is_some_and(|own| own.call == *call)).cloned()
 }

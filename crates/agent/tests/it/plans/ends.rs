@@ -1,0 +1,198 @@
+//! Steps that fail, limits that are reached, runs that are interrupted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use interleaf::model::{Message, ToolCall};
+use interleaf::plan::Mode;
+use interleaf::wire::Family;
+use interleaf_agent::{
+    Agent, Allow, Boxed, Effect, End, Hook, Limit, Limits, PlanEnd, PlanEvent, Scene, StepEnd,
+};
+use interleaf_doubles::{Answer, Asked};
+use serde_json::json;
+
+use super::{
+    Ran, by_number, called, diamond, events, in_mode, plan_of, results, runner, step_asked, work,
+};
+use crate::world::{changing, double, says, session, target, transport};
+
+/// A diamond and a step beside it.
+fn two_ways() -> interleaf::plan::Plan {
+    plan_of(&[
+        ("top", &[]),
+        ("left", &["top"]),
+        ("under", &["left"]),
+        ("right", &["top"]),
+        ("end", &["under", "right"]),
+        ("aside", &[]),
+    ])
+}
+
+#[tokio::test]
+async fn what_depends_on_a_failed_step_is_not_run_and_all_else_is() {
+    let double = double(by_number).await;
+    let work = changing("work", |named, _| async move {
+        match named.name.as_str() {
+            "part 2" => Err(interleaf_agent::ToolError::new("it broke")),
+            name => Ok(name.into()),
+        }
+    });
+    let runner = runner(two_ways(), &double).with_tool(work);
+    let mut run = runner.start(&transport(), session().await).await.unwrap();
+    let all = events(&mut run).await;
+    let skipped = all.iter().filter_map(|event| match event {
+        PlanEvent::Skipped { step, because } => Some((*step, *because)),
+        _ => None,
+    });
+    assert_eq!(skipped.collect::<Vec<_>>(), [(2, 1), (4, 2)]);
+    let ended = run.finish().await.unwrap();
+    assert_eq!(ended.end.to_string(), "1 step failed: left");
+    let ends: Vec<&str> = ended.steps.iter().map(|step| step.end.as_str()).collect();
+    assert_eq!(ends, ["done", "failed", "skipped", "done", "skipped", "done"]);
+    assert_eq!(ended.steps[1].end, StepEnd::Failed("it broke".to_owned()));
+
+    // It ran and changes something: it is not run again by itself, and nothing is asked.
+    let n_asked = double.requests().len();
+    let again = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
+    assert_eq!(again.end.to_string(), "1 step failed: left");
+    assert_eq!((double.requests().len(), again.rounds), (n_asked, 0));
+
+    // Whoever wants it says so.
+    let ran = Ran::default();
+    let runner = super::runner(two_ways(), &double).with_tool(super::work(&ran)).again("left");
+    let again = runner.start(&transport(), again.session).await.unwrap().finish().await.unwrap();
+    assert_eq!((again.end, again.rounds), (PlanEnd::Completed, 3));
+    let names: Vec<_> = ran.lock().unwrap().keys().cloned().collect();
+    assert_eq!(names, ["part 2", "part 3", "part 5"]);
+    assert_eq!(results(&again.session).len(), 7);
+}
+
+#[tokio::test]
+async fn a_step_without_valid_arguments_fails_and_is_not_asked_for_again_by_itself() {
+    let double = double(|asked: &Asked| match step_asked(asked) {
+        2 => called(asked, &json!({"nam": 1})),
+        _ => by_number(asked),
+    })
+    .await;
+    let ran = Ran::default();
+    let settings = interleaf::plan::PlanSettings { tries: 2, ..in_mode(Mode::Native) };
+    let runner = runner(diamond(), &double).with_settings(settings).with_tool(work(&ran));
+    let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
+    assert_eq!((ended.end.to_string(), ended.rounds), ("1 step failed: left".to_owned(), 4));
+    let StepEnd::Failed(why) = &ended.steps[1].end else { panic!("{:?}", ended.steps[1]) };
+    assert!(why.starts_with("no valid arguments in 2 answers; of the last: "), "{why}");
+    let again = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
+    assert_eq!((again.end.to_string(), again.rounds), ("1 step failed: left".to_owned(), 0));
+    assert_eq!(ran.lock().unwrap().len(), 2);
+}
+
+/// Refuses what changes something, until it is told otherwise.
+struct Careful(Arc<AtomicBool>);
+
+impl Hook for Careful {
+    fn before_call<'a>(&'a self, _: &'a ToolCall, _: Effect, _: &'a Scene) -> Boxed<'a, Allow> {
+        Box::pin(async {
+            match self.0.load(Ordering::Relaxed) {
+                true => Allow::Run,
+                false => Allow::Refuse("not today".to_owned()),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_was_refused_never_ran_and_is_offered_again_without_being_asked_for() {
+    let double = double(by_number).await;
+    let (ran, allows) = (Ran::default(), Arc::new(AtomicBool::new(false)));
+    let runner = runner(plan_of(&[("a", &[])]), &double);
+    let runner = runner.with_tool(work(&ran)).with_hook(Careful(allows.clone()));
+    let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
+    assert_eq!(ended.end.to_string(), "1 step failed: a");
+    assert!(ran.lock().unwrap().is_empty());
+    allows.store(true, Ordering::Relaxed);
+    let ended = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
+    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 0));
+    assert_eq!((double.requests().len(), ran.lock().unwrap()["part 1"]), (1, 1));
+}
+
+#[tokio::test]
+async fn a_run_comes_to_its_limits_and_goes_on_from_there() {
+    let double = double(by_number).await;
+    let ran = Ran::default();
+    let runner = runner(diamond(), &double).with_tool(work(&ran));
+    let mut session = session().await;
+    let mut rounds = 0;
+    for limit in [Limit::Rounds, Limit::Tokens, Limit::Time] {
+        let mut limits = Limits::default();
+        match limit {
+            Limit::Rounds => limits.rounds = Some(1),
+            Limit::Tokens => limits.tokens = Some(0),
+            _ => limits.time = Some(Duration::ZERO),
+        }
+        let limited = runner.clone().with_limits(limits);
+        let ended = limited.start(&transport(), session).await.unwrap().finish().await.unwrap();
+        assert_eq!(ended.end, PlanEnd::OutOfBudget(limit));
+        rounds += ended.rounds;
+        session = ended.session;
+    }
+    assert_eq!(rounds, 1);
+    let ended = runner.start(&transport(), session).await.unwrap().finish().await.unwrap();
+    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 3));
+    assert!(ran.lock().unwrap().values().all(|n| *n == 1));
+}
+
+#[tokio::test]
+async fn an_interrupted_run_says_so_of_its_calls_and_the_session_can_be_talked_about() {
+    let double = double(|asked: &Asked| match says(asked, "What came of it?") {
+        true => Answer::text(crate::world::results(asked).join(" ")),
+        false => by_number(asked),
+    })
+    .await;
+    let work = changing("work", |_, _| std::future::pending());
+    let runner = runner(diamond(), &double).with_tool(work);
+    let mut run = runner.start(&transport(), session().await).await.unwrap();
+    let handle = run.handle();
+    while let Some(event) = run.next().await {
+        if matches!(event, PlanEvent::Started { .. }) {
+            handle.interrupt();
+        }
+    }
+    let mut ended = run.finish().await.unwrap();
+    assert_eq!(ended.end, PlanEnd::Interrupted);
+    let ends: Vec<&str> = ended.steps.iter().map(|step| step.end.as_str()).collect();
+    assert_eq!(ends, ["failed", "skipped", "skipped", "skipped"]);
+    assert!(ended.session.open_calls().is_empty());
+    ended.session.append(Message::user("What came of it?")).await.unwrap();
+    let agent = Agent::new("teller")
+        .with_target(target(Family::Anthropic, &double))
+        .with_role("You tell.")
+        .without_instructions();
+    let told = agent.start(&transport(), ended.session).unwrap().finish().await.unwrap();
+    assert_eq!(told.end, End::Completed);
+    assert!(told.text.contains("was interrupted"), "{}", told.text);
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_asked_for_again_and_a_wrong_key_ends_the_run_at_once() {
+    let double = double(by_number).await;
+    double.fail_next("cut:at=200".parse().unwrap());
+    let ran = Ran::default();
+    let runner = runner(plan_of(&[("a", &[])]), &double).with_tool(work(&ran));
+    let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
+    assert_eq!(ended.end, PlanEnd::Completed);
+    assert_eq!(ran.lock().unwrap()["part 1"], 1);
+
+    let strict = interleaf_doubles::Settings::new().with_brain(by_number).with_key("right");
+    let strict = interleaf_doubles::Double::start(strict).await.unwrap();
+    let steps: Vec<(&str, &[&str])> = vec![("a", &[]), ("b", &[]), ("c", &[])];
+    let mut limits = Limits::default();
+    limits.at_once = 1;
+    let runner = super::runner(plan_of(&steps), &strict).with_tool(work(&ran)).with_limits(limits);
+    let ended = runner.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
+    let PlanEnd::Failed(why) = &ended.end else { panic!("{}", ended.end) };
+    assert!(why.contains("401") || why.contains("key"), "{why}");
+    assert_eq!(ended.rounds, 1);
+    assert!(ended.steps.iter().all(|step| step.end == StepEnd::Open));
+}
