@@ -69,7 +69,7 @@ impl fmt::Display for Event {
 }
 
 /// The beginning of a text, in a line.
-fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = words.char_indices().nth(WIDTH) {
         words.truncate(end);

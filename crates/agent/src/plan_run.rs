@@ -42,10 +42,10 @@ use interleaf_transport::Transport;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::JoinHandle;
 
+use self::course::{Course, Outcome};
 pub use self::ended::{PlanEnd, PlanEnded, StepEnd, StepReport};
 pub use self::event::PlanEvent;
 pub use self::kept::KeptPlan;
-use self::course::{Course, Outcome};
 use self::standing::Stood;
 use crate::limits::Tally;
 use crate::scene::{Scene, Setting};
@@ -161,6 +161,14 @@ impl PlanRunner {
     pub fn again(mut self, step: impl Into<String>) -> Self {
         self.again.push(step.into());
         self
+    }
+
+    /// Whether every step has a tool here, before there is a session.
+    ///
+    /// # Errors
+    /// If one has none, or two tools have one name.
+    pub fn check(&self) -> Result<(), Error> {
+        self.tools_of_steps().map(drop)
     }
 
     /// Begins the plan in a session, or goes on with it.

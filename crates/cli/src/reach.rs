@@ -240,7 +240,7 @@ fn text() -> NonEmptyStringValueParser {
     NonEmptyStringValueParser::new()
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>();
     let seconds = seconds.ok().filter(|seconds| *seconds > 0.0);
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

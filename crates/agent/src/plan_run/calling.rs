@@ -35,9 +35,7 @@ impl Course {
         let (index, call) = match &stood.call {
             Some(known) if stood.result.is_none() => known.clone(),
             // It was never run, or reads: the arguments are paid for.
-            Some((_, call)) => {
-                self.say_call(at, stood.attempt + 1, &arguments_of(call)).await?
-            }
+            Some((_, call)) => self.say_call(at, stood.attempt + 1, &arguments_of(call)).await?,
             None => {
                 let arguments = Box::pin(self.arguments(at, stood, results, went)).await?;
                 self.say_call(at, stood.attempt, &arguments).await?
@@ -178,7 +176,9 @@ impl Course {
 fn call_in(conversation: &Conversation, id: &CallId) -> Option<(u32, ToolCall)> {
     let says = |said: &Message| said.calls().find(|call| call.id == *id).cloned();
     let mut said = (0_u32..).zip(conversation.log());
-    said.find_map(|(index, said)| Some((index, says(said).filter(|_| said.origin == Origin::Main)?)))
+    said.find_map(|(index, said)| {
+        Some((index, says(said).filter(|_| said.origin == Origin::Main)?))
+    })
 }
 
 /// The result of a call that stands at this place of the log.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use interleaf::Target;
 use interleaf::model::{Json, Message};
-use interleaf::plan::{Plan, PlanSettings, Results, Schedule, StepId, StepResult, StepState};
 use interleaf::plan::Templates;
+use interleaf::plan::{Plan, PlanSettings, Results, Schedule, StepId, StepResult, StepState};
 use interleaf_transport::Transport;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

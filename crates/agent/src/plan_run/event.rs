@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use interleaf::model::{Message, ToolCall};
-use interleaf::plan::Way;
+use interleaf::plan::{Plan, Way};
 use interleaf_transport::Answer;
 
 use super::PlanEnd;
+use crate::event::line;
 
 /// What happens in a run of a plan. A step is told by its place in the plan.
 #[derive(Debug, Clone)]
@@ -71,4 +72,49 @@ pub enum PlanEvent {
     Stopped(usize),
     /// The run has ended.
     Ended(PlanEnd),
+}
+
+impl PlanEvent {
+    /// The step that it is about.
+    pub fn step(&self) -> Option<usize> {
+        match self {
+            Self::Known(step) | Self::Began(step) | Self::Stopped(step) => Some(*step),
+            Self::Asking { step, .. }
+            | Self::Answered { step, .. }
+            | Self::BrokeOff { step, .. }
+            | Self::Started { step, .. }
+            | Self::Done { step, .. }
+            | Self::Failed { step, .. }
+            | Self::Skipped { step, .. } => Some(*step),
+            Self::Ended(_) => None,
+        }
+    }
+
+    /// In a line, for a person, without the step. Nothing in it does anything to a terminal.
+    pub fn in_words(&self, plan: &Plan) -> String {
+        match self {
+            Self::Known(_) => "done before".to_owned(),
+            Self::Began(_) => "begins".to_owned(),
+            Self::Asking { attempt: 1, way, .. } => format!("asking ({})", way.as_str()),
+            Self::Asking { attempt, way, .. } => {
+                format!("asking ({}, try {attempt})", way.as_str())
+            }
+            Self::Answered { answer, .. } => match &answer.spent {
+                Some(spent) => format!("answered: {spent}"),
+                None => "answered".to_owned(),
+            },
+            Self::BrokeOff { why, .. } => format!("broke off, asked again: {}", line(why)),
+            Self::Started { call, .. } => {
+                format!("{}({})", line(call.name.as_str()), line(call.arguments.as_str()))
+            }
+            Self::Done { result, .. } => format!("done: {}", line(&result.text())),
+            Self::Failed { why, .. } => format!("failed: {}", line(why)),
+            Self::Skipped { because, .. } => {
+                let id = plan.steps().get(*because).map_or("", |step| step.id.as_str());
+                format!("skipped: it depends on {}", line(id))
+            }
+            Self::Stopped(_) => "stopped".to_owned(),
+            Self::Ended(end) => line(&end.to_string()),
+        }
+    }
 }

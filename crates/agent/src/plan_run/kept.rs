@@ -110,9 +110,8 @@ async fn written(session: &Session) -> Result<Option<Written>, Error> {
         return Ok(None);
     };
     let read = serde_json::from_str(record.body.as_str());
-    read.map(Some).map_err(|e| {
-        Error::rule(format!("the plan that the session keeps cannot be read: {e}"))
-    })
+    read.map(Some)
+        .map_err(|e| Error::rule(format!("the plan that the session keeps cannot be read: {e}")))
 }
 
 /// How long a write waits for a store that another program holds.

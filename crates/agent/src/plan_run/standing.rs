@@ -134,9 +134,9 @@ pub(super) fn arguments_of(call: &ToolCall) -> Json {
 /// given as it is, any other as a text.
 pub(super) fn step_result(arguments: Json, result: &Message) -> StepResult {
     let text = result.text();
-    let n_media = result.as_result().map_or(0, |own| {
-        own.parts.iter().filter(|part| part.as_text().is_none()).count()
-    });
+    let n_media = result
+        .as_result()
+        .map_or(0, |own| own.parts.iter().filter(|part| part.as_text().is_none()).count());
     let is_structured = text.trim_start().starts_with(['{', '[']) && n_media == 0;
     let data = is_structured.then(|| Json::parse(text.as_ref()).ok()).flatten();
     let data = data.filter(Json::is_readable).unwrap_or_else(|| {

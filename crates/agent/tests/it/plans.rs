@@ -10,11 +10,11 @@ mod wrong;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use interleaf::Session;
 use interleaf::model::Message;
 use interleaf::plan::{Mode, Plan, PlanSettings};
 use interleaf::store::Page;
 use interleaf::wire::Family;
-use interleaf::Session;
 use interleaf_agent::{PlanEvent, PlanRun, PlanRunner, Tool};
 use interleaf_doubles::{Answer, Asked, Double};
 use serde_json::{Value, json};
@@ -23,9 +23,7 @@ use crate::world::{changing, target};
 
 /// A plan of steps `(id, what it depends on)`, which all call the tool `work` with a name.
 fn plan_of(steps: &[(&str, &[&str])]) -> Plan {
-    let step = |(id, needs): &(&str, &[&str])| {
-        json!({"id": id, "tool": "work", "reason": format!("for {id}"), "depends_on": needs})
-    };
+    let step = |(id, needs): &(&str, &[&str])| json!({"id": id, "tool": "work", "reason": format!("for {id}"), "depends_on": needs});
     let steps: Vec<Value> = steps.iter().map(step).collect();
     let plan = json!({"objective": "Mend the clock.", "steps": steps}).to_string();
     Plan::read_with(&plan, &[work(&Arc::default()).spec()]).unwrap()

@@ -1,7 +1,9 @@
 //! `interleaf plan`: arguments for the steps of a plan.
 
 mod ask;
+mod board;
 mod check;
+mod run;
 mod show;
 mod templates;
 mod xml;
@@ -19,13 +21,14 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::output::Output;
 
-/// Get valid arguments for the steps of a plan
+/// Run a plan, or get valid arguments for its steps
 #[derive(Debug, Args)]
 #[command(after_help = "\
 EXAMPLES
   interleaf plan check fixtures/plan/logo.json
   interleaf plan show fixtures/plan/logo.json
   interleaf plan ask fixtures/plan/logo.json --step 0 --mode xml
+  interleaf plan run fixtures/plan/count.json --vendor anthropic --model claude-sonnet-4-5
 
 A plan is {\"objective\", \"tools\", \"steps\": [{\"tool\", \"reason\", \"depends_on\", \"draft\"}]}.")]
 pub(crate) struct PlanArguments {
@@ -38,6 +41,7 @@ enum PlanCommand {
     Check(check::CheckArguments),
     Show(show::ShowArguments),
     Ask(Box<ask::AskArguments>),
+    Run(Box<run::RunArguments>),
     Xml(xml::XmlArguments),
     Templates(templates::TemplatesArguments),
 }
@@ -63,6 +67,7 @@ pub(crate) fn run(
         PlanCommand::Check(arguments) => check::run(arguments, limit, output),
         PlanCommand::Show(arguments) => show::run(arguments, limit, output),
         PlanCommand::Ask(arguments) => ask::run(arguments, limit, output),
+        PlanCommand::Run(arguments) => run::run(arguments, limit, output),
         PlanCommand::Xml(arguments) => xml::run(arguments, limit, output),
         PlanCommand::Templates(arguments) => templates::run(arguments, output),
     }

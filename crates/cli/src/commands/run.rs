@@ -209,27 +209,32 @@ impl Hook for Person {
             if self.allows_all || !asks {
                 return Allow::Run;
             }
-            if !stdin().is_terminal() {
-                let why = "nobody is there to allow it (the person may start it with --yes)";
-                return Allow::Refuse(why.to_owned());
-            }
-            let arguments = shown_speech(call.arguments.as_str()).into_owned();
-            say(format_args!("{}({arguments})", call.name));
-            say("allow it? y, or n and why:");
-            let answer = tokio::task::spawn_blocking(|| {
-                let mut line = String::new();
-                stdin().lock().read_line(&mut line).map(|_| line)
-            });
-            match answer.await {
-                Ok(Ok(line)) if ["y", "yes"].contains(&line.trim()) => Allow::Run,
-                Ok(Ok(line)) => {
-                    let why = line.trim().trim_start_matches(['n', 'N']).trim();
-                    let why = if why.is_empty() { "the person said no" } else { why };
-                    Allow::Refuse(why.to_owned())
-                }
-                _ => Allow::Refuse("the person cannot be asked".to_owned()),
-            }
+            allowed_by_person(call).await
         })
+    }
+}
+
+/// Asks whoever sits at the terminal whether a call may run.
+pub(crate) async fn allowed_by_person(call: &ToolCall) -> Allow {
+    if !stdin().is_terminal() {
+        let why = "nobody is there to allow it (the person may start it with --yes)";
+        return Allow::Refuse(why.to_owned());
+    }
+    let arguments = shown_speech(call.arguments.as_str()).into_owned();
+    say(format_args!("{}({arguments})", call.name));
+    say("allow it? y, or n and why:");
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    match answer.await {
+        Ok(Ok(line)) if ["y", "yes"].contains(&line.trim()) => Allow::Run,
+        Ok(Ok(line)) => {
+            let why = line.trim().trim_start_matches(['n', 'N']).trim();
+            let why = if why.is_empty() { "the person said no" } else { why };
+            Allow::Refuse(why.to_owned())
+        }
+        _ => Allow::Refuse("the person cannot be asked".to_owned()),
     }
 }
 

@@ -10,7 +10,8 @@ impl Plan {
     /// # Errors
     /// If there is such a thing.
     pub fn goes_on_from(&self, before: &Self) -> Result<(), Error> {
-        let changed = |place: String, rule: String| Err(Error::new(ErrorKind::Changed, place, rule));
+        let changed =
+            |place: String, rule: String| Err(Error::new(ErrorKind::Changed, place, rule));
         if self.objective() != before.objective() {
             return changed("objective".to_owned(), "it is another one than before".to_owned());
         }

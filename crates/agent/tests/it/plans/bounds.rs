@@ -57,7 +57,8 @@ async fn e11_a_request_that_an_api_finds_too_long_is_made_shorter() {
     assert!(refused > 0, "the window is small");
     // What no model saw cost nothing.
     let noted = ended.session.requests(Page::newest(100)).await.unwrap();
-    let unseen = noted.iter().filter(|it| it.usage.is_some_and(|usage| usage == Default::default()));
+    let unseen =
+        noted.iter().filter(|it| it.usage.is_some_and(|usage| usage == Default::default()));
     assert_eq!(unseen.count(), refused);
 }
 
@@ -90,9 +91,10 @@ async fn a_plan_of_a_thousand_steps_runs() {
     let ids: Vec<String> = (0..1_000).map(|n| format!("s{n}")).collect();
     let above: Vec<[&str; 1]> = ids.iter().map(|id| [id.as_str()]).collect();
     // Each waits for the one ten places before it.
-    let steps = ids.iter().enumerate().map(|(n, id)| {
-        (id.as_str(), if n >= 990 { &above[n - 10][..] } else { &[][..] })
-    });
+    let steps = ids
+        .iter()
+        .enumerate()
+        .map(|(n, id)| (id.as_str(), if n >= 990 { &above[n - 10][..] } else { &[][..] }));
     let steps: Vec<(&str, &[&str])> = steps.collect();
     let mut limits = Limits::default();
     (limits.rounds, limits.at_once) = (None, 32);

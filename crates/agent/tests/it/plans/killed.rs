@@ -28,9 +28,8 @@ async fn e10_a_run_that_is_dropped_anywhere_goes_on_to_its_end_and_no_step_runs_
     for mode in [Mode::Native, Mode::Xml] {
         for n in 0.. {
             let ran = Ran::default();
-            let runner = runner(diamond(), &double)
-                .with_settings(in_mode(mode))
-                .with_tool(work(&ran));
+            let runner =
+                runner(diamond(), &double).with_settings(in_mode(mode)).with_tool(work(&ran));
             let session = Session::create(store.clone(), "").await.unwrap();
             let id = session.id();
             let taken = dropped_after(runner.start(&transport(), session).await.unwrap(), n).await;
@@ -159,7 +158,10 @@ async fn a_step_that_was_started_and_changes_something_is_not_run_again_in_silen
                 assert_eq!(ran.lock().unwrap()["part 1"], 1);
             }
         }
-        assert_eq!(results(&ended.session).len(), ended.steps.iter().filter(|s| s.result.is_some()).count());
+        assert_eq!(
+            results(&ended.session).len(),
+            ended.steps.iter().filter(|s| s.result.is_some()).count()
+        );
     }
 }
 

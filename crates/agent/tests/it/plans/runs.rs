@@ -53,12 +53,10 @@ async fn e10_a_diamond_runs_on_five_apis_in_both_modes_and_its_middle_steps_at_t
             assert_eq!(last, [false, false, false, true]);
             let results = results(&ended.session);
             let texts: Vec<_> = results.values().map(|result| result.text().into_owned()).collect();
-            assert_eq!(results.keys().collect::<Vec<_>>(), [
-                "step-end-1",
-                "step-left-1",
-                "step-right-1",
-                "step-top-1"
-            ]);
+            assert_eq!(
+                results.keys().collect::<Vec<_>>(),
+                ["step-end-1", "step-left-1", "step-right-1", "step-top-1"]
+            );
             assert_eq!(texts[0], "worked on part 4");
             assert!(ended.tokens > 0);
             assert_eq!(ended.tokens, tokens_noted(&ended.session).await, "{family} {mode:?}");

@@ -129,14 +129,14 @@ fn read_reply(path: &Path, limit: ByteCount) -> Result<Reply, Failure> {
     read::reply(bytes).map_err(|e| Failure::session(&name, &e))
 }
 
-fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|name| {
         let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == name);
         mode.ok_or("there is no such mode")
     })
 }
 
-fn language_parser() -> impl TypedValueParser<Value = Language> {
+pub(super) fn language_parser() -> impl TypedValueParser<Value = Language> {
     PossibleValuesParser::new(Language::ALL.map(Language::as_str))
         .try_map(|name| name.parse::<Language>())
 }

@@ -1,0 +1,366 @@
+//! `interleaf plan run`.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clap::Args;
+use clap::ValueHint::{DirPath, FilePath};
+use interleaf::model::ToolCall;
+use interleaf::plan::{Language, Mode, Plan, PlanSettings};
+use interleaf::wire::Vendor;
+use interleaf::{Session, Target};
+use interleaf_agent::{
+    Allow, Boxed, Effect, Hook, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd,
+    StepReport, Tool, tools,
+};
+use interleaf_transport::Amount;
+use serde_json::{Value, json};
+
+use super::ask::{language_parser, mode_parser};
+use super::board::Board;
+use super::{failure, name_of, templates};
+use crate::api::VendorParser;
+use crate::arguments::ByteCount;
+use crate::commands::run::allowed_by_person;
+use crate::failure::{Failure, Fault, Stop, Verdict, printable};
+use crate::input::Input;
+use crate::open::{Missing, OpenSession, OpenStore};
+use crate::output::{Output, say};
+use crate::reach::{ReachArguments, parse_seconds};
+use crate::stopped::Wishes;
+
+/// Run a plan: ask for the arguments of each step, check them, and call its tool
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf plan run fixtures/plan/count.json --vendor anthropic --model claude-sonnet-4-5
+  interleaf plan run PLAN.json --vendor openai --model gpt-4.1 --mode xml --at-once 8 --yes
+  interleaf plan run --session 0199
+  interleaf plan run --session 0199 --again count
+
+A step begins as soon as all that it depends on is done, several at once. It may call read, list,
+search, write, edit, run, the tools of the TODO list, useful information and notes, and recall; a
+plan that declares one of them itself may ask for less than the tool takes. You are asked before
+a step changes a file or runs a command, unless --yes is given.
+
+All is kept in a session: --session goes on where it was, also after a kill. What was answered is
+not asked for again, and a step that changes something is not run twice: if it was started and
+nobody knows its end, it has failed, and --again runs it anew. If a step fails, what depends on it
+is skipped, and all else is done. The results of the last steps go to standard output, what is
+done to standard error. Ctrl-C interrupts it. Exit codes: 0 all steps are done; 1 steps failed; 10
+it came to a limit; 130 interrupted; 8 nobody can be asked.")]
+pub(crate) struct RunArguments {
+    /// The plan; `-` is standard input [default: the plan of the session]
+    #[arg(required_unless_present = "session", value_hint = FilePath)]
+    file: Option<PathBuf>,
+    /// Go on with the run of this session; the start of its id is enough
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// The folder that the tools work in [default: this one]
+    #[arg(long, value_name = "PATH", value_hint = DirPath)]
+    folder: Option<PathBuf>,
+    /// Ask for this step anew, and run it again though it failed; may be repeated
+    #[arg(long, value_name = "STEP", requires = "session")]
+    again: Vec<String>,
+    /// Let steps change files and run commands without asking
+    #[arg(long)]
+    yes: bool,
+    /// Print how it ended as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+
+    /// Who serves the model [default: as before in the session]
+    #[arg(long, value_name = "NAME", value_parser = VendorParser, requires = "model")]
+    #[arg(help_heading = "API")]
+    vendor: Option<&'static Vendor>,
+    /// The model [default: as before in the session]
+    #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
+    model: Option<String>,
+    /// How to ask the model: xml, native, or auto (native, then xml if it makes no call)
+    /// [default: auto, or as before in the session]
+    #[arg(long, value_parser = mode_parser(), help_heading = "API")]
+    mode: Option<Mode>,
+    /// The language of the texts
+    #[arg(long, value_parser = language_parser(), default_value = "en", help_heading = "API")]
+    lang: Language,
+    /// Maximum number of times to ask the model in each mode
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "API")]
+    tries: usize,
+    /// A folder with texts that replace the built-in ones; `plan templates` makes one
+    #[arg(long, value_name = "DIR", value_hint = DirPath, help_heading = "API")]
+    templates: Option<PathBuf>,
+
+    /// The most steps at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Limits")]
+    at_once: usize,
+    /// The most requests [default: as many as the steps need]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    rounds: Option<u32>,
+    /// The most tokens, sent and made
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    tokens: Option<u64>,
+    /// The most money, where the price is known
+    #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
+    money: Option<Amount>,
+    /// The most seconds
+    #[arg(long, value_name = "S", value_parser = parse_seconds, help_heading = "Limits")]
+    time: Option<Duration>,
+
+    #[command(flatten)]
+    reach: ReachArguments,
+}
+
+pub(crate) fn run(
+    arguments: &RunArguments,
+    limit: ByteCount,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    if arguments.session.is_none() && arguments.vendor.is_none() {
+        let such = "such as --vendor anthropic --model claude-sonnet-4-5";
+        return Err(Failure::new("--vendor", "name who is to be asked").hint(such).into());
+    }
+    let tools = offered();
+    let plan = arguments.file.as_ref().map(|file| read(file, &tools, limit)).transpose()?;
+    let templates = templates::load(arguments.templates.as_deref(), limit)?;
+    // What cannot run leaves no session.
+    let refused = |e: &interleaf_agent::Error| arguments.failure(e);
+    if let Some(plan) = &plan {
+        let checked = PlanRunner::new(plan.clone()).with_tools(tools.clone()).check();
+        checked.map_err(|e| refused(&e))?;
+    }
+    let opened = OpenStore::open(
+        arguments.store.as_deref(),
+        match arguments.session {
+            Some(_) => Missing::Refuse,
+            None => Missing::Make,
+        },
+    )?;
+    let (session, kept, opened) = match &arguments.session {
+        Some(asked) => {
+            let OpenSession { session, opened } = opened.session(asked)?;
+            let kept = opened.wait(KeptPlan::of(&session)).map_err(|e| refused(&e))?;
+            let none = || Failure::new(asked, "this session has no run of a plan");
+            (session, Some(kept.ok_or_else(none)?), opened)
+        }
+        None => {
+            let title = plan.iter().flat_map(|plan| plan.objective().chars()).take(60);
+            let title = title.collect::<String>();
+            let made = opened.wait(Session::create(opened.store.clone(), &title));
+            (made.map_err(|e| Failure::session("a new session", &e))?, None, opened)
+        }
+    };
+    let id = session.id().to_string();
+    let plan = plan.or(kept.as_ref().map(|kept| kept.plan.clone()));
+    let plan = plan.ok_or_else(|| Failure::new("FILE", "name the plan"))?;
+    let target = arguments.target(kept.as_ref())?;
+    let transport = arguments.reach.transport(&target)?;
+    let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
+    let runner = arguments.runner(&plan, kept.as_ref(), target).with_templates(templates);
+    let runner = runner.with_tools(tools).with_hook(Person {
+        allows_all: arguments.yes,
+        board: board.clone(),
+        turn: tokio::sync::Mutex::new(()),
+    });
+    if !arguments.json {
+        say(format_args!("session: {id}"));
+    }
+    let ended = opened.wait(async {
+        let mut wishes = Wishes::listen();
+        let mut run = runner.start(&transport, session).await?;
+        let handle = run.handle();
+        let mut ticks = tokio::time::interval(Duration::from_millis(100));
+        loop {
+            tokio::select! {
+                event = run.next() => match event {
+                    Some(event) => locked(&board).take(&event),
+                    None => break,
+                },
+                _ = wishes.next() => handle.interrupt(),
+                _ = ticks.tick() => locked(&board).draw(),
+            }
+        }
+        locked(&board).resume();
+        run.finish().await
+    });
+    let ended = ended.map_err(|e| refused(&e))?;
+    arguments.tell(&id, &ended, output)?;
+    match ended.end {
+        PlanEnd::Completed => Ok(Verdict::Fine),
+        PlanEnd::OutOfBudget(_) => Ok(Verdict::Unfinished),
+        PlanEnd::Interrupted => Ok(Verdict::Interrupted),
+        PlanEnd::Failed(why) => Err(Failure::new(id, why).of(Fault::Api).into()),
+        _ => Ok(Verdict::Findings),
+    }
+}
+
+/// The tools that steps may call.
+fn offered() -> Vec<Arc<dyn Tool>> {
+    let remembering = tools::remembering().into_iter();
+    // A plan has nothing to compact.
+    let recall = remembering.filter(|tool| tool.spec().name.as_str() != "compact").collect();
+    [tools::reading(), tools::writing(), tools::keeping(), recall].concat()
+}
+
+/// Reads a plan whose steps call these tools; says every fault of it.
+fn read(file: &PathBuf, tools: &[Arc<dyn Tool>], limit: ByteCount) -> Result<Plan, Failure> {
+    let input = Input::read(file, limit)?;
+    let specs: Vec<_> = tools.iter().map(|tool| tool.spec()).collect();
+    Plan::read_with(&input.text, &specs).map_err(|faults| {
+        let mut faults = faults.iter().map(|fault| failure(&input.name, fault));
+        let first = faults.next();
+        faults.for_each(|fault| say(fault.text()));
+        first.unwrap_or_else(|| Failure::new(&input.name, "this is not a plan"))
+    })
+}
+
+fn locked(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RunArguments {
+    /// What keeps the plan from running, told of the file or the session.
+    fn failure(&self, error: &interleaf_agent::Error) -> Failure {
+        let file = self.file.as_ref().map(|file| name_of(file));
+        let subject = file.or_else(|| self.session.clone()).unwrap_or_default();
+        match error.as_plan() {
+            Some(fault) => failure(&subject, fault).hint(
+                "a run goes on with the plan that it began with; without --session it begins anew",
+            ),
+            None => Failure::new(subject, error.to_string()),
+        }
+    }
+
+    fn target(&self, kept: Option<&KeptPlan>) -> Result<Target, Failure> {
+        let named = self.vendor.zip(self.model.as_ref());
+        let named = named.map(|(vendor, model)| Target::of(vendor.clone(), model));
+        let target = named.or_else(|| kept?.target.clone()).ok_or_else(|| {
+            let rule = "the vendor that was asked before is not known here";
+            Failure::new("--session", rule).hint("--vendor and --model name one")
+        })?;
+        Ok(self.reach.at_address(target))
+    }
+
+    fn runner(&self, plan: &Plan, kept: Option<&KeptPlan>, target: Target) -> PlanRunner {
+        let mut limits = Limits::default();
+        (limits.rounds, limits.tokens, limits.money) = (self.rounds, self.tokens, self.money);
+        (limits.time, limits.at_once) = (self.time, self.at_once);
+        let settings = PlanSettings {
+            mode: self.mode.or(kept.map(|kept| kept.mode)).unwrap_or_default(),
+            language: self.lang,
+            tries: self.tries,
+            ..PlanSettings::default()
+        };
+        let runner = PlanRunner::new(plan.clone()).with_target(target);
+        let runner = runner.with_limits(limits).with_settings(settings);
+        let runner = self.again.iter().fold(runner, |runner, step| runner.again(step));
+        match &self.folder {
+            Some(folder) => runner.in_folder(folder),
+            None => runner,
+        }
+    }
+
+    /// Tells how it ended.
+    fn tell(&self, id: &str, ended: &PlanEnded, output: &mut Output) -> Result<(), Stop> {
+        if self.json {
+            return Ok(output.json_line(&json!({
+                "session": id,
+                "end": ended.end.to_string(),
+                "steps": ended.steps.iter().map(step_json).collect::<Vec<_>>(),
+                "requests": ended.rounds,
+                "tokens": ended.tokens,
+                "price": ended.money.to_string(),
+            }))?);
+        }
+        let is_answer = |step: &&StepReport| step.is_last && step.end == StepEnd::Done;
+        let answers: Vec<&StepReport> = ended.steps.iter().filter(is_answer).collect();
+        for step in &answers {
+            if answers.len() > 1 {
+                output.line(format_args!("# {}", printable(step.id.as_str())))?;
+            }
+            let text = step.result.as_ref().map(|result| result.text().into_owned());
+            let text = text.unwrap_or_default();
+            output.at_once(&text)?;
+            if !text.ends_with('\n') {
+                output.line("")?;
+            }
+        }
+        output.flush()?;
+        for step in &ended.steps {
+            if let StepEnd::Failed(why) = &step.end {
+                say(format_args!("{} failed: {}", printable(step.id.as_str()), printable(why)));
+            }
+        }
+        let end = match &ended.end {
+            // Why stands in the error.
+            PlanEnd::Failed(_) => "failed".to_owned(),
+            end => printable(&end.to_string()).into_owned(),
+        };
+        let (rounds, tokens, money) = (ended.rounds, ended.tokens, ended.money);
+        say(format_args!("{end}: {rounds} requests, {tokens} tokens, price {money}"));
+        match &ended.end {
+            PlanEnd::Completed => {}
+            PlanEnd::StepsFailed(_) => say(format_args!(
+                "hint: `interleaf plan run --session {id} --again STEP` asks for a step anew and \
+                 runs it again"
+            )),
+            _ => say(format_args!("hint: `interleaf plan run --session {id}` goes on")),
+        }
+        Ok(())
+    }
+}
+
+fn step_json(step: &StepReport) -> Value {
+    let mut out = json!({
+        "id": step.id.as_str(),
+        "tool": step.tool.as_str(),
+        "end": step.end.as_str(),
+        "requests": step.rounds,
+        "tokens": step.tokens,
+        "seconds": (step.took.as_secs_f64() * 1000.0).round() / 1000.0,
+        "arguments": step.arguments.as_ref().map(|own| own.to_value()),
+        "result": step.result.as_ref().map(|own| own.text().into_owned()),
+    });
+    let why = match &step.end {
+        StepEnd::Failed(why) => Some(why.clone()),
+        StepEnd::Skipped(because) => Some(format!("it depends on {because}")),
+        _ => None,
+    };
+    if let (Value::Object(out), Some(why)) = (&mut out, why) {
+        out.insert("why".to_owned(), why.into());
+    }
+    out
+}
+
+/// Asks whoever sits at the terminal, one thing at a time.
+struct Person {
+    allows_all: bool,
+    board: Arc<Mutex<Board>>,
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Hook for Person {
+    fn before_call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        effect: Effect,
+        _: &'a Scene,
+    ) -> Boxed<'a, Allow> {
+        Box::pin(async move {
+            // The TODO list, information and notes are the session's own.
+            let mut own = tools::keeping().into_iter();
+            let is_own = own.any(|tool| tool.spec().name == call.name);
+            if self.allows_all || effect != Effect::Changes || is_own {
+                return Allow::Run;
+            }
+            let _turn = self.turn.lock().await;
+            locked(&self.board).pause();
+            let allowed = allowed_by_person(call).await;
+            locked(&self.board).resume();
+            allowed
+        })
+    }
+}
