@@ -77,7 +77,9 @@ pub(super) async fn begin(
     loop {
         let known = written(session).await?;
         if let Some(known) = &known {
-            plan.goes_on_from(&KeptPlan::read(known)?.plan).map_err(Error::plan)?;
+            // Both as they were written: a number may be read in another way than it was.
+            let (own, known) = (KeptPlan::read(&own)?, KeptPlan::read(known)?);
+            own.plan.goes_on_from(&known.plan).map_err(Error::plan)?;
         }
         if known.as_ref() == Some(&own) {
             break;

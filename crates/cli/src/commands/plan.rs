@@ -28,7 +28,6 @@ EXAMPLES
   interleaf plan check fixtures/plan/logo.json
   interleaf plan show fixtures/plan/logo.json
   interleaf plan ask fixtures/plan/logo.json --step 0 --mode xml
-  interleaf plan run fixtures/plan/count.json --vendor anthropic --model claude-sonnet-4-5
 
 A plan is {\"objective\", \"tools\", \"steps\": [{\"tool\", \"reason\", \"depends_on\", \"draft\"}]}.")]
 pub(crate) struct PlanArguments {

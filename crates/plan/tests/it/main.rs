@@ -6,6 +6,7 @@ mod bounds;
 mod corpus;
 mod exchange;
 mod forms;
+mod kept;
 mod laws;
 mod merging;
 mod paths;

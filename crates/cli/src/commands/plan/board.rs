@@ -187,7 +187,11 @@ impl Board {
         let mut at: Vec<usize> = (0..self.rows.len()).collect();
         let room = most.saturating_sub(2);
         if at.len() > room {
-            at.sort_by_key(|&step| (self.rows[step].state.rank(), self.rows.len() - step));
+            // Of those that are over, the last are the newest, more or less.
+            at.sort_by_key(|&step| match self.rows[step].state {
+                State::Done => (State::Done.rank(), self.rows.len() - step),
+                state => (state.rank(), step),
+            });
             at.truncate(room);
             at.sort_unstable();
         }

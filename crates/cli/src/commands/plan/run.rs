@@ -301,13 +301,13 @@ impl RunArguments {
         };
         let (rounds, tokens, money) = (ended.rounds, ended.tokens, ended.money);
         say(format_args!("{end}: {rounds} requests, {tokens} tokens, price {money}"));
-        match &ended.end {
-            PlanEnd::Completed => {}
-            PlanEnd::StepsFailed(_) => say(format_args!(
-                "hint: `interleaf plan run --session {id} --again STEP` asks for a step anew and \
-                 runs it again"
-            )),
-            _ => say(format_args!("hint: `interleaf plan run --session {id}` goes on")),
+        if ended.end != PlanEnd::Completed {
+            say(format_args!("hint: `interleaf plan run --session {id}` goes on"));
+        }
+        if ended.steps.iter().any(|step| matches!(step.end, StepEnd::Failed(_))) {
+            say(
+                "hint: with --again STEP, a step that ran and failed is asked for anew and run again",
+            );
         }
         Ok(())
     }
@@ -358,6 +358,8 @@ impl Hook for Person {
             }
             let _turn = self.turn.lock().await;
             locked(&self.board).pause();
+            // Its name says which step it is of.
+            say(format_args!("{}:", printable(call.id.as_str())));
             let allowed = allowed_by_person(call).await;
             locked(&self.board).resume();
             allowed
