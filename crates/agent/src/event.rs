@@ -70,7 +70,17 @@ impl fmt::Display for Event {
 
 /// The beginning of a text, in a line.
 pub(crate) fn line(text: &str) -> String {
-    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A text may have megabytes, of which a line is wanted.
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(word.chars().take(WIDTH + 1));
+        if words.chars().count() > WIDTH {
+            break;
+        }
+    }
     if let Some((end, _)) = words.char_indices().nth(WIDTH) {
         words.truncate(end);
         words.push('…');

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use interleaf::assemble::Agent as Who;
-use interleaf::plan::{Plan, PlanSettings, Templates};
+use interleaf::plan::{Mode, Plan, PlanSettings, Templates};
 use interleaf::{Session, Target};
 use interleaf_transport::Transport;
 use tokio::sync::{Mutex, mpsc, watch};
@@ -193,6 +193,11 @@ impl PlanRunner {
         let folder = folder.map_err(Error::folder)?;
         kept::begin(&mut session, &self.plan, &target, self.settings.mode).await?;
         let stood = self.stood(&session)?;
+        let mut settings = self.settings.clone();
+        if settings.mode == Mode::Auto && target.has_text_tools() {
+            // It is known that it makes no native call.
+            settings.mode = Mode::Xml;
+        }
         let (tell, events) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
         let session = Arc::new(Mutex::new(session));
@@ -217,7 +222,7 @@ impl PlanRunner {
             scene,
             tools,
             hooks: self.hooks.clone(),
-            settings: self.settings.clone(),
+            settings,
             templates,
             events: tell,
         });

@@ -10,7 +10,7 @@ use interleaf::plan::Results;
 use super::PlanEvent;
 use super::course::{Course, Halt, Went};
 use super::kept::again;
-use super::standing::{Stood, arguments_of, is_error, name_of};
+use super::standing::{Stood, arguments_of, is_error, name_of, why_failed};
 use crate::calls::{INTERRUPTED, NOT_RUN, STARTED, Task, failure, mark_of, told};
 use crate::course::cut_short;
 use crate::{Allow, Effect, End, Output};
@@ -54,13 +54,12 @@ impl Course {
                 (self.keep_result(index, output.answer(&call)).await?, halt)
             }
         };
-        let text = result.text().into_owned();
-        let has_failed = is_error(&result);
+        let failed = is_error(&result).then(|| why_failed(&result));
         went.result = Some(result);
-        match halt {
-            Some(halt) => Err(halt),
-            None if has_failed => Err(Halt::Failed(text)),
-            None => Ok(()),
+        match (halt, failed) {
+            (Some(halt), _) => Err(halt),
+            (None, Some(why)) => Err(Halt::Failed(why)),
+            (None, None) => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
-use super::standing::{Stood, is_error, step_result};
+use super::standing::{Stood, arguments_of, is_error, step_result, why_failed};
 use super::{PlanEnd, PlanEvent, StepEnd, StepReport};
 use crate::{End, Hook, Limit, Scene, Tool};
 
@@ -133,7 +133,7 @@ impl Course {
                 tool: step.tool.clone(),
                 end: if own.is_done() { StepEnd::Done } else { StepEnd::Open },
                 is_last: !needed[at],
-                arguments: own.call.as_ref().map(|(_, call)| super::standing::arguments_of(call)),
+                arguments: own.call.as_ref().map(|(_, call)| arguments_of(call)),
                 result: own.result.clone(),
                 rounds: 0,
                 tokens: 0,
@@ -145,7 +145,7 @@ impl Course {
         let mut progress = Progress { schedule, queue, steps, halt: None };
         // What ran and failed is not run again by itself.
         for (at, own) in stood.iter().enumerate().filter(|(_, own)| own.has_failed()) {
-            let why = own.result.as_ref().map(|result| result.text().into_owned());
+            let why = own.result.as_ref().map(|result| why_failed(result));
             progress.queue.retain(|&waiting| waiting != at);
             self.failed(&mut progress, at, why.unwrap_or_default());
         }
@@ -203,7 +203,7 @@ impl Course {
     fn worked(&self, progress: &mut Progress, at: usize, went: Went, done: Result<(), Halt>) {
         let Went { arguments, result, rounds, tokens, took } = went;
         let stopped = result.as_ref().filter(|own| is_error(own));
-        let stopped = stopped.map(|own| own.text().into_owned());
+        let stopped = stopped.map(|own| why_failed(own));
         let report = &mut progress.steps[at];
         (report.rounds, report.tokens, report.took) = (rounds, tokens, took);
         report.arguments = arguments.or(report.arguments.take());

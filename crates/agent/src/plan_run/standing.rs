@@ -9,7 +9,7 @@
 //! | answers | is asked further, if none of them is right |
 //! | nothing | is asked |
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf::conversation::Conversation;
@@ -27,7 +27,8 @@ pub(super) struct Stood {
     pub(super) replies: Vec<Reply>,
     /// Its call, and where that stands in the log.
     pub(super) call: Option<(u32, ToolCall)>,
-    /// Whether the call was marked as started.
+    /// Whether the call was marked as started, or may have been: a rollback takes marks back,
+    /// and hides what was said since.
     pub(super) is_started: bool,
     pub(super) result: Option<Arc<Message>>,
 }
@@ -71,6 +72,7 @@ pub(super) fn of(conversation: &Conversation, plan: &Plan) -> Vec<Stood> {
     let places: HashMap<&str, usize> = places.collect();
     let mut stood = vec![Stood::anew(1); plan.steps().len()];
     let at = |name: &str| named(name).and_then(|(id, n)| Some((*places.get(id)?, n)));
+    let visible: HashSet<u32> = conversation.view().collect();
     for (index, message) in (0_u32..).zip(conversation.log()) {
         match (&message.origin, message.role()) {
             (Origin::SubAgent(name), Role::Assistant) => {
@@ -86,7 +88,8 @@ pub(super) fn of(conversation: &Conversation, plan: &Plan) -> Vec<Stood> {
                     if let Some((step, attempt)) = at(call.id.as_str())
                         && let Some(own) = newest(&mut stood[step], attempt)
                     {
-                        own.is_started = conversation.has_mark(index, &mark_of(call));
+                        let is_marked = conversation.has_mark(index, &mark_of(call));
+                        own.is_started = is_marked || !visible.contains(&index);
                         own.call = Some((index, call.clone()));
                     }
                 }
@@ -119,6 +122,17 @@ fn newest(own: &mut Stood, attempt: u32) -> Option<&mut Stood> {
 fn reply_of(message: &Message) -> Option<Reply> {
     let finish = message.answered()?.finish?;
     (finish != Finish::Cut).then(|| Reply::new(message.clone(), finish))
+}
+
+/// The most bytes that are told of why a step failed; the whole is its result.
+const MOST_TOLD: usize = 4096;
+
+/// Why a step failed, by its result.
+pub(super) fn why_failed(result: &Message) -> String {
+    let text = result.text();
+    let end = text.floor_char_boundary(MOST_TOLD);
+    let more = if end < text.len() { " …" } else { "" };
+    format!("{}{more}", &text[..end])
 }
 
 pub(super) fn is_error(result: &Message) -> bool {

@@ -55,6 +55,10 @@ struct PlanFile {
     /// Tools beside those of the plan: a JSON list, in any API's form or ours
     #[arg(long, value_name = "PATH", value_hint = FilePath)]
     tools: Option<PathBuf>,
+
+    /// Let steps call the tools of `plan run` too, without declaring them
+    #[arg(long)]
+    built_in: bool,
 }
 
 pub(crate) fn run(
@@ -80,8 +84,16 @@ impl PlanFile {
             Some(path) => read_tools(path, limit)?.tools.to_vec(),
             None => Vec::<Tool>::new(),
         };
-        Ok(Plan::read(&input.text, &tools)
-            .map_err(|faults| faults.iter().map(|fault| failure(&input.name, fault)).collect()))
+        let plan = match self.built_in {
+            true => {
+                let given: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
+                let others = run::offered().into_iter().map(|tool| tool.spec());
+                let others = others.filter(|tool| !given.contains(&tool.name));
+                Plan::read_with(&input.text, &others.chain(tools).collect::<Vec<_>>())
+            }
+            false => Plan::read(&input.text, &tools),
+        };
+        Ok(plan.map_err(|faults| faults.iter().map(|fault| failure(&input.name, fault)).collect()))
     }
 
     /// Reads a plan that must be right.

@@ -1,12 +1,13 @@
 //! `interleaf plan run`.
 
+use std::io::{IsTerminal as _, stderr, stdin};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
 use clap::ValueHint::{DirPath, FilePath};
-use interleaf::model::ToolCall;
+use interleaf::model::{ToolCall, plural};
 use interleaf::plan::{Language, Mode, Plan, PlanSettings};
 use interleaf::wire::Vendor;
 use interleaf::{Session, Target};
@@ -165,12 +166,12 @@ pub(crate) fn run(
         board: board.clone(),
         turn: tokio::sync::Mutex::new(()),
     });
-    if !arguments.json {
-        say(format_args!("session: {id}"));
-    }
     let ended = opened.wait(async {
         let mut wishes = Wishes::listen();
         let mut run = runner.start(&transport, session).await?;
+        if !arguments.json {
+            say(format_args!("session: {id}"));
+        }
         let handle = run.handle();
         let mut ticks = tokio::time::interval(Duration::from_millis(100));
         loop {
@@ -198,7 +199,7 @@ pub(crate) fn run(
 }
 
 /// The tools that steps may call.
-fn offered() -> Vec<Arc<dyn Tool>> {
+pub(super) fn offered() -> Vec<Arc<dyn Tool>> {
     let remembering = tools::remembering().into_iter();
     // A plan has nothing to compact.
     let recall = remembering.filter(|tool| tool.spec().name.as_str() != "compact").collect();
@@ -289,7 +290,8 @@ impl RunArguments {
             }
         }
         output.flush()?;
-        for step in &ended.steps {
+        // A table has room for a part of it; lines have said it.
+        for step in ended.steps.iter().filter(|_| stderr().is_terminal()) {
             if let StepEnd::Failed(why) = &step.end {
                 say(format_args!("{} failed: {}", printable(step.id.as_str()), printable(why)));
             }
@@ -299,8 +301,8 @@ impl RunArguments {
             PlanEnd::Failed(_) => "failed".to_owned(),
             end => printable(&end.to_string()).into_owned(),
         };
-        let (rounds, tokens, money) = (ended.rounds, ended.tokens, ended.money);
-        say(format_args!("{end}: {rounds} requests, {tokens} tokens, price {money}"));
+        let (requests, tokens) = (plural(ended.rounds as usize, "request"), ended.tokens);
+        say(format_args!("{end}: {requests}, {tokens} tokens, price {}", ended.money));
         if ended.end != PlanEnd::Completed {
             say(format_args!("hint: `interleaf plan run --session {id}` goes on"));
         }
@@ -358,8 +360,10 @@ impl Hook for Person {
             }
             let _turn = self.turn.lock().await;
             locked(&self.board).pause();
-            // Its name says which step it is of.
-            say(format_args!("{}:", printable(call.id.as_str())));
+            if stdin().is_terminal() {
+                // Its name says which step it is of.
+                say(format_args!("{}:", printable(call.id.as_str())));
+            }
             let allowed = allowed_by_person(call).await;
             locked(&self.board).resume();
             allowed
