@@ -94,7 +94,19 @@ impl ReachArguments {
 
     /// What sends the request. The flags for a key are about the first vendor.
     pub(crate) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
-        let mut timeouts = Timeouts::default().since(self.began);
+        self.transport_by(target, Timeouts::default().since(self.began))
+    }
+
+    /// What sends the requests of a command that may work for days: unless the user bounds
+    /// everything, each request has its own time.
+    pub(crate) fn transport_of_many(&self, target: &Target) -> Result<Transport, Failure> {
+        match self.timeout {
+            Some(_) => self.transport(target),
+            None => self.transport_by(target, Timeouts::default()),
+        }
+    }
+
+    fn transport_by(&self, target: &Target, mut timeouts: Timeouts) -> Result<Transport, Failure> {
         timeouts.total = self.timeout.or(timeouts.total);
         timeouts.connect = self.connect_timeout.or(timeouts.connect);
         timeouts.first_byte = self.first_byte_timeout.or(timeouts.first_byte);

@@ -21,9 +21,15 @@ use serde_json::{Value, json};
 
 use crate::world::{changing, target};
 
-/// A plan of steps `(id, what it depends on)`, which all call the tool `work` with a name.
-fn plan_of(steps: &[(&str, &[&str])]) -> Plan {
-    let step = |(id, needs): &(&str, &[&str])| json!({"id": id, "tool": "work", "reason": format!("for {id}"), "depends_on": needs});
+/// A step: its name, and what it depends on.
+type Step<'a> = (&'a str, &'a [&'a str]);
+
+/// A plan of steps which all call the tool `work` with a name.
+fn plan_of(steps: &[Step<'_>]) -> Plan {
+    let step = |(id, needs): &Step<'_>| {
+        let reason = format!("for {id}");
+        json!({"id": id, "tool": "work", "reason": reason, "depends_on": needs})
+    };
     let steps: Vec<Value> = steps.iter().map(step).collect();
     let plan = json!({"objective": "Mend the clock.", "steps": steps}).to_string();
     Plan::read_with(&plan, &[work(&Arc::default()).spec()]).unwrap()

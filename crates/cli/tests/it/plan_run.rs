@@ -349,6 +349,10 @@ fn a_run_goes_on_with_its_own_plan_only() {
     let output = bench.run(&["--session", &bare, "--yes"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("this session has no run of a plan"));
+    // With a file, a plan begins in it.
+    let output = bench.begin(&["--session", &bare, "--yes", "--json"]).output().unwrap();
+    let begun = ended(&output);
+    assert_eq!((&begun["end"], &begun["session"]), (&"completed".into(), &bare.into()));
 }
 
 #[test]

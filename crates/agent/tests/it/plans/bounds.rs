@@ -5,7 +5,7 @@ use interleaf::store::Page;
 use interleaf_agent::{Limits, PlanEnd};
 use interleaf_doubles::{Asked, Double, Settings};
 
-use super::{Ran, by_number, in_mode, plan_of, results, runner, step_asked, work};
+use super::{Ran, Step, by_number, in_mode, plan_of, results, runner, step_asked, work};
 use crate::world::{changing, double, says, session, transport};
 
 /// A result of this many bytes, with a beginning and an end.
@@ -95,7 +95,7 @@ async fn a_plan_of_a_thousand_steps_runs() {
         .iter()
         .enumerate()
         .map(|(n, id)| (id.as_str(), if n >= 990 { &above[n - 10][..] } else { &[][..] }));
-    let steps: Vec<(&str, &[&str])> = steps.collect();
+    let steps: Vec<Step<'_>> = steps.collect();
     let mut limits = Limits::default();
     (limits.rounds, limits.at_once) = (None, 32);
     let runner = runner(plan_of(&steps), &double).with_tool(work(&ran)).with_limits(limits);

@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use interleaf::model::{Message, ToolCall};
 use interleaf::plan::Mode;
-use interleaf::wire::Family;
 use interleaf_agent::{
-    Agent, Allow, Boxed, Effect, End, Hook, Limit, Limits, PlanEnd, PlanEvent, Scene, StepEnd,
+    Agent, Allow, Boxed, Effect, End, Hook, Limit, Limits, PlanEnd, PlanEvent, PlanRunner, Scene,
+    StepEnd,
 };
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
 
 use super::{
-    Ran, by_number, called, diamond, events, in_mode, plan_of, results, runner, step_asked, work,
+    Ran, Step, by_number, called, diamond, events, in_mode, plan_of, results, runner, step_asked,
+    work,
 };
-use crate::world::{changing, double, says, session, target, transport};
+use crate::world::{FAMILIES, changing, double, says, session, target, transport};
 
 /// A diamond and a step beside it.
 fn two_ways() -> interleaf::plan::Plan {
@@ -144,34 +145,48 @@ async fn a_run_comes_to_its_limits_and_goes_on_from_there() {
 }
 
 #[tokio::test]
-async fn an_interrupted_run_says_so_of_its_calls_and_the_session_can_be_talked_about() {
+async fn an_interrupted_run_says_so_of_its_calls_and_any_api_can_be_told_of_them() {
     let double = double(|asked: &Asked| match says(asked, "What came of it?") {
         true => Answer::text(crate::world::results(asked).join(" ")),
         false => by_number(asked),
     })
     .await;
-    let work = changing("work", |_, _| std::future::pending());
-    let runner = runner(diamond(), &double).with_tool(work);
-    let mut run = runner.start(&transport(), session().await).await.unwrap();
-    let handle = run.handle();
-    while let Some(event) = run.next().await {
-        if matches!(event, PlanEvent::Started { .. }) {
-            handle.interrupt();
+    // Names that no API takes as the id of a call.
+    let long = "a long name ".repeat(20);
+    let plan = plan_of(&[("a b/c", &[]), (&long, &[]), ("\u{5217}\u{1b}[2J", &["a b/c"])]);
+    for family in FAMILIES {
+        let work = changing("work", |named, _| async move {
+            match named.name.as_str() {
+                "part 1" => Ok("done with one".into()),
+                _ => std::future::pending().await,
+            }
+        });
+        let runner = PlanRunner::new(plan.clone()).with_target(target(family, &double));
+        let runner = runner.with_settings(in_mode(Mode::Native)).with_tool(work);
+        let mut run = runner.start(&transport(), session().await).await.unwrap();
+        let handle = run.handle();
+        let mut n_started = 0;
+        while let Some(event) = run.next().await {
+            n_started += usize::from(matches!(event, PlanEvent::Started { .. }));
+            if n_started == 3 {
+                handle.interrupt();
+            }
         }
+        let mut ended = run.finish().await.unwrap();
+        assert_eq!(ended.end, PlanEnd::Interrupted);
+        let ends: Vec<&str> = ended.steps.iter().map(|step| step.end.as_str()).collect();
+        assert_eq!(ends, ["done", "failed", "failed"]);
+        assert!(ended.session.open_calls().is_empty());
+        ended.session.append(Message::user("What came of it?")).await.unwrap();
+        let agent = Agent::new("teller")
+            .with_target(target(family, &double))
+            .with_role("You tell.")
+            .without_instructions();
+        let told = agent.start(&transport(), ended.session).unwrap().finish().await.unwrap();
+        assert_eq!(told.end, End::Completed, "{family}");
+        assert!(told.text.contains("was interrupted"), "{family}: {}", told.text);
+        assert!(told.text.contains("done with one"), "{family}: {}", told.text);
     }
-    let mut ended = run.finish().await.unwrap();
-    assert_eq!(ended.end, PlanEnd::Interrupted);
-    let ends: Vec<&str> = ended.steps.iter().map(|step| step.end.as_str()).collect();
-    assert_eq!(ends, ["failed", "skipped", "skipped", "skipped"]);
-    assert!(ended.session.open_calls().is_empty());
-    ended.session.append(Message::user("What came of it?")).await.unwrap();
-    let agent = Agent::new("teller")
-        .with_target(target(Family::Anthropic, &double))
-        .with_role("You tell.")
-        .without_instructions();
-    let told = agent.start(&transport(), ended.session).unwrap().finish().await.unwrap();
-    assert_eq!(told.end, End::Completed);
-    assert!(told.text.contains("was interrupted"), "{}", told.text);
 }
 
 #[tokio::test]
@@ -186,7 +201,7 @@ async fn an_answer_that_breaks_off_is_asked_for_again_and_a_wrong_key_ends_the_r
 
     let strict = interleaf_doubles::Settings::new().with_brain(by_number).with_key("right");
     let strict = interleaf_doubles::Double::start(strict).await.unwrap();
-    let steps: Vec<(&str, &[&str])> = vec![("a", &[]), ("b", &[]), ("c", &[])];
+    let steps: Vec<Step<'_>> = vec![("a", &[]), ("b", &[]), ("c", &[])];
     let mut limits = Limits::default();
     limits.at_once = 1;
     let runner = super::runner(plan_of(&steps), &strict).with_tool(work(&ran)).with_limits(limits);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tokio::sync::oneshot;
 
-use super::{by_number, done, plan_of, runner, started};
+use super::{Step, by_number, done, plan_of, runner, started};
 use crate::world::{changing, double, session, transport};
 
 /// Steps that are at work, each with what lets it end.
@@ -92,7 +92,7 @@ async fn holds(double: &interleaf_doubles::Double, drawn: Drawn) {
     let ids: Vec<String> = (1..=needs.len()).map(|n| format!("part {n}")).collect();
     let names: Vec<Vec<&str>> =
         needs.iter().map(|own| own.iter().map(|at| ids[*at].as_str()).collect()).collect();
-    let steps: Vec<(&str, &[&str])> =
+    let steps: Vec<Step<'_>> =
         ids.iter().zip(&names).map(|(id, names)| (id.as_str(), names.as_slice())).collect();
     let gates = Gates::default();
     let opened = gates.clone();
@@ -116,9 +116,8 @@ async fn holds(double: &interleaf_doubles::Double, drawn: Drawn) {
         let step = *seen.at_work.iter().nth(pick % expected).unwrap();
         // The tool begins just after it is told.
         let open = loop {
-            match gates.lock().unwrap().remove(&ids[step]) {
-                Some(open) => break open,
-                None => {}
+            if let Some(open) = gates.lock().unwrap().remove(&ids[step]) {
+                break open;
             }
             tokio::task::yield_now().await;
         };

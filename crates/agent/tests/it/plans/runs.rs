@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::sync::Barrier;
 
 use super::{
-    Ran, by_number, called, diamond, done, events, in_mode, place, plan_of, results, runner,
+    Ran, Step, by_number, called, diamond, done, events, in_mode, place, plan_of, results, runner,
     started, step_asked, tokens_noted, work,
 };
 use crate::world::{FAMILIES, changing, double, says, session, target, transport};
@@ -163,7 +163,7 @@ async fn no_more_steps_are_worked_on_at_once_than_is_said() {
         }
     });
     let ids: Vec<String> = (0..12).map(|n| n.to_string()).collect();
-    let steps: Vec<(&str, &[&str])> = ids.iter().map(|id| (id.as_str(), &[][..])).collect();
+    let steps: Vec<Step<'_>> = ids.iter().map(|id| (id.as_str(), &[][..])).collect();
     let mut limits = Limits::default();
     limits.at_once = 2;
     let runner = runner(plan_of(&steps), &double).with_tool(work).with_limits(limits);

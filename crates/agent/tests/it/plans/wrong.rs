@@ -4,7 +4,7 @@ use interleaf::plan::{ErrorKind, Plan};
 use interleaf_agent::{PlanEnd, PlanRunner};
 use serde_json::json;
 
-use super::{Ran, by_number, diamond, plan_of, runner, work};
+use super::{Ran, Step, by_number, diamond, plan_of, runner, work};
 use crate::world::{double, echo, session, transport};
 
 #[tokio::test]
@@ -14,7 +14,7 @@ async fn a_plan_that_changed_is_refused_with_its_step_and_nothing_is_lost() {
     let first = runner(diamond(), &double).with_tool(work(&ran));
     let ended = first.start(&transport(), session().await).await.unwrap().finish().await.unwrap();
     let (store, id) = (ended.session.store().clone(), ended.session.id());
-    let changed: [(&str, &[(&str, &[&str])]); 4] = [
+    let changed: [(&str, &[Step<'_>]); 4] = [
         (
             "steps[2].depends_on: step right has changed: it was [\"top\"]",
             &[("top", &[]), ("left", &["top"]), ("right", &["left"]), ("end", &["left", "right"])],

@@ -55,7 +55,7 @@ pub(crate) struct RunArguments {
     /// The plan; `-` is standard input [default: the plan of the session]
     #[arg(required_unless_present = "session", value_hint = FilePath)]
     file: Option<PathBuf>,
-    /// Go on with the run of this session; the start of its id is enough
+    /// Go on with the run of this session, or begin one in it; the start of its id is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
@@ -144,8 +144,7 @@ pub(crate) fn run(
         Some(asked) => {
             let OpenSession { session, opened } = opened.session(asked)?;
             let kept = opened.wait(KeptPlan::of(&session)).map_err(|e| refused(&e))?;
-            let none = || Failure::new(asked, "this session has no run of a plan");
-            (session, Some(kept.ok_or_else(none)?), opened)
+            (session, kept, opened)
         }
         None => {
             let title = plan.iter().flat_map(|plan| plan.objective().chars()).take(60);
@@ -156,9 +155,12 @@ pub(crate) fn run(
     };
     let id = session.id().to_string();
     let plan = plan.or(kept.as_ref().map(|kept| kept.plan.clone()));
-    let plan = plan.ok_or_else(|| Failure::new("FILE", "name the plan"))?;
-    let target = arguments.target(kept.as_ref())?;
-    let transport = arguments.reach.transport(&target)?;
+    let plan = plan.ok_or_else(|| {
+        let failure = Failure::new(&id, "this session has no run of a plan");
+        failure.hint("with the FILE of a plan, that begins in it")
+    })?;
+    let target = arguments.target(&opened, &session, kept.as_ref())?;
+    let transport = arguments.reach.transport_of_many(&target)?;
     let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
     let runner = arguments.runner(&plan, kept.as_ref(), target).with_templates(templates);
     let runner = runner.with_tools(tools).with_hook(Person {
@@ -235,13 +237,20 @@ impl RunArguments {
         }
     }
 
-    fn target(&self, kept: Option<&KeptPlan>) -> Result<Target, Failure> {
+    fn target(
+        &self,
+        opened: &OpenStore,
+        session: &Session,
+        kept: Option<&KeptPlan>,
+    ) -> Result<Target, Failure> {
         let named = self.vendor.zip(self.model.as_ref());
         let named = named.map(|(vendor, model)| Target::of(vendor.clone(), model));
-        let target = named.or_else(|| kept?.target.clone()).ok_or_else(|| {
-            let rule = "the vendor that was asked before is not known here";
-            Failure::new("--session", rule).hint("--vendor and --model name one")
-        })?;
+        let target = match named.or_else(|| kept?.target.clone()) {
+            Some(target) => target,
+            None => opened.wait(session.last_target()).map_err(|e| {
+                Failure::session("--session", &e).hint("--vendor and --model name it")
+            })?,
+        };
         Ok(self.reach.at_address(target))
     }
 
