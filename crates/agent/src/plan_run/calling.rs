@@ -51,7 +51,8 @@ impl Course {
                     Ran::Told(output) => (output, None),
                     Ran::Stopped(output, end) => (output, Some(Halt::of(end))),
                 };
-                (self.keep_result(index, output.answer(&call)).await?, halt)
+                let kept = self.keep_result((at, stood.attempt), (index, &call), output).await;
+                (kept?, halt)
             }
         };
         let failed = is_error(&result).then(|| why_failed(&result));
@@ -75,8 +76,7 @@ impl Course {
         let name = name_of(step.id.as_str(), attempt);
         let call = ToolCall::new(&name, step.tool.as_str(), arguments.as_str());
         let call = call.map_err(|error| Halt::Failed(error.to_string()))?;
-        let message = Message::assistant_parts([AssistantPart::Call(call.clone())]);
-        let message = Arc::new(message.map_err(|error| Halt::Failed(error.to_string()))?);
+        let message = said(call.clone())?;
         let mut session = self.scene.session().await;
         let began = Instant::now();
         loop {
@@ -152,23 +152,48 @@ impl Course {
         }
     }
 
-    /// Keeps the result of a call: one, whoever writes it.
-    async fn keep_result(&self, index: u32, result: Message) -> Result<Arc<Message>, Halt> {
-        let result = Arc::new(result);
+    /// Keeps the result of a call: one, whoever writes it. If another run took this one for dead
+    /// and said so, what the call gave is kept as that of a new one, which counts.
+    async fn keep_result(
+        &self,
+        (at, attempt): (usize, u32),
+        (index, call): (u32, &ToolCall),
+        output: Output,
+    ) -> Result<Arc<Message>, Halt> {
         let mut session = self.scene.session().await;
         let began = Instant::now();
         loop {
-            let call = result.as_result().map(|own| &own.call);
-            let known = call.and_then(|call| result_in(session.conversation(), index, call));
-            if let Some(known) = known {
-                return Ok(known);
-            }
-            match session.append(result.clone()).await {
+            let conversation = session.conversation();
+            let (messages, result) = match result_in(conversation, index, &call.id) {
+                Some(known) if !is_error(&known) || output.is_error => return Ok(known),
+                None => {
+                    let result = Arc::new(output.clone().answer(call));
+                    (vec![result.clone()], result)
+                }
+                Some(_) => {
+                    let id = self.plan.steps()[at].id.as_str();
+                    let later = (attempt + 1..).map_while(|n| CallId::new(name_of(id, n)).ok());
+                    let mut free = later.filter(|id| call_in(conversation, id).is_none());
+                    let Some(id) = free.next() else {
+                        return Err(Halt::Broken(format!("the result of step {id} is not kept")));
+                    };
+                    let call = ToolCall { id, ..call.clone() };
+                    let result = Arc::new(output.clone().answer(&call));
+                    (vec![said(call)?, result.clone()], result)
+                }
+            };
+            match session.append_all(messages).await {
                 Ok(_) => return Ok(result),
                 Err(error) => again(&mut session, error, began).await?,
             }
         }
     }
+}
+
+/// The message that makes a call.
+fn said(call: ToolCall) -> Result<Arc<Message>, Halt> {
+    let message = Message::assistant_parts([AssistantPart::Call(call)]);
+    message.map(Arc::new).map_err(|error| Halt::Failed(error.to_string()))
 }
 
 /// A call of the log, and where it stands.

@@ -219,3 +219,40 @@ async fn a_rollback_does_not_make_a_step_run_twice() {
     assert_eq!(ended.end.to_string(), "1 step failed: top");
     assert!(ran.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn what_a_run_gave_that_another_took_for_dead_is_kept_and_counts() {
+    let double = double(by_number).await;
+    let store = store::open("memory:").await.unwrap();
+    let session = Session::create(store.clone(), "").await.unwrap();
+    let (id, ran) = (session.id(), Ran::default());
+    let (open, opens) = tokio::sync::watch::channel(false);
+    let counted = ran.clone();
+    let gated = changing("work", move |named, _| {
+        *counted.lock().unwrap().entry(named.name.clone()).or_default() += 1;
+        let mut opens = opens.clone();
+        async move {
+            opens.wait_for(|is_open| *is_open).await?;
+            Ok(format!("worked on {}", named.name).into())
+        }
+    });
+    let one = runner(diamond(), &double).with_tool(gated);
+    let mut run = one.start(&transport(), session).await.unwrap();
+    while let Some(event) = run.next().await {
+        if matches!(event, PlanEvent::Started { .. }) {
+            break;
+        }
+    }
+    let other = Session::open(store.clone(), id).await.unwrap();
+    let dead = runner(diamond(), &double).with_tool(work(&ran));
+    let dead = dead.start(&transport(), other).await.unwrap().finish().await.unwrap();
+    assert_eq!(dead.end.to_string(), "1 step failed: top");
+    open.send(true).unwrap();
+    let ended = run.finish().await.unwrap();
+    assert_eq!(ended.end, PlanEnd::Completed);
+    assert!(ran.lock().unwrap().values().all(|times| *times == 1), "{ran:?}");
+    let session = Session::open(store, id).await.unwrap();
+    let ended = one.start(&transport(), session).await.unwrap().finish().await.unwrap();
+    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 0));
+    assert_eq!(results(&ended.session)["step-top-2"].text(), "worked on part 1");
+}
