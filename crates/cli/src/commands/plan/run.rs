@@ -1,7 +1,7 @@
 //! `interleaf plan run`.
 
 use std::io::{IsTerminal as _, stderr, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -209,7 +209,7 @@ pub(super) fn offered() -> Vec<Arc<dyn Tool>> {
 }
 
 /// Reads a plan whose steps call these tools; says every fault of it.
-fn read(file: &PathBuf, tools: &[Arc<dyn Tool>], limit: ByteCount) -> Result<Plan, Failure> {
+fn read(file: &Path, tools: &[Arc<dyn Tool>], limit: ByteCount) -> Result<Plan, Failure> {
     let input = Input::read(file, limit)?;
     let specs: Vec<_> = tools.iter().map(|tool| tool.spec()).collect();
     Plan::read_with(&input.text, &specs).map_err(|faults| {
