@@ -46,7 +46,7 @@ impl Course {
         let (result, halt) = match known {
             Some(known) => (known, None),
             None => {
-                let ran = self.call(at, (index, &call), stood.is_started).await?;
+                let ran = self.call(at, (index, &call), stood.is_started, went).await?;
                 let (output, halt) = match ran {
                     Ran::Told(output) => (output, None),
                     Ran::Stopped(output, end) => (output, Some(Halt::of(end))),
@@ -96,6 +96,7 @@ impl Course {
         at: usize,
         (index, call): (u32, &ToolCall),
         is_started: bool,
+        went: &mut Went,
     ) -> Result<Ran, Halt> {
         let tool = self.tools[at].clone();
         let effect = tool.effect();
@@ -117,6 +118,7 @@ impl Course {
         }
         if effect == Effect::Changes {
             self.mark_started(at, index, call).await?;
+            went.is_marked = true;
         }
         self.tell(PlanEvent::Started { step: at, call: call.clone() });
         let mut task = Task::of(tool, call.clone(), self.scene.clone());

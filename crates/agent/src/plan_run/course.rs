@@ -76,6 +76,8 @@ pub(super) struct Went {
     pub(super) result: Option<Arc<Message>>,
     pub(super) rounds: u32,
     pub(super) tokens: u64,
+    /// Whether a call that changes something was started.
+    pub(super) is_marked: bool,
     took: Duration,
 }
 
@@ -201,8 +203,9 @@ impl Course {
 
     /// Takes in what became of a step.
     fn worked(&self, progress: &mut Progress, at: usize, went: Went, done: Result<(), Halt>) {
-        let Went { arguments, result, rounds, tokens, took } = went;
-        let stopped = result.as_ref().filter(|own| is_error(own));
+        let Went { arguments, result, rounds, tokens, is_marked, took } = went;
+        // What was not run, or only reads, is gone on with.
+        let stopped = result.as_ref().filter(|own| is_marked && is_error(own));
         let stopped = stopped.map(|own| why_failed(own));
         let report = &mut progress.steps[at];
         (report.rounds, report.tokens, report.took) = (rounds, tokens, took);

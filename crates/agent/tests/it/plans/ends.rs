@@ -1,14 +1,14 @@
 //! Steps that fail, limits that are reached, runs that are interrupted.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use interleaf::model::{Message, ToolCall};
 use interleaf::plan::Mode;
 use interleaf_agent::{
-    Agent, Allow, Boxed, Effect, End, Hook, Limit, Limits, PlanEnd, PlanEvent, PlanRunner, Scene,
-    StepEnd,
+    Agent, Allow, Boxed, Effect, End, Hook, Limit, Limits, PlanEnd, PlanEvent, PlanHandle,
+    PlanRunner, Scene, StepEnd,
 };
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
@@ -210,4 +210,35 @@ async fn an_answer_that_breaks_off_is_asked_for_again_and_a_wrong_key_ends_the_r
     assert!(why.contains("401") || why.contains("key"), "{why}");
     assert_eq!(ended.rounds, 1);
     assert!(ended.steps.iter().all(|step| step.end == StepEnd::Open));
+}
+
+/// Interrupts the run before a call.
+struct Hasty(Arc<OnceLock<PlanHandle>>);
+
+impl Hook for Hasty {
+    fn before_call<'a>(&'a self, _: &'a ToolCall, _: Effect, _: &'a Scene) -> Boxed<'a, Allow> {
+        Box::pin(async {
+            if let Some(handle) = self.0.get() {
+                handle.interrupt();
+                return std::future::pending().await;
+            }
+            Allow::Run
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_was_not_run_when_it_was_interrupted_is_open_and_nothing_is_skipped() {
+    let double = double(by_number).await;
+    let (ran, handle) = (Ran::default(), Arc::new(OnceLock::new()));
+    let first = runner(diamond(), &double).with_tool(work(&ran)).with_hook(Hasty(handle.clone()));
+    let run = first.start(&transport(), session().await).await.unwrap();
+    assert!(handle.set(run.handle()).is_ok());
+    let ended = run.finish().await.unwrap();
+    assert_eq!(ended.end, PlanEnd::Interrupted);
+    assert!(ended.steps.iter().all(|step| step.end == StepEnd::Open), "{:?}", ended.steps);
+    let runner = runner(diamond(), &double).with_tool(work(&ran));
+    let ended = runner.start(&transport(), ended.session).await.unwrap().finish().await.unwrap();
+    assert_eq!((ended.end, ended.rounds), (PlanEnd::Completed, 3));
+    assert!(ran.lock().unwrap().values().all(|times| *times == 1));
 }
