@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use interleaf::plan::{Mode, Plan};
 use interleaf::{Session, copy, store};
-use interleaf_agent::{Limits, PlanEnd, PlanEvent, PlanRunner, StepEnd, tools};
+use interleaf_agent::mcp::Server;
+use interleaf_agent::{Limits, PlanEnd, PlanEvent, PlanRunner, StepEnd, Toolbox, tools};
 use interleaf_doubles::{Answer, Asked, Double, Settings, Truth};
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -213,4 +214,46 @@ async fn a_run_is_gone_on_with_in_a_fork_and_after_an_export() {
         assert_ne!(step_asked(asked), 1, "what is done is not asked for again");
     }
     assert_eq!(ran.lock().unwrap()["part 1"], 1);
+}
+
+#[tokio::test]
+async fn e10_a_plan_runs_on_the_tools_of_an_mcp_server_in_both_modes() {
+    let notes = tempfile::tempdir().unwrap();
+    let server = Server::new("double", crate::double::settings(notes.path()));
+    server.connect().await.unwrap();
+    let tools = Toolbox::tools(&server);
+    let specs: Vec<_> = tools.iter().map(|tool| tool.spec()).collect();
+    let plan = json!({"objective": "Say it.", "steps": [
+        {"id": "say", "tool": "double__echo"},
+        {"id": "fail", "tool": "double__fail"},
+        {"id": "again", "tool": "double__echo", "depends_on": ["say"]},
+        {"id": "never", "tool": "double__echo", "depends_on": ["fail", "say"]},
+    ]});
+    let plan = Plan::read_with(&plan.to_string(), &specs).unwrap();
+    let double = double(|asked: &Asked| {
+        let (tool, arguments) = match step_asked(asked) {
+            2 => ("double__fail", json!({})),
+            n => ("double__echo", json!({"text": format!("word {n}")})),
+        };
+        match (asked.tools.is_empty(), arguments["text"].as_str()) {
+            (false, _) => Answer::new().with_call(tool, &arguments),
+            (true, None) => Answer::text(format!("<tools><invoke name=\"{tool}\"/></tools>")),
+            (true, Some(text)) => Answer::text(format!(
+                "<tools><invoke name=\"{tool}\"><parameter name=\"text\">{text}</parameter>\
+                 </invoke></tools>"
+            )),
+        }
+    })
+    .await;
+    for mode in [Mode::Native, Mode::Xml] {
+        let runner = runner(plan.clone(), &double).with_settings(in_mode(mode));
+        let runner = runner.with_tools(tools.clone());
+        let run = runner.start(&transport(), session().await).await.unwrap();
+        let ended = run.finish().await.unwrap();
+        let ends: Vec<&str> = ended.steps.iter().map(|step| step.end.as_str()).collect();
+        assert_eq!(ends, ["done", "failed", "done", "skipped"], "{mode:?}: {:?}", ended.steps);
+        let results = results(&ended.session);
+        assert_eq!(results["step-say-1"].text(), "word 1!");
+        assert_eq!(results["step-again-1"].text(), "word 3!");
+    }
 }
