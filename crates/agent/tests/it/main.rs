@@ -2,14 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod attacks;
 mod calls;
 mod context;
-#[path = "../../../mcp/tests/it/double.rs"]
 mod double;
+mod interrupts;
 mod kept;
 mod limits;
 mod loops;
 mod mcp;
+mod spent;
 mod sub_agents;
 mod tools;
 mod world;
+#[path = "../../../mcp/tests/it/double.rs"]
