@@ -48,6 +48,8 @@ pub struct Agent {
     pub(crate) folder: Option<PathBuf>,
     /// Whether AGENTS.md is part of its role.
     pub(crate) reads_instructions: bool,
+    /// Whether spans hold what was said.
+    pub(crate) traces_content: bool,
 }
 
 impl Agent {
@@ -72,6 +74,7 @@ impl Agent {
             policy: CompactionPolicy::default(),
             folder: None,
             reads_instructions: true,
+            traces_content: false,
         }
     }
 
@@ -197,6 +200,14 @@ impl Agent {
     #[must_use]
     pub fn without_instructions(mut self) -> Self {
         self.reads_instructions = false;
+        self
+    }
+
+    /// Has its spans hold what was said: answers, and arguments and results of calls. Without it,
+    /// they hold names, ids and counts.
+    #[must_use]
+    pub fn with_content_in_spans(mut self) -> Self {
+        self.traces_content = true;
         self
     }
 

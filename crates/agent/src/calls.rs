@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
 use crate::course::{Course, Failed, cut_short};
-use crate::{Allow, Effect, Event, Output, Tool, ToolError};
+use crate::{Allow, Effect, Event, Output, Tool, ToolError, spans};
 
 /// What is said of a call that was started and whose result nobody knows.
 const STARTED: &str = "[This call was started, and the program was stopped before its result was \
@@ -109,14 +109,18 @@ impl Course {
         }
         self.scene.tell(Event::Started(call.clone()));
         let (scene, call) = (self.scene.clone(), call.clone());
-        let span = tracing::info_span!(
-            "execute_tool",
-            "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = call.name.as_str(),
-            "gen_ai.tool.call.id" = call.id.as_str(),
-        );
-        let task = async move { tool.call(&call, &scene).await };
-        Ok(Running::Task(Task(tokio::spawn(task.instrument(span)))))
+        let with_content = self.agent.traces_content;
+        let span = spans::execute_tool(&*tool, &call, with_content);
+        let within = span.clone();
+        let task = async move {
+            let given = tool.call(&call, &scene).await;
+            match &given {
+                Ok(output) => spans::gave(&span, output, with_content),
+                Err(error) => spans::gave(&span, &failure(error.text()), with_content),
+            }
+            given
+        };
+        Ok(Running::Task(Task(tokio::spawn(task.instrument(within)))))
     }
 
     /// Asks all hooks.

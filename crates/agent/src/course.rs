@@ -21,11 +21,12 @@ use interleaf::wire::Delta;
 use interleaf::{Session, Target};
 use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
+use tracing::Instrument as _;
 
 use crate::run::Said;
 use crate::scene::Scene;
 use crate::sub_agent::SubAgent;
-use crate::{Agent, End, Error, Event, Hook, Limit, Tool, role};
+use crate::{Agent, End, Error, Event, Hook, Limit, Tool, role, spans};
 
 /// How often in a row an answer that broke off is asked for again.
 const MOST_BROKEN: u32 = 2;
@@ -135,14 +136,17 @@ impl Course {
 
     /// Runs until it ends. A hook or a source that breaks ends it too.
     pub(crate) async fn run(mut self) -> Outcome {
+        let session = self.scene.session().await.id().to_string();
+        let span = spans::invoke_agent(&self.agent, self.targets.first(), &session);
         let end = {
-            let mut rounds = Box::pin(self.rounds());
+            let mut rounds = Box::pin(self.rounds().instrument(span.clone()));
             let caught = std::future::poll_fn(|cx| {
                 let polled = catch_unwind(AssertUnwindSafe(|| rounds.as_mut().poll(cx)));
                 polled.unwrap_or_else(|broke| Poll::Ready(End::Failed(words_of(&*broke))))
             });
             caught.await
         };
+        spans::ended(&span, &end);
         let text = last_words(self.scene.session().await.conversation(), self.scene.who());
         let mut unheard: Vec<String> = self.waiting.drain(..).collect();
         if let Some(said) = &mut self.said {
@@ -254,16 +258,23 @@ impl Course {
         };
         let mut session = scene.session().await;
         scene.0.tally.begin_round();
+        let span = spans::chat(self.targets.first(), &session.id().to_string());
         let begun = tokio::select! {
             biased;
             end = cut_short(&scene) => return Ok(Some(end)),
-            begun = Box::pin(self.begin_to_ask(&mut session, &recipe)) => begun,
+            begun = Box::pin(self.begin_to_ask(&mut session, &recipe).instrument(span.clone())) => begun,
         };
         let answer = match begun {
-            Ok(asking) => Box::pin(self.hand_on(asking)).await,
+            Ok(asking) => Box::pin(self.hand_on(asking).instrument(span.clone())).await,
             Err(error) => Err(error),
         };
         drop(session);
+        match &answer {
+            Ok(Some(answer)) => spans::answered(&span, answer, self.agent.traces_content),
+            Ok(None) => {}
+            Err(error) => spans::unanswered(&span, error),
+        }
+        drop(span);
         match answer {
             Ok(Some(answer)) => {
                 (self.n_broken, self.n_conflicts) = (0, 0);

@@ -13,6 +13,7 @@ mod limits;
 mod long_session;
 mod loops;
 mod mcp;
+mod spans;
 mod spent;
 mod sub_agents;
 mod tools;
