@@ -320,6 +320,14 @@ impl Course {
         if self.scene.wants_compaction() {
             self.compact(session, recipe).await;
         }
+        if let (Who::Sub(_), 1, Some(target)) =
+            (self.scene.who(), self.scene.0.tally.rounds(), self.targets.first())
+        {
+            // What cannot be counted fails when it is sent, and says why then.
+            if let Ok(figures) = session.figures(recipe, target).await {
+                self.scene.tell(Event::Begins(figures));
+            }
+        }
         self.transport.ask_streaming(session, recipe, &self.targets).await
     }
 
