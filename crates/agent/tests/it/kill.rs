@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interleaf::model::{Message, Role};
 use interleaf::store::SessionId;
@@ -32,8 +32,8 @@ const KILLS: usize = 100;
 /// As many kills a session lives through.
 const KILLS_OF_A_SESSION: usize = 10;
 
-/// The moments of a kill are drawn from this long, in which two or three rounds are done.
-const WITHIN: Duration = Duration::from_millis(400);
+/// The moments of a kill are drawn from the time of this many rounds.
+const WITHIN: u32 = 2;
 
 /// Each round: two calls that change something, one that looks, and two scouts, who change
 /// something too.
@@ -144,7 +144,7 @@ fn lines(child: &mut Child) -> Receiver<String> {
     receiver
 }
 
-fn start(url: &str, id: SessionId, port: u16, counter: &Path) -> Killed {
+fn start(url: &str, id: SessionId, port: u16, counter: &Path) -> (Killed, Receiver<String>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::works_until_it_is_killed", "--ignored", "--nocapture"])
         .envs([(STORE, url), (SESSION, &*id.to_string()), (PORT, &*port.to_string())])
@@ -157,11 +157,21 @@ fn start(url: &str, id: SessionId, port: u16, counter: &Path) -> Killed {
     let child = Killed(child);
     let is_at_work = heard.iter().any(|line| line == "at work");
     assert!(is_at_work, "the process did not come to work");
-    child
+    (child, heard)
 }
 
-fn moment() -> Duration {
-    Duration::from_micros(fastrand::u64(0..WITHIN.as_micros() as u64))
+/// How long a round takes on this machine.
+async fn round_time(url: &str, port: u16, counter: &Path) -> Duration {
+    let session = Session::create(store::open(url).await.unwrap(), "").await.unwrap();
+    let (_child, heard) = start(url, session.id(), port, counter);
+    let began = Instant::now();
+    let n_rounds = heard.iter().filter(|line| line == "at work").take(3).count();
+    assert_eq!(n_rounds, 3, "the process does not go on");
+    began.elapsed() / 3
+}
+
+fn moment(within: Duration) -> Duration {
+    Duration::from_micros(fastrand::u64(0..within.as_micros() as u64))
 }
 
 #[cfg(unix)]
@@ -173,6 +183,7 @@ async fn live_row_25_after_a_kill_of_the_process_or_the_upstream_at_100_moments_
     let counter = scratch.path().join("counter");
     let double: Double = double(brain).await;
     let upstream = Upstream::start(double.address()).await;
+    let within = round_time(&url, upstream.port(), &counter).await * WITHIN;
     let mut told = judge::Told::default();
     let (mut n_kills, mut n_cuts) = (0, 0);
     while n_kills < KILLS {
@@ -182,14 +193,14 @@ async fn live_row_25_after_a_kill_of_the_process_or_the_upstream_at_100_moments_
         let id = session.id();
         let n_cuts_before = n_cuts;
         for _ in 0..KILLS_OF_A_SESSION {
-            let child = start(&url, id, upstream.port(), &counter);
+            let (child, _) = start(&url, id, upstream.port(), &counter);
             // The upstream goes away too, before the process does or after.
             for _ in 0..fastrand::usize(0..3) {
-                tokio::time::sleep(moment() / 2).await;
+                tokio::time::sleep(moment(within) / 2).await;
                 upstream.cut().await;
                 n_cuts += 1;
             }
-            tokio::time::sleep(moment()).await;
+            tokio::time::sleep(moment(within)).await;
             drop(child);
             n_kills += 1;
             let session = Session::open(store::open(&url).await.unwrap(), id).await.unwrap();
