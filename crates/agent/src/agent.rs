@@ -222,7 +222,9 @@ impl Agent {
 impl Agent {
     /// Whether it can run, and all that it can send.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let names = self.tools.iter().map(|tool| tool.spec().name.to_string());
+        let offered = self.toolboxes.iter().flat_map(|toolbox| toolbox.tools());
+        let tools = self.tools.iter().cloned().chain(offered);
+        let names = tools.map(|tool| tool.spec().name.to_string());
         let mut known = HashSet::new();
         for name in names.chain(self.sub_agents.iter().map(|sub| sub.name.clone())) {
             if known.contains(&name) {

@@ -5,6 +5,7 @@
 mod attacks;
 mod calls;
 mod context;
+#[path = "../../../mcp/tests/it/double.rs"]
 mod double;
 mod hostile;
 mod interrupts;
@@ -20,4 +21,3 @@ mod spent;
 mod sub_agents;
 mod tools;
 mod world;
-#[path = "../../../mcp/tests/it/double.rs"]
