@@ -91,11 +91,12 @@ impl Course {
                 return Ok(Running::Known(failure(STARTED)));
             }
         }
-        // Who hears the end may have begun before, and tells how far it came.
-        let tells = tool.hears_the_end();
+        // Who hears the end may have begun before: it does nothing more, and tells how far it came.
+        let only_tells = tool.hears_the_end() && self.scene.is_cut_short();
         let allowed = tokio::select! {
             biased;
-            _ = cut_short(&self.scene), if !tells => return Ok(Running::Known(failure(NOT_RUN))),
+            () = std::future::ready(()), if only_tells => Ok(()),
+            _ = cut_short(&self.scene) => return Ok(Running::Known(failure(NOT_RUN))),
             allowed = self.allowed(call, effect) => allowed,
         };
         if let Err(why) = allowed {

@@ -117,13 +117,23 @@ impl Hook for Undecided {
 
 #[tokio::test]
 async fn an_interrupt_is_heard_while_a_hook_makes_up_its_mind_and_the_call_is_not_run() {
-    let double = double(|asked: &Asked| match n_said(asked) {
-        0 => Answer::new().with_call("echo", &json!({"name": "a"})),
+    for tool in ["echo", "scout"] {
+        undecided(tool).await;
+    }
+}
+
+async fn undecided(tool: &'static str) {
+    let double = double(move |asked: &Asked| match n_said(asked) {
+        0 => Answer::new().with_call(tool, &json!({"name": "a", "task": "Look."})),
         _ => Answer::text("Done."),
     })
     .await;
     let asked = Arc::new(Notify::new());
-    let plain = || agent(&double).with_tool(changing("echo", |_, _| async { Ok("ran".into()) }));
+    let scout = || Agent::new("scout").with_role("You look for causes.");
+    let plain = || {
+        let tool = changing("echo", |_, _| async { Ok("ran".into()) });
+        agent(&double).with_tool(tool).with_sub_agent(scout())
+    };
     let is_time = asked.clone();
     let ended = interrupted(
         &plain().with_hook(Undecided(asked)),
