@@ -1,5 +1,6 @@
 //! What an agent is: its role, its model, its tools and its limits.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use interleaf::Target;
 use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
 use interleaf::compaction::CompactionPolicy;
 
-use crate::{ContextSource, Hook, Limits, Tool, Toolbox};
+use crate::{ContextSource, Error, Hook, Limits, Tool, Toolbox};
 
 /// What an agent is. Main agents and sub-agents are the same; a sub-agent is a tool of the one
 /// above it.
@@ -47,6 +48,8 @@ pub struct Agent {
     pub(crate) folder: Option<PathBuf>,
     /// Whether AGENTS.md is part of its role.
     pub(crate) reads_instructions: bool,
+    /// Whether spans hold what was said.
+    pub(crate) traces_content: bool,
 }
 
 impl Agent {
@@ -71,6 +74,7 @@ impl Agent {
             policy: CompactionPolicy::default(),
             folder: None,
             reads_instructions: true,
+            traces_content: false,
         }
     }
 
@@ -199,11 +203,43 @@ impl Agent {
         self
     }
 
+    /// Has its spans hold what was said: answers, and arguments and results of calls. Without it,
+    /// they hold names, ids and counts.
+    #[must_use]
+    pub fn with_content_in_spans(mut self) -> Self {
+        self.traces_content = true;
+        self
+    }
+
     /// The folder that it works in; without it, that of the program.
     #[must_use]
     pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
+    }
+}
+
+impl Agent {
+    /// Whether it can run, and all that it can send.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let offered = self.toolboxes.iter().flat_map(|toolbox| toolbox.tools());
+        let tools = self.tools.iter().cloned().chain(offered);
+        let names = tools.map(|tool| tool.spec().name.to_string());
+        let mut known = HashSet::new();
+        for name in names.chain(self.sub_agents.iter().map(|sub| sub.name.clone())) {
+            if known.contains(&name) {
+                let rule = format!("two of its tools are called {name}");
+                return Err(Error::agent(&self.name, rule));
+            }
+            known.insert(name);
+        }
+        for sub in &self.sub_agents {
+            if sub.role.is_none() {
+                return Err(Error::agent(&sub.name, "a sub-agent must have a role"));
+            }
+            sub.check()?;
+        }
+        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@
 //!
 //! All calls of an answer run at the same time. Results are kept in the order of the calls.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use interleaf::Session;
@@ -18,7 +19,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument as _;
 
 use crate::course::{Course, Failed, cut_short};
-use crate::{Allow, Effect, Event, Output, Scene, Tool, ToolError};
+use crate::{Allow, Effect, Event, Output, Scene, Tool, ToolError, spans};
 
 /// What is said of a call that was started and whose result nobody knows.
 pub(crate) const STARTED: &str = "[This call was started, and the program was stopped before its result was \
@@ -28,8 +29,13 @@ pub(crate) const STARTED: &str = "[This call was started, and the program was st
 pub(crate) const INTERRUPTED: &str =
     "[This call was interrupted. It may have taken effect, in part. Look before you go on.]";
 
-/// What is said of a call that was interrupted before it ran.
-pub(crate) const NOT_RUN: &str = "[This call was not run: the user interrupted.]";
+/// What is said of a call that was not run.
+pub(crate) const NOT_RUN: &str =
+    "[This call was not run: the agent was interrupted, or its time was over.]";
+
+/// What is said of a call that has the id of another.
+const SAME_ID: &str = "[This call was not run: another call of the same answer has the same id. \
+    Make it again, by itself.]";
 
 /// A call on its way.
 enum Running {
@@ -47,16 +53,24 @@ impl Drop for Task {
 }
 
 impl Task {
-    /// Begins to run a call.
-    pub(crate) fn of(tool: Arc<dyn Tool>, call: ToolCall, scene: Scene) -> Self {
-        let span = tracing::info_span!(
-            "execute_tool",
-            "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = call.name.as_str(),
-            "gen_ai.tool.call.id" = call.id.as_str(),
-        );
-        let task = async move { tool.call(&call, &scene).await };
-        Self(tokio::spawn(task.instrument(span)))
+    /// Begins to run a call. What was said is told in its span only if that is asked for.
+    pub(crate) fn of(
+        tool: Arc<dyn Tool>,
+        call: ToolCall,
+        scene: Scene,
+        with_content: bool,
+    ) -> Self {
+        let span = spans::execute_tool(&*tool, &call, with_content);
+        let within = span.clone();
+        let task = async move {
+            let given = tool.call(&call, &scene).await;
+            match &given {
+                Ok(output) => spans::gave(&span, output, with_content),
+                Err(error) => spans::gave(&span, &failure(error.text()), with_content),
+            }
+            given
+        };
+        Self(tokio::spawn(task.instrument(within)))
     }
 }
 
@@ -73,8 +87,13 @@ impl Course {
     /// Runs calls and keeps their results.
     pub(crate) async fn answer_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Failed> {
         let mut running = Vec::with_capacity(calls.len());
+        let mut ids = HashSet::with_capacity(calls.len());
         for call in calls {
-            let runs = self.begin(&call).await?;
+            // What is started, and who was sent, is known by the id of the call.
+            let runs = match ids.insert(call.id.clone()) {
+                true => self.begin(&call).await?,
+                false => Running::Known(failure(SAME_ID)),
+            };
             running.push((call, runs));
         }
         for (call, runs) in running {
@@ -103,20 +122,37 @@ impl Course {
                 return Ok(Running::Known(failure(STARTED)));
             }
         }
-        for hook in &self.agent.hooks {
-            if let Allow::Refuse(why) = hook.before_call(call, effect, &self.scene).await {
-                return Ok(Running::Known(failure(format!("[This call was refused: {why}]"))));
-            }
-        }
-        if self.scene.is_stopped() {
-            return Ok(Running::Known(failure(NOT_RUN)));
+        // Who hears the end may have begun before: it does nothing more, and tells how far it came.
+        let only_tells = tool.hears_the_end() && self.scene.is_cut_short();
+        let allowed = tokio::select! {
+            biased;
+            () = std::future::ready(()), if only_tells => Ok(()),
+            _ = cut_short(&self.scene) => return Ok(Running::Known(failure(NOT_RUN))),
+            allowed = self.allowed(call, effect) => allowed,
+        };
+        if let Err(why) = allowed {
+            return Ok(Running::Known(failure(format!("[This call was refused: {why}]"))));
         }
         if effect == Effect::Changes {
             let mut session = self.scene.session().await;
-            mark_started(&mut session, self.scene.who(), call).await?;
+            if !mark_started(&mut session, self.scene.who(), call).await? {
+                return Ok(Running::Known(failure(STARTED)));
+            }
         }
         self.scene.tell(Event::Started(call.clone()));
-        Ok(Running::Task(Task::of(tool, call.clone(), self.scene.clone())))
+        let with_content = self.agent.traces_content;
+        let (call, scene) = (call.clone(), self.scene.clone());
+        Ok(Running::Task(Task::of(tool, call, scene, with_content)))
+    }
+
+    /// Asks all hooks.
+    async fn allowed(&self, call: &ToolCall, effect: Effect) -> Result<(), String> {
+        for hook in &self.guards {
+            if let Allow::Refuse(why) = hook.before_call(call, effect, &self.scene).await {
+                return Err(why);
+            }
+        }
+        Ok(())
     }
 
     fn tool(&self, call: &ToolCall) -> Option<Arc<dyn Tool>> {
@@ -125,27 +161,13 @@ impl Course {
 
     /// What becomes of a call that runs.
     async fn outcome(&self, call: &ToolCall, task: &mut Task) -> Output {
-        let resumes = self.tool(call).is_some_and(|tool| tool.effect() == Effect::Resumes);
+        let tells = self.tool(call).is_some_and(|tool| tool.hears_the_end());
         let done = tokio::select! {
             biased;
             done = &mut task.0 => done,
-            // What goes on where it was hears of it itself, and has something to say.
-            _ = cut_short(&self.scene), if !resumes => return failure(INTERRUPTED),
+            _ = cut_short(&self.scene), if !tells => return failure(INTERRUPTED),
         };
         told(call, done)
-    }
-
-    /// Answers calls that were not run.
-    pub(crate) async fn close(&mut self, calls: &[ToolCall]) -> Result<(), Failed> {
-        for call in calls {
-            let is_started = {
-                let session = self.scene.session().await;
-                is_started(&session, self.scene.who(), call)
-            };
-            let text = if is_started { STARTED } else { NOT_RUN };
-            self.keep(failure(text).answer(call)).await?;
-        }
-        Ok(())
     }
 
     async fn keep(&self, result: Message) -> Result<(), Failed> {
@@ -181,7 +203,7 @@ pub(crate) fn mark_of(call: &ToolCall) -> String {
 }
 
 /// The log index of the message that makes a call.
-fn caller(session: &Session, who: &Who, call: &ToolCall) -> Option<u32> {
+pub(crate) fn caller(session: &Session, who: &Who, call: &ToolCall) -> Option<u32> {
     let conversation = session.conversation();
     let makes = |message: &&Arc<Message>| {
         who.hears(message) && message.calls().any(|other| other.id == call.id)
@@ -195,12 +217,18 @@ fn is_started(session: &Session, who: &Who, call: &ToolCall) -> bool {
     caller.is_some_and(|index| session.conversation().has_mark(index, &mark_of(call)))
 }
 
-async fn mark_started(session: &mut Session, who: &Who, call: &ToolCall) -> Result<(), Failed> {
+/// Marks a call as started. Says whether that is so by this mark: if another run was first, the
+/// call is that one's.
+async fn mark_started(session: &mut Session, who: &Who, call: &ToolCall) -> Result<bool, Failed> {
     loop {
-        let Some(index) = caller(session, who, call) else { return Ok(()) };
+        // A call that is no longer there is nobody's to run.
+        let Some(index) = caller(session, who, call) else { return Ok(false) };
+        if is_started(session, who, call) {
+            return Ok(false);
+        }
         match session.mark(index, &mark_of(call)).await {
             Err(error) => session.recover(error).await?,
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(true),
         }
     }
 }

@@ -10,21 +10,23 @@
 //! beginning again.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::Poll;
 
 use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::Conversation;
-use interleaf::model::{self, ContextKind, Finish, Message, Role, ToolCall};
+use interleaf::model::{self, ContextKind, Finish, Message, Role, Spent, ToolCall};
 use interleaf::wire::Delta;
 use interleaf::{Session, Target};
-use interleaf_transport::{Answer, Asking, ErrorKind, Transport};
-use tokio::sync::mpsc;
+use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
+use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
 
 use crate::run::Said;
 use crate::scene::Scene;
 use crate::sub_agent::SubAgent;
-use crate::{Agent, End, Error, Event, Limit, Tool, role};
+use crate::{Agent, End, Error, Event, Hook, Limit, Tool, role, spans};
 
 /// How often in a row an answer that broke off is asked for again.
 const MOST_BROKEN: u32 = 2;
@@ -38,6 +40,9 @@ pub(crate) struct Course {
     pub(crate) transport: Transport,
     pub(crate) targets: Vec<Target>,
     pub(crate) scene: Scene,
+    /// Its own hooks, and those of the agents above it: what is refused to one, those below it may
+    /// not do either.
+    pub(crate) guards: Vec<Arc<dyn Hook>>,
     /// Its own tools, and those that send a sub-agent.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     specs: Vec<model::Tool>,
@@ -53,6 +58,8 @@ pub(crate) struct Course {
 pub(crate) struct Outcome {
     pub(crate) end: End,
     pub(crate) text: String,
+    /// What was said to it and that it did not come to hear.
+    pub(crate) unheard: Vec<String>,
 }
 
 /// Why a round was not the last one.
@@ -73,34 +80,31 @@ impl Course {
         transport: &Transport,
         targets: Vec<Target>,
         scene: Scene,
+        above: &[Arc<dyn Hook>],
     ) -> Result<Self, Error> {
         if targets.is_empty() {
             return Err(Error::agent(&agent.name, "nobody is named who is to be asked"));
         }
-        if let Some(sub) = agent.sub_agents.iter().find(|sub| sub.role.is_none()) {
-            return Err(Error::agent(&sub.name, "a sub-agent must have a role"));
-        }
+        agent.check()?;
+        let guards: Vec<Arc<dyn Hook>> = above.iter().chain(&agent.hooks).cloned().collect();
         let mut tools = agent.tools.clone();
-        if scene.0.depth < scene.0.tally.top().limits().depth {
-            let spawns = agent
-                .sub_agents
-                .iter()
-                .map(|sub| Arc::new(SubAgent::new(sub, transport, &targets)) as Arc<dyn Tool>);
+        let limits = scene.0.tally.top().limits();
+        if scene.0.depth < limits.depth {
+            let turns = Arc::new(Semaphore::new(limits.at_once.max(1)));
+            let spawns = agent.sub_agents.iter().map(|sub| {
+                let sent = SubAgent::new(sub, transport, &targets, (&turns, &guards));
+                Arc::new(sent) as Arc<dyn Tool>
+            });
             tools.extend(spawns);
         }
         tools.extend(agent.toolboxes.iter().flat_map(|toolbox| toolbox.tools()));
         let specs: Vec<model::Tool> = tools.iter().map(|tool| tool.spec()).collect();
-        for (n, spec) in specs.iter().enumerate() {
-            if specs[..n].iter().any(|other| other.name == spec.name) {
-                let rule = format!("two of its tools are called {}", spec.name);
-                return Err(Error::agent(&agent.name, rule));
-            }
-        }
         Ok(Self {
             agent: agent.clone(),
             transport: transport.clone(),
             targets,
             scene,
+            guards,
             tools,
             specs,
             had: None,
@@ -130,37 +134,49 @@ impl Course {
         self
     }
 
-    /// Runs until it ends.
+    /// Runs until it ends. A hook or a source that breaks ends it too.
     pub(crate) async fn run(mut self) -> Outcome {
-        let span = tracing::info_span!(
-            "invoke_agent",
-            "gen_ai.operation.name" = "invoke_agent",
-            "gen_ai.agent.name" = %self.agent.name,
-        );
-        async {
-            let end = loop {
-                match self.round().await {
-                    Ok(None) => {}
-                    Ok(Some(end)) => break end,
-                    Err(Failed(why)) => break End::Failed(why),
-                }
-            };
-            let text = last_words(self.scene.session().await.conversation(), self.scene.who());
-            self.scene.tell(Event::Ended(end.clone()));
-            Outcome { end, text }
+        let session = self.scene.session().await.id().to_string();
+        let span = spans::invoke_agent(&self.agent, self.targets.first(), &session);
+        let end = {
+            let mut rounds = Box::pin(self.rounds().instrument(span.clone()));
+            let caught = std::future::poll_fn(|cx| {
+                let polled = catch_unwind(AssertUnwindSafe(|| rounds.as_mut().poll(cx)));
+                polled.unwrap_or_else(|broke| Poll::Ready(End::Failed(words_of(&*broke))))
+            });
+            caught.await
+        };
+        spans::ended(&span, &end);
+        let text = last_words(self.scene.session().await.conversation(), self.scene.who());
+        let mut unheard: Vec<String> = self.waiting.drain(..).collect();
+        if let Some(said) = &mut self.said {
+            // From here on whoever says something is told that nobody hears it.
+            said.close();
+            while let Ok(Said::Now(text) | Said::WhenIdle(text)) = said.try_recv() {
+                unheard.push(text);
+            }
         }
-        .instrument(span)
-        .await
+        self.scene.tell(Event::Ended(end.clone()));
+        Outcome { end, text, unheard }
+    }
+
+    async fn rounds(&mut self) -> End {
+        loop {
+            match self.round().await {
+                Ok(None) => {}
+                Ok(Some(end)) => return end,
+                Err(Failed(why)) => return End::Failed(why),
+            }
+        }
     }
 
     async fn round(&mut self) -> Round {
         let open = self.open_calls().await;
-        if self.scene.is_stopped() {
-            self.close(&open).await?;
-            return Ok(Some(End::Interrupted));
-        }
         if !open.is_empty() {
             return Box::pin(self.answer_calls(open)).await.map(|()| None);
+        }
+        if self.scene.is_stopped() {
+            return Ok(Some(End::Interrupted));
         }
         self.hear().await?;
         if let Some(end) = self.said_all().await {
@@ -196,6 +212,7 @@ impl Course {
         let finish = answer.answered().and_then(|answered| answered.finish);
         Some(match finish {
             Some(Finish::ContentFilter) => End::Refused,
+            Some(Finish::Length) => End::OutOfBudget(Limit::Length),
             _ => End::Completed,
         })
     }
@@ -233,30 +250,36 @@ impl Course {
 
     /// Makes a request and takes in its answer.
     async fn ask(&mut self) -> Round {
-        let recipe = Box::pin(self.recipe()).await?;
         let scene = self.scene.clone();
-        let mut session = scene.session().await;
-        if scene.wants_compaction() {
-            Box::pin(self.compact(&mut session, &recipe)).await;
-        }
-        scene.0.tally.begin_round();
-        let (transport, targets) = (self.transport.clone(), self.targets.clone());
-        let answer = tokio::select! {
+        let recipe = tokio::select! {
             biased;
             end = cut_short(&scene) => return Ok(Some(end)),
-            asking = Box::pin(transport.ask_streaming(&mut session, &recipe, &targets)) => match asking {
-                Ok(asking) => Box::pin(hand_on(asking, &scene)).await,
-                Err(error) => Err(error),
-            },
+            recipe = Box::pin(self.recipe()) => recipe?,
+        };
+        let mut session = scene.session().await;
+        scene.0.tally.begin_round();
+        let span = spans::chat(self.targets.first(), &session.id().to_string());
+        let begun = tokio::select! {
+            biased;
+            end = cut_short(&scene) => return Ok(Some(end)),
+            begun = Box::pin(self.begin_to_ask(&mut session, &recipe).instrument(span.clone())) => begun,
+        };
+        let answer = match begun {
+            Ok(asking) => Box::pin(self.hand_on(asking).instrument(span.clone())).await,
+            Err(error) => Err(error),
         };
         drop(session);
+        match &answer {
+            Ok(Some(answer)) => spans::answered(&span, answer, self.agent.traces_content),
+            Ok(None) => {}
+            Err(error) => spans::unanswered(&span, error),
+        }
+        drop(span);
         match answer {
             Ok(Some(answer)) => {
                 (self.n_broken, self.n_conflicts) = (0, 0);
                 scene.0.tally.note(&answer);
-                for done in &answer.compactions {
-                    scene.tell(Event::Compacted(Box::new(done.clone())));
-                }
+                self.tell_compacted(&answer.compactions);
                 scene.tell(Event::Answered(Box::new(answer)));
                 Ok(None)
             }
@@ -269,6 +292,13 @@ impl Course {
                 Ok(None)
             }
             Err(error) => {
+                if let Some(partial) = error.partial() {
+                    let money = self.transport.price(error.vendor(), error.model(), partial);
+                    let spent = partial.usage.map(Spent::from);
+                    scene.0.tally.add(spent.map_or(0, |s| s.total()), money.unwrap_or_default());
+                }
+                self.tell_compacted(error.compactions());
+                scene.0.tally.note_texts(error.lost_summaries());
                 let broke_off = matches!(error.kind(), ErrorKind::Cut | ErrorKind::Timeout(_));
                 if broke_off && error.kept().is_some() && self.n_broken < MOST_BROKEN {
                     self.n_broken += 1;
@@ -281,14 +311,72 @@ impl Course {
         }
     }
 
+    /// Sends the next request, after a compaction if a tool asked for one.
+    async fn begin_to_ask<'s>(
+        &self,
+        session: &'s mut Session,
+        recipe: &Recipe,
+    ) -> Result<Asking<'s>, interleaf_transport::Error> {
+        if self.scene.wants_compaction() {
+            self.compact(session, recipe).await;
+        }
+        if let (Who::Sub(_), 1, Some(target)) =
+            (self.scene.who(), self.scene.0.tally.rounds(), self.targets.first())
+        {
+            // What cannot be counted fails when it is sent, and says why then.
+            if let Ok(figures) = session.figures(recipe, target).await {
+                self.scene.tell(Event::Begins(figures));
+            }
+        }
+        self.transport.ask_streaming(session, recipe, &self.targets).await
+    }
+
     async fn compact(&self, session: &mut Session, recipe: &Recipe) {
         let Some(target) = self.targets.first() else { return };
         let own = (recipe, target);
-        let done = self.transport.compact(session, &self.agent.policy, own, target).await;
-        self.scene.tell(match done {
-            Ok(done) => Event::Compacted(Box::new(done)),
-            Err(error) => Event::NotCompacted(error.to_string()),
-        });
+        match self.transport.compact(session, &self.agent.policy, own, target).await {
+            Ok(done) => self.tell_compacted(&[done]),
+            Err(error) => {
+                self.scene.0.tally.note_texts(error.lost_summaries());
+                self.scene.tell(Event::NotCompacted(error.to_string()));
+            }
+        }
+    }
+
+    /// Tells and counts compactions that were done.
+    fn tell_compacted(&self, done: &[CompactionDone]) {
+        for done in done {
+            self.scene.0.tally.note_texts(&done.texts);
+            self.scene.tell(Event::Compacted(Box::new(done.clone())));
+        }
+    }
+
+    /// Tells the pieces of an answer as they come, and takes it in. `None`, if it was stopped.
+    async fn hand_on(
+        &self,
+        mut asking: Asking<'_>,
+    ) -> Result<Option<Answer>, interleaf_transport::Error> {
+        let scene = &self.scene;
+        loop {
+            let piece = tokio::select! {
+                biased;
+                _ = cut_short(scene) => {
+                    self.tell_compacted(asking.compactions());
+                    if let Some(answer) = asking.cancel().await? {
+                        scene.0.tally.note(&answer);
+                    }
+                    return Ok(None);
+                }
+                piece = asking.next() => piece,
+            };
+            match piece {
+                Some(Ok(Delta::Text { text, .. })) => scene.tell(Event::Text(text)),
+                Some(Ok(Delta::Thinking { text, .. })) => scene.tell(Event::Thinking(text)),
+                Some(Ok(_)) => {}
+                // What failed is told by `finish` too, which keeps what came.
+                Some(Err(_)) | None => return asking.finish().await.map(Some),
+            }
+        }
     }
 
     /// What the next request is made from. The session adds the TODO list, useful information
@@ -349,30 +437,11 @@ fn is_overtaken(error: &interleaf_transport::Error) -> bool {
     error.kind() == ErrorKind::Waiting || refused == Some(interleaf::ErrorKind::Conflict)
 }
 
-/// Tells the pieces of an answer as they come, and takes it in. `None`, if it was stopped.
-async fn hand_on(
-    mut asking: Asking<'_>,
-    scene: &Scene,
-) -> Result<Option<Answer>, interleaf_transport::Error> {
-    loop {
-        let piece = tokio::select! {
-            biased;
-            _ = cut_short(scene) => {
-                if let Some(answer) = asking.cancel().await? {
-                    scene.0.tally.note(&answer);
-                }
-                return Ok(None);
-            }
-            piece = asking.next() => piece,
-        };
-        match piece {
-            Some(Ok(Delta::Text { text, .. })) => scene.tell(Event::Text(text)),
-            Some(Ok(Delta::Thinking { text, .. })) => scene.tell(Event::Thinking(text)),
-            Some(Ok(_)) => {}
-            // What failed is told by `finish` too, which keeps what came.
-            Some(Err(_)) | None => return asking.finish().await.map(Some),
-        }
-    }
+/// What somebody said who broke.
+fn words_of(broke: &(dyn std::any::Any + Send)) -> String {
+    let words = broke.downcast_ref::<String>().map(String::as_str);
+    let words = words.or_else(|| broke.downcast_ref::<&str>().copied());
+    format!("a hook or a source broke: {}", words.unwrap_or("it did not say why"))
 }
 
 /// Waits until a run is to stop, or its time is over.
@@ -380,6 +449,8 @@ pub(crate) async fn cut_short(scene: &Scene) -> End {
     let deadline = scene.0.tally.deadline();
     let late = async {
         match deadline {
+            // A timer may take a moment to notice.
+            Some(deadline) if deadline <= tokio::time::Instant::now() => {}
             Some(deadline) => tokio::time::sleep_until(deadline).await,
             None => std::future::pending().await,
         }

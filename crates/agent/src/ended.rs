@@ -37,6 +37,8 @@ pub struct Ended {
     pub tokens: u64,
     /// What that cost, as far as prices are known.
     pub money: Amount,
+    /// What was said to it while it ran and that it did not come to hear.
+    pub unheard: Vec<String>,
     /// The session, to go on with.
     pub session: Session,
 }

@@ -25,6 +25,7 @@ mod role;
 mod run;
 mod scene;
 mod source;
+mod spans;
 mod sub_agent;
 mod tool;
 mod toolbox;

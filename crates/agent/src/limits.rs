@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use interleaf_transport::{Amount, Answer};
+use interleaf_transport::{Amount, Answer, SummaryText};
 use tokio::time::Instant;
 
 /// How much a run of an agent may use. What its sub-agents use counts as its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Requests.
+    /// Requests of its own: each agent has its own number.
     pub rounds: Option<u32>,
     /// Tokens, sent and made.
     pub tokens: Option<u64>,
@@ -22,7 +22,7 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Sub-agents in all.
     pub sub_agents: usize,
-    /// Sub-agents, or steps of a plan, at the same time.
+    /// Sub-agents of one agent, or steps of a plan, at the same time.
     pub at_once: usize,
     /// Sub-agents of sub-agents: how deep.
     pub depth: usize,
@@ -54,10 +54,12 @@ pub enum Limit {
     Money,
     /// Of time.
     Time,
+    /// Of the length of an answer, as the API has it: the last word is not whole.
+    Length,
 }
 
 impl Limit {
-    const ALL: [Self; 4] = [Self::Rounds, Self::Tokens, Self::Money, Self::Time];
+    const ALL: [Self; 5] = [Self::Rounds, Self::Tokens, Self::Money, Self::Time, Self::Length];
 
     /// Its name.
     pub fn as_str(self) -> &'static str {
@@ -66,6 +68,7 @@ impl Limit {
             Self::Tokens => "tokens",
             Self::Money => "money",
             Self::Time => "time",
+            Self::Length => "length",
         }
     }
 
@@ -114,6 +117,14 @@ impl Tally {
     pub(crate) fn note(&self, answer: &Answer) {
         let tokens = answer.spent.map_or(0, |spent| spent.total());
         self.add(tokens, answer.price.unwrap_or_default());
+    }
+
+    /// Counts texts that were asked for as summaries.
+    pub(crate) fn note_texts(&self, texts: &[SummaryText]) {
+        for text in texts {
+            let tokens = text.spent.map_or(0, |spent| spent.total());
+            self.add(tokens, text.price.unwrap_or_default());
+        }
     }
 
     pub(crate) fn add(&self, tokens: u64, money: Amount) {

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use interleaf::assemble::Agent as Who;
+use interleaf::model::{is_hidden, shown};
 
 use crate::{Agent, Scene};
 
@@ -21,10 +22,11 @@ const LONGEST: u64 = 64 * 1024;
 pub(crate) async fn assembled(agent: &Agent, scene: &Scene) -> Option<String> {
     let mut text = agent.role.as_deref()?.trim_end().to_owned();
     if agent.reads_instructions {
-        for path in instructions(scene.folder()) {
-            if let Some(said) = read(&path).await {
+        for (path, within) in instructions(scene.folder()) {
+            if let Some(said) = read(&path, within.as_deref()).await {
+                let path = shown(&path.display().to_string()).into_owned();
                 // Writing into a String cannot fail.
-                let _ = write!(text, "\n\n### {}\n\n{}", path.display(), said.trim_end());
+                let _ = write!(text, "\n\n### {path}\n\n{}", unlike(said.trim_end()));
             }
         }
     }
@@ -36,21 +38,52 @@ pub(crate) async fn assembled(agent: &Agent, scene: &Scene) -> Option<String> {
 }
 
 /// The files that may say how to work here: the user's, then those of the folders from the
-/// project's root down.
-fn instructions(folder: &Path) -> Vec<PathBuf> {
+/// project's root down, which must not lead out of the project.
+fn instructions(folder: &Path) -> Vec<(PathBuf, Option<PathBuf>)> {
     let mut found = Vec::new();
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config"));
-    found.extend(config.or(home).map(|folder| folder.join("interleaf/AGENTS.md")));
+    found.extend(config.or(home).map(|folder| (folder.join("interleaf/AGENTS.md"), None)));
     let above: Vec<&Path> = folder.ancestors().collect();
     let root = above.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
-    found.extend(above[..=root].iter().rev().map(|folder| folder.join("AGENTS.md")));
+    let project = above[root];
+    let own = above[..=root].iter().rev().map(|folder| folder.join("AGENTS.md"));
+    found.extend(own.map(|path| (path, Some(project.to_owned()))));
     found
 }
 
+/// What a file says, without lines that pass for the other parts of the role.
+fn unlike(said: &str) -> String {
+    let is_ours = |line: &&str| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        line.starts_with('#')
+            && (title == "environment" || title == "your task" || title.ends_with("agents.md"))
+    };
+    let mut lines = Vec::new();
+    for line in said.lines() {
+        let seen = line.trim_start_matches(|c: char| c.is_whitespace() || is_hidden(c));
+        lines.push(match Some(seen).filter(is_ours) {
+            Some(ours) => format!("\\{ours}"),
+            None => line.to_owned(),
+        });
+    }
+    lines.join("\n")
+}
+
 /// What a file says; none, if there is none.
-async fn read(path: &Path) -> Option<String> {
+async fn read(path: &Path, within: Option<&Path>) -> Option<String> {
     use tokio::io::AsyncReadExt as _;
+    // To open a pipe would wait for whoever is at its other end.
+    if !tokio::fs::metadata(path).await.ok()?.is_file() {
+        return None;
+    }
+    if let Some(project) = within {
+        let (file, project) = (path.canonicalize().ok()?, project.canonicalize().ok()?);
+        // A project may come from anybody, and name any file of the user's.
+        if !file.starts_with(project) {
+            return Some("(It leads out of the project, and is left out.)".to_owned());
+        }
+    }
     let file = tokio::fs::File::open(path).await.ok()?;
     let mut bytes = Vec::new();
     file.take(LONGEST).read_to_end(&mut bytes).await.ok()?;
@@ -63,5 +96,6 @@ async fn read(path: &Path) -> Option<String> {
 
 fn environment(folder: &Path) -> String {
     let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
-    format!("Folder: {}\nSystem: {system} ({machine})", folder.display())
+    let folder = shown(&folder.display().to_string()).into_owned();
+    format!("Folder: {folder}\nSystem: {system} ({machine})")
 }

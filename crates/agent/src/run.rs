@@ -23,6 +23,8 @@ pub struct Run {
     task: Task,
     session: Arc<Mutex<Session>>,
     tally: Arc<Tally>,
+    /// Whether its end was told.
+    is_over: bool,
 }
 
 /// Ends its task when it is dropped.
@@ -86,16 +88,23 @@ impl Agent {
             tally: tally.clone(),
             compacts: AtomicBool::new(false),
         }));
-        let course = Course::new(self, transport, self.targets.clone(), scene)?.hearing(said);
+        let course = Course::new(self, transport, self.targets.clone(), scene, &[])?.hearing(said);
         let task = Task(tokio::spawn(course.run()));
-        Ok(Run { events, handle: Handle { said: say, stop }, task, session, tally })
+        let handle = Handle { said: say, stop };
+        Ok(Run { events, handle, task, session, tally, is_over: false })
     }
 }
 
 impl Run {
-    /// What happens next; `None`, when it has ended.
+    /// What happens next; `None`, when it has ended. The last is [`Event::Ended`].
     pub async fn next(&mut self) -> Option<Event> {
-        self.events.recv().await
+        if self.is_over {
+            return None;
+        }
+        let event = self.events.recv().await;
+        // A tool that does not hear that it is to end may hold on to where it could tell more.
+        self.is_over = matches!(event, None | Some(Event::Ended(_)));
+        event
     }
 
     /// What says something to it, or stops it, while [`next`](Self::next) is waited for.
@@ -107,15 +116,21 @@ impl Run {
     ///
     /// # Errors
     /// If the session cannot be read.
-    pub async fn finish(mut self) -> Result<Ended, Error> {
-        let Outcome { end, text } = match (&mut self.task.0).await {
+    pub async fn finish(self) -> Result<Ended, Error> {
+        let Self { events, handle, mut task, session, tally, .. } = self;
+        // Nobody hears what is told from here on, and nothing of it is kept.
+        drop(events);
+        let Outcome { end, text, unheard } = match (&mut task.0).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome { end: End::Failed(error.to_string()), text: String::new() },
+            Err(error) => {
+                let (end, text) = (End::Failed(error.to_string()), String::new());
+                Outcome { end, text, unheard: Vec::new() }
+            }
         };
-        let Self { session, tally, .. } = self;
+        drop(handle);
         let session = owned(session).await?;
         let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
-        Ok(Ended { end, text, rounds, tokens, money, session })
+        Ok(Ended { end, text, rounds, tokens, money, unheard, session })
     }
 }
 

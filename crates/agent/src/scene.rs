@@ -66,6 +66,12 @@ impl Scene {
         *self.0.stop.borrow()
     }
 
+    /// Whether the run is to stop, or its time is over.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        let is_late = |deadline| tokio::time::Instant::now() >= deadline;
+        self.is_stopped() || self.0.tally.deadline().is_some_and(is_late)
+    }
+
     /// Waits until the run is to stop.
     pub async fn stopped(&self) {
         let mut stop = self.0.stop.clone();

@@ -9,17 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use interleaf::assemble::Agent as Who;
-use interleaf::model::{self, AgentName, ToolCall};
+use interleaf::model::{self, AgentName, Message, ToolCall};
 use interleaf::{Session, Target};
 use interleaf_transport::Transport;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, Semaphore, mpsc};
 
+use crate::calls::{NOT_RUN, caller};
 use crate::course::{Course, Outcome, last_words};
 use crate::limits::Tally;
 use crate::scene::{Scene, Setting};
-use crate::{Agent, Boxed, Effect, End, Event, Output, Tool, ToolError};
+use crate::{Agent, Boxed, Effect, End, Event, Hook, Output, Tool, ToolError};
 
 /// What a sub-agent is told.
 #[derive(Deserialize, JsonSchema)]
@@ -33,19 +34,27 @@ pub(crate) struct SubAgent {
     agent: Agent,
     transport: Transport,
     targets: Vec<Target>,
-    /// Holds back those that are more than may run at once.
-    turns: tokio::sync::OnceCell<Arc<tokio::sync::Semaphore>>,
+    /// Holds back those that are more than may run at once, of all that the agent above sends.
+    turns: Arc<Semaphore>,
+    /// The hooks of the agents above it.
+    guards: Vec<Arc<dyn Hook>>,
 }
 
 impl SubAgent {
-    pub(crate) fn new(agent: &Agent, transport: &Transport, above: &[Target]) -> Self {
+    pub(crate) fn new(
+        agent: &Agent,
+        transport: &Transport,
+        above: &[Target],
+        (turns, guards): (&Arc<Semaphore>, &[Arc<dyn Hook>]),
+    ) -> Self {
         let own = agent.targets.as_slice();
         let targets = if own.is_empty() { above } else { own };
         Self {
             agent: agent.clone(),
             transport: transport.clone(),
             targets: targets.to_vec(),
-            turns: tokio::sync::OnceCell::new(),
+            turns: turns.clone(),
+            guards: guards.to_vec(),
         }
     }
 
@@ -58,22 +67,20 @@ impl SubAgent {
                 "no more than {most} sub-agents are sent in a run"
             )));
         }
-        let at_once = limits.at_once.max(1);
-        let turns = self
-            .turns
-            .get_or_init(|| async { Arc::new(tokio::sync::Semaphore::new(at_once)) })
-            .await;
-        let _turn = turns.acquire().await?;
-        let name = AgentName::new(format!("{}-{}", self.agent.name, call.id));
-        let who = Who::Sub(name.clone());
-        let (store, id) = {
+        let _turn = self.turns.acquire().await?;
+        let (store, id, name) = {
             let session = above.session().await;
-            (session.store().clone(), session.id())
+            (session.store().clone(), session.id(), self.name_for(call, &session, above.who()))
         };
+        let who = Who::Sub(name.clone());
         // A handle of its own: it asks while the one above waits, and others beside it.
         let mut session = Session::open(store, id).await?;
         if let Some(end) = stored_end(&session, &who) {
-            return Ok(report(&self.agent, &Outcome { end, text: words(&session, &who) }));
+            return Ok(report(&self.agent, &end, &last_words(session.conversation(), &who)));
+        }
+        let has_begun = session.conversation().log().any(|message| who.hears(message));
+        if !has_begun && above.is_cut_short() {
+            return Err(ToolError::new(NOT_RUN));
         }
         session.sub_agent(name.clone()).begin(task).await?;
         let (tell, mut events) = mpsc::unbounded_channel();
@@ -92,19 +99,37 @@ impl SubAgent {
         let told = name.to_string();
         let telling = tokio::spawn(async move {
             while let Some(event) = events.recv().await {
+                let is_last = matches!(event, Event::Ended(_));
                 let event = Box::new(event);
                 listener.tell(Event::Sub { agent: told.clone(), event });
+                // A tool that does not hear that it is to end may hold on to the other end.
+                if is_last {
+                    break;
+                }
             }
         });
-        let course = Course::new(&self.agent, &self.transport, self.targets.clone(), scene.clone())
+        let (targets, guards) = (self.targets.clone(), &self.guards);
+        let course = Course::new(&self.agent, &self.transport, targets, scene.clone(), guards)
             .map_err(|error| ToolError::new(error.to_string()))?;
         // On the heap: a sub-agent may send one too.
-        let outcome = Box::pin(course.run()).await;
-        store_end(&scene, &who, &outcome.end).await?;
+        let Outcome { end, text, .. } = Box::pin(course.run()).await;
+        store_end(&scene, &who, &end).await?;
         drop(scene);
         // All that it told comes before its result.
         let _ = telling.await;
-        Ok(report(&self.agent, &outcome))
+        Ok(report(&self.agent, &end, &text))
+    }
+
+    /// The name of the one that a call sends: the same after a kill, and another for each call.
+    /// Some servers give the calls of every answer the same ids.
+    fn name_for(&self, call: &ToolCall, session: &Session, above: &Who) -> AgentName {
+        let name = &self.agent.name;
+        let upto = caller(session, above, call).map_or(0, |index| index as usize + 1);
+        let makes = |message: &&Arc<Message>| message.calls().any(|other| other.id == call.id);
+        match session.conversation().log().take(upto).filter(makes).count() {
+            0 | 1 => AgentName::new(format!("{name}-{}", call.id)),
+            n => AgentName::new(format!("{name}-{}_{n}", call.id)),
+        }
     }
 }
 
@@ -119,6 +144,11 @@ impl Tool for SubAgent {
 
     fn effect(&self) -> Effect {
         Effect::Resumes
+    }
+
+    /// It has something to say then.
+    fn hears_the_end(&self) -> bool {
+        true
     }
 
     fn call<'a>(
@@ -137,17 +167,13 @@ impl Tool for SubAgent {
 }
 
 /// What the agent above hears: how it ended, and all that it said last.
-fn report(agent: &Agent, Outcome { end, text }: &Outcome) -> Output {
+fn report(agent: &Agent, end: &End, text: &str) -> Output {
     let is_error = !matches!(end, End::Completed | End::OutOfBudget(_));
     let said = match text.trim() {
         "" => "(It said nothing.)",
         _ => text,
     };
     Output { is_error, ..format!("[{}: {end}]\n\n{said}", agent.name).into() }
-}
-
-fn words(session: &Session, who: &Who) -> String {
-    last_words(session.conversation(), who)
 }
 
 /// How it ended, if it ended for good and not by its last word.

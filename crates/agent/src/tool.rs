@@ -26,6 +26,12 @@ pub trait Tool: Send + Sync {
         Effect::Changes
     }
 
+    /// Whether a call ends by itself, and soon, when the run is to stop
+    /// ([`Scene::stopped`]) or its time is over. If not, it is dropped then.
+    fn hears_the_end(&self) -> bool {
+        false
+    }
+
     /// Runs a call.
     fn call<'a>(
         &'a self,

@@ -156,6 +156,10 @@ async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response {
     let leaving = Leaving { inner: &inner, number };
     // A client that leaves is noticed once its request was read.
     let body = to_bytes(body, MOST_BYTES).await;
+    if body.as_ref().is_err_and(|error| !is_too_long(error)) {
+        // Its connection broke: nobody is there to be answered.
+        return Response::new(Body::empty());
+    }
     if let Some(Fault::Slow(lasts)) = fault {
         tokio::time::sleep(lasts).await;
     }
@@ -175,6 +179,12 @@ async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response {
         Ok(reply) => send(&inner, number, api, reply, fault.as_ref()),
         Err(refusal) => refuse(&inner, number, api, refusal),
     }
+}
+
+/// Whether a body was refused for its length, and did not break off.
+fn is_too_long(error: &axum::Error) -> bool {
+    let cause = std::error::Error::source(error);
+    cause.is_some_and(|cause| cause.to_string() == "length limit exceeded")
 }
 
 /// Notes, when it is dropped, that a client left before its answer began.

@@ -121,7 +121,7 @@ impl Course {
             went.is_marked = true;
         }
         self.tell(PlanEvent::Started { step: at, call: call.clone() });
-        let mut task = Task::of(tool, call.clone(), self.scene.clone());
+        let mut task = Task::of(tool, call.clone(), self.scene.clone(), false);
         let done = tokio::select! {
             biased;
             done = &mut task.0 => done,

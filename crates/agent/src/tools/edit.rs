@@ -3,11 +3,14 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, told, unread};
+use super::folder::{inside, regular, told, unread};
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str =
     "Replaces a text in a file. It must stand there exactly once, unless all are replaced.";
+
+/// The most bytes of a file that is edited.
+const MOST: u64 = 32 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Edit {
@@ -26,6 +29,11 @@ pub(super) async fn edit(edit: Edit, scene: Scene) -> Result<Output, ToolError> 
     let path = inside(&scene, &edit.path)?;
     if edit.old.is_empty() {
         return Err(ToolError::new("the old text is empty; `write` writes a new file"));
+    }
+    let size = regular(&path, &edit.path).await?.len();
+    if size > MOST {
+        let rule = format!("{:?} is too large to edit: {size} bytes, and {MOST} may be", edit.path);
+        return Err(ToolError::new(rule));
     }
     let text = tokio::fs::read_to_string(&path).await.map_err(|e| unread(&edit.path, &e))?;
     let n = text.matches(&edit.old).count();

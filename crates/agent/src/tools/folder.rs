@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use interleaf::model::shown;
+
 use crate::{Scene, ToolError};
 
 /// The file or folder that a path of the model's names. It must lie in the agent's folder, also
@@ -34,13 +36,22 @@ pub(super) fn unread(path: &str, error: &std::io::Error) -> ToolError {
     ToolError::new(format!("{path:?} cannot be read: {error}"))
 }
 
-/// A path as the model is told it.
+/// Refuses what is no file: to open a pipe would wait for whoever is at its other end.
+pub(super) async fn regular(path: &Path, name: &str) -> Result<std::fs::Metadata, ToolError> {
+    let data = tokio::fs::metadata(path).await.map_err(|e| unread(name, &e))?;
+    match data.is_file() {
+        true => Ok(data),
+        false => Err(ToolError::new(format!("{name:?} is no file"))),
+    }
+}
+
+/// A path as the model is told it, on one line.
 pub(super) fn told(scene: &Scene, path: &Path) -> String {
     let root = scene.folder().canonicalize().unwrap_or_else(|_| scene.folder().to_owned());
     let short = path.strip_prefix(&root).unwrap_or(path);
     match short.as_os_str().is_empty() {
         true => ".".to_owned(),
-        false => short.display().to_string(),
+        false => shown(&short.display().to_string()).into_owned(),
     }
 }
 

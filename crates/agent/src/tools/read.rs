@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 
-use super::folder::{inside, shortened, unread};
+use super::folder::{inside, regular, shortened, unread};
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str = "Reads a text file of the folder. Long files: name the lines.";
@@ -29,11 +29,8 @@ pub(super) struct Read {
 
 pub(super) async fn read(read: Read, scene: Scene) -> Result<Output, ToolError> {
     let path = inside(&scene, &read.path)?;
+    let data = regular(&path, &read.path).await?;
     let file = tokio::fs::File::open(&path).await.map_err(|e| unread(&read.path, &e))?;
-    let data = file.metadata().await?;
-    if !data.is_file() {
-        return Err(ToolError::new(format!("{:?} is no file", read.path)));
-    }
     let mut bytes = Vec::new();
     file.take(MOST_READ).read_to_end(&mut bytes).await?;
     if bytes.contains(&0) {

@@ -45,10 +45,15 @@ pub(super) async fn run(run: Run, scene: Scene) -> Result<Output, ToolError> {
     let mut child = command.spawn()?;
     let group = Group(child.id());
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let both = async { tokio::join!(all_of(out), all_of(err), child.wait()) };
-    let Ok((out, err, status)) = tokio::time::timeout(Duration::from_secs(seconds), both).await
-    else {
+    let ended = async {
+        let status = child.wait().await;
+        // What it left running holds on to what it prints into, and would never let go.
         drop(group);
+        status
+    };
+    let all = async { tokio::join!(all_of(out), all_of(err), ended) };
+    let Ok((out, err, status)) = tokio::time::timeout(Duration::from_secs(seconds), all).await
+    else {
         return Err(ToolError::new(format!(
             "the command took more than {seconds} s and was ended"
         )));

@@ -48,7 +48,7 @@ pub(super) async fn search(search: Search, scene: Scene) -> Result<Output, ToolE
             let Ok(file) = std::fs::File::open(entry.path()) else { continue };
             let lines = BufReader::new(std::io::Read::take(file, MOST_READ)).split(b'\n');
             for (n, line) in lines.map_while(Result::ok).enumerate() {
-                if line.contains(&0) {
+                if line.contains(&0) || teller.is_stopped() || found.len() > MOST {
                     break;
                 }
                 let line = String::from_utf8_lossy(&line);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, told};
+use super::folder::{inside, regular, told};
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str = "Writes a file of the folder, whole. It may be new.";
@@ -18,6 +18,9 @@ pub(super) struct Write {
 
 pub(super) async fn write(write: Write, scene: Scene) -> Result<Output, ToolError> {
     let path = inside(&scene, &write.path)?;
+    if path.exists() {
+        regular(&path, &write.path).await?;
+    }
     if let Some(above) = path.parent() {
         tokio::fs::create_dir_all(above).await?;
     }

@@ -2,15 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod attacks;
 mod calls;
 mod context;
 #[path = "../../../mcp/tests/it/double.rs"]
 mod double;
+mod hostile;
+mod interrupts;
 mod kept;
+mod kill;
 mod limits;
+mod long_session;
 mod loops;
 mod mcp;
 mod plans;
+mod rows;
+mod spans;
+mod spent;
 mod sub_agents;
 mod tools;
 mod world;

@@ -10,6 +10,9 @@ use interleaf_transport::{Retries, Transport};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+/// How long a test waits for something that must happen.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
 pub(crate) const FAMILIES: [Family; 5] = [
     Family::OpenaiChat,
     Family::OpenaiResponses,

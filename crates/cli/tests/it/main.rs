@@ -18,6 +18,7 @@ mod repository;
 mod rows;
 mod rules;
 mod run;
+mod run_hostile;
 mod send;
 mod send_compacted;
 mod send_odd;

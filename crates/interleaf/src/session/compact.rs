@@ -12,7 +12,7 @@ use std::thread::available_parallelism;
 
 use interleaf_assemble::{Agent, Ledger, Recipe};
 use interleaf_conversation::Conversation;
-use interleaf_model::{Message, MessageId};
+use interleaf_model::{ContextKind, Message, MessageId};
 
 use super::{Session, now};
 use crate::compaction::{
@@ -209,7 +209,11 @@ fn counted<'a>(
         recipe.summary.iter().flat_map(|summary| &summary.covers).collect();
     let glances: Vec<Glance> = messages.iter().map(|message| Glance::at(message)).collect();
     let is_shown = |(message, glance): (&&Arc<Message>, &Glance)| {
-        glance.is_heard && (covered.is_empty() || !covered.contains(&message.id))
+        let is_heard = match &recipe.agent {
+            Agent::Main => glance.is_heard,
+            sub => sub.hears(message),
+        };
+        is_heard && (covered.is_empty() || !covered.contains(&message.id))
     };
     let shown: Vec<bool> = messages.iter().zip(&glances).map(is_shown).collect();
     let zipped = messages.iter().zip(&shown);
@@ -220,7 +224,9 @@ fn counted<'a>(
     let tokens: Vec<Option<u64>> =
         shown.into_iter().map(|shown| if shown { counts.next() } else { None }).collect();
     let history: u64 = tokens.iter().flatten().sum();
-    let summary = recipe.summary.as_ref().map_or(0, |summary| ledger.text(&summary.text));
+    // A summary covers what the main agent heard, and is shown to no other.
+    let summary = recipe.summary.as_ref().filter(|_| recipe.agent == Agent::Main);
+    let summary = summary.map_or(0, |summary| ledger.text(&summary.text));
     let fixed = fixed(recipe, ledger);
     let limit = recipe.budget.unwrap_or_else(|| target.budget()).limit();
     // A summary lets go of what was shown, apart from one copy.
@@ -237,7 +243,13 @@ fn heard(conversation: &Conversation) -> Vec<&Arc<Message>> {
 
 /// The tokens of what no summary makes less.
 fn fixed(recipe: &Recipe, ledger: &Ledger) -> u64 {
-    let system: u64 = recipe.system.iter().map(|text| ledger.text(text)).sum();
+    let said = recipe.system.iter().filter(|text| !text.trim().is_empty());
+    let mut system: u64 = said.map(|text| ledger.text(text)).sum();
+    if system == 0 {
+        // The role is the system message too.
+        let role = recipe.context.iter().find(|context| context.kind == ContextKind::Role);
+        system = role.map_or(0, |role| ledger.text(&role.text));
+    }
     ledger.tools(&recipe.tools) + system + context(recipe, ledger)
 }
 

@@ -11,7 +11,7 @@ mod world;
 use std::collections::BTreeSet;
 
 use interleaf::compaction::{Compacted, CompactionPolicy};
-use interleaf::model::{Finish, Message, ToolCall, Usage};
+use interleaf::model::{Finish, Message, Status, ToolCall, Usage};
 use interleaf::wire::{ApiErrorKind, Delta, Family};
 use interleaf::{Session, Target, store};
 use interleaf_doubles::{Double, Fault, Settings};
@@ -68,7 +68,15 @@ impl Play {
         play.assert_reads_are_as_the_rules_say();
         let all: BTreeSet<&str> = world::TROUBLES.iter().map(|(_, name, _)| *name).collect();
         assert_eq!(play.met, all, "{family}");
-        story::of(&play.session)
+        play.story()
+    }
+
+    fn story(&self) -> String {
+        let visible: Vec<_> = self.session.conversation().visible().collect();
+        // Half a call is answered with an error, and nothing else is.
+        let results = visible.iter().filter_map(|message| message.as_result());
+        let failed = results.filter(|result| result.status == Status::Error);
+        story::of(&visible, &failed.map(|result| result.call.clone()).collect())
     }
 
     async fn begin(family: Family) -> Self {

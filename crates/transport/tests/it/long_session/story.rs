@@ -8,21 +8,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use interleaf::Session;
-use interleaf::model::{Finish, Message, PartRef, Role, Status};
+use interleaf::model::{CallId, Finish, Message, PartRef, Role};
 
 /// This much of a text is shown.
 const WIDTH: usize = 60;
 
-pub(super) fn of(session: &Session) -> String {
+/// The story of these messages, without these calls.
+pub(super) fn of(messages: &[&Arc<Message>], half: &HashSet<CallId>) -> String {
     let mut story = String::new();
     let mut calls = HashMap::new();
-    // Half a call is answered with an error, and nothing else is.
-    let results = session.conversation().visible().filter_map(|message| message.as_result());
-    let failed = results.filter(|result| result.status == Status::Error);
-    let half: HashSet<_> = failed.map(|result| result.call.clone()).collect();
-    for message in session.conversation().visible() {
+    for message in messages {
         if message.as_result().is_some_and(|result| half.contains(&result.call)) {
             continue;
         }
