@@ -20,6 +20,7 @@ mod error;
 mod event;
 mod hook;
 mod limits;
+mod places;
 mod role;
 mod run;
 mod scene;
@@ -27,7 +28,9 @@ mod source;
 mod sub_agent;
 mod tool;
 mod toolbox;
+mod written;
 
+pub mod settings;
 pub mod tools;
 
 /// MCP servers: a [`Server`](mcp::Server) is a [`Toolbox`].
@@ -39,8 +42,10 @@ pub use error::Error;
 pub use event::Event;
 pub use hook::{Allow, Hook};
 pub use limits::{Limit, Limits};
+pub use places::Places;
 pub use run::{Handle, Run};
 pub use scene::Scene;
 pub use source::{ContextSource, Unread};
 pub use tool::{Boxed, Effect, Function, Output, Tool, ToolError, tool};
 pub use toolbox::Toolbox;
+pub use written::{Fault, Notice, Table};

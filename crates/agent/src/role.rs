@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use interleaf::assemble::Agent as Who;
 
-use crate::{Agent, Scene};
+use crate::{Agent, Places, Scene};
 
 /// What is said to a sub-agent of its end.
 const TASK_NOTE: &str = "You were sent with a task by another agent. It hears only your last \
@@ -38,14 +38,10 @@ pub(crate) async fn assembled(agent: &Agent, scene: &Scene) -> Option<String> {
 /// The files that may say how to work here: the user's, then those of the folders from the
 /// project's root down.
 fn instructions(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config"));
-    found.extend(config.or(home).map(|folder| folder.join("interleaf/AGENTS.md")));
-    let above: Vec<&Path> = folder.ancestors().collect();
-    let root = above.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
-    found.extend(above[..=root].iter().rev().map(|folder| folder.join("AGENTS.md")));
-    found
+    let places = Places::of(folder);
+    let user = places.user.iter().map(|user| user.join("AGENTS.md"));
+    let project = places.project().into_iter().rev().map(|folder| folder.join("AGENTS.md"));
+    user.chain(project).collect()
 }
 
 /// What a file says; none, if there is none.
