@@ -137,8 +137,14 @@ impl Agent {
 
     /// Adds a hook. All are asked; one that refuses is enough.
     #[must_use]
-    pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
-        self.hooks.push(Arc::new(hook));
+    pub fn with_hook(self, hook: impl Hook + 'static) -> Self {
+        self.with_shared_hook(Arc::new(hook))
+    }
+
+    /// Adds a hook that others have too.
+    #[must_use]
+    pub fn with_shared_hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
         self
     }
 

@@ -239,6 +239,14 @@ impl Course {
         if scene.wants_compaction() {
             Box::pin(self.compact(&mut session, &recipe)).await;
         }
+        if let (Who::Sub(_), 0, Some(target)) =
+            (scene.who(), scene.0.tally.rounds(), self.targets.first())
+        {
+            // What cannot be counted fails when it is sent, and says why then.
+            if let Ok(figures) = Box::pin(session.figures(&recipe, target)).await {
+                scene.tell(Event::Begins(figures));
+            }
+        }
         scene.0.tally.begin_round();
         let (transport, targets) = (self.transport.clone(), self.targets.clone());
         let answer = tokio::select! {

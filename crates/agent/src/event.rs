@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use interleaf::compaction::Figures;
 use interleaf::model::{Message, ToolCall, shown};
 use interleaf_transport::{Answer, CompactionDone};
 
@@ -30,6 +31,9 @@ pub enum Event {
     Compacted(Box<CompactionDone>),
     /// A compaction that was asked for was not done, and why.
     NotCompacted(String),
+    /// A sub-agent is about to make its first request: how large it is, and how much of that
+    /// is tools, system texts and context.
+    Begins(Figures),
     /// What happens in a run of a sub-agent.
     Sub {
         /// Its name, with the call that began it.
@@ -62,6 +66,10 @@ impl fmt::Display for Event {
             Self::Heard(text) => write!(f, "heard: {}", line(text)),
             Self::Compacted(done) => write!(f, "compacted: {}", line(&done.to_string())),
             Self::NotCompacted(why) => write!(f, "not compacted: {}", line(why)),
+            Self::Begins(Figures { tokens, fixed, limit, .. }) => write!(
+                f,
+                "begins with {tokens} tokens of {limit}, {fixed} of them tools, system and context"
+            ),
             Self::Sub { agent, event } => write!(f, "{}: {event}", line(agent)),
             Self::Ended(end) => f.write_str(&line(&end.to_string())),
         }

@@ -15,6 +15,7 @@
 mod agent;
 mod calls;
 mod course;
+mod definition;
 mod ended;
 mod error;
 mod event;
@@ -37,6 +38,7 @@ pub mod tools;
 pub use interleaf_mcp as mcp;
 
 pub use agent::Agent;
+pub use definition::{Definition, Definitions, Format, Kit};
 pub use ended::{End, Ended};
 pub use error::Error;
 pub use event::Event;

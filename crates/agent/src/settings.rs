@@ -27,6 +27,7 @@ use interleaf_transport::{Amount, KeySource, Rates};
 use crate::{Limits, Table};
 
 pub use self::environment::VARIABLES;
+pub(crate) use self::file::{LimitForm, origin};
 pub use self::found::{FILE, Found};
 pub use self::permissions::Permissions;
 pub use self::rows::Row;
@@ -148,6 +149,16 @@ impl<T> Setting<T> {
 
     pub(crate) fn map<U>(self, to: impl FnOnce(T) -> U) -> Setting<U> {
         Setting { value: to(self.value), origin: self.origin }
+    }
+}
+
+impl Origin {
+    /// The line, if it is a file.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::File { line, .. } => Some(*line),
+            _ => None,
+        }
     }
 }
 

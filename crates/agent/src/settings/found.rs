@@ -78,10 +78,7 @@ impl Found {
         origins.extend(std::mem::take(vendors).into_values().map(|set| ("vendors", set.origin)));
         origins.extend(std::mem::take(mcp).into_values().map(|set| ("mcp", set.origin)));
         for (key, origin) in origins {
-            let line = match origin {
-                super::Origin::File { line, .. } => Some(line),
-                _ => None,
-            };
+            let line = origin.line();
             let text = format!(
                 "`{key}` is not in force: `trust` of your own {FILE} does not name this project"
             );

@@ -71,6 +71,12 @@ impl Settings {
         Ok(targets)
     }
 
+    /// Who is asked by these settings, where the names are those of others.
+    pub(crate) fn targets_in(&self, names: &Self) -> Result<Vec<Target>, String> {
+        let Self { vendors, models, .. } = names.clone();
+        Self { vendors, models, ..self.clone() }.targets()
+    }
+
     /// Who is asked if there is no answer.
     ///
     /// # Errors
