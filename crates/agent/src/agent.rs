@@ -37,6 +37,8 @@ pub struct Agent {
     pub(crate) toolboxes: Vec<Arc<dyn Toolbox>>,
     pub(crate) sources: Vec<Arc<dyn ContextSource>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    /// The hooks of the agents above it, which have a say in its calls too.
+    pub(crate) guards: Vec<Arc<dyn Hook>>,
     pub(crate) sub_agents: Vec<Agent>,
     pub(crate) rule: PlacementRule,
     pub(crate) carrier: Carrier,
@@ -62,6 +64,7 @@ impl Agent {
             toolboxes: Vec::new(),
             sources: Vec::new(),
             hooks: Vec::new(),
+            guards: Vec::new(),
             sub_agents: Vec::new(),
             rule: PlacementRule::default(),
             carrier: Carrier::default(),
@@ -135,16 +138,11 @@ impl Agent {
         self
     }
 
-    /// Adds a hook. All are asked; one that refuses is enough.
+    /// Adds a hook. All are asked; one that refuses is enough. It has a say in the calls of the
+    /// agents that this one sends, too.
     #[must_use]
-    pub fn with_hook(self, hook: impl Hook + 'static) -> Self {
-        self.with_shared_hook(Arc::new(hook))
-    }
-
-    /// Adds a hook that others have too.
-    #[must_use]
-    pub fn with_shared_hook(mut self, hook: Arc<dyn Hook>) -> Self {
-        self.hooks.push(hook);
+    pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
         self
     }
 

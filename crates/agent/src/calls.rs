@@ -80,7 +80,7 @@ impl Course {
                 return Ok(Running::Known(failure(STARTED)));
             }
         }
-        for hook in &self.agent.hooks {
+        for hook in self.agent.hooks.iter().chain(&self.agent.guards) {
             if let Allow::Refuse(why) = hook.before_call(call, effect, &self.scene).await {
                 return Ok(Running::Known(failure(format!("[This call was refused: {why}]"))));
             }

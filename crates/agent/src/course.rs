@@ -82,10 +82,9 @@ impl Course {
         }
         let mut tools = agent.tools.clone();
         if scene.0.depth < scene.0.tally.top().limits().depth {
-            let spawns = agent
-                .sub_agents
-                .iter()
-                .map(|sub| Arc::new(SubAgent::new(sub, transport, &targets)) as Arc<dyn Tool>);
+            let spawns = agent.sub_agents.iter().map(|sub| {
+                Arc::new(SubAgent::new(sub, agent, transport, &targets)) as Arc<dyn Tool>
+            });
             tools.extend(spawns);
         }
         tools.extend(agent.toolboxes.iter().flat_map(|toolbox| toolbox.tools()));

@@ -38,11 +38,18 @@ pub(crate) struct SubAgent {
 }
 
 impl SubAgent {
-    pub(crate) fn new(agent: &Agent, transport: &Transport, above: &[Target]) -> Self {
+    pub(crate) fn new(
+        agent: &Agent,
+        sender: &Agent,
+        transport: &Transport,
+        above: &[Target],
+    ) -> Self {
         let own = agent.targets.as_slice();
         let targets = if own.is_empty() { above } else { own };
+        let mut agent = agent.clone();
+        agent.guards = [sender.hooks.as_slice(), &sender.guards].concat();
         Self {
-            agent: agent.clone(),
+            agent,
             transport: transport.clone(),
             targets: targets.to_vec(),
             turns: tokio::sync::OnceCell::new(),

@@ -7,7 +7,7 @@ use interleaf::Target;
 use super::{Definition, Definitions, Format};
 use crate::settings::Settings;
 use crate::written::nearest;
-use crate::{Agent, Fault, Hook, Notice, Tool, tools};
+use crate::{Agent, Fault, Notice, Tool, tools};
 
 /// What agents are made from beside their files.
 #[derive(Clone, Default)]
@@ -17,27 +17,18 @@ pub struct Kit {
     pub settings: Settings,
     /// The tools that there are: each agent gets those that it may have.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Who has a say in what each of them does.
-    pub hooks: Vec<Arc<dyn Hook>>,
 }
 
 impl Kit {
     /// The tools that come with the crate, and these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, tools: tools::all(), hooks: Vec::new() }
+        Self { settings, tools: tools::all() }
     }
 
     /// Adds tools.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools);
-        self
-    }
-
-    /// Adds a hook.
-    #[must_use]
-    pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
-        self.hooks.push(Arc::new(hook));
         self
     }
 }
@@ -84,7 +75,6 @@ impl Definitions {
         if let Some(system) = &definition.system {
             agent = agent.with_system(system.as_str());
         }
-        agent = kit.hooks.iter().cloned().fold(agent, Agent::with_shared_hook);
         let own = definition.tools(kit, notices)?;
         agent = own.into_iter().fold(agent, Agent::with_shared_tool);
         above.push(&definition.name);

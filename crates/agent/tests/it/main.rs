@@ -6,6 +6,7 @@ mod calls;
 mod context;
 #[path = "../../../mcp/tests/it/double.rs"]
 mod double;
+mod guards;
 mod kept;
 mod limits;
 mod loops;
