@@ -27,6 +27,7 @@ mod batch;
 mod compacting;
 mod plain;
 mod reach;
+mod settled;
 mod working;
 
 mod ink;

@@ -1,67 +1,38 @@
-//! An agent that works in a folder, made from what the user wrote: for every command that runs
-//! one.
+//! An agent that works in a folder, made from what the user wrote and settled: for every command
+//! that runs one.
 //!
 //! ```text
-//!   WorkArguments ──open──▶ Working { agent, transport, session } ──go──▶ told, Verdict
+//!   WorkArguments ──settle──▶ Settled ──open──▶ Working { agent, transport, session } ──go──▶ Verdict
 //! ```
 
 mod going;
 mod person;
 
-use std::path::PathBuf;
-
 use clap::Args;
-use clap::ValueHint::DirPath;
-use interleaf::assemble::PlacementRule;
 use interleaf::compaction::CompactionPolicy;
-use interleaf::wire::{CacheMarks, Vendor};
 use interleaf::{Session, Target};
-use interleaf_agent::{Agent, Limits, tools};
-use interleaf_transport::{Amount, Compacting, Transport};
+use interleaf_agent::settings::Permissions;
+use interleaf_agent::{Agent, Kit, Notice, Ran};
+use interleaf_transport::{Compacting, Transport};
 
-use self::person::Person;
-use crate::api::VendorParser;
+pub(crate) use self::person::Person;
 use crate::failure::Failure;
 use crate::open::{Missing, OpenSession, OpenStore};
+use crate::output::say;
 use crate::reach::ReachArguments;
+use crate::settled::{SettingArguments, Settled};
 
 /// What agent works, where, and how much it may use, as the user wrote it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkArguments {
-    /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
-    /// The folder to work in [default: this one]
-    #[arg(long, value_name = "PATH", value_hint = DirPath)]
-    folder: Option<PathBuf>,
-    /// What the agent is to be [default: a careful one that works in this folder]
+    #[command(flatten)]
+    settings: SettingArguments,
+    /// What the agent is to be [default: as its file says]
     #[arg(long, value_name = "TEXT")]
     role: Option<String>,
     /// Let it write, edit and run commands without asking
     #[arg(long)]
     yes: bool,
-
-    /// Who serves the model [default: as in the session's last request]
-    #[arg(long, value_name = "NAME", value_parser = VendorParser, requires = "model")]
-    #[arg(help_heading = "API")]
-    vendor: Option<&'static Vendor>,
-    /// The model [default: as in the session's last request]
-    #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
-    model: Option<String>,
-    /// Where its context goes [default: after_tool_result(3)]
-    #[arg(long, value_name = "RULE", help_heading = "API")]
-    place: Option<PlacementRule>,
-
-    /// The most requests
-    #[arg(long, value_name = "N", default_value = "200", help_heading = "Limits")]
-    rounds: u32,
-    /// The most tokens, sent and made
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    tokens: Option<u64>,
-    /// The most money, where the price is known
-    #[arg(long, value_name = "AMOUNT", help_heading = "Limits")]
-    money: Option<Amount>,
-
     #[command(flatten)]
     reach: ReachArguments,
 }
@@ -81,73 +52,123 @@ pub(crate) struct Working {
     pub(crate) transport: Transport,
     pub(crate) session: Session,
     pub(crate) opened: OpenStore,
+    /// What it may do unasked.
+    pub(crate) permissions: Permissions,
 }
-
-const ROLE: &str = "You are a careful agent that works in one folder. Look before you change \
-    anything. Keep the TODO list up to date. Say at the end what you did, and what is left.";
 
 /// How long a title is that is made from a task.
 const TITLE: usize = 60;
 
 impl WorkArguments {
+    /// The newest session that was run in the folder.
+    pub(crate) fn newest(&self) -> Result<String, Failure> {
+        let place = &self.settings.place;
+        place.newest(&place.store(Missing::Refuse)?)
+    }
+
     /// Makes the agent, and opens or makes its session.
     pub(crate) fn open(&self, which: Which<'_>) -> Result<Working, Failure> {
-        if let (Which::New(_), None) = (which, self.vendor) {
-            let such = "such as --vendor anthropic --model claude-sonnet-4-5";
-            return Err(Failure::new("--vendor", "name who is to be asked").hint(such));
-        }
-        let store = self.store.as_deref();
-        let (session, opened) = match which {
+        let settled = self.settings.settle(None)?;
+        let (mut session, opened, settled) = match which {
             Which::Old(asked) => {
                 let OpenSession { session, opened } =
-                    OpenStore::open(store, Missing::Refuse)?.session(asked)?;
-                (session, opened)
+                    settled.store(Missing::Refuse)?.session(asked)?;
+                let ran = opened.wait(Ran::of(&*opened.store, session.id()));
+                let ran = ran.map_err(|e| Failure::new(asked, e.to_string()))?;
+                // An agent whose file is gone meanwhile is no reason not to go on.
+                let ran = ran.filter(|ran| settled.definitions.named(&ran.agent).is_some());
+                let settled = match ran {
+                    Some(ran) => self.settings.settle(Some(&ran.agent))?,
+                    None => settled,
+                };
+                (session, opened, settled)
             }
             Which::New(title) => {
-                let opened = OpenStore::open(store, Missing::Make)?;
+                self.targets(&settled, None)?;
+                let opened = settled.store(Missing::Make)?;
                 let title = title.chars().take(TITLE).collect::<String>();
                 let made = opened.wait(Session::create(opened.store.clone(), &title));
-                (made.map_err(|e| Failure::session("a new session", &e))?, opened)
+                (made.map_err(|e| Failure::session("a new session", &e))?, opened, settled)
             }
         };
-        let target = self.target(&opened, &session)?;
-        let transport = self.reach.transport(&target)?;
-        let transport = transport.compacting(Compacting::new(CompactionPolicy::default()));
-        Ok(Working { agent: self.agent(target), transport, session, opened })
-    }
-
-    fn target(&self, opened: &OpenStore, session: &Session) -> Result<Target, Failure> {
-        let target = match (self.vendor, &self.model) {
-            (Some(vendor), Some(model)) => Target::of(vendor.clone(), model),
-            _ => opened.wait(session.last_target()).map_err(|e| {
-                Failure::session("--session", &e).hint("--vendor and --model name it")
-            })?,
+        let last = match which {
+            Which::Old(_) => opened.wait(session.last_target()).ok(),
+            Which::New(_) => None,
         };
-        let mut target = self.reach.at_address(target);
-        target.options.cache = CacheMarks::On;
-        Ok(target)
+        let targets = self.targets(&settled, last)?;
+        let transport = self.transport(&settled, &targets)?;
+        let mut notices = settled.notices.clone();
+        let agent = self.agent(&settled, targets, &mut notices)?;
+        if !notices.is_empty() {
+            let n = notices.len();
+            say(format_args!(
+                "note: there is something to know of {n} settings or agents' files (`interleaf config` tells)"
+            ));
+        }
+        let ran = Ran::new(&settled.places.folder, settled.agent().name());
+        let noted = opened.wait(ran.note(&mut session));
+        noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
+        let mut permissions = settled.settings.permissions();
+        permissions.all = self.yes;
+        Ok(Working { agent, transport, session, opened, permissions })
     }
 
-    fn agent(&self, target: Target) -> Agent {
-        let mut limits = Limits::default();
-        limits.rounds = Some(self.rounds);
-        (limits.tokens, limits.money) = (self.tokens, self.money);
-        let scout = Agent::new("scout")
-            .described("Sends a helper to find something out in the folder. It changes nothing.")
-            .with_role("You find things out in a folder, and report exactly what you found.");
-        let scout = tools::reading().into_iter().fold(scout, Agent::with_shared_tool);
-        let agent = Agent::new("agent")
-            .with_target(target)
-            .with_role(self.role.as_deref().unwrap_or(ROLE))
-            .with_rule(self.place.clone().unwrap_or_default())
-            .with_limits(limits)
-            .with_hook(Person { allows_all: self.yes })
-            .with_sub_agent(scout);
-        let agent = match &self.folder {
-            Some(folder) => agent.in_folder(folder),
+    /// Who is asked: whom flags name, else whom the session's last request asked, else whom an
+    /// agent's file, the environment and the settings name.
+    fn targets(&self, settled: &Settled, last: Option<Target>) -> Result<Vec<Target>, Failure> {
+        let failed = |rule: String| Failure::new("--vendor", rule);
+        let settings = &settled.settings;
+        let mut targets = match last.filter(|_| !self.settings.names_model()) {
+            Some(last) => {
+                let (vendor, model) = (last.vendor.name.as_str(), last.options.model.as_str());
+                let mut targets = vec![settings.model_of(vendor, model).map_err(failed)?];
+                targets.extend(settings.fallbacks().map_err(failed)?);
+                targets
+            }
+            None => settings.targets().map_err(failed)?,
+        };
+        match targets.first_mut() {
+            Some(first) => *first = self.reach.at_address(first.clone()),
+            None => {
+                let such = "such as --vendor anthropic --model claude-sonnet-4-5, or `vendor` and \
+                            `model` in interleaf.toml";
+                return Err(Failure::new("--vendor", "name who is to be asked").hint(such));
+            }
+        }
+        Ok(targets)
+    }
+
+    fn transport(&self, settled: &Settled, targets: &[Target]) -> Result<Transport, Failure> {
+        let settings = &settled.settings;
+        let builder = settings.at(Transport::builder());
+        let first = targets.first().ok_or_else(|| Failure::new("--vendor", "nobody is named"))?;
+        let transport = self.reach.agents_transport(builder, first)?;
+        let mut policy: CompactionPolicy = settings.policy();
+        // This program ends with the run: nothing goes on in the background.
+        policy.prepare = None;
+        let compacting = Compacting::new(policy);
+        Ok(transport.compacting(match &settings.compaction.writer {
+            Some(writer) => {
+                let writer = settings.target(&writer.value);
+                compacting.with_writer(writer.map_err(|e| Failure::new("compaction.writer", e))?)
+            }
+            None => compacting,
+        }))
+    }
+
+    fn agent(
+        &self,
+        settled: &Settled,
+        targets: Vec<Target>,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Agent, Failure> {
+        let kit = Kit::new(settled.settings.clone());
+        let agent = settled.definitions.agent(settled.agent(), &kit, targets, notices);
+        let agent = agent.map_err(|fault| Failure::fault(&fault))?;
+        let agent = agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder);
+        Ok(match &self.role {
+            Some(role) => agent.with_role(role.as_str()),
             None => agent,
-        };
-        let tools = [tools::reading(), tools::writing(), tools::keeping(), tools::remembering()];
-        tools.concat().into_iter().fold(agent, Agent::with_shared_tool)
+        })
     }
 }

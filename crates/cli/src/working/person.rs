@@ -3,20 +3,25 @@
 use std::io::{BufRead as _, IsTerminal as _, stdin};
 
 use interleaf::model::{ToolCall, shown_speech};
+use interleaf_agent::settings::Permissions;
 use interleaf_agent::{Allow, Boxed, Effect, Hook, Scene};
 
 use crate::output::say;
 
 /// Asks whoever sits at the terminal.
-pub(super) struct Person {
-    pub(super) allows_all: bool,
+pub(crate) struct Person {
+    pub(crate) permissions: Permissions,
 }
 
 impl Hook for Person {
-    fn before_call<'a>(&'a self, call: &'a ToolCall, _: Effect, _: &'a Scene) -> Boxed<'a, Allow> {
+    fn before_call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        effect: Effect,
+        _: &'a Scene,
+    ) -> Boxed<'a, Allow> {
         Box::pin(async move {
-            let asks = ["write", "edit", "run"].contains(&call.name.as_str());
-            if self.allows_all || !asks {
+            if !self.permissions.asks(call, effect) {
                 return Allow::Run;
             }
             if !stdin().is_terminal() {
