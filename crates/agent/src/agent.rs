@@ -82,6 +82,11 @@ impl Agent {
         &self.name
     }
 
+    /// The names of its tools, without those that send a sub-agent.
+    pub fn tool_names(&self) -> Vec<String> {
+        self.tools.iter().map(|tool| tool.spec().name.to_string()).collect()
+    }
+
     /// What it is good for, as the agent above it is told.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {

@@ -16,7 +16,7 @@ use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::Conversation;
 use interleaf::model::{self, ContextKind, Finish, Message, Role, ToolCall};
 use interleaf::wire::Delta;
-use interleaf::{Session, Target};
+use interleaf::{Next, Session, Target};
 use interleaf_transport::{Answer, Asking, ErrorKind, Transport};
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
@@ -238,13 +238,8 @@ impl Course {
         if scene.wants_compaction() {
             Box::pin(self.compact(&mut session, &recipe)).await;
         }
-        if let (Who::Sub(_), 0, Some(target)) =
-            (scene.who(), scene.0.tally.rounds(), self.targets.first())
-        {
-            // What cannot be counted fails when it is sent, and says why then.
-            if let Ok(figures) = Box::pin(session.figures(&recipe, target)).await {
-                scene.tell(Event::Begins(figures));
-            }
+        if let (Who::Sub(_), 0) = (scene.who(), scene.0.tally.rounds()) {
+            Box::pin(self.tell_size(&mut session, &recipe)).await;
         }
         scene.0.tally.begin_round();
         let (transport, targets) = (self.transport.clone(), self.targets.clone());
@@ -285,6 +280,19 @@ impl Course {
                 let advice = error.advice().map(|advice| format!(" ({advice})"));
                 Err(Failed(format!("{error}{}", advice.unwrap_or_default())))
             }
+        }
+    }
+
+    /// Tells how large the next request is. What cannot be made fails when it is sent, and says
+    /// why then.
+    async fn tell_size(&self, session: &mut Session, recipe: &Recipe) {
+        let Some(target) = self.targets.first() else { return };
+        let Ok(ledger) = session.ledger(&target.options.model).await else { return };
+        let counted = recipe.clone().with_ledger(ledger);
+        if let Ok(Next::Send(request)) = session.preview(&counted, target).await
+            && let Some(tokens) = request.report.tokens
+        {
+            self.scene.tell(Event::Begins(Box::new(tokens)));
         }
     }
 

@@ -6,11 +6,13 @@ mod calls;
 mod context;
 #[path = "../../../mcp/tests/it/double.rs"]
 mod double;
+mod definitions;
 mod guards;
 mod kept;
 mod limits;
 mod loops;
 mod mcp;
+mod settings;
 mod sub_agents;
 mod tools;
 mod world;
