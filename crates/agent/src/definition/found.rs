@@ -9,6 +9,22 @@ use crate::written::{Source, nearest};
 use crate::{Fault, Notice, Places};
 
 /// The agents that were found.
+///
+/// ```no_run
+/// use interleaf_agent::settings::Settings;
+/// use interleaf_agent::{Definitions, Kit, Places};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let places = Places::of(std::env::current_dir()?);
+/// let settings = Settings::of_files(&places)?.settings.over(Settings::usual());
+/// let found = Definitions::find(&places, &settings);
+/// let reviewer = found.named("reviewer").ok_or("there is no reviewer")?;
+/// let kit = Kit::new(reviewer.layer().over(settings));
+/// let targets = kit.settings.targets()?;
+/// let agent = found.agent(reviewer, &kit, targets, &mut Vec::new())?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Definitions {

@@ -14,7 +14,8 @@ use crate::settled::{SettingArguments, Settled};
 #[command(after_help = "\
 EXAMPLES
   interleaf config
-  interleaf config --agent reviewer --rounds 20
+  interleaf config --agent scout --rounds 20
+  interleaf config --json
   interleaf config --check
 
 What holds is said by the flags, else by the agent's file, the environment (INTERLEAF_…), the
