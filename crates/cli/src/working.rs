@@ -10,6 +10,7 @@ mod person;
 
 use clap::Args;
 use interleaf::compaction::CompactionPolicy;
+use interleaf::model::plural;
 use interleaf::{Session, Target};
 use interleaf_agent::settings::Permissions;
 use interleaf_agent::{Agent, Kit, Notice, Ran};
@@ -68,49 +69,54 @@ impl WorkArguments {
 
     /// Makes the agent, and opens or makes its session.
     pub(crate) fn open(&self, which: Which<'_>) -> Result<Working, Failure> {
-        let settled = self.settings.settle(None)?;
-        let (mut session, opened, settled) = match which {
+        let mut settled = self.settings.settle(None)?;
+        let (old, last) = match which {
+            Which::New(_) => (None, None),
             Which::Old(asked) => {
-                let OpenSession { session, opened } =
-                    settled.store(Missing::Refuse)?.session(asked)?;
-                let ran = opened.wait(Ran::of(&*opened.store, session.id()));
-                let ran = ran.map_err(|e| Failure::new(asked, e.to_string()))?;
-                // An agent whose file is gone meanwhile is no reason not to go on.
-                let ran = ran.filter(|ran| settled.definitions.named(&ran.agent).is_some());
-                let settled = match ran {
-                    Some(ran) => self.settings.settle(Some(&ran.agent))?,
-                    None => settled,
-                };
-                (session, opened, settled)
+                let old = settled.store(Missing::Refuse)?.session(asked)?;
+                if let Some(agent) = self.ran(&old, &settled)? {
+                    settled = self.settings.settle(Some(&agent))?;
+                }
+                let last = old.opened.wait(old.session.last_target()).ok();
+                (Some(old), last)
             }
-            Which::New(title) => {
-                self.targets(&settled, None)?;
-                let opened = settled.store(Missing::Make)?;
-                let title = title.chars().take(TITLE).collect::<String>();
-                let made = opened.wait(Session::create(opened.store.clone(), &title));
-                (made.map_err(|e| Failure::session("a new session", &e))?, opened, settled)
-            }
-        };
-        let last = match which {
-            Which::Old(_) => opened.wait(session.last_target()).ok(),
-            Which::New(_) => None,
         };
         let targets = self.targets(&settled, last)?;
         let transport = self.transport(&settled, &targets)?;
         let mut notices = settled.notices.clone();
         let agent = self.agent(&settled, targets, &mut notices)?;
         if !notices.is_empty() {
-            let n = notices.len();
+            let n = plural(notices.len(), "remark");
             say(format_args!(
-                "note: there is something to know of {n} settings or agents' files (`interleaf config` tells)"
+                "note: {n} on settings and agents' files: `interleaf config` has them"
             ));
         }
+        // All that can be wrong was looked for before a session is made.
+        let OpenSession { mut session, opened } = match (old, which) {
+            (Some(old), _) => old,
+            (None, Which::New(title) | Which::Old(title)) => {
+                let opened = settled.store(Missing::Make)?;
+                let title = title.chars().take(TITLE).collect::<String>();
+                let made = opened.wait(Session::create(opened.store.clone(), &title));
+                let session = made.map_err(|e| Failure::session("a new session", &e))?;
+                OpenSession { session, opened }
+            }
+        };
         let ran = Ran::new(&settled.places.folder, settled.agent().name());
         let noted = opened.wait(ran.note(&mut session));
         noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
         let mut permissions = settled.settings.permissions();
         permissions.all = self.yes;
         Ok(Working { agent, transport, session, opened, permissions })
+    }
+
+    /// The agent that ran in a session last. One whose file is gone meanwhile is no reason not to
+    /// go on.
+    fn ran(&self, old: &OpenSession, settled: &Settled) -> Result<Option<String>, Failure> {
+        let ran = old.opened.wait(Ran::of(&*old.opened.store, old.session.id()));
+        let ran = ran.map_err(|e| Failure::new(old.name(), e.to_string()))?;
+        let name = ran.map(|ran| ran.agent);
+        Ok(name.filter(|name| settled.definitions.named(name).is_some()))
     }
 
     /// Who is asked: whom flags name, else whom the session's last request asked, else whom an

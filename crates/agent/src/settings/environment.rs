@@ -40,8 +40,8 @@ impl Settings {
             carrier: variables.read("carrier")?,
             store: variables.text("store"),
             limits: LimitSettings {
-                rounds: variables.read("limits.rounds")?,
-                tokens: variables.read("limits.tokens")?,
+                rounds: variables.whole("limits.rounds")?,
+                tokens: variables.whole("limits.tokens")?,
                 money: variables.read("limits.money")?,
                 time: variables.read("limits.time")?.map(|set| set.map(|Length(time)| time)),
                 ..LimitSettings::default()
@@ -60,12 +60,25 @@ impl Variables<'_> {
         Some(Setting { value, origin: Origin::Environment(name) })
     }
 
-    fn read<T: FromStr<Err: std::fmt::Display>>(
+    /// A whole number.
+    fn whole<T: FromStr>(&self, key: &str) -> Result<Option<Setting<T>>, Fault> {
+        self.parsed(key, |text| text.parse().map_err(|_| "a whole number is expected"))
+    }
+
+    fn read<T: FromStr>(&self, key: &str) -> Result<Option<Setting<T>>, Fault>
+    where
+        T::Err: std::fmt::Display,
+    {
+        self.parsed(key, str::parse)
+    }
+
+    fn parsed<T, E: std::fmt::Display>(
         &self,
         key: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<Option<Setting<T>>, Fault> {
         let Some(Setting { value, origin }) = self.text(key) else { return Ok(None) };
-        match value.trim().parse() {
+        match parse(value.trim()) {
             Ok(value) => Ok(Some(Setting { value, origin })),
             Err(error) => {
                 let source = Source::new(Path::new(&origin.to_string()), String::new());

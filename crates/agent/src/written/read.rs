@@ -71,7 +71,12 @@ impl de::Error for Unfit {
             Unexpected::Map => "a table".to_owned(),
             other => other.to_string(),
         };
+        let expected = in_words(&expected.to_string());
         Self::custom(format_args!("{expected} is expected here, and this is {found}"))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(found, expected)
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
@@ -85,6 +90,22 @@ impl de::Error for Unfit {
     fn missing_field(field: &'static str) -> Self {
         Self::custom(format_args!("`{field}` is missing"))
     }
+}
+
+/// What a type of ours is to a person.
+fn in_words(expected: &str) -> String {
+    match expected {
+        "a string" => "a text",
+        "a map" => "a table",
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        "f32" | "f64" => "a number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        other if other.starts_with("struct ") => "a table",
+        other => return other.to_owned(),
+    }
+    .to_owned()
 }
 
 impl Unfit {

@@ -115,7 +115,12 @@ fn what_is_wrong_in_a_file_of_ours_is_told_with_line_and_column() {
             "there is no vendor \"antropic\"",
         ),
         ("a.md", "---\nplace: middle\n---\nBe.", Some((2, 8)), "is not a placement rule"),
-        ("a.md", "---\nlimits:\n  rounds: many\n---\nBe.", Some((3, 11)), "u32 is expected"),
+        (
+            "a.md",
+            "---\nlimits:\n  rounds: many\n---\nBe.",
+            Some((3, 11)),
+            "a whole number from 0 on is expected",
+        ),
         ("a.md", "---\nname: two words\n---\nBe.", Some((2, 7)), "is no name of an agent"),
         ("a.md", "---\nname: a\nname: b\n---\nBe.", Some((3, 1)), "`name` stands here twice"),
         ("a.md", "---\nname: [\n---\nBe.", Some((3, 1)), "this is not YAML"),

@@ -112,10 +112,18 @@ fn what_does_not_fit_is_told_where_it_stands() {
         (fault.place().unwrap(), fault.rule().to_owned())
     };
     let cases = [
-        ("model = 5", (1, 9), "a string is expected here, and this is `5`"),
+        ("model = 5", (1, 9), "a text is expected here, and this is `5`"),
         ("vendor = ", (1, 10), "string values must be quoted"),
-        ("[limits]\nrounds = \"many\"", (2, 10), "u32 is expected here, and this is a text"),
-        ("[limits]\nrounds = -1", (2, 10), "u32"),
+        (
+            "[limits]\nrounds = \"many\"",
+            (2, 10),
+            "a whole number from 0 on is expected here, and this is a text",
+        ),
+        (
+            "[limits]\nrounds = -1",
+            (2, 10),
+            "a whole number from 0 on is expected here, and this is `-1`",
+        ),
         ("[limits]\ntime = \"soon\"", (2, 8), "is no length of time"),
         ("place = \"middle\"", (1, 9), "is not a placement rule"),
         ("model = \"\"", (1, 9), "this is blank"),
@@ -128,7 +136,7 @@ fn what_does_not_fit_is_told_where_it_stands() {
         ),
         ("[vendors.own]\nfamily = \"openai\"", (2, 10), ""),
         ("[vendors.own]\nfamily = \"openai-chat\"\nbase_urll = \"x\"", (3, 1), "there is no key"),
-        ("[mcp]\nfiles = 5", (2, 9), "map is expected here"),
+        ("[mcp]\nfiles = 5", (2, 9), "a table is expected here"),
     ];
     for (text, at, words) in cases {
         let (found, rule) = place(text);

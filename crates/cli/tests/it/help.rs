@@ -66,9 +66,7 @@ fn the_examples_work_from_the_root() {
     let store = scratch.path().join("sessions.db");
     // Those further down name files that a person has.
     let at_top = commands().into_iter().filter(|(words, _)| words.len() < 2);
-    for (_, help) in
-        at_top.filter(|(words, _)| !SKIPPED.iter().any(|it| words == &[*it]))
-    {
+    for (_, help) in at_top.filter(|(words, _)| !SKIPPED.iter().any(|it| words == &[*it])) {
         let script = format!("set -e\n{}", examples(&help));
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(root()).env("PATH", &path).stdin(Stdio::null());

@@ -51,7 +51,8 @@ fn with_settings_a_run_needs_no_flags_and_resume_goes_on_where_it_was() {
     // The double calls the tool; the agent's file allows one request.
     assert_eq!(code, Some(10), "{err}");
     let id = session(&err);
-    let (code, out, err) = served(&project, &["resume", "--rounds", "9", "--role", "You are brief."]);
+    let (code, out, err) =
+        served(&project, &["resume", "--rounds", "9", "--role", "You are brief."]);
     assert_eq!(code, Some(0), "{err}");
     assert!(err.starts_with("interrupted: "), "{err}");
     assert_eq!(session(&err), id);
