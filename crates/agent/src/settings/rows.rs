@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use interleaf::store::hide_passwords;
 use interleaf::wire::Vendor;
 use interleaf_transport::{KeySource, Rates};
 
@@ -33,7 +34,7 @@ impl Settings {
             row("agent", &self.agent, shown),
             row("place", &self.place, shown),
             row("carrier", &self.carrier, shown),
-            row("store", &self.store, shown),
+            row("store", &self.store, |url| hide_passwords(url).into_owned()),
             row("limits.rounds", &limits.rounds, shown),
             row("limits.tokens", &limits.tokens, shown),
             row("limits.money", &limits.money, shown),
@@ -87,8 +88,8 @@ fn shown(value: &impl Display) -> String {
     value.to_string()
 }
 
-fn listed(values: &Vec<String>) -> String {
-    values.join(", ")
+fn listed(values: &impl AsRef<[String]>) -> String {
+    values.as_ref().join(", ")
 }
 
 fn key(source: &KeySource) -> String {

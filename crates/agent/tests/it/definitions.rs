@@ -100,7 +100,7 @@ fn an_agent_is_read_from_markdown_and_the_same_from_toml() {
 
 #[test]
 fn what_is_wrong_in_a_file_of_ours_is_told_with_line_and_column() {
-    let cases: &[(&str, &str, Option<(usize, usize)>, &str)] = &[
+    let cases = [
         (
             "a.md",
             "---\ndescription: x\ntool: read\n---\nBe.",
@@ -134,7 +134,7 @@ fn what_is_wrong_in_a_file_of_ours_is_told_with_line_and_column() {
         let found = project.found();
         let fault = found.faults.first().unwrap_or_else(|| panic!("{text}"));
         assert!(fault.rule().contains(words), "{text}: {fault}");
-        assert_eq!(fault.place(), *place, "{text}: {fault}");
+        assert_eq!(fault.place(), place, "{text}: {fault}");
         assert!(fault.path().ends_with(format!(".interleaf/agents/{file}")));
     }
 }

@@ -208,7 +208,7 @@ fn a_project_cannot_trust_itself() {
 
 #[test]
 fn no_row_shows_a_secret() {
-    let text = "[keys]\nopenai = { command = \"echo sk-123\" }\nanthropic = { variable = \"A\" }\n\
+    let text = "store = \"postgres://me:sk-789@host/db\"\n[keys]\nopenai = { command = \"echo sk-123\" }\nanthropic = { variable = \"A\" }\n\
         [vendors.own]\nfamily = \"openai-chat\"\nbase_url = \"https://x.example/v1?key=sk-456\"\n";
     let rows = World::new(text, "").settings().rows();
     assert!(!format!("{rows:?}").contains("sk-"), "{rows:?}");
