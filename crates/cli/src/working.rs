@@ -12,13 +12,14 @@ use clap::Args;
 use interleaf::compaction::CompactionPolicy;
 use interleaf::model::plural;
 use interleaf::{Session, Target};
+use interleaf_agent::mcp::{Server, ServerSettings};
 use interleaf_agent::settings::Permissions;
 use interleaf_agent::{Agent, Kit, Notice, Ran};
 use interleaf_transport::{Compacting, Transport};
 
 pub(crate) use self::person::Person;
-use crate::failure::Failure;
-use crate::open::{Missing, OpenSession, OpenStore};
+use crate::failure::{Failure, printable};
+use crate::open::{Missing, OpenSession, OpenStore, runtime};
 use crate::output::say;
 use crate::reach::ReachArguments;
 use crate::settled::{SettingArguments, Settled};
@@ -168,7 +169,8 @@ impl WorkArguments {
         targets: Vec<Target>,
         notices: &mut Vec<Notice>,
     ) -> Result<Agent, Failure> {
-        let kit = Kit::new(settled.settings.clone());
+        let servers = servers(settled)?.into_iter();
+        let kit = servers.fold(Kit::new(settled.settings.clone()), Kit::with_toolbox);
         let agent = settled.definitions.agent(settled.agent(), &kit, targets, notices);
         let agent = agent.map_err(|fault| Failure::fault(&fault))?;
         let agent = agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder);
@@ -177,4 +179,21 @@ impl WorkArguments {
             None => agent,
         })
     }
+}
+
+/// The MCP servers that are settled, connected. One that cannot be reached is told, and its calls
+/// try again.
+fn servers(settled: &Settled) -> Result<Vec<Server>, Failure> {
+    let mut servers = Vec::new();
+    for (name, set) in &settled.settings.mcp {
+        let settings: ServerSettings = set.value.read().map_err(|fault| Failure::fault(&fault))?;
+        servers.push(Server::new(name.as_str(), settings));
+    }
+    for server in &servers {
+        if let Err(error) = runtime("mcp")?.block_on(server.connect()) {
+            let error = error.to_string();
+            say(format_args!("note: the MCP server {}: {}", server.name(), printable(&error)));
+        }
+    }
+    Ok(servers)
 }

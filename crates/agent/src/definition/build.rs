@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use interleaf::Target;
 
-use super::{Definition, Definitions, Format};
+use super::{Allowed, Definition, Definitions, Format};
 use crate::settings::Settings;
 use crate::written::nearest;
-use crate::{Agent, Fault, Notice, Tool, tools};
+use crate::{Agent, Fault, Notice, Tool, Toolbox, tools};
 
 /// What agents are made from beside their files.
 #[derive(Clone, Default)]
@@ -17,12 +17,14 @@ pub struct Kit {
     pub settings: Settings,
     /// The tools that there are: each agent gets those that it may have.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Tools that may become more, such as those of MCP servers.
+    pub toolboxes: Vec<Arc<dyn Toolbox>>,
 }
 
 impl Kit {
     /// The tools that come with the crate, and these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, tools: tools::all() }
+        Self { settings, tools: tools::all(), toolboxes: Vec::new() }
     }
 
     /// Adds tools.
@@ -30,6 +32,37 @@ impl Kit {
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools);
         self
+    }
+}
+
+impl Kit {
+    /// Adds tools that may become more.
+    #[must_use]
+    pub fn with_toolbox(mut self, toolbox: impl Toolbox + 'static) -> Self {
+        self.toolboxes.push(Arc::new(toolbox));
+        self
+    }
+}
+
+/// What an agent may have of a toolbox.
+struct Part {
+    whole: Arc<dyn Toolbox>,
+    allowed: Allowed,
+}
+
+impl Toolbox for Part {
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tools = self.whole.tools().into_iter();
+        tools.filter(|tool| self.allowed.has(tool.spec().name.as_str())).collect()
+    }
+}
+
+impl Allowed {
+    /// Whether a tool is among them.
+    fn has(&self, name: &str) -> bool {
+        let only = self.only.as_ref();
+        only.is_none_or(|only| only.iter().any(|word| tools::is_meant(&word.value, name)))
+            && !self.without.iter().any(|word| tools::is_meant(word, name))
     }
 }
 
@@ -77,6 +110,10 @@ impl Definitions {
         }
         let own = definition.tools(kit, notices)?;
         agent = own.into_iter().fold(agent, Agent::with_shared_tool);
+        for whole in &kit.toolboxes {
+            let (whole, allowed) = (whole.clone(), definition.tools.clone());
+            agent = agent.with_toolbox(Part { whole, allowed });
+        }
         above.push(&definition.name);
         for sub in self.sent_by(definition, above, notices)? {
             let made = self.made(sub, kit, above, notices)?;
@@ -172,11 +209,10 @@ impl Definition {
                 }
             }
         }
-        let may = |name: &str| {
-            let only = self.tools.only.as_ref();
-            only.is_none_or(|only| only.iter().any(|word| tools::is_meant(&word.value, name)))
-                && !self.tools.without.iter().any(|word| tools::is_meant(word, name))
-        };
-        Ok(named.into_iter().filter(|(name, _)| may(name)).map(|(_, tool)| tool.clone()).collect())
+        Ok(named
+            .into_iter()
+            .filter(|(name, _)| self.tools.has(name))
+            .map(|(_, tool)| tool.clone())
+            .collect())
     }
 }

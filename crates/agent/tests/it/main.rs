@@ -4,9 +4,9 @@
 
 mod calls;
 mod context;
+mod definitions;
 #[path = "../../../mcp/tests/it/double.rs"]
 mod double;
-mod definitions;
 mod guards;
 mod kept;
 mod limits;

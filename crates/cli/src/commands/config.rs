@@ -1,6 +1,7 @@
 //! `interleaf config`.
 
 use clap::Args;
+use interleaf_agent::mcp::ServerSettings;
 use interleaf_agent::settings::{Origin, Row, Settings};
 use interleaf_agent::{Definition, Definitions, Fault};
 use serde_json::json;
@@ -129,6 +130,12 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
     for agent in &settled.definitions.all {
         let made = settled.definitions.agent(agent, &kit, Vec::new(), &mut notices);
         if let Err(fault) = made {
+            tell(&fault, output)?;
+            return Ok(Verdict::Findings);
+        }
+    }
+    for server in settled.settings.mcp.values() {
+        if let Err(fault) = server.value.read::<ServerSettings>() {
             tell(&fault, output)?;
             return Ok(Verdict::Findings);
         }
