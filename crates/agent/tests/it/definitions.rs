@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use interleaf::wire::Family;
 use interleaf_agent::settings::Settings;
-use interleaf_agent::{Agent, Definitions, Event, Fault, Format, Kit, Places};
+use interleaf_agent::{Agent, Definitions, Event, Fault, Format, Kit, Places, Tool, Toolbox, tool};
 use interleaf_doubles::{Answer, Asked};
 use serde_json::json;
 
-use crate::world::{double, events, n_said, says, session, target, transport};
+use crate::world::{Named, double, events, n_said, says, session, target, transport};
 
 /// A project with these files.
 struct Project(tempfile::TempDir);
@@ -158,6 +158,35 @@ fn tools_of_a_server_that_is_settled_are_no_error_though_it_is_not_connected() {
     let settings = ("home/interleaf.toml", "[mcp.files]\ncommand = \"x\"");
     let project = Project::new(&[agent, settings]);
     assert_eq!(tools(&project.made("a").unwrap()), ["read"]);
+}
+
+struct Files;
+
+impl Toolbox for Files {
+    fn tools(&self) -> Vec<std::sync::Arc<dyn Tool>> {
+        let named = |name| {
+            let run = |_: Named, _| async { Ok("It is there.".into()) };
+            std::sync::Arc::new(tool(name, "Of a server.", run).reads()) as _
+        };
+        vec![named("files__stat"), named("files__remove")]
+    }
+}
+
+#[tokio::test]
+async fn an_agent_has_of_a_toolbox_only_what_its_file_allows() {
+    let project = Project::new(&[
+        ("home/interleaf.toml", "[mcp.files]\ncommand = \"x\""),
+        (".interleaf/agents/main.md", "---\ntools: [read, files__stat]\n---\nBe."),
+    ]);
+    let double = double(|_: &Asked| Answer::text("Done.")).await;
+    let (found, kit) = (project.found(), Kit::new(project.settings()).with_toolbox(Files));
+    let targets = vec![target(Family::Anthropic, &double)];
+    let main = found.agent(found.named("main").unwrap(), &kit, targets, &mut Vec::new()).unwrap();
+    main.run(&transport(), session().await, "Look.").await.unwrap();
+    let requests = double.requests();
+    let asked = requests[0].asked.as_ref().unwrap();
+    let names: Vec<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["read", "files__stat"]);
 }
 
 #[test]

@@ -136,6 +136,23 @@ fn the_store_of_the_settings_is_that_of_every_command() {
 }
 
 #[test]
+fn a_server_that_does_not_start_is_told_and_one_that_is_written_wrongly_is_an_error() {
+    let home = home(&format!("{SETTINGS}[mcp.gone]\ncommand = \"/nowhere/server\"\n"));
+    let project = home.path().join("project");
+    let (code, _, err) = served(&project, &["run", "Look."]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("note: the MCP server gone: "), "{err}");
+    let own = home.path().join(".config/interleaf/interleaf.toml");
+    fs::write(own, format!("{SETTINGS}[mcp.gone]\ncomand = \"x\"\n")).unwrap();
+    for arguments in [&["run", "Look."][..], &["config", "--check"]] {
+        let (_, out, err) = alone(&project, arguments);
+        let said = format!("{out}{err}");
+        assert!(said.contains("line 4 column 1: there is no key `comand`"), "{said}");
+        assert!(said.contains("did you mean `command`?"), "{said}");
+    }
+}
+
+#[test]
 fn the_page_on_settings_has_an_example_that_is_right() {
     let page = fs::read_to_string(super::root().join("docs/settings.md")).unwrap();
     let (_, rest) = page.split_once("```toml\n").unwrap();
