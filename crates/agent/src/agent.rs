@@ -83,6 +83,11 @@ impl Agent {
         &self.name
     }
 
+    /// The names of its tools, without those that send a sub-agent.
+    pub fn tool_names(&self) -> Vec<String> {
+        self.tools.iter().map(|tool| tool.spec().name.to_string()).collect()
+    }
+
     /// What it is good for, as the agent above it is told.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {
@@ -139,7 +144,8 @@ impl Agent {
         self
     }
 
-    /// Adds a hook. All are asked; one that refuses is enough.
+    /// Adds a hook. All are asked; one that refuses is enough. It has a say in the calls of the
+    /// agents that this one sends, too.
     #[must_use]
     pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));

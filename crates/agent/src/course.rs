@@ -18,7 +18,7 @@ use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::Conversation;
 use interleaf::model::{self, ContextKind, Finish, Message, Role, Spent, ToolCall};
 use interleaf::wire::Delta;
-use interleaf::{Session, Target};
+use interleaf::{Next, Session, Target};
 use interleaf_transport::{Answer, Asking, CompactionDone, ErrorKind, Transport};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::Instrument as _;
@@ -320,15 +320,23 @@ impl Course {
         if self.scene.wants_compaction() {
             self.compact(session, recipe).await;
         }
-        if let (Who::Sub(_), 1, Some(target)) =
-            (self.scene.who(), self.scene.0.tally.rounds(), self.targets.first())
-        {
-            // What cannot be counted fails when it is sent, and says why then.
-            if let Ok(figures) = session.figures(recipe, target).await {
-                self.scene.tell(Event::Begins(figures));
-            }
+        if let (Who::Sub(_), 1) = (self.scene.who(), self.scene.0.tally.rounds()) {
+            self.tell_size(session, recipe).await;
         }
         self.transport.ask_streaming(session, recipe, &self.targets).await
+    }
+
+    /// Tells how large the next request is. What cannot be made fails when it is sent, and says
+    /// why then.
+    async fn tell_size(&self, session: &mut Session, recipe: &Recipe) {
+        let Some(target) = self.targets.first() else { return };
+        let Ok(ledger) = session.ledger(&target.options.model).await else { return };
+        let counted = recipe.clone().with_ledger(ledger);
+        if let Ok(Next::Send(request)) = session.preview(&counted, target).await
+            && let Some(tokens) = request.report.tokens
+        {
+            self.scene.tell(Event::Begins(Box::new(tokens)));
+        }
     }
 
     async fn compact(&self, session: &mut Session, recipe: &Recipe) {

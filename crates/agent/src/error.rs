@@ -10,6 +10,7 @@ pub struct Error(Repr);
 #[derive(Debug)]
 enum Repr {
     Session(interleaf::Error),
+    Store(interleaf::store::Error),
     Folder(std::io::Error),
     Agent(String),
     Plan(interleaf::plan::Error),
@@ -18,6 +19,10 @@ enum Repr {
 impl Error {
     pub(crate) fn folder(error: std::io::Error) -> Self {
         Self(Repr::Folder(error))
+    }
+
+    pub(crate) fn store(error: interleaf::store::Error) -> Self {
+        Self(Repr::Store(error))
     }
 
     /// An agent is not as it must be.
@@ -39,7 +44,7 @@ impl Error {
     pub fn as_plan(&self) -> Option<&interleaf::plan::Error> {
         match &self.0 {
             Repr::Plan(error) => Some(error),
-            Repr::Session(_) | Repr::Folder(_) | Repr::Agent(_) => None,
+            Repr::Session(_) | Repr::Store(_) | Repr::Folder(_) | Repr::Agent(_) => None,
         }
     }
 }
@@ -54,6 +59,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Session(error) => error.fmt(f),
+            Repr::Store(error) => error.fmt(f),
             Repr::Folder(error) => write!(f, "the folder of the program is not known: {error}"),
             Repr::Agent(rule) => f.write_str(rule),
             Repr::Plan(error) => error.fmt(f),
@@ -65,6 +71,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0 {
             Repr::Session(error) => Some(error),
+            Repr::Store(error) => Some(error),
             Repr::Folder(error) => Some(error),
             Repr::Plan(error) => Some(error),
             Repr::Agent(_) => None,

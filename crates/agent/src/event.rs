@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use interleaf::compaction::Figures;
+use interleaf::assemble::Tokens;
 use interleaf::model::{Message, ToolCall, shown};
 use interleaf_transport::{Answer, CompactionDone};
 
@@ -31,9 +31,8 @@ pub enum Event {
     Compacted(Box<CompactionDone>),
     /// A compaction that was asked for was not done, and why.
     NotCompacted(String),
-    /// A sub-agent is about to make its first request: how large it is, and how much of that
-    /// is tools, system texts and context.
-    Begins(Figures),
+    /// A sub-agent is about to make its first request: how large that is, part by part.
+    Begins(Box<Tokens>),
     /// What happens in a run of a sub-agent.
     Sub {
         /// Its name, with the call that began it.
@@ -66,10 +65,15 @@ impl fmt::Display for Event {
             Self::Heard(text) => write!(f, "heard: {}", line(text)),
             Self::Compacted(done) => write!(f, "compacted: {}", line(&done.to_string())),
             Self::NotCompacted(why) => write!(f, "not compacted: {}", line(why)),
-            Self::Begins(Figures { tokens, fixed, limit, .. }) => write!(
-                f,
-                "begins with {tokens} tokens of {limit}, {fixed} of them tools, system and context"
-            ),
+            Self::Begins(tokens) => {
+                let Tokens { system, context, tools, history, .. } = &**tokens;
+                write!(
+                    f,
+                    "begins with {} tokens: {system} of system texts, {context} of context, \
+                     {tools} of tools, {history} of what was said",
+                    tokens.total()
+                )
+            }
             Self::Sub { agent, event } => write!(f, "{}: {event}", line(agent)),
             Self::Ended(end) => f.write_str(&line(&end.to_string())),
         }

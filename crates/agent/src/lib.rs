@@ -15,37 +15,48 @@
 mod agent;
 mod calls;
 mod course;
+mod definition;
 mod ended;
 mod error;
 mod event;
 mod hook;
 mod limits;
+mod places;
 mod plan_run;
+mod ran;
 mod role;
 mod run;
 mod scene;
 mod source;
 mod spans;
+mod standing;
 mod sub_agent;
 mod tool;
 mod toolbox;
+mod written;
 
+pub mod settings;
 pub mod tools;
 
 /// MCP servers: a [`Server`](mcp::Server) is a [`Toolbox`].
 pub use interleaf_mcp as mcp;
 
 pub use agent::Agent;
+pub use definition::{Definition, Definitions, Format, Kit};
 pub use ended::{End, Ended};
 pub use error::Error;
 pub use event::Event;
 pub use hook::{Allow, Hook};
 pub use limits::{Limit, Limits};
+pub use places::Places;
 pub use plan_run::{
     KeptPlan, PlanEnd, PlanEnded, PlanEvent, PlanHandle, PlanRun, PlanRunner, StepEnd, StepReport,
 };
+pub use ran::Ran;
 pub use run::{Handle, Run};
 pub use scene::Scene;
 pub use source::{ContextSource, Unread};
+pub use standing::Standing;
 pub use tool::{Boxed, Effect, Function, Output, Tool, ToolError, tool};
 pub use toolbox::Toolbox;
+pub use written::{Fault, Notice, Table};

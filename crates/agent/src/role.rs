@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use interleaf::assemble::Agent as Who;
 use interleaf::model::{is_hidden, shown};
 
-use crate::{Agent, Scene};
+use crate::{Agent, Places, Scene};
 
 /// What is said to a sub-agent of its end.
 const TASK_NOTE: &str = "You were sent with a task by another agent. It hears only your last \
@@ -40,16 +40,12 @@ pub(crate) async fn assembled(agent: &Agent, scene: &Scene) -> Option<String> {
 /// The files that may say how to work here: the user's, then those of the folders from the
 /// project's root down, which must not lead out of the project.
 fn instructions(folder: &Path) -> Vec<(PathBuf, Option<PathBuf>)> {
-    let mut found = Vec::new();
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".config"));
-    found.extend(config.or(home).map(|folder| (folder.join("interleaf/AGENTS.md"), None)));
-    let above: Vec<&Path> = folder.ancestors().collect();
-    let root = above.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
-    let project = above[root];
-    let own = above[..=root].iter().rev().map(|folder| folder.join("AGENTS.md"));
-    found.extend(own.map(|path| (path, Some(project.to_owned()))));
-    found
+    let places = Places::of(folder);
+    let user = places.user.iter().map(|user| (user.join("AGENTS.md"), None));
+    let root = places.root();
+    let project = places.project().into_iter().rev();
+    let project = project.map(|folder| (folder.join("AGENTS.md"), Some(root.to_owned())));
+    user.chain(project).collect()
 }
 
 /// What a file says, without lines that pass for the other parts of the role.

@@ -39,9 +39,47 @@ mod search;
 mod todo;
 mod write;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::{Tool, tool};
+
+/// The groups, with the names of their tools.
+static GROUPS: LazyLock<[(&str, Vec<String>); 4]> = LazyLock::new(|| {
+    let names = |tools: Vec<Arc<dyn Tool>>| {
+        tools.iter().map(|tool| tool.spec().name.to_string()).collect::<Vec<_>>()
+    };
+    [
+        ("reading", names(reading())),
+        ("writing", names(writing())),
+        ("keeping", names(keeping())),
+        ("remembering", names(remembering())),
+    ]
+});
+
+/// All of them.
+pub fn all() -> Vec<Arc<dyn Tool>> {
+    [reading(), writing(), keeping(), remembering()].concat()
+}
+
+/// The names of the groups: `reading`, `writing`, `keeping` and `remembering`.
+pub fn groups() -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().map(|(group, _)| *group)
+}
+
+/// The names of the tools of a group; none, if there is no such group.
+pub fn names(group: &str) -> Vec<&'static str> {
+    let found = GROUPS.iter().find(|(name, _)| *name == group);
+    found.into_iter().flat_map(|(_, names)| names.iter().map(String::as_str)).collect()
+}
+
+/// Whether a tool is meant by what a person wrote: its name, its group, or the beginning of its
+/// name with a star, such as `files__*` for all tools of the MCP server `files`.
+pub fn is_meant(written: &str, tool: &str) -> bool {
+    match written.strip_suffix('*') {
+        Some(beginning) => tool.starts_with(beginning),
+        None => written == tool || names(written).contains(&tool),
+    }
+}
 
 /// What looks at files and changes nothing.
 pub fn reading() -> Vec<Arc<dyn Tool>> {

@@ -3,15 +3,18 @@
 mod build;
 mod compact;
 mod completions;
+mod config;
 mod convert;
 mod decode;
 mod double;
 mod explain;
+mod kept;
 mod lint;
 mod op;
 mod plan;
 mod query;
 mod replay;
+mod resume;
 mod run;
 mod send;
 mod sessions;
@@ -34,6 +37,10 @@ pub(crate) enum Command {
     Explain(Box<explain::ExplainArguments>),
     Send(Box<send::SendArguments>),
     Run(Box<run::RunArguments>),
+    Resume(Box<resume::ResumeArguments>),
+    Config(Box<config::ConfigArguments>),
+    #[command(flatten)]
+    Kept(kept::KeptCommand),
     Compact(Box<compact::CompactArguments>),
     Switch(Box<switch::SwitchArguments>),
     Replay(replay::ReplayArguments),
@@ -57,6 +64,9 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
         Command::Explain(arguments) => return explain::run(&arguments, limit, output),
         Command::Send(arguments) => return send::run(&arguments, limit, output),
         Command::Run(arguments) => return run::run(&arguments, output),
+        Command::Resume(arguments) => return resume::run(&arguments, output),
+        Command::Config(arguments) => return config::run(&arguments, output),
+        Command::Kept(command) => kept::run(command, output)?,
         Command::Compact(arguments) => return compact::run(&arguments, limit, output),
         Command::Switch(arguments) => return switch::run(&arguments, limit, output),
         Command::Replay(arguments) => return replay::run(&arguments, limit, output),

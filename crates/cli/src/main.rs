@@ -27,6 +27,8 @@ mod batch;
 mod compacting;
 mod plain;
 mod reach;
+mod settled;
+mod working;
 
 mod ink;
 mod lines;

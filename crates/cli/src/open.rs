@@ -1,7 +1,7 @@
 //! Sessions that a store keeps, for commands that wait.
 //!
 //! ```text
-//!   --store, INTERLEAF_STORE, default ──▶ OpenStore ──find──▶ id ──open──▶ Session
+//!   --store, INTERLEAF_STORE, interleaf.toml, default ──▶ OpenStore ──find──▶ id ──open──▶ Session
 //!                                         └─ wait: a runtime of one thread
 //! ```
 
@@ -18,6 +18,8 @@ use interleaf::conversation::Conversation;
 use interleaf::store::{self, SessionId, Store};
 use interleaf::wire::Options;
 use interleaf::{LeftOut, Session};
+use interleaf_agent::Places;
+use interleaf_agent::settings::Settings;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::{Failure, printable};
@@ -219,6 +221,16 @@ fn address(url: Option<&str>) -> Result<(&'static str, String), Failure> {
             let url = url.map_err(|_| Failure::new(STORE_VARIABLE, "this is not UTF-8"))?;
             Ok((STORE_VARIABLE, url))
         }
-        None => Ok(("", store::default_url().map_err(|e| Failure::store("--store", &e))?)),
+        None => match settled_store()? {
+            Some(url) => Ok(("store in interleaf.toml", url)),
+            None => Ok(("", store::default_url().map_err(|e| Failure::store("--store", &e))?)),
+        },
     }
+}
+
+/// The store that the settings of this folder name.
+fn settled_store() -> Result<Option<String>, Failure> {
+    let Ok(folder) = std::env::current_dir() else { return Ok(None) };
+    let found = Settings::of_files(&Places::of(folder)).map_err(|fault| Failure::fault(&fault))?;
+    Ok(found.settings.store.map(|set| set.value))
 }

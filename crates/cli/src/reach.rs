@@ -11,8 +11,8 @@ use interleaf::model::{Finish, Reply, Spent};
 use interleaf::wire::{ApiErrorKind, Vendor};
 use interleaf::{BreakCause, Target};
 use interleaf_transport::{
-    Amount, Answer, Error, ErrorKind, KeySource, Limit, Rates, Retries, Timeouts, Transport,
-    address_variable, by_environment,
+    Amount, Answer, Builder, Error, ErrorKind, KeySource, Limit, Rates, Retries, Timeouts,
+    Transport, address_variable, by_environment,
 };
 
 use crate::failure::{Failure, Fault, printable};
@@ -94,25 +94,31 @@ impl ReachArguments {
 
     /// What sends the request. The flags for a key are about the first vendor.
     pub(crate) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
-        self.transport_by(target, Timeouts::default().since(self.began))
+        self.transport_in(Timeouts::default().since(self.began), Transport::builder(), target)
     }
 
-    /// What sends the requests of a command that may work for days: unless the user bounds
-    /// everything, each request has its own time.
-    pub(crate) fn transport_of_many(&self, target: &Target) -> Result<Transport, Failure> {
-        match self.timeout {
-            Some(_) => self.transport(target),
-            None => self.transport_by(target, Timeouts::default()),
-        }
+    /// The same for an agent: each of its requests has the whole time. Flags hold over what the
+    /// builder has.
+    pub(crate) fn agents_transport(
+        &self,
+        builder: Builder,
+        target: &Target,
+    ) -> Result<Transport, Failure> {
+        self.transport_in(Timeouts::default(), builder, target)
     }
 
-    fn transport_by(&self, target: &Target, mut timeouts: Timeouts) -> Result<Transport, Failure> {
+    fn transport_in(
+        &self,
+        mut timeouts: Timeouts,
+        builder: Builder,
+        target: &Target,
+    ) -> Result<Transport, Failure> {
         timeouts.total = self.timeout.or(timeouts.total);
         timeouts.connect = self.connect_timeout.or(timeouts.connect);
         timeouts.first_byte = self.first_byte_timeout.or(timeouts.first_byte);
         timeouts.idle = self.idle_timeout.or(timeouts.idle);
         let retries = self.retries.map_or_else(Retries::default, Retries::at_most);
-        let mut builder = Transport::builder().timeouts(timeouts).retries(retries);
+        let mut builder = builder.timeouts(timeouts).retries(retries);
         let file = self.key_file.clone().map(KeySource::File);
         let command = self.key_command.clone().map(KeySource::Command);
         let source = self.key_env.clone().map(KeySource::Variable).or(file).or(command);

@@ -30,6 +30,8 @@ pub enum RecordKind {
     FileRead,
     /// The state of a plan that runs, or ran.
     PlanRun,
+    /// Where an agent ran, and which.
+    Run,
 }
 
 /// A record as it stands.
@@ -85,8 +87,15 @@ pub struct RecordFilter {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Summary, Self::Todo, Self::Info, Self::Note, Self::FileRead, Self::PlanRun];
+    pub const ALL: [Self; 7] = [
+        Self::Summary,
+        Self::Todo,
+        Self::Info,
+        Self::Note,
+        Self::FileRead,
+        Self::PlanRun,
+        Self::Run,
+    ];
 
     /// The kind's name.
     pub fn as_str(self) -> &'static str {
@@ -97,6 +106,7 @@ impl RecordKind {
             Self::Note => "note",
             Self::FileRead => "file_read",
             Self::PlanRun => "plan_run",
+            Self::Run => "run",
         }
     }
 }

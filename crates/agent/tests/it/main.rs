@@ -5,8 +5,10 @@
 mod attacks;
 mod calls;
 mod context;
+mod definitions;
 #[path = "../../../mcp/tests/it/double.rs"]
 mod double;
+mod guards;
 mod hostile;
 mod interrupts;
 mod kept;
@@ -17,6 +19,7 @@ mod loops;
 mod mcp;
 mod plans;
 mod rows;
+mod settings;
 mod spans;
 mod spent;
 mod sub_agents;

@@ -128,7 +128,7 @@ async fn live_row_22_a_sub_agent_has_only_its_own_tools_and_notes_and_its_size_i
         _ => None,
     });
     let of_scout: Vec<&Event> = of_scout.collect();
-    let Event::Begins(figures) = of_scout[0] else { panic!("{of_scout:?}") };
+    let Event::Begins(size) = of_scout[0] else { panic!("{of_scout:?}") };
     let requests = double.requests();
     let asked = requests.iter().filter_map(|exchange| exchange.asked.as_ref());
     let scouts: Vec<&Asked> = asked.filter(|asked| says(asked, "You look for causes.")).collect();
@@ -142,5 +142,5 @@ async fn live_row_22_a_sub_agent_has_only_its_own_tools_and_notes_and_its_size_i
     // What was told of its size is what it took, as near as two counts can be.
     let took = requests.iter().find(|exchange| exchange.asked.as_ref() == Some(asked)).unwrap();
     let took = took.usage.as_ref().unwrap().input();
-    assert!(figures.tokens.abs_diff(took) * 5 < took, "{figures:?} and {took}");
+    assert!(size.total().abs_diff(took) * 5 < took, "{size:?} and {took}");
 }

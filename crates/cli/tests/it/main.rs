@@ -23,6 +23,7 @@ mod send;
 mod send_compacted;
 mod send_odd;
 mod sessions;
+mod settled;
 mod streams;
 mod timed;
 mod told;

@@ -56,7 +56,8 @@ enum Said {
     Info(InfoRange),
     Note(FolderNote),
     FileRead(FileRead),
-    PlanRun,
+    /// What no request is made from.
+    Apart,
 }
 
 impl Session {
@@ -204,7 +205,7 @@ impl Records {
             Ok(Said::Info(range)) => drop(self.information.insert(key, (no, range))),
             Ok(Said::Note(note)) => drop(self.notes.insert(key, (no, note))),
             Ok(Said::FileRead(read)) => drop(self.files.insert(key, read)),
-            Ok(Said::PlanRun) => {}
+            Ok(Said::Apart) => {}
             Err(reason) if record.kind == RecordKind::Summary => {
                 return Err(Error::record(&record, reason));
             }
@@ -229,7 +230,7 @@ impl Records {
             RecordKind::Info => drop(self.information.remove(key)),
             RecordKind::Note => drop(self.notes.remove(key)),
             RecordKind::FileRead => drop(self.files.remove(key)),
-            RecordKind::PlanRun => {}
+            RecordKind::PlanRun | RecordKind::Run => {}
         }
     }
 
@@ -251,7 +252,7 @@ impl Said {
             }
             RecordKind::Note => Self::Note(parse(body)?),
             RecordKind::FileRead => Self::FileRead(parse(body)?),
-            RecordKind::PlanRun => Self::PlanRun,
+            RecordKind::PlanRun | RecordKind::Run => Self::Apart,
         })
     }
 }

@@ -129,7 +129,7 @@ fn commit(dice: &mut Dice, id: SessionId, step: u64) -> Commit {
     }
     for _ in 0..dice.roll(3) {
         let body = Json::parse(format!("{{\"step\": {step}}}")).unwrap();
-        let (kind, key) = (RecordKind::ALL[dice.roll(6) as usize], format!("k{}", dice.roll(2)));
+        let (kind, key) = (RecordKind::ALL[dice.roll(7) as usize], format!("k{}", dice.roll(2)));
         let change = match dice.roll(4) {
             0 => RecordChange::remove(kind, key),
             _ => RecordChange::put(kind, key, body),

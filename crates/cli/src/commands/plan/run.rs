@@ -15,7 +15,7 @@ use interleaf_agent::{
     Allow, Boxed, Effect, Hook, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd,
     StepReport, Tool, tools,
 };
-use interleaf_transport::Amount;
+use interleaf_transport::{Amount, Transport};
 use serde_json::{Value, json};
 
 use super::ask::{language_parser, mode_parser};
@@ -23,13 +23,13 @@ use super::board::Board;
 use super::{failure, name_of, templates};
 use crate::api::VendorParser;
 use crate::arguments::ByteCount;
-use crate::commands::run::allowed_by_person;
 use crate::failure::{Failure, Fault, Stop, Verdict, printable};
 use crate::input::Input;
 use crate::open::{Missing, OpenSession, OpenStore};
 use crate::output::{Output, say};
 use crate::reach::{ReachArguments, parse_seconds};
 use crate::stopped::Wishes;
+use crate::working::allowed_by_person;
 
 /// Run a plan: ask for the arguments of each step, check them, and call its tool
 #[derive(Debug, Args)]
@@ -160,7 +160,7 @@ pub(crate) fn run(
         failure.hint("with the FILE of a plan, that begins in it")
     })?;
     let target = arguments.target(&opened, &session, kept.as_ref())?;
-    let transport = arguments.reach.transport_of_many(&target)?;
+    let transport = arguments.reach.agents_transport(Transport::builder(), &target)?;
     let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
     let runner = arguments.runner(&plan, kept.as_ref(), target).with_templates(templates);
     let runner = runner.with_tools(tools).with_hook(Person {

@@ -32,11 +32,17 @@ EXAMPLES
   interleaf sessions todo $ID --done 1 --remove 2
   interleaf sessions todo $ID --add 'watch the build' --for 2h
 
-Items are added first, then done, then removed: all of it, or nothing. An item that has
+Items are added first, then done or set, then removed: all of it, or nothing. An item that has
 expired is still listed, with its time, until it is removed; no request shows it.")]
 pub(crate) struct TodoArguments {
     /// The session
     id: String,
+    #[command(flatten)]
+    changes: TodoChanges,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TodoChanges {
     /// Add an item at the end; may be repeated
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     add: Vec<String>,
@@ -45,6 +51,9 @@ pub(crate) struct TodoArguments {
     /// An item, such as 1 or 1.2, is done; may be repeated
     #[arg(long, value_name = "ITEM")]
     done: Vec<String>,
+    /// An item has this state: pending, in_progress or done; may be repeated
+    #[arg(long, value_name = "ITEM=STATE", value_parser = parse_state)]
+    set: Vec<(String, TodoStatus)>,
     /// Remove an item and all under it; may be repeated
     #[arg(long, value_name = "ITEM")]
     remove: Vec<String>,
@@ -63,6 +72,12 @@ line is the key of an entry, and its note.")]
 pub(crate) struct InfoArguments {
     /// The session
     id: String,
+    #[command(flatten)]
+    changes: InfoChanges,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InfoChanges {
     /// Add a file, and say why it is useful; may be repeated
     #[arg(long, value_name = "FILE=NOTE", allow_hyphen_values = true)]
     add: Vec<String>,
@@ -87,6 +102,12 @@ not ./src. A line is the key of a note, its folder and its text.")]
 pub(crate) struct NoteArguments {
     /// The session
     id: String,
+    #[command(flatten)]
+    changes: NoteChanges,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoteChanges {
     /// Add a note on a folder; may be repeated
     #[arg(long, value_name = "FOLDER=NOTE", allow_hyphen_values = true)]
     add: Vec<String>,
@@ -144,41 +165,64 @@ pub(crate) struct SummaryArguments {
     through: Option<String>,
 }
 
+/// Changes of one kind of records.
+pub(crate) enum Changes {
+    Todo(TodoChanges),
+    Info(InfoChanges),
+    Note(NoteChanges),
+}
+
+impl Changes {
+    /// Makes them in a session, and shows what there is then.
+    pub(crate) fn make(self, session: OpenSession, output: &mut Output) -> Result<(), Stop> {
+        let OpenSession { mut session, opened } = session;
+        let change = async |session: &mut Session| match &self {
+            Self::Todo(it) => it.change(session).await,
+            Self::Info(it) => it.change(session).await,
+            Self::Note(it) => it.change(session).await,
+        };
+        let shown = opened.asked(session.retrying(RETRIES, change))?;
+        shown.iter().try_for_each(|line| Ok(output.line(line)?))
+    }
+}
+
 pub(crate) fn run(
     command: RecordsCommand,
     open: impl Fn(&str) -> Result<OpenSession, Failure>,
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let (RecordsCommand::Todo(TodoArguments { id, .. })
-    | RecordsCommand::Info(InfoArguments { id, .. })
-    | RecordsCommand::Note(NoteArguments { id, .. })
-    | RecordsCommand::Summary(SummaryArguments { id, .. })) = &command;
-    let OpenSession { mut session, opened } = open(id)?;
-    let shown = match command {
-        RecordsCommand::Todo(it) => {
-            opened.asked(session.retrying(RETRIES, async |s| it.change(s).await))
-        }
-        RecordsCommand::Info(it) => {
-            opened.asked(session.retrying(RETRIES, async |s| it.change(s).await))
-        }
-        RecordsCommand::Note(it) => {
-            opened.asked(session.retrying(RETRIES, async |s| it.change(s).await))
-        }
-        RecordsCommand::Summary(SummaryArguments { file, through, .. }) => {
+    let (id, changes) = match command {
+        RecordsCommand::Todo(TodoArguments { id, changes }) => (id, Changes::Todo(changes)),
+        RecordsCommand::Info(InfoArguments { id, changes }) => (id, Changes::Info(changes)),
+        RecordsCommand::Note(NoteArguments { id, changes }) => (id, Changes::Note(changes)),
+        RecordsCommand::Summary(SummaryArguments { id, file, through }) => {
+            let OpenSession { mut session, opened } = open(&id)?;
             if let (Some(file), Some(through)) = (file, through) {
                 let text = Input::read(&file, limit)?.text;
                 opened.asked(session.summarise_through(&through.into(), &text))?;
             }
             let active = opened.asked(session.active_summary())?;
             let text = active.as_ref().map_or("", |active| active.text.trim_end());
-            Ok(text.lines().map(str::to_owned).collect())
+            return text.lines().try_for_each(|line| Ok(output.line(line)?));
         }
     };
-    shown?.iter().try_for_each(|line| Ok(output.line(line)?))
+    changes.make(open(&id)?, output)
 }
 
-impl TodoArguments {
+/// An item and its state.
+fn parse_state(text: &str) -> Result<(String, TodoStatus), String> {
+    let (item, state) = text.split_once('=').unwrap_or((text, ""));
+    let state = match state {
+        "pending" => TodoStatus::Pending,
+        "in_progress" => TodoStatus::InProgress,
+        "done" => TodoStatus::Done,
+        _ => return Err("an item and its state are expected, such as 1.2=in_progress".into()),
+    };
+    Ok((item.to_owned(), state))
+}
+
+impl TodoChanges {
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for text in &self.add {
@@ -190,6 +234,9 @@ impl TodoArguments {
         for item in &self.done {
             draft.todo().set(item, TodoStatus::Done).await?;
         }
+        for (item, state) in &self.set {
+            draft.todo().set(item, *state).await?;
+        }
         for item in &self.remove {
             draft.todo().remove(item).await?;
         }
@@ -199,7 +246,7 @@ impl TodoArguments {
     }
 }
 
-impl InfoArguments {
+impl InfoChanges {
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (file, note) in self.add.iter().map(|text| noted(text)) {
@@ -215,7 +262,7 @@ impl InfoArguments {
     }
 }
 
-impl NoteArguments {
+impl NoteChanges {
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (folder, note) in self.add.iter().map(|text| noted(text)) {

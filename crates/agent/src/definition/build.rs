@@ -1,0 +1,218 @@
+//! From files to an agent that runs.
+
+use std::sync::Arc;
+
+use interleaf::Target;
+
+use super::{Allowed, Definition, Definitions, Format};
+use crate::settings::Settings;
+use crate::written::nearest;
+use crate::{Agent, Fault, Notice, Tool, Toolbox, tools};
+
+/// What agents are made from beside their files.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Kit {
+    /// What is settled for all of them.
+    pub settings: Settings,
+    /// The tools that there are: each agent gets those that it may have.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Tools that may become more, such as those of MCP servers.
+    pub toolboxes: Vec<Arc<dyn Toolbox>>,
+}
+
+impl Kit {
+    /// The tools that come with the crate, and these settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, tools: tools::all(), toolboxes: Vec::new() }
+    }
+
+    /// Adds tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+}
+
+impl Kit {
+    /// Adds tools that may become more.
+    #[must_use]
+    pub fn with_toolbox(mut self, toolbox: impl Toolbox + 'static) -> Self {
+        self.toolboxes.push(Arc::new(toolbox));
+        self
+    }
+}
+
+/// What an agent may have of a toolbox.
+struct Part {
+    whole: Arc<dyn Toolbox>,
+    allowed: Allowed,
+}
+
+impl Toolbox for Part {
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tools = self.whole.tools().into_iter();
+        tools.filter(|tool| self.allowed.has(tool.spec().name.as_str())).collect()
+    }
+}
+
+impl Allowed {
+    /// Whether a tool is among them.
+    fn has(&self, name: &str) -> bool {
+        let only = self.only.as_ref();
+        only.is_none_or(|only| only.iter().any(|word| tools::is_meant(&word.value, name)))
+            && !self.without.iter().any(|word| tools::is_meant(word, name))
+    }
+}
+
+impl Definitions {
+    /// Makes a main agent with all that it may send: it asks these, and keeps to the settings of
+    /// the kit. What is worth knowing is added to the notices.
+    ///
+    /// # Errors
+    /// If it, or one that it may send, names a tool or an agent that is not there, or has no
+    /// role though it is sent.
+    pub fn agent(
+        &self,
+        definition: &Definition,
+        kit: &Kit,
+        targets: Vec<Target>,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Agent, Fault> {
+        let agent = self.made(definition, kit, &mut Vec::new(), notices)?;
+        let agent = targets.into_iter().fold(agent, Agent::with_target);
+        Ok(agent.with_limits(kit.settings.limits()))
+    }
+
+    /// An agent without targets and limits of its own; above it stand those that send it.
+    fn made<'d>(
+        &'d self,
+        definition: &'d Definition,
+        kit: &Kit,
+        above: &mut Vec<&'d str>,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Agent, Fault> {
+        let Settings { place, carrier, .. } = match above.is_empty() {
+            // The settings of the kit have what the main agent's file says, unless a flag does.
+            true => kit.settings.clone(),
+            false => definition.layer().over(kit.settings.clone()),
+        };
+        let mut agent = Agent::new(&definition.name)
+            .described(&definition.description)
+            .with_rule(place.map(|set| set.value).unwrap_or_default())
+            .with_carrier(carrier.map(|set| set.value).unwrap_or_default());
+        if let Some(role) = &definition.role {
+            agent = agent.with_role(role.as_str());
+        }
+        if let Some(system) = &definition.system {
+            agent = agent.with_system(system.as_str());
+        }
+        let own = definition.tools(kit, notices)?;
+        agent = own.into_iter().fold(agent, Agent::with_shared_tool);
+        for whole in &kit.toolboxes {
+            let (whole, allowed) = (whole.clone(), definition.tools.clone());
+            agent = agent.with_toolbox(Part { whole, allowed });
+        }
+        above.push(&definition.name);
+        for sub in self.sent_by(definition, above, notices)? {
+            let made = self.made(sub, kit, above, notices)?;
+            if let (Some(fallback), None) = (&sub.layer.fallback, &sub.layer.vendor) {
+                let text = "its fall-backs do not hold: it names no model, and asks whoever the \
+                            agent above it asks";
+                let line = fallback.origin.line();
+                notices.push(Notice { path: sub.path().to_owned(), line, text: text.to_owned() });
+            }
+            let targets = sub.layer().targets_in(&kit.settings);
+            let targets = targets.map_err(|rule| Fault::of_file(&sub.source, rule))?;
+            let made = targets.into_iter().fold(made, Agent::with_target);
+            agent = agent.with_sub_agent(made.with_limits(sub.layer.limits()));
+        }
+        above.pop();
+        Ok(agent)
+    }
+
+    /// The agents that one may send.
+    fn sent_by<'d>(
+        &'d self,
+        definition: &'d Definition,
+        above: &[&str],
+        notices: &mut Vec<Notice>,
+    ) -> Result<Vec<&'d Definition>, Fault> {
+        let mut sent: Vec<&Definition> = Vec::new();
+        for named in &definition.agents {
+            if named.value == "*" {
+                let others = self.all.iter().filter(|other| other.is_sent);
+                let others = others.filter(|other| !above.contains(&other.name.as_str()));
+                // The main agent that comes with the program is nobody's helper.
+                let others = others.filter(|other| other.name != "agent");
+                for other in others {
+                    match (&other.role, other.format) {
+                        (None, Format::Own) => return Err(other.no_role()),
+                        (None, _) => notices.push(other.no_role().as_notice()),
+                        (Some(_), _) => sent.push(other),
+                    }
+                }
+                continue;
+            }
+            let fault = |rule: String| definition.fault(named.at.clone(), rule);
+            let Some(other) = self.named(&named.value) else {
+                return Err(fault(self.unknown(&named.value)));
+            };
+            if above.contains(&other.name.as_str()) {
+                let rule =
+                    format!("{} would send itself, by way of {}", other.name, above.join(", "));
+                return Err(fault(rule));
+            }
+            if other.role.is_none() {
+                return Err(other.no_role());
+            }
+            sent.push(other);
+        }
+        Ok(sent)
+    }
+}
+
+impl Definition {
+    /// C9.
+    fn no_role(&self) -> Fault {
+        let rule = format!("the agent {}: a sub-agent must have a role", self.name);
+        Fault::of_file(&self.source, rule)
+    }
+
+    /// The tools of a kit that it may have.
+    fn tools(&self, kit: &Kit, notices: &mut Vec<Notice>) -> Result<Vec<Arc<dyn Tool>>, Fault> {
+        let named: Vec<(String, &Arc<dyn Tool>)> =
+            kit.tools.iter().map(|tool| (tool.spec().name.to_string(), tool)).collect();
+        for word in self.tools.only.iter().flatten() {
+            let is_there = named.iter().any(|(name, _)| tools::is_meant(&word.value, name));
+            // A server that did not start has no tools now.
+            let server = word.value.split("__").next().unwrap_or_default();
+            let is_there = is_there || kit.settings.mcp.contains_key(server);
+            match self.format {
+                _ if is_there => {}
+                Format::Own => {
+                    let mut known: Vec<&str> = tools::groups().collect();
+                    known.extend(named.iter().map(|(name, _)| name.as_str()));
+                    let rule = format!(
+                        "there is no tool `{}`: {} are known",
+                        word.value,
+                        known.join(", ")
+                    );
+                    let meant = nearest(&word.value, known);
+                    let meant = meant.map(|name| format!("did you mean `{name}`?"));
+                    return Err(self.fault(word.at.clone(), rule).hint(meant));
+                }
+                _ => {
+                    let text = format!("there is no tool `{}`: it is left out", word.value);
+                    notices.push(Notice::new(&self.source, word.at.start, text));
+                }
+            }
+        }
+        Ok(named
+            .into_iter()
+            .filter(|(name, _)| self.tools.has(name))
+            .map(|(_, tool)| tool.clone())
+            .collect())
+    }
+}

@@ -1,0 +1,94 @@
+//! Where an agent ran last in a session, so that a person can go on from the same folder.
+
+use std::path::{Path, PathBuf};
+
+use interleaf::Session;
+use interleaf::model::Json;
+use interleaf::store::{ListSessions, RecordChange, RecordFilter, RecordKind, SessionId, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// Where an agent ran in a session, and which. It is a record of the session, so that exports
+/// and forks have it too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+#[non_exhaustive]
+pub struct Ran {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The agent's name.
+    pub agent: String,
+}
+
+#[derive(Deserialize)]
+struct Kept {
+    folder: PathBuf,
+    agent: String,
+}
+
+impl From<Kept> for Ran {
+    fn from(Kept { folder, agent }: Kept) -> Self {
+        Self { folder, agent }
+    }
+}
+
+/// The key of the one record.
+const KEY: &str = "last";
+
+/// How many sessions are looked at in one go.
+const PAGE: usize = 100;
+
+impl Ran {
+    /// In this folder, this agent.
+    pub fn new(folder: &Path, agent: impl Into<String>) -> Self {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        Self { folder, agent: agent.into() }
+    }
+
+    /// Notes it in a session, if it is not what was noted last.
+    ///
+    /// # Errors
+    /// If the session cannot be written.
+    pub async fn note(&self, session: &mut Session) -> Result<(), Error> {
+        if Self::of(&**session.store(), session.id()).await?.as_ref() == Some(self) {
+            return Ok(());
+        }
+        // A folder whose name is no text cannot be noted, and is not found again.
+        let Ok(body) = Json::of(self) else { return Ok(()) };
+        let change = RecordChange::put(RecordKind::Run, KEY, body);
+        Ok(session.change_records(vec![change]).await?)
+    }
+
+    /// What a session has noted.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn of(store: &dyn Store, session: SessionId) -> Result<Option<Self>, Error> {
+        let which = RecordFilter { kind: Some(RecordKind::Run), as_of: None };
+        let records = store.records(session, which).await.map_err(Error::store)?;
+        let last = records.iter().find(|record| record.key == KEY);
+        Ok(last.and_then(|record| Self::deserialize(record.body.to_value()).ok()))
+    }
+
+    /// The session of this folder that was changed last.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn newest(store: &dyn Store, folder: &Path) -> Result<Option<SessionId>, Error> {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let mut after = None;
+        loop {
+            let page = ListSessions { limit: PAGE, after };
+            let heads = store.list(page).await.map_err(Error::store)?;
+            for head in &heads {
+                let ran = Self::of(store, head.id).await?;
+                if ran.is_some_and(|ran| ran.folder == folder) {
+                    return Ok(Some(head.id));
+                }
+            }
+            let Some(last) = heads.last().filter(|_| heads.len() == PAGE) else { return Ok(None) };
+            after = Some((last.changed, last.id));
+        }
+    }
+}

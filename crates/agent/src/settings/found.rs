@@ -1,0 +1,103 @@
+//! The settings files of a user and of a project.
+
+use std::path::{Path, PathBuf};
+
+use super::{Settings, file};
+use crate::written::Source;
+use crate::{Fault, Notice, Places};
+
+/// The name of a settings file.
+pub const FILE: &str = "interleaf.toml";
+
+/// What the settings files say.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Found {
+    /// What they say together: the project's over the user's.
+    pub settings: Settings,
+    /// The files that were read, the user's first.
+    pub files: Vec<PathBuf>,
+    /// What is worth knowing of them.
+    pub notices: Vec<Notice>,
+}
+
+impl Settings {
+    /// Reads the user's file, and the nearest one of the project.
+    ///
+    /// A project may come from anywhere. What runs programs, allows an agent something or leads
+    /// keys and sessions elsewhere is taken from its file only if `trust` of the user's file
+    /// names the project.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or breaks a rule.
+    pub fn of_files(places: &Places) -> Result<Found, Fault> {
+        let mut found = Found::default();
+        let mut trusted = Vec::new();
+        if let Some(user) = &places.user
+            && let Some(source) = Source::open(&user.join(FILE))?
+        {
+            let said = file::read(&source)?;
+            trusted = said.trust.map(|trust| trust.value).unwrap_or_default();
+            found.take(&source, said.settings);
+        }
+        for folder in places.project() {
+            let path = folder.join(FILE);
+            if found.files.contains(&path) {
+                continue;
+            }
+            let Some(source) = Source::open(&path)? else { continue };
+            let mut said = file::read(&source)?;
+            if let Some(trust) = said.trust {
+                let rule = "only your own file says which folders you trust";
+                return Err(Fault::new(&source, trust.at, rule));
+            }
+            if !is_trusted(places.root(), &trusted) {
+                found.hold_back(&source, &mut said.settings);
+            }
+            found.take(&source, said.settings);
+            break;
+        }
+        Ok(found)
+    }
+}
+
+impl Found {
+    fn take(&mut self, source: &Source, settings: Settings) {
+        self.settings = settings.over(std::mem::take(&mut self.settings));
+        self.files.push(source.path().to_owned());
+    }
+
+    /// Leaves out what only a file that the user trusts may say.
+    fn hold_back(&mut self, source: &Source, settings: &mut Settings) {
+        let Settings { store, permissions, keys, vendors, mcp, .. } = settings;
+        let mut origins: Vec<(&str, super::Origin)> = Vec::new();
+        origins.extend(store.take().map(|set| ("store", set.origin)));
+        origins.extend(permissions.allow.take().map(|set| ("permissions.allow", set.origin)));
+        origins.extend(permissions.run.take().map(|set| ("permissions.run", set.origin)));
+        origins.extend(std::mem::take(keys).into_values().map(|set| ("keys", set.origin)));
+        origins.extend(std::mem::take(vendors).into_values().map(|set| ("vendors", set.origin)));
+        origins.extend(std::mem::take(mcp).into_values().map(|set| ("mcp", set.origin)));
+        for (key, origin) in origins {
+            let line = origin.line();
+            let text = format!(
+                "`{key}` is not in force: `trust` of your own {FILE} does not name this project"
+            );
+            self.notices.push(Notice { path: source.path().to_owned(), line, text });
+        }
+    }
+}
+
+/// Whether a folder, or one above it, is trusted.
+fn is_trusted(root: &Path, trusted: &[PathBuf]) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let root = real(root);
+    trusted.iter().any(|folder| root.starts_with(real(&at_home(folder))))
+}
+
+/// A path that may begin with `~/`.
+fn at_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => path.to_owned(),
+    }
+}

@@ -1,0 +1,38 @@
+//! Hooks of a main agent have a say in the calls of its sub-agents.
+
+use interleaf::model::ToolCall;
+use interleaf_agent::{Agent, Allow, Boxed, Effect, Hook, Scene};
+use interleaf_doubles::{Answer, Asked};
+use serde_json::json;
+
+use crate::world::{agent, changing, double, n_said, results, says, session, transport};
+
+struct Refuses;
+
+impl Hook for Refuses {
+    fn before_call<'a>(&'a self, call: &'a ToolCall, _: Effect, _: &'a Scene) -> Boxed<'a, Allow> {
+        let allow = match call.name.as_str() {
+            "wind" => Allow::Refuse("not today".to_owned()),
+            _ => Allow::Run,
+        };
+        Box::pin(async move { allow })
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_of_the_main_agent_refuses_no_sub_agent_may_do_either() {
+    let double = double(|asked: &Asked| match (says(asked, "You wind clocks."), n_said(asked)) {
+        (false, 0) => Answer::new().with_call("winder", &json!({"task": "Wind it."})),
+        (true, 0) => Answer::new().with_call("wind", &json!({"name": "clock"})),
+        (_, _) => Answer::text(results(asked).join(" ")),
+    })
+    .await;
+    let winder = Agent::new("winder")
+        .with_role("You wind clocks.")
+        .without_instructions()
+        .with_tool(changing("wind", |_, _| async { Ok("It was wound.".into()) }));
+    let main = agent(&double).with_hook(Refuses).with_sub_agent(winder);
+    let ended = main.run(&transport(), session().await, "Wind the clock.").await.unwrap();
+    assert!(ended.text.contains("not today"), "{}", ended.text);
+    assert!(!ended.text.contains("It was wound."), "{}", ended.text);
+}

@@ -1,0 +1,158 @@
+//! `interleaf config`.
+
+use clap::Args;
+use interleaf_agent::mcp::ServerSettings;
+use interleaf_agent::settings::{Origin, Row, Settings};
+use interleaf_agent::{Definition, Definitions, Fault};
+use serde_json::json;
+
+use crate::failure::{Failure, Stop, Verdict, printable};
+use crate::output::Output;
+use crate::settled::{SettingArguments, Settled};
+
+/// Show what is settled, and by whom
+#[derive(Debug, Args)]
+#[command(after_help = "\
+EXAMPLES
+  interleaf config
+  interleaf config --agent scout --rounds 20
+  interleaf config --json
+  interleaf config --check
+
+What holds is said by the flags, else by the agent's file, the environment (INTERLEAF_…), the
+project's interleaf.toml, and yours in ~/.config/interleaf. docs/settings.md has all keys. No key
+of an API is ever printed. Exit codes of --check: 0 all files are right, 1 some are not.")]
+pub(crate) struct ConfigArguments {
+    /// Read all settings and agents' files, and show what is wrong in them
+    #[arg(long, conflicts_with = "json")]
+    check: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: SettingArguments,
+}
+
+pub(crate) fn run(arguments: &ConfigArguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if arguments.check {
+        return check(&arguments.settings, output);
+    }
+    let settled = arguments.settings.settle(None)?;
+    match arguments.json {
+        true => print_json(&settled, output)?,
+        false => print(&settled, output)?,
+    }
+    Ok(Verdict::Fine)
+}
+
+fn print(settled: &Settled, output: &mut Output) -> Result<(), Stop> {
+    let rows = settled.settings.rows();
+    let value = |row: &Row| row.value.clone().unwrap_or_else(|| "-".to_owned());
+    let keys = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0);
+    let values = rows.iter().map(|row| value(row).chars().count()).max().unwrap_or(0).min(40);
+    for row in &rows {
+        let origin = row.origin.as_ref().map(Origin::to_string).unwrap_or_default();
+        let line = format!("{:<keys$}  {:<values$}  {origin}", row.key, value(row));
+        output.line(printable(line.trim_end()))?;
+    }
+    output.remark(format_args!("agents, {} works", printable(settled.agent().name())))?;
+    let names = settled.definitions.all.iter().map(|agent| agent.name().chars().count());
+    let names = names.max().unwrap_or(0);
+    for agent in &settled.definitions.all {
+        let line = format!("{:<names$}  {}", agent.name(), agent.path().display());
+        output.line(printable(&line))?;
+    }
+    for notice in &settled.notices {
+        output.remark(printable(&notice.to_string()))?;
+    }
+    Ok(())
+}
+
+fn print_json(settled: &Settled, output: &mut Output) -> Result<(), Stop> {
+    let row = |row: &Row| {
+        json!({
+            "key": row.key,
+            "value": row.value,
+            "origin": row.origin.as_ref().map(origin),
+        })
+    };
+    let agent = |agent: &Definition| {
+        json!({
+            "name": agent.name(),
+            "description": agent.description(),
+            "file": agent.path(),
+        })
+    };
+    let mut object = output.json_object();
+    object.list("settings", settled.settings.rows().iter().map(row))?;
+    object.field("agent", settled.agent().name())?;
+    object.list("agents", settled.definitions.all.iter().map(agent))?;
+    object.list("files", &settled.files)?;
+    object.list("notices", settled.notices.iter().map(|notice| notice.to_string()))?;
+    Ok(object.end()?)
+}
+
+fn origin(origin: &Origin) -> serde_json::Value {
+    match origin {
+        Origin::File { path, line, column } => {
+            json!({"file": path, "line": line, "column": column})
+        }
+        Origin::Environment(name) => json!({"environment": name}),
+        Origin::Flag(name) => json!({"flag": name}),
+        _ => json!("default"),
+    }
+}
+
+/// Shows every fault that can be found at once: a settings file has one at a time.
+fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let places = arguments.place.places()?;
+    let (settings, mut faults) = match Settings::of_files(&places) {
+        Ok(found) => (found.settings, Vec::new()),
+        Err(fault) => (Settings::default(), vec![fault]),
+    };
+    let is_read = faults.is_empty();
+    let said = Settings::of_environment(|name| std::env::var(name).ok());
+    faults.extend(said.err());
+    let definitions = Definitions::find(&places, &settings);
+    // Agents name models of the settings: without them, they cannot be judged.
+    if is_read {
+        faults.extend(definitions.faults);
+    }
+    for fault in &faults {
+        tell(fault, output)?;
+    }
+    if !faults.is_empty() {
+        return Ok(Verdict::Findings);
+    }
+    let settled = arguments.settle(None)?;
+    let mut notices = Vec::new();
+    let kit = interleaf_agent::Kit::new(settled.settings.clone());
+    for agent in &settled.definitions.all {
+        let made = settled.definitions.agent(agent, &kit, Vec::new(), &mut notices);
+        if let Err(fault) = made {
+            tell(&fault, output)?;
+            return Ok(Verdict::Findings);
+        }
+    }
+    for server in settled.settings.mcp.values() {
+        if let Err(fault) = server.value.read::<ServerSettings>() {
+            tell(&fault, output)?;
+            return Ok(Verdict::Findings);
+        }
+    }
+    let asked = settled.settings.targets();
+    asked.map_err(|rule| Failure::new("vendor", rule))?;
+    let (files, agents) = (settled.files.len(), settled.definitions.all.len());
+    output.line(format_args!("{files} settings files and {agents} agents: nothing is wrong"))?;
+    Ok(Verdict::Fine)
+}
+
+fn tell(fault: &Fault, output: &mut Output) -> Result<(), Stop> {
+    output.line(printable(&fault.to_string()))?;
+    let snippet = fault.snippet();
+    // The first line of a snippet is the rule, which was told already.
+    for line in snippet.lines().skip(1) {
+        output.line(printable(line))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! What is settled: by files, by the environment, by an agent's file and by flags.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::ValueHint::DirPath;
+use interleaf::assemble::{Carrier, PlacementRule};
+use interleaf_agent::settings::{LimitSettings, Setting, Settings};
+use interleaf_agent::{Definition, Definitions, Fault, Notice, Places, Ran};
+use interleaf_transport::Amount;
+
+use crate::failure::Failure;
+use crate::open::{Missing, OpenStore};
+
+const API: &str = "API";
+const LIMITS: &str = "Limits";
+
+/// In what folder, and in what store.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArguments {
+    /// The store that keeps sessions [default: $INTERLEAF_STORE, interleaf.toml, or a file in
+    /// your data folder]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// The folder to work in [default: this one]
+    #[arg(long, value_name = "PATH", value_hint = DirPath)]
+    folder: Option<PathBuf>,
+}
+
+/// What flags say of the settings.
+#[derive(Debug, Args)]
+pub(crate) struct SettingArguments {
+    #[command(flatten)]
+    pub(crate) place: PlaceArguments,
+    /// The agent, by the name of its file in .interleaf/agents [default: as in interleaf.toml]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Who serves the model [default: as in the session's last request, or in interleaf.toml]
+    #[arg(long, value_name = "NAME", requires = "model", help_heading = API)]
+    vendor: Option<String>,
+    /// The model [default: as in the session's last request, or in interleaf.toml]
+    #[arg(long, value_name = "NAME", help_heading = API)]
+    model: Option<String>,
+    /// Who is asked if there is no answer; may be repeated
+    #[arg(long, value_name = "VENDOR:MODEL", help_heading = API)]
+    fallback: Vec<String>,
+    /// Where its context goes [default: after_tool_result(3)]
+    #[arg(long = "place", value_name = "RULE", help_heading = API)]
+    placement: Option<PlacementRule>,
+    /// In what its context is sent: message, attached or system [default: message]
+    #[arg(long, value_name = "HOW", help_heading = API)]
+    carrier: Option<Carrier>,
+
+    /// The most requests [default: 200]
+    #[arg(long, value_name = "N", help_heading = LIMITS)]
+    rounds: Option<u32>,
+    /// The most tokens, sent and made
+    #[arg(long, value_name = "N", help_heading = LIMITS)]
+    tokens: Option<u64>,
+    /// The most money, where the price is known
+    #[arg(long, value_name = "AMOUNT", help_heading = LIMITS)]
+    money: Option<Amount>,
+}
+
+/// What is settled.
+pub(crate) struct Settled {
+    pub(crate) places: Places,
+    /// What is in force.
+    pub(crate) settings: Settings,
+    pub(crate) definitions: Definitions,
+    /// The settings files that were read.
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) notices: Vec<Notice>,
+    agent: usize,
+}
+
+impl PlaceArguments {
+    /// Where settings and agents are looked for.
+    pub(crate) fn places(&self) -> Result<Places, Failure> {
+        let folder = self.folder.clone().map_or_else(std::env::current_dir, std::path::absolute);
+        let folder = folder.map_err(|e| Failure::io("--folder", &e))?;
+        match folder.is_dir() {
+            true => Ok(Places::of(folder)),
+            false => Err(Failure::new(folder.display().to_string(), "there is no such folder")),
+        }
+    }
+
+    /// Opens the store that is settled.
+    pub(crate) fn store(&self, missing: Missing) -> Result<OpenStore, Failure> {
+        let flag = self.store.clone().map(|url| Setting::flag("--store", url));
+        let said = Settings::of_environment(|name| std::env::var(name).ok());
+        let set = match flag.or(said.ok().and_then(|said| said.store)) {
+            Some(set) => Some(set),
+            None => {
+                let found = Settings::of_files(&self.places()?);
+                found.map_err(|fault| Failure::fault(&fault))?.settings.store
+            }
+        };
+        open(set.as_ref(), missing)
+    }
+
+    /// The newest session that was run in the folder.
+    pub(crate) fn newest(&self, opened: &OpenStore) -> Result<String, Failure> {
+        let folder = self.places()?.folder;
+        let name = folder.display().to_string();
+        let newest = opened.wait(Ran::newest(&*opened.store, &folder));
+        match newest.map_err(|e| Failure::new(&name, e.to_string()))? {
+            Some(id) => Ok(id.to_string()),
+            None => {
+                let failure = Failure::new(name, "no session was run in this folder");
+                Err(failure.hint("`interleaf run` begins one; `interleaf sessions ls` lists all"))
+            }
+        }
+    }
+}
+
+fn open(set: Option<&Setting<String>>, missing: Missing) -> Result<OpenStore, Failure> {
+    match set {
+        Some(set) => OpenStore::open_as(&set.origin.to_string(), &set.value, missing),
+        None => OpenStore::open(None, missing),
+    }
+}
+
+impl SettingArguments {
+    /// Whether flags say which model is asked.
+    pub(crate) fn names_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Reads all that is settled. An agent that runs already is taken where no flag names one.
+    pub(crate) fn settle(&self, running: Option<&str>) -> Result<Settled, Failure> {
+        let places = self.place.places()?;
+        let found = Settings::of_files(&places).map_err(|fault| Failure::fault(&fault))?;
+        let said = Settings::of_environment(|name| std::env::var(name).ok());
+        let said = said.map_err(|fault| Failure::fault(&fault))?;
+        let below = said.over(found.settings).over(Settings::usual());
+        let definitions = Definitions::find(&places, &below);
+        if let Some(fault) = definitions.faults.first() {
+            return Err(Failure::fault(fault));
+        }
+        let set = below.agent.as_ref().map(|set| (set.value.as_str(), set.origin.to_string()));
+        let flag = self.agent.as_deref().map(|name| (name, "--agent".to_owned()));
+        let running = running.map(|name| (name, "the session".to_owned()));
+        let usual = ("agent", String::new());
+        let (name, origin) = flag.or(running).or(set).unwrap_or(usual);
+        let named = definitions.all.iter().position(|definition| definition.name() == name);
+        let agent = named.ok_or_else(|| Failure::new(origin, definitions.unknown(name)))?;
+        let layer = definitions.all.get(agent).map(Definition::layer).unwrap_or_default();
+        let settings = self.layer().over(layer).over(below);
+        let notices = [found.notices, definitions.notices.clone()].concat();
+        Ok(Settled { places, settings, definitions, files: found.files, notices, agent })
+    }
+
+    fn layer(&self) -> Settings {
+        fn flag<T: Clone>(name: &'static str, said: &Option<T>) -> Option<Setting<T>> {
+            said.clone().map(|value| Setting::flag(name, value))
+        }
+        let mut limits = LimitSettings::default();
+        limits.rounds = flag("--rounds", &self.rounds);
+        limits.tokens = flag("--tokens", &self.tokens);
+        limits.money = flag("--money", &self.money);
+        let mut layer = Settings::default();
+        layer.vendor = flag("--vendor", &self.vendor);
+        layer.model = flag("--model", &self.model);
+        layer.fallback =
+            flag("--fallback", &Some(self.fallback.clone()).filter(|it| !it.is_empty()));
+        layer.agent = flag("--agent", &self.agent);
+        layer.place = flag("--place", &self.placement);
+        layer.carrier = flag("--carrier", &self.carrier);
+        layer.store = flag("--store", &self.place.store);
+        layer.limits = limits;
+        layer
+    }
+}
+
+impl Settled {
+    /// The agent that works.
+    pub(crate) fn agent(&self) -> &Definition {
+        // It was found there.
+        &self.definitions.all[self.agent]
+    }
+
+    /// Opens the store.
+    pub(crate) fn store(&self, missing: Missing) -> Result<OpenStore, Failure> {
+        open(self.settings.store.as_ref(), missing)
+    }
+}
+
+impl Failure {
+    /// A rule that a file of the user's breaks.
+    pub(crate) fn fault(fault: &Fault) -> Self {
+        let failure = Self::new(fault.path().display().to_string(), fault.rule());
+        let failure = match fault.place() {
+            Some((line, column)) => failure.at(format!("line {line} column {column}")),
+            None => failure,
+        };
+        match fault.suggestion() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}

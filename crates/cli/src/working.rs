@@ -1,0 +1,199 @@
+//! An agent that works in a folder, made from what the user wrote and settled: for every command
+//! that runs one.
+//!
+//! ```text
+//!   WorkArguments ──settle──▶ Settled ──open──▶ Working { agent, transport, session } ──go──▶ Verdict
+//! ```
+
+mod going;
+mod person;
+
+use clap::Args;
+use interleaf::compaction::CompactionPolicy;
+use interleaf::model::plural;
+use interleaf::{Session, Target};
+use interleaf_agent::mcp::{Server, ServerSettings};
+use interleaf_agent::settings::Permissions;
+use interleaf_agent::{Agent, Kit, Notice, Ran};
+use interleaf_transport::{Compacting, Transport};
+
+pub(crate) use self::person::{Person, allowed_by_person};
+use crate::failure::{Failure, printable};
+use crate::open::{Missing, OpenSession, OpenStore, runtime};
+use crate::output::say;
+use crate::reach::ReachArguments;
+use crate::settled::{SettingArguments, Settled};
+
+/// What agent works, where, and how much it may use, as the user wrote it.
+#[derive(Debug, Args)]
+pub(crate) struct WorkArguments {
+    #[command(flatten)]
+    settings: SettingArguments,
+    /// What the agent is to be [default: as its file says]
+    #[arg(long, value_name = "TEXT")]
+    role: Option<String>,
+    /// Let it write, edit and run commands without asking
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    reach: ReachArguments,
+}
+
+/// In which session an agent works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Which<'a> {
+    /// In a new one with this title.
+    New(&'a str),
+    /// In the one of this id, or whose id begins so.
+    Old(&'a str),
+}
+
+/// An agent with all that it needs to work.
+pub(crate) struct Working {
+    pub(crate) agent: Agent,
+    pub(crate) transport: Transport,
+    pub(crate) session: Session,
+    pub(crate) opened: OpenStore,
+    /// What it may do unasked.
+    pub(crate) permissions: Permissions,
+}
+
+/// How long a title is that is made from a task.
+const TITLE: usize = 60;
+
+impl WorkArguments {
+    /// The newest session that was run in the folder.
+    pub(crate) fn newest(&self) -> Result<String, Failure> {
+        let place = &self.settings.place;
+        place.newest(&place.store(Missing::Refuse)?)
+    }
+
+    /// Makes the agent, and opens or makes its session.
+    pub(crate) fn open(&self, which: Which<'_>) -> Result<Working, Failure> {
+        let mut settled = self.settings.settle(None)?;
+        let (old, last) = match which {
+            Which::New(_) => (None, None),
+            Which::Old(asked) => {
+                let old = settled.store(Missing::Refuse)?.session(asked)?;
+                if let Some(agent) = self.ran(&old, &settled)? {
+                    settled = self.settings.settle(Some(&agent))?;
+                }
+                let last = old.opened.wait(old.session.last_target()).ok();
+                (Some(old), last)
+            }
+        };
+        let targets = self.targets(&settled, last)?;
+        let transport = self.transport(&settled, &targets)?;
+        let mut notices = settled.notices.clone();
+        let agent = self.agent(&settled, targets, &mut notices)?;
+        if !notices.is_empty() {
+            let n = plural(notices.len(), "remark");
+            say(format_args!(
+                "note: {n} on settings and agents' files: `interleaf config` has them"
+            ));
+        }
+        // All that can be wrong was looked for before a session is made.
+        let OpenSession { mut session, opened } = match (old, which) {
+            (Some(old), _) => old,
+            (None, Which::New(title) | Which::Old(title)) => {
+                let opened = settled.store(Missing::Make)?;
+                let title = title.chars().take(TITLE).collect::<String>();
+                let made = opened.wait(Session::create(opened.store.clone(), &title));
+                let session = made.map_err(|e| Failure::session("a new session", &e))?;
+                OpenSession { session, opened }
+            }
+        };
+        let ran = Ran::new(&settled.places.folder, settled.agent().name());
+        let noted = opened.wait(ran.note(&mut session));
+        noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
+        let mut permissions = settled.settings.permissions();
+        permissions.all = self.yes;
+        Ok(Working { agent, transport, session, opened, permissions })
+    }
+
+    /// The agent that ran in a session last. One whose file is gone meanwhile is no reason not to
+    /// go on.
+    fn ran(&self, old: &OpenSession, settled: &Settled) -> Result<Option<String>, Failure> {
+        let ran = old.opened.wait(Ran::of(&*old.opened.store, old.session.id()));
+        let ran = ran.map_err(|e| Failure::new(old.name(), e.to_string()))?;
+        let name = ran.map(|ran| ran.agent);
+        Ok(name.filter(|name| settled.definitions.named(name).is_some()))
+    }
+
+    /// Who is asked: whom flags name, else whom the session's last request asked, else whom an
+    /// agent's file, the environment and the settings name.
+    fn targets(&self, settled: &Settled, last: Option<Target>) -> Result<Vec<Target>, Failure> {
+        let failed = |rule: String| Failure::new("--vendor", rule);
+        let settings = &settled.settings;
+        let mut targets = match last.filter(|_| !self.settings.names_model()) {
+            Some(last) => {
+                let (vendor, model) = (last.vendor.name.as_str(), last.options.model.as_str());
+                let mut targets = vec![settings.model_of(vendor, model).map_err(failed)?];
+                targets.extend(settings.fallbacks().map_err(failed)?);
+                targets
+            }
+            None => settings.targets().map_err(failed)?,
+        };
+        match targets.first_mut() {
+            Some(first) => *first = self.reach.at_address(first.clone()),
+            None => {
+                let such = "such as --vendor anthropic --model claude-sonnet-4-5, or `vendor` and \
+                            `model` in interleaf.toml";
+                return Err(Failure::new("--vendor", "name who is to be asked").hint(such));
+            }
+        }
+        Ok(targets)
+    }
+
+    fn transport(&self, settled: &Settled, targets: &[Target]) -> Result<Transport, Failure> {
+        let settings = &settled.settings;
+        let builder = settings.at(Transport::builder());
+        let first = targets.first().ok_or_else(|| Failure::new("--vendor", "nobody is named"))?;
+        let transport = self.reach.agents_transport(builder, first)?;
+        let mut policy: CompactionPolicy = settings.policy();
+        // This program ends with the run: nothing goes on in the background.
+        policy.prepare = None;
+        let compacting = Compacting::new(policy);
+        Ok(transport.compacting(match &settings.compaction.writer {
+            Some(writer) => {
+                let writer = settings.target(&writer.value);
+                compacting.with_writer(writer.map_err(|e| Failure::new("compaction.writer", e))?)
+            }
+            None => compacting,
+        }))
+    }
+
+    fn agent(
+        &self,
+        settled: &Settled,
+        targets: Vec<Target>,
+        notices: &mut Vec<Notice>,
+    ) -> Result<Agent, Failure> {
+        let servers = servers(settled)?.into_iter();
+        let kit = servers.fold(Kit::new(settled.settings.clone()), Kit::with_toolbox);
+        let agent = settled.definitions.agent(settled.agent(), &kit, targets, notices);
+        let agent = agent.map_err(|fault| Failure::fault(&fault))?;
+        let agent = agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder);
+        Ok(match &self.role {
+            Some(role) => agent.with_role(role.as_str()),
+            None => agent,
+        })
+    }
+}
+
+/// The MCP servers that are settled, connected. One that cannot be reached is told, and its calls
+/// try again.
+fn servers(settled: &Settled) -> Result<Vec<Server>, Failure> {
+    let mut servers = Vec::new();
+    for (name, set) in &settled.settings.mcp {
+        let settings: ServerSettings = set.value.read().map_err(|fault| Failure::fault(&fault))?;
+        servers.push(Server::new(name.as_str(), settings));
+    }
+    for server in &servers {
+        if let Err(error) = runtime("mcp")?.block_on(server.connect()) {
+            let error = error.to_string();
+            say(format_args!("note: the MCP server {}: {}", server.name(), printable(&error)));
+        }
+    }
+    Ok(servers)
+}
