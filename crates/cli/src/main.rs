@@ -27,6 +27,7 @@ mod batch;
 mod compacting;
 mod plain;
 mod reach;
+mod working;
 
 mod ink;
 mod lines;
