@@ -47,6 +47,8 @@ pub struct Agent {
     pub(crate) folder: Option<PathBuf>,
     /// Whether AGENTS.md is part of its role.
     pub(crate) reads_instructions: bool,
+    /// Whether the folder and the system are part of its role.
+    pub(crate) tells_environment: bool,
 }
 
 impl Agent {
@@ -71,6 +73,7 @@ impl Agent {
             policy: CompactionPolicy::default(),
             folder: None,
             reads_instructions: true,
+            tells_environment: true,
         }
     }
 
@@ -196,6 +199,14 @@ impl Agent {
     #[must_use]
     pub fn without_instructions(mut self) -> Self {
         self.reads_instructions = false;
+        self
+    }
+
+    /// Leaves the folder and the system out of its role, so that its requests are the same
+    /// wherever it runs.
+    #[must_use]
+    pub fn without_environment(mut self) -> Self {
+        self.tells_environment = false;
         self
     }
 

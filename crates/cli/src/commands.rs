@@ -5,6 +5,7 @@ mod compact;
 mod completions;
 mod convert;
 mod decode;
+mod demo;
 mod double;
 mod explain;
 mod lint;
@@ -27,6 +28,7 @@ use crate::output::Output;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::DemoArguments),
     Show(show::ShowArguments),
     Query(query::QueryArguments),
     Op(Box<op::OpArguments>),
@@ -50,6 +52,7 @@ pub(crate) enum Command {
 pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limit = arguments.max_input;
     match arguments.command {
+        Command::Demo(arguments) => demo::run(&arguments, output)?,
         Command::Show(arguments) => show::run(&arguments, limit, output)?,
         Command::Query(arguments) => query::run(arguments, limit, output)?,
         Command::Op(arguments) => op::run(*arguments, limit, output)?,

@@ -5,6 +5,7 @@
 mod api;
 mod bad_input;
 mod build;
+mod demo;
 mod doubled;
 mod fixtures;
 mod help;
