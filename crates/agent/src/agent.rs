@@ -1,7 +1,7 @@
 //! What an agent is: its role, its model, its tools and its limits.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interleaf::Target;
@@ -111,6 +111,18 @@ impl Agent {
         self
     }
 
+    /// Asks this model from now on, and no other.
+    #[must_use]
+    pub fn asking(mut self, target: Target) -> Self {
+        self.targets = vec![target];
+        self
+    }
+
+    /// The models that it asks: the first, and the others if that gives no answer.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
     /// Adds a tool.
     #[must_use]
     pub fn with_tool(self, tool: impl Tool + 'static) -> Self {
@@ -193,6 +205,11 @@ impl Agent {
     pub fn with_policy(mut self, policy: CompactionPolicy) -> Self {
         self.policy = policy;
         self
+    }
+
+    /// The folder that it works in, if it was said.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// Leaves AGENTS.md out of its role.

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod build;
+mod chat;
 mod compact;
 mod completions;
 mod convert;
@@ -29,6 +30,7 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::DemoArguments),
+    Chat(Box<chat::ChatArguments>),
     Show(show::ShowArguments),
     Query(query::QueryArguments),
     Op(Box<op::OpArguments>),
@@ -52,6 +54,7 @@ pub(crate) enum Command {
 pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limit = arguments.max_input;
     match arguments.command {
+        Command::Chat(arguments) => return chat::run(&arguments, limit, output),
         Command::Demo(arguments) => demo::run(&arguments, output)?,
         Command::Show(arguments) => show::run(&arguments, limit, output)?,
         Command::Query(arguments) => query::run(arguments, limit, output)?,

@@ -94,7 +94,15 @@ impl ReachArguments {
 
     /// What sends the request. The flags for a key are about the first vendor.
     pub(crate) fn transport(&self, target: &Target) -> Result<Transport, Failure> {
-        let mut timeouts = Timeouts::default().since(self.began);
+        self.transport_in(Timeouts::default().since(self.began), target)
+    }
+
+    /// The same for an agent: each of its requests has the whole time.
+    pub(crate) fn agents_transport(&self, target: &Target) -> Result<Transport, Failure> {
+        self.transport_in(Timeouts::default(), target)
+    }
+
+    fn transport_in(&self, mut timeouts: Timeouts, target: &Target) -> Result<Transport, Failure> {
         timeouts.total = self.timeout.or(timeouts.total);
         timeouts.connect = self.connect_timeout.or(timeouts.connect);
         timeouts.first_byte = self.first_byte_timeout.or(timeouts.first_byte);

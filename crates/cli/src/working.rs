@@ -19,7 +19,7 @@ use interleaf::{Session, Target};
 use interleaf_agent::{Agent, Limits, tools};
 use interleaf_transport::{Amount, Compacting, Transport};
 
-use self::person::Person;
+pub(crate) use self::person::{Person, asks};
 use crate::api::VendorParser;
 use crate::failure::Failure;
 use crate::open::{Missing, OpenSession, OpenStore};
@@ -81,6 +81,8 @@ pub(crate) struct Working {
     pub(crate) transport: Transport,
     pub(crate) session: Session,
     pub(crate) opened: OpenStore,
+    /// Whether nobody is asked before something is changed.
+    pub(crate) allows_all: bool,
 }
 
 const ROLE: &str = "You are a careful agent that works in one folder. Look before you change \
@@ -111,9 +113,10 @@ impl WorkArguments {
             }
         };
         let target = self.target(&opened, &session)?;
-        let transport = self.reach.transport(&target)?;
+        let transport = self.reach.agents_transport(&target)?;
         let transport = transport.compacting(Compacting::new(CompactionPolicy::default()));
-        Ok(Working { agent: self.agent(target), transport, session, opened })
+        let (agent, allows_all) = (self.agent(target), self.yes);
+        Ok(Working { agent, transport, session, opened, allows_all })
     }
 
     fn target(&self, opened: &OpenStore, session: &Session) -> Result<Target, Failure> {
@@ -141,7 +144,6 @@ impl WorkArguments {
             .with_role(self.role.as_deref().unwrap_or(ROLE))
             .with_rule(self.place.clone().unwrap_or_default())
             .with_limits(limits)
-            .with_hook(Person { allows_all: self.yes })
             .with_sub_agent(scout);
         let agent = match &self.folder {
             Some(folder) => agent.in_folder(folder),

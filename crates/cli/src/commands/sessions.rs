@@ -14,7 +14,7 @@ mod mark;
 mod new;
 mod op;
 mod query;
-mod records;
+pub(super) mod records;
 mod rm;
 mod roll_back;
 mod search;

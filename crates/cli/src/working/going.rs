@@ -3,7 +3,7 @@
 use interleaf::model::Message;
 use interleaf_agent::{End, Ended, Event};
 
-use super::Working;
+use super::{Person, Working};
 use crate::failure::{Failure, Fault, Stop, Verdict, printable};
 use crate::output::{Output, say};
 use crate::stopped::Wishes;
@@ -16,7 +16,8 @@ impl Working {
         json: bool,
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
-        let Self { agent, transport, mut session, opened } = self;
+        let Self { agent, transport, mut session, opened, allows_all } = self;
+        let agent = agent.with_hook(Person { allows_all });
         let id = session.id().to_string();
         if let Some(task) = task {
             let said = opened.wait(session.append(Message::user(task)));

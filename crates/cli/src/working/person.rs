@@ -8,15 +8,25 @@ use interleaf_agent::{Allow, Boxed, Effect, Hook, Scene};
 use crate::output::say;
 
 /// Asks whoever sits at the terminal.
-pub(super) struct Person {
-    pub(super) allows_all: bool,
+pub(crate) struct Person {
+    pub(crate) allows_all: bool,
+}
+
+/// Whether a person is asked before a call: it changes something beside what the session keeps.
+pub(crate) fn asks(call: &ToolCall, effect: Effect) -> bool {
+    let keeps = ["todo_", "info_", "note_"].iter().any(|kept| call.name.as_str().starts_with(kept));
+    effect == Effect::Changes && !keeps
 }
 
 impl Hook for Person {
-    fn before_call<'a>(&'a self, call: &'a ToolCall, _: Effect, _: &'a Scene) -> Boxed<'a, Allow> {
+    fn before_call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        effect: Effect,
+        _: &'a Scene,
+    ) -> Boxed<'a, Allow> {
         Box::pin(async move {
-            let asks = ["write", "edit", "run"].contains(&call.name.as_str());
-            if self.allows_all || !asks {
+            if self.allows_all || !asks(call, effect) {
                 return Allow::Run;
             }
             if !stdin().is_terminal() {

@@ -8,8 +8,7 @@ use super::{interleaf, text};
 fn shown(flags: &[&str]) -> String {
     let scratch = tempfile::tempdir().unwrap();
     let mut command = interleaf(&[&["demo"], flags].concat());
-    let Output { status, stdout, stderr } =
-        command.env("TMPDIR", scratch.path()).output().unwrap();
+    let Output { status, stdout, stderr } = command.env("TMPDIR", scratch.path()).output().unwrap();
     assert_eq!((status.code(), text(&stderr)), (Some(0), String::new()), "{flags:?}");
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "something is left");
     text(&stdout)
