@@ -27,6 +27,7 @@ use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::open::OpenStore;
 use crate::output::Output;
+use crate::stopped::Wishes;
 use crate::working::{Which, WorkArguments, Working};
 
 /// Talk with an agent that works in a folder
@@ -66,6 +67,7 @@ struct Chat<'a> {
     session: Option<Session>,
     input: Input,
     asks: Asks,
+    wishes: Wishes,
     output: &'a mut Output,
     limit: ByteCount,
     /// What summaries cost, which no request of the session tells.
@@ -80,6 +82,7 @@ pub(crate) fn run(
     let which = arguments.session.as_deref().map_or(Which::New(""), Which::Old);
     let Working { agent, transport, session, opened, allows_all } = arguments.work.open(which)?;
     let (asks, hook) = asking::channel(allows_all);
+    let wishes = opened.wait(async { Wishes::listen() });
     let mut chat = Chat {
         agent: agent.with_hook(hook),
         transport,
@@ -87,6 +90,7 @@ pub(crate) fn run(
         session: Some(session),
         input: Input::open(),
         asks,
+        wishes,
         output,
         limit,
         summaries: Amount::default(),
@@ -134,7 +138,9 @@ impl Chat<'_> {
 
     /// Waits for the next line.
     fn line(&mut self) -> Result<Line, Failure> {
-        self.opened.wait(self.input.line()).map_err(|e| Failure::io("standard input", &e))
+        self.opened
+            .wait(self.input.line(&mut self.wishes))
+            .map_err(|e| Failure::io("standard input", &e))
     }
 
     fn greet(&mut self) -> Result<(), Stop> {
@@ -164,7 +170,7 @@ impl Chat<'_> {
         let said = said.map(|message| shortened(&message.text())).unwrap_or_default();
         let asked = asked.map(|at| shortened(&own[at].text())).unwrap_or_default();
         let heading = format!("it has {} so far", plural(own.len(), "message"));
-        let is_open = self.session_mut()?.main_agent().answer().is_none();
+        let is_open = self.is_open()?;
         self.note(&heading)?;
         let user = self.output.palette.role(Role::User);
         self.output.line(format_args!("{user}>{user:#} {asked}"))?;
@@ -175,6 +181,13 @@ impl Chat<'_> {
             self.note("its last turn has not come to its end: /go goes on with it")?;
         }
         Ok(())
+    }
+
+    /// Whether something was said to which there is no last word yet.
+    fn is_open(&mut self) -> Result<bool, Failure> {
+        let session = self.session_mut()?;
+        let is_empty = session.conversation().view_len() == 0;
+        Ok(!is_empty && session.main_agent().answer().is_none())
     }
 
     /// A session in which nothing was said leaves nothing behind.

@@ -60,12 +60,12 @@ fn the_examples_work_from_the_root() {
     let path = std::env::join_paths(paths).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let store = scratch.path().join("sessions.db");
-    // Those of `completions` write into the home directory, those of `send` and `run` cost money,
+    // Those of `completions` write into the home directory, those of `send`, `run` and `chat` cost money,
     // and those further down name files that a person has.
     let at_top = commands().into_iter().filter(|(words, _)| words.len() < 2);
-    for (_, help) in
-        at_top.filter(|(words, _)| !["completions", "send", "run"].iter().any(|it| words == &[*it]))
-    {
+    for (_, help) in at_top.filter(|(words, _)| {
+        !["completions", "send", "run", "chat"].iter().any(|it| words == &[*it])
+    }) {
         let script = format!("set -e\n{}", examples(&help));
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(root()).env("PATH", &path).stdin(Stdio::null());

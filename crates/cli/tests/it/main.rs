@@ -5,6 +5,7 @@
 mod api;
 mod bad_input;
 mod build;
+mod chat;
 mod demo;
 mod doubled;
 mod fixtures;
@@ -23,6 +24,7 @@ mod send_compacted;
 mod send_odd;
 mod sessions;
 mod streams;
+mod terminal;
 mod timed;
 mod told;
 mod wrong;

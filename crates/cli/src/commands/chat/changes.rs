@@ -3,13 +3,16 @@
 use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::compaction::CompactionPolicy;
 use interleaf::conversation::{Operation, Span, Truncate};
-use interleaf::model::{Message, Role, plural, shown};
+use interleaf::model::{Message, Role, plural};
 
 use super::input::Line;
-use super::{Chat, lost};
+use super::{Chat, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::lines::cut;
 use crate::reach::other;
+
+/// How much is shown of what was taken back.
+const SHOWN: usize = 40;
 
 impl Chat<'_> {
     /// Takes the last turn back: what was said in it is no longer shown. The log keeps it.
@@ -28,9 +31,9 @@ impl Chat<'_> {
             ..Truncate::default()
         };
         self.changed(async |session| session.operate(Operation::Truncate(cut_off.clone())).await)?;
-        let said = cut(&shown(&said.unwrap_or_default()), 60);
+        let said = cut(&title(&said.unwrap_or_default()), SHOWN);
         let gone = plural(n, "message");
-        self.note(&format!("taken back: {gone}, from {said:?} on; /redo brings it back"))
+        self.note(&format!("taken back: {gone}, from “{said}” on; /redo brings it back"))
     }
 
     /// Takes an undo back.
@@ -43,14 +46,14 @@ impl Chat<'_> {
             return Err(Failure::new("/redo", "nothing was taken back").into());
         };
         let hidden = batches[before as usize].view_len_at_end().unwrap_or_default();
-        if conversation.view_len() >= hidden {
+        let n = hidden.saturating_sub(conversation.view_len());
+        if n == 0 {
             let rule =
                 "something was said since: the log has it, and `sessions roll-back` shows it";
             return Err(Failure::new("/redo", rule).into());
         }
         self.changed(async |session| session.roll_back(before).await)?;
-        let n = self.session()?.conversation().view_len();
-        self.note(&format!("{} are shown again", plural(n, "message")))
+        self.note(&format!("brought back: {}", plural(n, "message")))
     }
 
     /// Goes on in a fork of the session, with its prefix and its cache.
@@ -85,7 +88,8 @@ impl Chat<'_> {
             return Err(Failure::new("/model", rule).into());
         };
         let to = other("/model", &format!("{vendor}:{model}"), self.target()?)?;
-        let recipe = self.recipe()?;
+        let mut recipe = self.recipe()?;
+        recipe.budget = Some(to.budget());
         let session = self.session.as_mut().ok_or_else(lost)?;
         if session.conversation().newest_request(None).is_some() {
             let switch = self.opened.wait(session.switch(&recipe, &to, None));

@@ -1,5 +1,8 @@
 //! The commands of a chat: lines that begin with a slash.
 
+use std::env::current_dir;
+use std::path::Path;
+
 use clap::Parser;
 use interleaf::model::shown;
 
@@ -21,7 +24,7 @@ pub(super) enum Next {
 /// Each command: its name, what may follow it, and what it does.
 pub(super) const COMMANDS: [(&str, &str, &str); 14] = [
     ("help", "", "these lines"),
-    ("context", "", "what the model saw of the context, what it cost, and what the cache did"),
+    ("context", "", "what the model saw of the context, and its cost"),
     ("cost", "", "what the session took and cost, by model"),
     ("session", "", "which session this is"),
     ("todo", "[add TEXT | done ITEM | remove ITEM]", "the TODO list"),
@@ -31,10 +34,13 @@ pub(super) const COMMANDS: [(&str, &str, &str); 14] = [
     ("redo", "", "brings back what /undo took"),
     ("fork", "", "goes on in a copy; the session stays as it is"),
     ("compact", "", "has a summary take the place of what is old"),
-    ("model", "VENDOR MODEL", "asks another model, after it is told what that costs"),
+    ("model", "VENDOR MODEL", "asks another model, if its figures please you"),
     ("go", "", "goes on with a turn that did not come to its end"),
     ("quit", "", "leaves"),
 ];
+
+/// How wide the commands are in the help.
+const COLUMN: usize = 20;
 
 /// A command about what the session keeps, as `interleaf sessions` has it.
 #[derive(Parser)]
@@ -64,7 +70,8 @@ impl Chat<'_> {
             "fork" => self.fork(),
             "compact" => self.compact(),
             "model" => self.model(rest),
-            "go" => return self.turn(None),
+            "go" if self.is_open()? => return self.turn(None),
+            "go" => Err(Failure::new("/go", "the last turn has come to its end").into()),
             "quit" | "exit" => return Ok(Next::Leave),
             _ => {
                 let rule = "there is no such command; /help lists them";
@@ -81,7 +88,11 @@ impl Chat<'_> {
     fn help(&mut self) -> Result<(), Stop> {
         for (name, takes, what) in COMMANDS {
             let command = format!("/{name} {takes}");
-            self.output.line(format_args!("  {command:<42} {what}"))?;
+            // Two lines where one would be too long for a narrow terminal.
+            match command.len() > COLUMN {
+                true => self.output.line(format_args!("  {command}\n  {:COLUMN$} {what}", ""))?,
+                false => self.output.line(format_args!("  {command:<COLUMN$} {what}"))?,
+            }
         }
         self.note("what you type while the agent works is said to it before its next request")
     }
@@ -90,13 +101,18 @@ impl Chat<'_> {
     fn records(&mut self, name: &str, rest: &str) -> Result<(), Stop> {
         let id = self.session()?.id().to_string();
         let mut words = vec![name.to_owned(), id];
-        if let Some((verb, what)) = rest.split_once(char::is_whitespace) {
-            words.push(format!("--{verb}={}", self.placed(name, verb, what.trim())));
-        } else if !rest.is_empty() {
-            let takes = COMMANDS.iter().find(|(known, ..)| *known == name);
-            let takes = takes.map_or("", |(_, takes, _)| takes);
-            let rule = format!("it is followed by nothing, or by one of {takes}");
-            return Err(Failure::new(format!("/{name}"), rule).into());
+        let takes = COMMANDS.iter().find(|(known, ..)| *known == name);
+        let takes = takes.map_or("", |(_, takes, _)| takes);
+        let is_verb = |verb: &str| takes.split(['[', ' ']).any(|known| known == verb);
+        match rest.split_once(char::is_whitespace) {
+            Some((verb, what)) if is_verb(verb) => {
+                words.push(format!("--{verb}={}", self.placed(name, verb, what.trim())));
+            }
+            None if rest.is_empty() => {}
+            _ => {
+                let rule = format!("it is followed by nothing, or by one of {takes}");
+                return Err(Failure::new(format!("/{name}"), rule).into());
+            }
         }
         let wrong = |e: clap::Error| {
             let text = e.to_string();
@@ -113,9 +129,8 @@ impl Chat<'_> {
 
     /// A path is the agent's, wherever the program runs.
     fn placed(&self, name: &str, verb: &str, what: &str) -> String {
-        let Some(folder) = self.agent.folder().filter(|_| name != "todo") else {
-            return what.to_owned();
-        };
+        let folder = self.agent.folder().map(Path::to_owned).or_else(|| current_dir().ok());
+        let Some(folder) = folder.filter(|_| name != "todo") else { return what.to_owned() };
         let (path, note) = what.split_once('=').unwrap_or((what, ""));
         let whole = folder.join(path);
         let whole = whole.canonicalize().unwrap_or(whole);

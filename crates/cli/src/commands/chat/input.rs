@@ -45,11 +45,10 @@ impl Input {
     }
 
     /// Waits for the next line at the prompt.
-    pub(super) async fn line(&mut self) -> io::Result<Line> {
-        let Self::Terminal(editor) = self else { return plain_lines().await };
-        let Some(mut away) = editor.take() else { return plain_lines().await };
+    pub(super) async fn line(&mut self, wishes: &mut Wishes) -> io::Result<Line> {
+        let Self::Terminal(editor) = self else { return plain_lines(wishes).await };
+        let Some(mut away) = editor.take() else { return plain_lines(wishes).await };
         let mode = Mode::now();
-        let mut wishes = Wishes::listen();
         let mut reading = spawn_blocking(move || {
             let line = away.line();
             (away, line)
@@ -84,7 +83,8 @@ impl Input {
             return Ok(());
         }
         let user = output.palette.role(Role::User);
-        output.line(format_args!("{user}>{user:#} {}", shown_lines(text)))
+        let text = shown_lines(text).replace('\n', "\n  ");
+        output.line(format_args!("{user}>{user:#} {text}"))
     }
 
     pub(super) fn is_terminal(&self) -> bool {
@@ -100,8 +100,7 @@ impl Input {
 }
 
 /// Lines of standard input that belong together.
-async fn plain_lines() -> io::Result<Line> {
-    let mut wishes = Wishes::listen();
+async fn plain_lines(wishes: &mut Wishes) -> io::Result<Line> {
     let mut all: Option<String> = None;
     loop {
         let read = tokio::select! {

@@ -55,7 +55,9 @@ impl Telling {
             Event::Result(result) => {
                 let failed = result.as_result().is_some_and(|it| it.status == Status::Error);
                 let ink = if failed { output.palette.fault } else { output.palette.dim };
-                self.line(depth, &event.to_string(), Some(ink), output)
+                let name = result.as_result().and_then(|result| result.name.as_ref());
+                let name = name.map(|name| format!("{name} ")).unwrap_or_default();
+                self.line(depth, &format!("{name}{event}"), Some(ink), output)
             }
             Event::Compacted(done) => {
                 for text in &done.texts {
@@ -134,12 +136,18 @@ impl Telling {
         }
         let (sent, read) = (self.spent.sent(), self.spent.read);
         let made = self.spent.output + self.spent.reasoning;
-        let requests = plural(self.n_requests, "request");
-        let price = match ended.money == Amount::default() && sent > 0 {
+        let requests = plural(self.n_requests.max(ended.rounds as usize), "request");
+        // Of an answer that was cut off, what it took is known as far as the API told it.
+        let cut_off = match ended.tokens.saturating_sub(self.spent.total()) {
+            0 => String::new(),
+            tokens => format!(", {tokens} cut off"),
+        };
+        let price = match ended.money == Amount::default() && ended.tokens > 0 {
             true => "price unknown".to_owned(),
             false => format!("price {}", ended.money),
         };
-        let line = format!("{requests}: {sent} tokens sent, {read} read, {made} made, {price}");
+        let line =
+            format!("{requests}: {sent} tokens sent, {read} read, {made} made{cut_off}, {price}");
         let dim = output.palette.dim;
         output.line(format_args!("{dim}  {line}{dim:#}"))
     }

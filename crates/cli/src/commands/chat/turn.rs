@@ -13,7 +13,7 @@ use super::input::Typed;
 use super::telling::Telling;
 use super::{Chat, lost, title};
 use crate::failure::{Failure, Stop};
-use crate::stopped::{Wish, Wishes};
+use crate::stopped::Wish;
 
 /// The most characters of a call's arguments that are shown before it is allowed.
 const LONGEST_CALL: usize = 4_000;
@@ -79,7 +79,6 @@ impl Chat<'_> {
 
     /// Follows a run to its end. Tells whether the program is asked to end, too.
     async fn follow(&mut self, mut run: Run, telling: &mut Telling) -> Result<(Over, bool), Stop> {
-        let mut wishes = Wishes::listen();
         let mut typed = Listener::of(self.input.is_terminal());
         let handle = run.handle();
         let mut waiting: VecDeque<Ask> = VecDeque::new();
@@ -120,7 +119,7 @@ impl Chat<'_> {
                         unheard.push(line);
                     }
                 },
-                wish = wishes.next() => {
+                wish = self.wishes.next() => {
                     is_stopped |= wish != Wish::Interrupt;
                     n_interrupted += 1;
                     if n_interrupted > 1 {
