@@ -10,6 +10,7 @@ mod kept;
 mod limits;
 mod loops;
 mod mcp;
+mod shown;
 mod sub_agents;
 mod tools;
 mod world;

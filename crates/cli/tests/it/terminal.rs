@@ -11,7 +11,7 @@ use super::PROGRAM;
 use super::chat::Place;
 
 /// How long something may take to appear, on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with a chat in it. It is closed when it is dropped.
 struct Terminal {
@@ -39,7 +39,7 @@ impl Terminal {
         );
         let terminal = Self { socket };
         terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "50", &chat]);
-        terminal.until("> ");
+        terminal.until_prompt("Ctrl-D leaves");
         Some(terminal)
     }
 
@@ -66,13 +66,26 @@ impl Terminal {
     /// Waits until the screen shows this, and gives the screen.
     #[track_caller]
     fn until(&self, part: &str) -> String {
+        self.wait(part, |screen| screen.contains(part))
+    }
+
+    /// Waits until it shows this, and the prompt after it.
+    #[track_caller]
+    fn until_prompt(&self, part: &str) -> String {
+        self.wait(part, |screen| {
+            screen.contains(part) && screen.trim_end().lines().last() == Some(">")
+        })
+    }
+
+    #[track_caller]
+    fn wait(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
         loop {
             let screen = self.tmux(&["capture-pane", "-p"]);
-            if screen.contains(part) {
+            if is_there(&screen) {
                 return screen;
             }
-            assert!(began.elapsed() < PATIENCE, "{part:?} is not on the screen:\n{screen}");
+            assert!(began.elapsed() < PATIENCE, "{what:?} is not on the screen:\n{screen}");
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -91,7 +104,7 @@ fn a_line_is_edited_continued_pasted_and_remembered() {
     let Some(terminal) = Terminal::start(&place, replies, "") else { return };
     terminal.say("first \\");
     terminal.say("secand");
-    terminal.until("One.");
+    terminal.until_prompt("One.");
     // A pasted text may have many lines; the cursor is then where a letter is put right.
     fs::write(place.folder().join("pasted"), "alpha\nbeta").unwrap();
     let pasted = place.folder().join("pasted");
@@ -99,11 +112,11 @@ fn a_line_is_edited_continued_pasted_and_remembered() {
     terminal.tmux(&["paste-buffer", "-p"]);
     terminal.until("beta");
     terminal.press(&["BSpace", "o", "Enter"]);
-    terminal.until("Two.");
+    terminal.until_prompt("Two.");
     terminal.press(&["Up", "Up"]);
     terminal.until("> first \\\nsecand");
     terminal.press(&["C-c"]);
-    terminal.until("Ctrl-C again leaves");
+    terminal.until_prompt("Ctrl-C again leaves");
     terminal.press(&["/", "s", "e", "Tab", "Enter"]);
     terminal.until("title        first secand");
     terminal.press(&["C-d"]);
@@ -133,7 +146,7 @@ fn what_is_typed_while_the_agent_works_is_heard_and_questions_are_answered() {
     assert!(heard < said, "{screen}");
     // What the command printed did nothing to the screen.
     assert!(screen.contains(r"\u{1b}[2Jgone") && screen.contains("> Wait for it."), "{screen}");
-    terminal.until("2 requests: ");
+    terminal.until_prompt("2 requests: ");
     terminal.say("more");
     terminal.until("And this.");
 }
@@ -149,11 +162,11 @@ fn ctrl_c_interrupts_an_answer_and_twice_leaves() {
     terminal.say("Speak.");
     terminal.until("word word word");
     terminal.press(&["C-c"]);
-    terminal.until("interrupted: what came is kept");
+    terminal.until_prompt("interrupted: what came is kept");
     terminal.say("Go on.");
-    terminal.until("Going on.");
+    terminal.until_prompt("Going on.");
     terminal.press(&["C-c"]);
-    terminal.until("Ctrl-C again leaves");
+    terminal.until_prompt("Ctrl-C again leaves");
     terminal.press(&["C-c"]);
     terminal.until("[exit 0]");
 }

@@ -72,7 +72,13 @@ impl Chat<'_> {
         let (target, policy) = (self.target()?.clone(), CompactionPolicy::default());
         let session = self.session.as_mut().ok_or_else(lost)?;
         let own = (&recipe, &target);
-        let done = self.opened.wait(self.transport.compact(session, &policy, own, &target));
+        let done = self.opened.wait(async {
+            tokio::select! {
+                done = self.transport.compact(session, &policy, own, &target) => Some(done),
+                _ = self.wishes.next() => None,
+            }
+        });
+        let Some(done) = done else { return self.note("interrupted: nothing was changed") };
         let done = done.map_err(|e| Failure::transport(&e))?;
         for text in &done.texts {
             self.summaries = self.summaries + text.price.unwrap_or_default();
