@@ -14,6 +14,8 @@ mod looks;
 mod telling;
 mod turn;
 
+use std::collections::VecDeque;
+
 use clap::Args;
 use interleaf::model::{Message, Role, plural, shown};
 use interleaf::{Session, Target};
@@ -42,7 +44,7 @@ The agent has the tools of `interleaf run`, and asks before it changes something
 a for always with this tool. What you type while it works is said to it before its next request.
 Ctrl-C interrupts it, and what came is kept; at the prompt, Ctrl-D leaves, and so does Ctrl-C
 twice. A line that ends with a backslash goes on; a text that is pasted may have many lines.
-/help lists the commands. Without a terminal, each line of standard input is a turn, a command or
+/help lists the commands. Limits are for each turn. Without a terminal, each line of standard input is a turn, a command or
 the answer to a question.")]
 pub(crate) struct ChatArguments {
     /// Go on with this session; the start of its id is enough
@@ -72,6 +74,8 @@ struct Chat<'a> {
     limit: ByteCount,
     /// What summaries cost, which no request of the session tells.
     summaries: Amount,
+    /// Commands that were typed while the agent worked.
+    later: VecDeque<String>,
 }
 
 pub(crate) fn run(
@@ -94,6 +98,7 @@ pub(crate) fn run(
         output,
         limit,
         summaries: Amount::default(),
+        later: VecDeque::new(),
     };
     chat.greet()?;
     let verdict = chat.go_on();
@@ -107,7 +112,11 @@ impl Chat<'_> {
         let mut was_interrupted = false;
         loop {
             self.output.flush()?;
-            let line = self.line()?;
+            let waited = self.later.pop_front();
+            if let Some(command) = &waited {
+                self.note(&format!("> {command}"))?;
+            }
+            let line = waited.map_or_else(|| self.line(), |command| Ok(Line::Said(command)))?;
             let interrupted_twice = std::mem::replace(&mut was_interrupted, false);
             let text = match line {
                 Line::Said(text) => text,

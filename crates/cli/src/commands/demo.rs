@@ -98,7 +98,7 @@ impl Story {
             // A double has no secrets to sign with.
             vendor = vendor.auth(Auth::Bearer);
         }
-        let mut target = Target::of(vendor, &api.model).with_key("double");
+        let mut target = Target::of(vendor, api.model).with_key("double");
         target.options.cache = CacheMarks::On;
         Ok(target)
     }

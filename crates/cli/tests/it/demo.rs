@@ -64,3 +64,12 @@ fn the_demo_keeps_to_the_width_and_says_the_same_with_and_without_colors() {
         assert_eq!(words(&bare), words(&plain));
     }
 }
+
+#[test]
+fn the_readme_shows_the_demo_as_its_page_does() {
+    let read = |path: &str| std::fs::read_to_string(super::root().join(path)).unwrap();
+    let (readme, page) = (read("README.md"), read("crates/cli/tests/commands/demo.md"));
+    let (_, shown) = readme.split_once("```text\n no who ").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    assert!(page.contains(&format!(" no who {shown}")), "{shown}");
+}

@@ -140,13 +140,15 @@ fn what_is_typed_while_the_agent_works_is_heard_and_questions_are_answered() {
     terminal.say("y");
     terminal.until("  run({");
     terminal.say("be quick");
+    terminal.say("/session");
+    terminal.until("the command waits");
     fs::write(place.folder().join("go"), "").unwrap();
     let screen = terminal.until("I heard it.");
     let (heard, said) = (screen.find("heard: be quick").unwrap(), screen.find("I heard").unwrap());
     assert!(heard < said, "{screen}");
     // What the command printed did nothing to the screen.
     assert!(screen.contains(r"\u{1b}[2Jgone") && screen.contains("> Wait for it."), "{screen}");
-    terminal.until_prompt("2 requests: ");
+    terminal.until_prompt("title        Wait for it.");
     terminal.say("more");
     terminal.until("And this.");
 }

@@ -114,6 +114,11 @@ impl Chat<'_> {
                         }
                     }
                     None if line.trim().is_empty() => {}
+                    None if line.trim_start().starts_with('/') => {
+                        self.note("the command waits until the agent has come to its end")?;
+                        self.output.flush()?;
+                        self.later.push_back(line);
+                    }
                     None => {
                         handle.say(line.clone());
                         unheard.push(line);
