@@ -63,6 +63,11 @@ impl Answer {
 }
 
 impl Ask {
+    /// Whether somebody waits for the answer.
+    pub(super) fn is_open(&self) -> bool {
+        !self.answer.is_closed()
+    }
+
     /// Hands the answer back. Nobody may wait for it any more.
     pub(super) fn answer(self, answer: Answer) {
         let _ = self.answer.send(answer);

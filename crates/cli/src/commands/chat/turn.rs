@@ -88,14 +88,20 @@ impl Chat<'_> {
             tokio::select! {
                 event = run.next() => match event {
                     Some(event) => {
-                        if let Event::Heard(text) = &event {
-                            unheard.retain(|said| said != text);
+                        if let Event::Heard(text) = &event
+                            && let Some(n) = unheard.iter().position(|said| said == text)
+                        {
+                            unheard.remove(n);
                         }
                         telling.tell(&event, self.output)?;
                     }
                     None => break,
                 },
                 Some(ask) = self.asks.recv() => {
+                    // A run that was dropped may have left one behind.
+                    if !ask.is_open() {
+                        continue;
+                    }
                     telling.close(self.output)?;
                     if waiting.is_empty() {
                         self.show(&ask)?;
