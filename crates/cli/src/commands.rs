@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, 
     let limit = arguments.max_input;
     match arguments.command {
         Command::Chat(arguments) => return chat::run(&arguments, limit, output),
-        Command::Demo(arguments) => demo::run(&arguments, output)?,
+        Command::Demo(arguments) => return demo::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, limit, output)?,
         Command::Query(arguments) => query::run(arguments, limit, output)?,
         Command::Op(arguments) => op::run(*arguments, limit, output)?,

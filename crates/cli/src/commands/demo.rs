@@ -9,19 +9,22 @@ use clap::Args;
 use interleaf::assemble::PlacementRule;
 use interleaf::compaction::{CompactionPolicy, Trigger};
 use interleaf::model::Message;
+use interleaf::replay::Script;
 use interleaf::wire::{Auth, CacheMarks, Family, Vendor};
 use interleaf::{Session, Target, store};
-use interleaf_agent::{Agent, Ended, tools};
+use interleaf_agent::{Agent, End, tools};
 use interleaf_doubles::{Double, Settings};
 use interleaf_transport::{Compacting, Transport};
 
+use self::costs::Spending;
 use self::story::{Folder, Model, Story};
 use self::telling::Telling;
 use crate::api::ApiParser;
 use crate::arguments::parse_width;
-use crate::failure::{Failure, Stop};
+use crate::failure::{Failure, Stop, Verdict};
 use crate::open::runtime;
 use crate::output::Output;
+use crate::stopped::stopped;
 
 /// Watch an agent at work, without a key
 #[derive(Debug, Args)]
@@ -46,47 +49,68 @@ pub(crate) struct DemoArguments {
     width: Option<usize>,
 }
 
-pub(crate) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<(), Stop> {
+pub(crate) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Verdict, Stop> {
     let story = Story::read()?;
     let folder = Folder::make().map_err(|e| Failure::io("the temporary folder", &e))?;
-    let width = output.width(arguments.width);
-    let runtime = runtime("")?;
-    let failed = |e: &dyn std::fmt::Display| Failure::new("", e.to_string());
-    let ended = runtime.block_on(async {
-        let settings = Settings::new().with_brain(Model::of(&story)?);
-        let double = Double::start(settings).await.map_err(|e| failed(&e))?;
-        let target = story.target(arguments.api, &double.base_url())?;
-        let transport = Transport::builder().no_proxy().build();
-        let transport = transport.map_err(|e| Failure::transport(&e))?;
-        let mut telling = Telling::new(&double, &story, output, width);
-        telling.begin(arguments.api, &target, &arguments.place)?;
-        let kept = store::open("memory:").await.map_err(|e| failed(&e))?;
-        let mut session =
-            Session::create(kept, &story.title).await.map_err(|e| Failure::session("", &e))?;
-        let agent = story.agent(target, arguments.place.clone(), &folder);
-        let transport = transport.compacting(Compacting::new(story.policy()));
-        for said in &story.said {
-            telling.said(said)?;
-            session.append(Message::user(said)).await.map_err(|e| Failure::session("", &e))?;
-            let mut run = agent.start(&transport, session).map_err(|e| failed(&e))?;
-            while let Some(event) = run.next().await {
-                telling.tell(&event)?;
-            }
-            let ended: Ended = run.finish().await.map_err(|e| failed(&e))?;
-            if let interleaf_agent::End::Failed(why) = ended.end {
-                return Err(Failure::new("", why).into());
-            }
-            session = ended.session;
+    // The folder goes also if the user does not wait for the end.
+    let played = runtime("")?.block_on(async {
+        tokio::select! {
+            played = play(arguments, &story, &folder, output) => Some(played),
+            () = stopped() => None,
         }
-        let spent = telling.end()?;
-        double.stop().await;
-        let scripts = session.scripts(|| {}).await.map_err(|e| Failure::session("", &e))?;
-        Ok::<_, Stop>((spent, scripts, transport))
     });
-    let (spent, scripts, transport) = ended?;
-    spent.print(&transport, output)?;
+    let Some(played) = played else { return Ok(Verdict::Interrupted) };
+    let Played { spending, scripts, transport } = played?;
+    spending.print(&transport, output)?;
     costs::print_others(&scripts, &arguments.place, output)?;
-    Ok(())
+    Ok(Verdict::Fine)
+}
+
+/// A session that was played to its end.
+struct Played {
+    spending: Spending,
+    scripts: Vec<Script>,
+    transport: Transport,
+}
+
+/// Has the agent work, and tells each request.
+async fn play(
+    arguments: &DemoArguments,
+    story: &Story,
+    folder: &Folder,
+    output: &mut Output,
+) -> Result<Played, Stop> {
+    let failed = |e: &dyn std::fmt::Display| Failure::new("", e.to_string());
+    let in_session = |e: interleaf::Error| Failure::session("", &e);
+    let settings = Settings::new().with_brain(Model::of(story)?);
+    let double = Double::start(settings).await.map_err(|e| failed(&e))?;
+    let target = story.target(arguments.api, &double.base_url())?;
+    let transport = Transport::builder().no_proxy().build();
+    let transport = transport.map_err(|e| Failure::transport(&e))?;
+    let transport = transport.compacting(Compacting::new(story.policy()));
+    let width = output.width(arguments.width);
+    let mut telling = Telling::new(&double, story, output, width);
+    telling.begin(arguments.api, &target, &arguments.place)?;
+    let agent = story.agent(target, arguments.place.clone(), folder);
+    let kept = store::open("memory:").await.map_err(|e| failed(&e))?;
+    let mut session = Session::create(kept, &story.title).await.map_err(in_session)?;
+    for said in &story.said {
+        telling.said(said)?;
+        session.append(Message::user(said)).await.map_err(in_session)?;
+        let mut run = agent.start(&transport, session).map_err(|e| failed(&e))?;
+        while let Some(event) = run.next().await {
+            telling.tell(&event)?;
+        }
+        let ended = run.finish().await.map_err(|e| failed(&e))?;
+        if ended.end != End::Completed {
+            return Err(failed(&ended.end).into());
+        }
+        session = ended.session;
+    }
+    let spending = telling.end()?;
+    double.stop().await;
+    let scripts = session.scripts(|| {}).await.map_err(in_session)?;
+    Ok(Played { spending, scripts, transport })
 }
 
 impl Story {
