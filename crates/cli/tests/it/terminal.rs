@@ -154,6 +154,25 @@ fn what_is_typed_while_the_agent_works_is_heard_and_questions_are_answered() {
 }
 
 #[test]
+fn ctrl_c_at_a_question_allows_nothing_and_the_chat_goes_on() {
+    let place = Place::new();
+    let call = r#"{"calls": [{"name": "write", "arguments": {"path": "a", "text": "1"}}]}"#;
+    let replies = format!(r#"[{call}, "I leave it."]"#);
+    let Some(terminal) = Terminal::start(&place, &replies, "") else { return };
+    terminal.say("Write.");
+    terminal.until("allow it?");
+    terminal.press(&["C-c"]);
+    let screen = terminal.until_prompt("interrupted: what came is kept");
+    assert!(
+        screen.contains("\n  write = [This call was refused: the person interrupted]"),
+        "{screen}"
+    );
+    terminal.say("/go");
+    terminal.until_prompt("I leave it.");
+    assert!(!place.folder().join("a").exists());
+}
+
+#[test]
 fn ctrl_c_interrupts_an_answer_and_twice_leaves() {
     let place = Place::new();
     let long = "word ".repeat(400);

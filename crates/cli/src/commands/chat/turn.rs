@@ -86,7 +86,8 @@ impl Chat<'_> {
         let (mut n_interrupted, mut is_stopped) = (0, false);
         loop {
             tokio::select! {
-                event = run.next() => match event {
+                // What happens meanwhile is told when the question is answered.
+                event = run.next(), if waiting.is_empty() => match event {
                     Some(event) => {
                         if let Event::Heard(text) = &event
                             && let Some(n) = unheard.iter().position(|said| said == text)
@@ -132,6 +133,9 @@ impl Chat<'_> {
                 },
                 wish = self.wishes.next() => {
                     is_stopped |= wish != Wish::Interrupt;
+                    if !std::mem::take(&mut waiting).is_empty() {
+                        self.output.line("")?;
+                    }
                     n_interrupted += 1;
                     if n_interrupted > 1 {
                         return Ok((Over::Dropped, is_stopped));
