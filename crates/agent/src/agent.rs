@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interleaf::Target;
@@ -50,6 +50,8 @@ pub struct Agent {
     pub(crate) reads_instructions: bool,
     /// Whether spans hold what was said.
     pub(crate) traces_content: bool,
+    /// Whether the folder and the system are part of its role.
+    pub(crate) tells_environment: bool,
 }
 
 impl Agent {
@@ -75,6 +77,7 @@ impl Agent {
             folder: None,
             reads_instructions: true,
             traces_content: false,
+            tells_environment: true,
         }
     }
 
@@ -115,6 +118,18 @@ impl Agent {
     pub fn with_target(mut self, target: Target) -> Self {
         self.targets.push(target);
         self
+    }
+
+    /// Asks this model from now on, and no other.
+    #[must_use]
+    pub fn asking(mut self, target: Target) -> Self {
+        self.targets = vec![target];
+        self
+    }
+
+    /// The models that it asks: the first, and the others if that gives no answer.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
     }
 
     /// Adds a tool.
@@ -202,6 +217,11 @@ impl Agent {
         self
     }
 
+    /// The folder that it works in, if it was said.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// Leaves AGENTS.md out of its role.
     #[must_use]
     pub fn without_instructions(mut self) -> Self {
@@ -214,6 +234,14 @@ impl Agent {
     #[must_use]
     pub fn with_content_in_spans(mut self) -> Self {
         self.traces_content = true;
+        self
+    }
+
+    /// Leaves the folder and the system out of its role, so that its requests are the same
+    /// wherever it runs.
+    #[must_use]
+    pub fn without_environment(mut self) -> Self {
+        self.tells_environment = false;
         self
     }
 

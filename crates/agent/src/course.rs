@@ -389,7 +389,7 @@ impl Course {
 
     /// What the next request is made from. The session adds the TODO list, useful information
     /// and folder notes.
-    async fn recipe(&mut self) -> Result<Recipe, Failed> {
+    pub(crate) async fn recipe(&mut self) -> Result<Recipe, Failed> {
         let mut recipe = Recipe::new()
             .with_agent(self.scene.who().clone())
             .with_rule(self.agent.rule.clone())

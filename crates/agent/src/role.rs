@@ -30,7 +30,9 @@ pub(crate) async fn assembled(agent: &Agent, scene: &Scene) -> Option<String> {
             }
         }
     }
-    let _ = write!(text, "\n\n### Environment\n\n{}", environment(scene.folder()));
+    if agent.tells_environment {
+        let _ = write!(text, "\n\n### Environment\n\n{}", environment(scene.folder()));
+    }
     if let Who::Sub(_) = scene.who() {
         let _ = write!(text, "\n\n### Your task\n\n{TASK_NOTE}");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use interleaf::Session;
-use interleaf::assemble::Agent as Who;
+use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::model::Message;
 use interleaf_transport::Transport;
 use tokio::sync::{Mutex, mpsc, watch};
@@ -75,6 +75,39 @@ impl Agent {
         let (say, said) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
         let session = Arc::new(Mutex::new(session));
+        let (course, tally) = self.course(transport, &session, (tell, stopped))?;
+        let task = Task(tokio::spawn(course.hearing(said).run()));
+        let handle = Handle { said: say, stop };
+        Ok(Run { events, handle, task, session, tally, is_over: false })
+    }
+
+    /// What its next request in a session would be made from, and the session again. The session
+    /// itself adds its summary, TODO list, information and notes.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start), or if the session cannot be read.
+    pub async fn recipe(
+        &self,
+        transport: &Transport,
+        session: Session,
+    ) -> Result<(Recipe, Session), Error> {
+        let (tell, _events) = mpsc::unbounded_channel();
+        let (_stop, stopped) = watch::channel(false);
+        let session = Arc::new(Mutex::new(session));
+        let (mut course, _) = self.course(transport, &session, (tell, stopped))?;
+        let recipe = course.recipe().await;
+        drop(course);
+        let session = owned(session).await?;
+        recipe.map(|recipe| (recipe, session)).map_err(|failed| Error::agent(&self.name, failed.0))
+    }
+
+    /// A run that has not begun.
+    fn course(
+        &self,
+        transport: &Transport,
+        session: &Arc<Mutex<Session>>,
+        (events, stop): (mpsc::UnboundedSender<Event>, watch::Receiver<bool>),
+    ) -> Result<(Course, Arc<Tally>), Error> {
         let tally = Arc::new(Tally::new(self.limits.clone(), None));
         let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok);
         let scene = Scene(Arc::new(Setting {
@@ -82,16 +115,13 @@ impl Agent {
             who: Who::Main,
             session: session.clone(),
             folder: folder.map_err(Error::folder)?,
-            events: tell,
-            stop: stopped,
+            events,
+            stop,
             depth: 0,
             tally: tally.clone(),
             compacts: AtomicBool::new(false),
         }));
-        let course = Course::new(self, transport, self.targets.clone(), scene, &[])?.hearing(said);
-        let task = Task(tokio::spawn(course.run()));
-        let handle = Handle { said: say, stop };
-        Ok(Run { events, handle, task, session, tally, is_over: false })
+        Ok((Course::new(self, transport, self.targets.clone(), scene, &[])?, tally))
     }
 }
 

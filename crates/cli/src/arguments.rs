@@ -136,7 +136,7 @@ pub(crate) fn parse_tokens(text: &str) -> Result<u64, String> {
     tokens.ok_or_else(|| "a number of tokens is expected, at least 1".into())
 }
 
-fn parse_width(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_width(text: &str) -> Result<usize, String> {
     const WIDTHS: RangeInclusive<usize> = 20..=100_000;
     let width = text.parse().ok().filter(|width| WIDTHS.contains(width));
     width.ok_or_else(|| format!("a number from {} to {} is expected", WIDTHS.start(), WIDTHS.end()))

@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
 mod build;
+mod chat;
 mod compact;
 mod completions;
 mod config;
 mod convert;
 mod decode;
+mod demo;
 mod double;
 mod explain;
 mod kept;
@@ -30,6 +32,8 @@ use crate::output::Output;
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::DemoArguments),
+    Chat(Box<chat::ChatArguments>),
     Show(show::ShowArguments),
     Query(query::QueryArguments),
     Op(Box<op::OpArguments>),
@@ -57,6 +61,8 @@ pub(crate) enum Command {
 pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limit = arguments.max_input;
     match arguments.command {
+        Command::Chat(arguments) => return chat::run(&arguments, limit, output),
+        Command::Demo(arguments) => return demo::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, limit, output)?,
         Command::Query(arguments) => query::run(arguments, limit, output)?,
         Command::Op(arguments) => op::run(*arguments, limit, output)?,

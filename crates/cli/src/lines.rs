@@ -190,6 +190,14 @@ pub(crate) fn paint(style: Ink, text: &str) -> String {
     }
 }
 
+/// A line that is no longer than the width.
+pub(crate) fn cut(line: &str, width: usize) -> String {
+    match line.char_indices().nth(width) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
 /// How many messages are visible, and of which roles.
 pub(crate) fn counts_text(conversation: &Conversation) -> String {
     let (visible, all) = (conversation.view_len(), conversation.log_len());

@@ -66,6 +66,7 @@ pub(crate) enum Missing {
 }
 
 /// A store that is open.
+#[derive(Clone)]
 pub(crate) struct OpenStore {
     pub(crate) store: Arc<dyn Store>,
     runtime: &'static Runtime,

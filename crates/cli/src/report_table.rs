@@ -27,7 +27,7 @@ use crate::api;
 use crate::assembly::Made;
 use crate::failure::{Failure, printable};
 use crate::input::Loaded;
-use crate::lines::paint;
+use crate::lines::{cut, paint};
 use crate::output::{Palette, say};
 
 /// How wide the bar of all tokens is.
@@ -342,12 +342,4 @@ fn stable_text(stable: &StablePrefix, messages: usize, tokens: Option<u64>, api:
 
 fn percent(part: u64, whole: u64) -> String {
     format!("{:.0} %", part as f64 / whole.max(1) as f64 * 100.0)
-}
-
-/// A line that is no longer than the width.
-fn cut(line: &str, width: usize) -> String {
-    match line.char_indices().nth(width) {
-        None => line.to_owned(),
-        Some(_) => line.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
-    }
 }

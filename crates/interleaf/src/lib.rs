@@ -96,8 +96,8 @@ pub use preview::{Change, Preview, Rewritten, Single};
 pub use request::{Next, Request, waiting_for};
 pub use session::{
     DamagedRecord, ExplainedRequest, FolderNote, InfoRange, Information, KeptSummary, LeftOut,
-    Notes, Parting, RecordDraft, Sent, Session, SessionAgent, SessionWarmth, SummaryState, Todo,
-    TodoItem, TodoStatus, now,
+    Notes, Parting, RecordDraft, Sent, SentContext, SentSource, Session, SessionAgent,
+    SessionWarmth, SummaryState, Todo, TodoItem, TodoStatus, now,
 };
 pub use stored::{GoesOn, StoredAnswers, WholeCause};
 pub use switch::{BreakEven, Fit, Loss, Losses, LostThinking, Money, PayBack, Price, Side, Switch};

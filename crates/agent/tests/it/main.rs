@@ -20,6 +20,7 @@ mod mcp;
 mod plans;
 mod rows;
 mod settings;
+mod shown;
 mod spans;
 mod spent;
 mod sub_agents;

@@ -5,6 +5,8 @@
 mod api;
 mod bad_input;
 mod build;
+mod chat;
+mod demo;
 mod doubled;
 mod fixtures;
 mod help;
@@ -25,6 +27,7 @@ mod send_odd;
 mod sessions;
 mod settled;
 mod streams;
+mod terminal;
 mod timed;
 mod told;
 mod wrong;

@@ -1,0 +1,143 @@
+//! The commands of a chat: lines that begin with a slash.
+
+use std::env::current_dir;
+use std::path::Path;
+
+use clap::Parser;
+use interleaf::model::shown;
+
+use super::Chat;
+use crate::commands::sessions::records::{self, RecordsCommand};
+use crate::failure::{Failure, Stop};
+
+/// What comes after a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The next line.
+    Line,
+    /// The user leaves.
+    Leave,
+    /// The program is asked to end.
+    Stop,
+}
+
+/// Each command: its name, what may follow it, and what it does.
+pub(super) const COMMANDS: [(&str, &str, &str); 14] = [
+    ("help", "", "these lines"),
+    ("context", "", "what the model saw of the context, and its cost"),
+    ("cost", "", "what the session took and cost, by model"),
+    ("session", "", "which session this is"),
+    ("todo", "[add TEXT | done ITEM | remove ITEM]", "the TODO list"),
+    ("info", "[add FILE=WHY | remove FILE]", "files that stand in every request"),
+    ("note", "[add FOLDER=TEXT | remove KEY]", "notes on folders"),
+    ("undo", "", "takes the last turn back; files stay as they are"),
+    ("redo", "", "brings back what /undo took"),
+    ("fork", "", "goes on in a copy; the session stays as it is"),
+    ("compact", "", "has a summary take the place of what is old"),
+    ("model", "VENDOR MODEL", "asks another model, if its figures please you"),
+    ("go", "", "goes on with a turn that did not come to its end"),
+    ("quit", "", "leaves"),
+];
+
+/// How wide the commands are in the help.
+const COLUMN: usize = 20;
+
+/// A command about what the session keeps, as `interleaf sessions` has it.
+#[derive(Parser)]
+#[command(no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
+struct Records {
+    #[command(subcommand)]
+    command: RecordsCommand,
+}
+
+impl Chat<'_> {
+    /// Does what a command says.
+    pub(super) fn command(&mut self, line: &str) -> Result<Next, Stop> {
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let (name, rest) = (name.trim(), rest.trim());
+        let takes = COMMANDS.iter().find(|(known, ..)| *known == name).map(|(_, takes, _)| *takes);
+        let done = match name {
+            _ if takes == Some("") && !rest.is_empty() => {
+                Err(Failure::new(format!("/{name}"), "nothing may follow it").into())
+            }
+            "help" => self.help(),
+            "context" => self.context(),
+            "cost" => self.cost(),
+            "session" => self.tell_session(),
+            "todo" | "info" | "note" => self.records(name, rest),
+            "undo" => self.undo(),
+            "redo" => self.redo(),
+            "fork" => self.fork(),
+            "compact" => self.compact(),
+            "model" => self.model(rest),
+            "go" if self.is_open()? => return self.turn(None),
+            "go" => Err(Failure::new("/go", "the last turn has come to its end").into()),
+            "quit" | "exit" => return Ok(Next::Leave),
+            _ => {
+                let rule = "there is no such command; /help lists them";
+                Err(Failure::new(format!("/{name}"), rule).into())
+            }
+        };
+        match done {
+            Err(Stop::Failure(failure)) => self.tell_failure(&failure)?,
+            other => other?,
+        }
+        Ok(Next::Line)
+    }
+
+    fn help(&mut self) -> Result<(), Stop> {
+        for (name, takes, what) in COMMANDS {
+            let command = format!("/{name} {takes}");
+            // Two lines where one would be too long for a narrow terminal.
+            match command.len() > COLUMN {
+                true => self.output.line(format_args!("  {command}\n  {:COLUMN$} {what}", ""))?,
+                false => self.output.line(format_args!("  {command:<COLUMN$} {what}"))?,
+            }
+        }
+        self.note("what you type while the agent works is said to it before its next request")
+    }
+
+    /// Shows or changes what the session keeps, as `interleaf sessions todo` and the like do.
+    fn records(&mut self, name: &str, rest: &str) -> Result<(), Stop> {
+        let id = self.session()?.id().to_string();
+        let mut words = vec![name.to_owned(), id];
+        let takes = COMMANDS.iter().find(|(known, ..)| *known == name);
+        let takes = takes.map_or("", |(_, takes, _)| takes);
+        let is_verb = |verb: &str| takes.split(['[', ' ']).any(|known| known == verb);
+        match rest.split_once(char::is_whitespace) {
+            Some((verb, what)) if is_verb(verb) => {
+                words.push(format!("--{verb}={}", self.placed(name, verb, what.trim())));
+            }
+            None if rest.is_empty() => {}
+            _ => {
+                let rule = format!("it is followed by nothing, or by one of {takes}");
+                return Err(Failure::new(format!("/{name}"), rule).into());
+            }
+        }
+        let wrong = |e: clap::Error| {
+            let text = e.to_string();
+            let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            Failure::new(format!("/{name}"), shown(first))
+        };
+        let Records { command } = Records::try_parse_from(words).map_err(wrong)?;
+        let opened = self.opened.clone();
+        records::run(command, |id| opened.clone().session(id), self.limit, self.output)?;
+        let session = self.session.as_mut().ok_or_else(super::lost)?;
+        opened.asked(session.refresh())?;
+        Ok(())
+    }
+
+    /// A path is the agent's, wherever the program runs.
+    fn placed(&self, name: &str, verb: &str, what: &str) -> String {
+        let folder = self.agent.folder().map(Path::to_owned).or_else(|| current_dir().ok());
+        let Some(folder) = folder.filter(|_| name != "todo") else { return what.to_owned() };
+        let (path, note) = what.split_once('=').unwrap_or((what, ""));
+        let whole = folder.join(path);
+        let whole = whole.canonicalize().unwrap_or(whole);
+        match (verb, name) {
+            ("add", _) => format!("{}={note}", whole.display()),
+            ("remove", "info") if whole.exists() => whole.display().to_string(),
+            _ => what.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Commands that show something: `/context`, `/cost`, `/session`.
+
+use std::collections::BTreeMap;
+
+use interleaf::SentContext;
+use interleaf::model::{Finish, Message, Reply, Usage, plural, shown};
+use interleaf_transport::Amount;
+
+use super::Chat;
+use crate::failure::{Failure, Stop};
+use crate::lines::{batches_text, counts_text};
+
+impl Chat<'_> {
+    /// What the model saw of the context in the last request, and what that cost.
+    pub(super) fn context(&mut self) -> Result<(), Stop> {
+        let opened = self.opened.clone();
+        let sent = opened.asked(self.session_mut()?.sent_context())?;
+        let Some(sent) = sent else {
+            return Err(Failure::new("/context", "no request was made yet").into());
+        };
+        let request = &sent.request;
+        let asked = format!("{} {}", request.vendor, request.model);
+        self.output.remark(format_args!(
+            "context in request {}, {}",
+            request.number,
+            shown(&asked)
+        ))?;
+        self.output.line("  source        message   tokens  cache        cost")?;
+        for source in &sent.sources {
+            let (name, at, of) = (shown(source.kind.as_str()), source.at, sent.messages);
+            let cache = match source.is_read {
+                Some(true) => "read",
+                Some(false) => "computed",
+                None => "–",
+            };
+            let cost = source.cost.map_or_else(|| "–".to_owned(), |cost| format!("{cost:.0}"));
+            let tokens = source.tokens;
+            let place = format!("{at} of {of}");
+            self.output
+                .line(format_args!("  {name:<12} {place:>9} {tokens:>8}  {cache:<8} {cost:>8}"))?;
+        }
+        if let Some(placement) = &sent.placement {
+            self.output.line(format_args!("  rule         {}", shown(&placement.rule)))?;
+        }
+        self.fill(&sent)?;
+        self.cache(&sent)
+    }
+
+    /// How full the window was, and of what.
+    fn fill(&mut self, sent: &SentContext) -> Result<(), Stop> {
+        let limit = self.target()?.budget().window;
+        let usage = sent.request.usage.map(|usage| usage.prompt);
+        let counted = sent.tokens.as_ref().map(|tokens| tokens.total());
+        let Some(total) = usage.or(counted) else { return Ok(()) };
+        let part = 100.0 * total as f64 / limit.max(1) as f64;
+        self.output.remark(format_args!("window: {total} of {limit} tokens ({part:.1} %)"))?;
+        let Some(tokens) = &sent.tokens else { return Ok(()) };
+        let parts = [
+            ("tools", tokens.tools),
+            ("system", tokens.system),
+            ("summary", tokens.summary),
+            ("history", tokens.history),
+            ("context", tokens.context),
+        ];
+        for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {
+            self.output.line(format_args!("  {name:<12} {tokens:>18}"))?;
+        }
+        Ok(())
+    }
+
+    /// What the cache was expected to give, and what it gave.
+    fn cache(&mut self, sent: &SentContext) -> Result<(), Stop> {
+        let request = &sent.request;
+        self.output.remark("prompt cache")?;
+        let Some(impact) = &request.impact else {
+            return Ok(self.output.line("  nothing was noted of it")?);
+        };
+        if let Some(usage) = request.usage {
+            let expected = impact.predicted(usage);
+            let expected = expected.map_or_else(|| "nobody knows".to_owned(), |n| n.to_string());
+            let (read, prompt) = (usage.cache_read, usage.prompt);
+            self.output.line(format_args!("  expected     {expected}"))?;
+            let verdict = request.verdict.map(|verdict| format!(": {verdict}")).unwrap_or_default();
+            self.output.line(format_args!("  reported     {read} of {prompt} tokens{verdict}"))?;
+        }
+        if let Some(cost) = &impact.cost {
+            let (price, unbroken) = (cost.price, cost.unbroken);
+            self.output.line(format_args!(
+                "  cost         {price:.0}, unbroken {unbroken:.0} (in tokens that are not cached)"
+            ))?;
+        }
+        let against = impact.against.map(|no| format!(" (against request {no})"));
+        let cause = impact.cause.to_string();
+        let against = against.unwrap_or_default();
+        Ok(self.output.line(format_args!("  cause        {}{against}", shown(&cause)))?)
+    }
+
+    /// What the session took and cost, by model.
+    pub(super) fn cost(&mut self) -> Result<(), Stop> {
+        let opened = self.opened.clone();
+        let requests = opened.asked(self.session()?.explain(None, None, usize::MAX))?;
+        let mut by_model: BTreeMap<(String, String), (usize, Usage)> = BTreeMap::new();
+        for request in requests {
+            let sum = by_model.entry((request.vendor, request.model)).or_default();
+            sum.0 += 1;
+            sum.1 += request.usage.unwrap_or_default();
+        }
+        if by_model.is_empty() {
+            return Err(Failure::new("/cost", "no request was made yet").into());
+        }
+        for ((vendor, model), (n, usage)) in by_model {
+            let mut reply = Reply::new(Message::assistant(""), Finish::Stop);
+            reply.usage = Some(usage);
+            let price = self.transport.price(&vendor, &model, &reply);
+            let price = price.map_or_else(|| "unknown".to_owned(), |price| price.to_string());
+            let Usage { prompt, cache_read, completion, .. } = usage;
+            let asked = format!("{vendor} {model}");
+            self.output.line(format_args!("  {}: {}", shown(&asked), plural(n, "request")))?;
+            self.output.line(format_args!(
+                "    {prompt} tokens sent, {cache_read} read, {completion} made, price {price}"
+            ))?;
+        }
+        if self.summaries > Amount::default() {
+            self.output.line(format_args!("  summaries in this chat: price {}", self.summaries))?;
+        }
+        Ok(())
+    }
+
+    /// Which session this is.
+    pub(super) fn tell_session(&mut self) -> Result<(), Stop> {
+        let session = self.session()?;
+        let conversation = session.conversation();
+        let lines = [
+            format!("  session      {}", session.id()),
+            format!("  title        {}", shown(&session.head().title)),
+            format!("  messages     {}", counts_text(conversation)),
+            format!("  batches      {}", batches_text(conversation)),
+            format!("  requests     {}", session.head().next_request),
+        ];
+        lines.iter().try_for_each(|line| self.output.line(line))?;
+        Ok(())
+    }
+}

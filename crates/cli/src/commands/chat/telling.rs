@@ -1,0 +1,164 @@
+//! What an agent does, on the screen, as it happens.
+
+use std::io;
+
+use interleaf::model::{Spent, Status, plural};
+use interleaf_agent::{End, Ended, Event};
+use interleaf_transport::Amount;
+
+use crate::ink::Ink;
+use crate::lines::cut;
+use crate::output::Output;
+
+/// Tells the events of a turn.
+pub(super) struct Telling {
+    width: usize,
+    /// What is being written, whose line has begun.
+    open: Option<Kind>,
+    spent: Spent,
+    n_requests: usize,
+    /// What summaries cost.
+    pub(super) summaries: Amount,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Thinking,
+}
+
+impl Telling {
+    pub(super) fn new(output: &Output) -> Self {
+        let width = output.width(None);
+        let (spent, summaries) = (Spent::default(), Amount::default());
+        Self { width, open: None, spent, n_requests: 0, summaries }
+    }
+
+    pub(super) fn tell(&mut self, event: &Event, output: &mut Output) -> io::Result<()> {
+        self.tell_at(event, 1, output)?;
+        output.flush()
+    }
+
+    fn tell_at(&mut self, event: &Event, depth: usize, output: &mut Output) -> io::Result<()> {
+        match event {
+            Event::Text(text) if depth == 1 => self.write(Kind::Text, text, output),
+            Event::Thinking(text) if depth == 1 => self.write(Kind::Thinking, text, output),
+            // Of a sub-agent, the report is what counts: it is the result of its call.
+            Event::Text(_) | Event::Thinking(_) | Event::Ended(_) => Ok(()),
+            Event::Answered(answer) => {
+                self.close(output)?;
+                self.n_requests += 1;
+                self.add(answer.spent);
+                let why = answer.not_compacted.iter().map(|why| format!("not compacted: {why}"));
+                why.into_iter().try_for_each(|line| self.line(depth, &line, None, output))
+            }
+            Event::Result(result) => {
+                let failed = result.as_result().is_some_and(|it| it.status == Status::Error);
+                let ink = if failed { output.palette.fault } else { output.palette.dim };
+                let name = result.as_result().and_then(|result| result.name.as_ref());
+                let name = name.map(|name| format!("{name} ")).unwrap_or_default();
+                self.line(depth, &format!("{name}{event}"), Some(ink), output)
+            }
+            Event::Compacted(done) => {
+                for text in &done.texts {
+                    self.summaries = self.summaries + text.price.unwrap_or_default();
+                }
+                self.line(depth, &event.to_string(), Some(output.palette.mark), output)
+            }
+            Event::Sub { agent, event } => {
+                // Its name ends with the id of the call that sent it.
+                let name = agent.split('-').next().unwrap_or(agent);
+                match &**event {
+                    Event::Started(_) => {
+                        let line = format!("{name}: {event}");
+                        self.line(depth + 1, &line, Some(output.palette.dim), output)
+                    }
+                    event => self.tell_at(event, depth + 1, output),
+                }
+            }
+            other => self.line(depth, &other.to_string(), None, output),
+        }
+    }
+
+    /// More of what is being written.
+    fn write(&mut self, kind: Kind, text: &str, output: &mut Output) -> io::Result<()> {
+        if self.open.is_some_and(|open| open != kind) {
+            self.close(output)?;
+        }
+        if let Some(last) = text.chars().next_back() {
+            self.open = (last != '\n').then_some(kind);
+        }
+        let ink = match kind {
+            Kind::Text => Ink::default(),
+            Kind::Thinking => output.palette.dim,
+        };
+        output.text(&format!("{ink}{text}{ink:#}"))
+    }
+
+    /// Ends a line that has begun.
+    pub(super) fn close(&mut self, output: &mut Output) -> io::Result<()> {
+        match self.open.take() {
+            Some(_) => output.line(""),
+            None => Ok(()),
+        }
+    }
+
+    /// A line, bounded, and further in the deeper the agent is.
+    fn line(
+        &mut self,
+        depth: usize,
+        text: &str,
+        ink: Option<Ink>,
+        output: &mut Output,
+    ) -> io::Result<()> {
+        self.close(output)?;
+        let ink = ink.unwrap_or_default();
+        let line = cut(&format!("{}{text}", "  ".repeat(depth)), self.width);
+        output.line(format_args!("{ink}{line}{ink:#}"))
+    }
+
+    fn add(&mut self, spent: Option<Spent>) {
+        let spent = spent.unwrap_or_default();
+        self.spent.uncached += spent.uncached;
+        self.spent.read += spent.read;
+        self.spent.written += spent.written;
+        self.spent.written_hour += spent.written_hour;
+        self.spent.output += spent.output;
+        self.spent.reasoning += spent.reasoning;
+    }
+
+    /// How a turn ended, and what it took.
+    pub(super) fn end(&mut self, ended: &Ended, output: &mut Output) -> io::Result<()> {
+        self.close(output)?;
+        if let Some(how) = how(&ended.end) {
+            let fault = output.palette.fault;
+            output.line(format_args!("{fault}{how}{fault:#}"))?;
+        }
+        let (sent, read) = (self.spent.sent(), self.spent.read);
+        let made = self.spent.output + self.spent.reasoning;
+        let requests = plural(self.n_requests.max(ended.rounds as usize), "request");
+        // Of an answer that was cut off, what it took is known as far as the API told it.
+        let cut_off = match ended.tokens.saturating_sub(self.spent.total()) {
+            0 => String::new(),
+            tokens => format!(", {tokens} cut off"),
+        };
+        let price = match ended.money == Amount::default() && ended.tokens > 0 {
+            true => "price unknown".to_owned(),
+            false => format!("price {}", ended.money),
+        };
+        let line =
+            format!("{requests}: {sent} tokens sent, {read} read, {made} made{cut_off}, {price}");
+        let dim = output.palette.dim;
+        output.line(format_args!("{dim}  {line}{dim:#}"))
+    }
+}
+
+/// What is said of an end, beside the last word.
+fn how(end: &End) -> Option<String> {
+    match end {
+        End::Completed => None,
+        End::Interrupted => Some("interrupted: what came is kept".to_owned()),
+        End::OutOfBudget(_) => Some(format!("{end} (/go goes on)")),
+        end => Some(format!("{end} (/go tries again)")),
+    }
+}
