@@ -1,6 +1,7 @@
 //! Interrupts at the worst of moments: each run ends soon, and its session goes on.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use interleaf::assemble::ContextText;
@@ -210,24 +211,32 @@ async fn an_interrupt_is_heard_while_a_key_command_runs_and_ends_it() {
 /// Tools that hold their thread until they are let go.
 struct Deaf {
     begun: Arc<Notify>,
-    hold: Arc<std::sync::Mutex<()>>,
+    is_let_go: Arc<AtomicBool>,
+}
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        self.is_let_go.store(true, Ordering::SeqCst);
+    }
 }
 
 impl Deaf {
     fn new() -> Self {
-        Self { begun: Arc::new(Notify::new()), hold: Arc::default() }
+        Self { begun: Arc::new(Notify::new()), is_let_go: Arc::default() }
     }
 
     fn tool(&self, effect: Effect) -> impl interleaf_agent::Tool + use<> {
-        let (begun, hold) = (self.begun.clone(), self.hold.clone());
+        let (begun, is_let_go) = (self.begun.clone(), self.is_let_go.clone());
         changing("deaf", move |_, scene| {
-            let (begun, hold) = (begun.clone(), hold.clone());
+            let (begun, is_let_go) = (begun.clone(), is_let_go.clone());
             async move {
                 begun.notify_one();
                 // Whoever waited for it runs first: a worker that waits holds up who is next.
                 tokio::task::yield_now().await;
                 // It hears nothing: its thread waits.
-                drop(hold.lock());
+                while !is_let_go.load(Ordering::SeqCst) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
                 drop(scene);
                 Ok("at last".into())
             }
@@ -246,14 +255,12 @@ async fn a_tool_that_ignores_an_interrupt_keeps_no_run_from_its_end() {
         })
         .await;
         let agent = agent(&double).with_tool(deaf.tool(effect));
-        let held = deaf.hold.lock().unwrap();
         let begun = deaf.begun.clone();
         let ended = interrupted(&agent, &transport(), session().await, async move {
             begun.notified().await;
         })
         .await;
         goes_on(&agent, ended, &double).await;
-        drop(held);
     }
 }
 
@@ -269,14 +276,12 @@ async fn a_tool_of_a_sub_agent_that_ignores_an_interrupt_keeps_no_run_from_its_e
         .await;
     let scout = Agent::new("scout").with_role("You look for causes.");
     let agent = agent(&double).with_sub_agent(scout.with_tool(deaf.tool(Effect::Changes)));
-    let held = deaf.hold.lock().unwrap();
     let begun = deaf.begun.clone();
     let ended = interrupted(&agent, &transport(), session().await, async move {
         begun.notified().await;
     })
     .await;
     goes_on(&agent, ended, &double).await;
-    drop(held);
 }
 
 #[tokio::test]

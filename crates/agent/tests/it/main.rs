@@ -1,6 +1,6 @@
 //! Agents against the doubles of five APIs.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod attacks;
 mod calls;
