@@ -14,7 +14,6 @@ mod hostile;
 mod interrupted;
 mod json;
 mod literate;
-mod plan_run;
 mod questions;
 mod repository;
 mod rows;
