@@ -100,6 +100,11 @@ impl PlaceArguments {
         open(set.as_ref(), missing)
     }
 
+    /// What files and the environment say.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        Ok(below(&self.places()?)?.0)
+    }
+
     /// The newest session that was run in the folder.
     pub(crate) fn newest(&self, opened: &OpenStore) -> Result<String, Failure> {
         let folder = self.places()?.folder;
@@ -113,6 +118,15 @@ impl PlaceArguments {
             }
         }
     }
+}
+
+/// What files and the environment say, and the files.
+fn below(places: &Places) -> Result<(Settings, Vec<PathBuf>, Vec<Notice>), Failure> {
+    let found = Settings::of_files(places).map_err(|fault| Failure::fault(&fault))?;
+    let said = Settings::of_environment(|name| std::env::var(name).ok());
+    let said = said.map_err(|fault| Failure::fault(&fault))?;
+    let settings = said.over(found.settings).over(Settings::usual());
+    Ok((settings, found.files, found.notices))
 }
 
 fn open(set: Option<&Setting<String>>, missing: Missing) -> Result<OpenStore, Failure> {
@@ -131,10 +145,7 @@ impl SettingArguments {
     /// Reads all that is settled. An agent that runs already is taken where no flag names one.
     pub(crate) fn settle(&self, running: Option<&str>) -> Result<Settled, Failure> {
         let places = self.place.places()?;
-        let found = Settings::of_files(&places).map_err(|fault| Failure::fault(&fault))?;
-        let said = Settings::of_environment(|name| std::env::var(name).ok());
-        let said = said.map_err(|fault| Failure::fault(&fault))?;
-        let below = said.over(found.settings).over(Settings::usual());
+        let (below, files, notices) = below(&places)?;
         let definitions = Definitions::find(&places, &below);
         if let Some(fault) = definitions.faults.first() {
             return Err(Failure::fault(fault));
@@ -148,8 +159,8 @@ impl SettingArguments {
         let agent = named.ok_or_else(|| Failure::new(origin, definitions.unknown(name)))?;
         let layer = definitions.all.get(agent).map(Definition::layer).unwrap_or_default();
         let settings = self.layer().over(layer).over(below);
-        let notices = [found.notices, definitions.notices.clone()].concat();
-        Ok(Settled { places, settings, definitions, files: found.files, notices, agent })
+        let notices = [notices, definitions.notices.clone()].concat();
+        Ok(Settled { places, settings, definitions, files, notices, agent })
     }
 
     fn layer(&self) -> Settings {

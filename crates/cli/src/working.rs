@@ -13,7 +13,7 @@ use interleaf::compaction::CompactionPolicy;
 use interleaf::model::plural;
 use interleaf::{Session, Target};
 use interleaf_agent::mcp::{Server, ServerSettings};
-use interleaf_agent::settings::Permissions;
+use interleaf_agent::settings::{Permissions, Settings};
 use interleaf_agent::{Agent, Kit, Notice, Ran};
 use interleaf_transport::{Compacting, Transport};
 
@@ -169,7 +169,7 @@ impl WorkArguments {
         targets: Vec<Target>,
         notices: &mut Vec<Notice>,
     ) -> Result<Agent, Failure> {
-        let servers = servers(settled)?.into_iter();
+        let servers = servers(&settled.settings)?.into_iter();
         let kit = servers.fold(Kit::new(settled.settings.clone()), Kit::with_toolbox);
         let agent = settled.definitions.agent(settled.agent(), &kit, targets, notices);
         let agent = agent.map_err(|fault| Failure::fault(&fault))?;
@@ -183,9 +183,9 @@ impl WorkArguments {
 
 /// The MCP servers that are settled, connected. One that cannot be reached is told, and its calls
 /// try again.
-fn servers(settled: &Settled) -> Result<Vec<Server>, Failure> {
+pub(crate) fn servers(settings: &Settings) -> Result<Vec<Server>, Failure> {
     let mut servers = Vec::new();
-    for (name, set) in &settled.settings.mcp {
+    for (name, set) in &settings.mcp {
         let settings: ServerSettings = set.value.read().map_err(|fault| Failure::fault(&fault))?;
         servers.push(Server::new(name.as_str(), settings));
     }

@@ -13,7 +13,7 @@ use interleaf::wire::Vendor;
 use interleaf::{Session, Target};
 use interleaf_agent::{
     Allow, Boxed, Effect, Hook, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd,
-    StepReport, Tool, tools,
+    StepReport, Tool, Toolbox, tools,
 };
 use interleaf_transport::{Amount, Transport};
 use serde_json::{Value, json};
@@ -28,8 +28,9 @@ use crate::input::Input;
 use crate::open::{Missing, OpenSession, OpenStore};
 use crate::output::{Output, say};
 use crate::reach::{ReachArguments, parse_seconds};
+use crate::settled::PlaceArguments;
 use crate::stopped::Wishes;
-use crate::working::allowed_by_person;
+use crate::working::{allowed_by_person, servers};
 
 /// Run a plan: ask for the arguments of each step, check them, and call its tool
 #[derive(Debug, Args)]
@@ -41,8 +42,8 @@ EXAMPLES
   interleaf plan run --session 0199 --again count
 
 A step begins as soon as all that it depends on is done, several at once. It may call read, list,
-search, write, edit, run, the tools of the TODO list, useful information and notes, and recall; a
-plan that declares one of them itself may ask for less than the tool takes. You are asked before
+search, write, edit, run, the tools of the TODO list, useful information and notes, recall, and
+those of the MCP servers in interleaf.toml; a plan that declares one of them itself may ask for less than the tool takes. You are asked before
 a step changes a file or runs a command, unless --yes is given.
 
 All is kept in a session: --session goes on where it was, also after a kill. What was answered is
@@ -58,12 +59,8 @@ pub(crate) struct RunArguments {
     /// Go on with the run of this session, or begin one in it; the start of its id is enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The store that keeps it [default: $INTERLEAF_STORE, or a file in your data folder]
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
-    /// The folder that the tools work in [default: this one]
-    #[arg(long, value_name = "PATH", value_hint = DirPath)]
-    folder: Option<PathBuf>,
+    #[command(flatten)]
+    place: PlaceArguments,
     /// Ask for this step anew, and run it again though it failed; may be repeated
     #[arg(long, value_name = "STEP", requires = "session")]
     again: Vec<String>,
@@ -74,11 +71,11 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     json: bool,
 
-    /// Who serves the model [default: as before in the session]
+    /// Who serves the model [default: as before in the session, or in interleaf.toml]
     #[arg(long, value_name = "NAME", value_parser = VendorParser, requires = "model")]
     #[arg(help_heading = "API")]
     vendor: Option<&'static Vendor>,
-    /// The model [default: as before in the session]
+    /// The model [default: as before in the session, or in interleaf.toml]
     #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
     model: Option<String>,
     /// How to ask the model: xml, native, or auto (native, then xml if it makes no call)
@@ -120,11 +117,16 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    if arguments.session.is_none() && arguments.vendor.is_none() {
-        let such = "such as --vendor anthropic --model claude-sonnet-4-5";
+    let settings = arguments.place.settings()?;
+    let settled = settings.targets().map_err(|rule| Failure::new("--vendor", rule))?;
+    if arguments.session.is_none() && arguments.vendor.is_none() && settled.is_empty() {
+        let such = "such as --vendor anthropic --model claude-sonnet-4-5, or `vendor` and `model` \
+                    in interleaf.toml";
         return Err(Failure::new("--vendor", "name who is to be asked").hint(such).into());
     }
-    let tools = offered();
+    let servers = servers(&settings)?;
+    let mut tools = offered();
+    tools.extend(servers.iter().flat_map(Toolbox::tools));
     let plan = arguments.file.as_ref().map(|file| read(file, &tools, limit)).transpose()?;
     let templates = templates::load(arguments.templates.as_deref(), limit)?;
     // What cannot run leaves no session.
@@ -133,13 +135,10 @@ pub(crate) fn run(
         let checked = PlanRunner::new(plan.clone()).with_tools(tools.clone()).check();
         checked.map_err(|e| refused(&e))?;
     }
-    let opened = OpenStore::open(
-        arguments.store.as_deref(),
-        match arguments.session {
-            Some(_) => Missing::Refuse,
-            None => Missing::Make,
-        },
-    )?;
+    let opened = arguments.place.store(match arguments.session {
+        Some(_) => Missing::Refuse,
+        None => Missing::Make,
+    })?;
     let (session, kept, opened) = match &arguments.session {
         Some(asked) => {
             let OpenSession { session, opened } = opened.session(asked)?;
@@ -159,10 +158,12 @@ pub(crate) fn run(
         let failure = Failure::new(&id, "this session has no run of a plan");
         failure.hint("with the FILE of a plan, that begins in it")
     })?;
-    let target = arguments.target(&opened, &session, kept.as_ref())?;
-    let transport = arguments.reach.agents_transport(Transport::builder(), &target)?;
+    let target = arguments.target((&opened, &session), kept.as_ref(), settled)?;
+    let transport = settings.at(Transport::builder());
+    let transport = arguments.reach.agents_transport(transport, &target)?;
     let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
-    let runner = arguments.runner(&plan, kept.as_ref(), target).with_templates(templates);
+    let at = (target, arguments.place.places()?.folder);
+    let runner = arguments.runner(&plan, kept.as_ref(), at).with_templates(templates);
     let runner = runner.with_tools(tools).with_hook(Person {
         allows_all: arguments.yes,
         board: board.clone(),
@@ -239,22 +240,30 @@ impl RunArguments {
 
     fn target(
         &self,
-        opened: &OpenStore,
-        session: &Session,
+        (opened, session): (&OpenStore, &Session),
         kept: Option<&KeptPlan>,
+        settled: Vec<Target>,
     ) -> Result<Target, Failure> {
         let named = self.vendor.zip(self.model.as_ref());
         let named = named.map(|(vendor, model)| Target::of(vendor.clone(), model));
         let target = match named.or_else(|| kept?.target.clone()) {
             Some(target) => target,
-            None => opened.wait(session.last_target()).map_err(|e| {
-                Failure::session("--session", &e).hint("--vendor and --model name it")
-            })?,
+            None => match opened.wait(session.last_target()) {
+                Ok(last) => last,
+                Err(error) => settled.into_iter().next().ok_or_else(|| {
+                    Failure::session("--session", &error).hint("--vendor and --model name it")
+                })?,
+            },
         };
         Ok(self.reach.at_address(target))
     }
 
-    fn runner(&self, plan: &Plan, kept: Option<&KeptPlan>, target: Target) -> PlanRunner {
+    fn runner(
+        &self,
+        plan: &Plan,
+        kept: Option<&KeptPlan>,
+        (target, folder): (Target, PathBuf),
+    ) -> PlanRunner {
         let mut limits = Limits::default();
         (limits.rounds, limits.tokens, limits.money) = (self.rounds, self.tokens, self.money);
         (limits.time, limits.at_once) = (self.time, self.at_once);
@@ -267,10 +276,7 @@ impl RunArguments {
         let runner = PlanRunner::new(plan.clone()).with_target(target);
         let runner = runner.with_limits(limits).with_settings(settings);
         let runner = self.again.iter().fold(runner, |runner, step| runner.again(step));
-        match &self.folder {
-            Some(folder) => runner.in_folder(folder),
-            None => runner,
-        }
+        runner.in_folder(folder)
     }
 
     /// Tells how it ended.
