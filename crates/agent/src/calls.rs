@@ -182,8 +182,10 @@ impl Course {
             // Another run may have answered it, such as one that was dropped while it wrote.
             session.refresh().await?;
             let call = told.as_result().map(|result| &result.call);
-            let results = session.conversation().visible().rev().filter(|it| who.hears(it));
-            let mut results = results.map_while(|message| message.as_result());
+            let heard = session.conversation().visible().rev().filter(|it| who.hears(it));
+            // That run may have gone on since then.
+            let since = heard.take_while(|it| !it.calls().any(|other| Some(&other.id) == call));
+            let mut results = since.filter_map(|message| message.as_result());
             if !results.any(|result| Some(&result.call) == call) {
                 return Err(error.into());
             }

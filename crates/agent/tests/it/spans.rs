@@ -94,6 +94,8 @@ fn brain(asked: &Asked) -> Answer {
 
 async fn watched(content: bool) -> Watcher {
     let watcher = Watcher::default();
+    // With a single subscriber, a span that another test makes first would be switched off for all.
+    let _second = tracing::Dispatch::new(Watcher::default());
     let guard = tracing::subscriber::set_default(watcher.clone());
     let double = double(brain).await;
     let scout = Agent::new("scout")
