@@ -115,7 +115,7 @@ pub fn keeping() -> Vec<Arc<dyn Tool>> {
 /// The way back to what is no longer shown.
 pub fn remembering() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(tool("recall", recall::WHAT, recall::recall).reads()),
+        Arc::new(tool(recall::NAME, recall::WHAT, recall::recall).reads()),
         Arc::new(tool("compact", recall::COMPACT, recall::compact).reads()),
     ]
 }

@@ -1,11 +1,15 @@
 //! The way back to what is no longer shown: the log keeps everything.
 
+use std::sync::Arc;
+
+use interleaf::assemble::Agent as Who;
 use interleaf::model::{Message, MessageId, PartRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{Output, Scene, ToolError};
 
+pub(super) const NAME: &str = "recall";
 pub(super) const WHAT: &str = "Gives a part of this conversation again that was shortened, \
     cleared or summarised: a message by its id, or the messages that hold some words.";
 pub(super) const COMPACT: &str =
@@ -57,7 +61,12 @@ pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolE
         (None, Some(words)) if !words.trim().is_empty() => {
             let wanted = words.to_lowercase();
             let mut said = Vec::new();
-            for message in log().rev() {
+            // What was looked for before is no find.
+            let is_search = |message: &&Arc<Message>| {
+                let result = message.as_result().and_then(|result| result.name.as_ref());
+                result.is_some_and(|tool| tool.as_str() == NAME)
+            };
+            for message in log().rev().filter(|message| !is_search(message)) {
                 let text = all_of(message);
                 let lower = text.to_lowercase();
                 // Where letters change their length, the place is near enough.
@@ -80,15 +89,20 @@ pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolE
 }
 
 pub(super) async fn compact(_: Compact, scene: Scene) -> Result<Output, ToolError> {
+    if *scene.who() != Who::Main {
+        return Err(ToolError::new("only the main agent's conversation can be compacted"));
+    }
     scene.ask_for_compaction();
-    Ok("The conversation is compacted before the next request.".into())
+    Ok("A compaction is asked for, if there is enough to summarise.".into())
 }
 
-/// All that a message says, calls included.
+/// All that a message says, calls included apart from those that look for something here.
 fn all_of(message: &Message) -> String {
     let parts = message.parts().filter_map(|part| match part {
         PartRef::Text(text) => Some(text.text.to_string()),
-        PartRef::Call(call) => Some(format!("{}({})", call.name, call.arguments.as_str())),
+        PartRef::Call(call) if call.name.as_str() != NAME => {
+            Some(format!("{}({})", call.name, call.arguments.as_str()))
+        }
         _ => None,
     });
     parts.collect::<Vec<_>>().join("\n")

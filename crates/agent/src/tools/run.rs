@@ -1,5 +1,6 @@
 //! Running a command.
 
+use std::collections::VecDeque;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -8,7 +9,6 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
-use super::folder::shortened;
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str =
@@ -22,9 +22,6 @@ const LONGEST: u64 = 3_600;
 
 /// The most bytes that are told of what it prints.
 const MOST_TOLD: usize = 32 * 1024;
-
-/// The most bytes that are kept of what it prints; what comes after is counted.
-const MOST_KEPT: usize = 8 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Run {
@@ -51,7 +48,7 @@ pub(super) async fn run(run: Run, scene: Scene) -> Result<Output, ToolError> {
         drop(group);
         status
     };
-    let all = async { tokio::join!(all_of(out), all_of(err), ended) };
+    let all = async { tokio::join!(printed(out), printed(err), ended) };
     let Ok((out, err, status)) = tokio::time::timeout(Duration::from_secs(seconds), all).await
     else {
         return Err(ToolError::new(format!(
@@ -59,10 +56,10 @@ pub(super) async fn run(run: Run, scene: Scene) -> Result<Output, ToolError> {
         )));
     };
     let status = status?;
-    let mut said = shortened(&String::from_utf8_lossy(&out), MOST_TOLD);
+    let (mut said, err) = (out.told(), err.told());
     if !err.is_empty() {
         said.push_str("\n[standard error]\n");
-        said.push_str(&shortened(&String::from_utf8_lossy(&err), MOST_TOLD));
+        said.push_str(&err);
     }
     let code = match status.code() {
         Some(code) => format!("exit code {code}"),
@@ -87,13 +84,43 @@ impl Drop for Group {
     }
 }
 
-/// All that comes, up to what is kept.
-async fn all_of(from: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    let Some(mut from) = from else { return Vec::new() };
-    let (mut kept, mut piece) = (Vec::new(), vec![0; 64 * 1024]);
-    while let Ok(n @ 1..) = from.read(&mut piece).await {
-        let room = MOST_KEPT - kept.len();
-        kept.extend_from_slice(&piece[..n.min(room)]);
+/// What a command printed: the beginning, the end, and how much there was in between.
+#[derive(Default)]
+struct Printed {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    n_left_out: usize,
+}
+
+impl Printed {
+    fn take(&mut self, piece: &[u8]) {
+        let (head, rest) = piece.split_at(piece.len().min(MOST_TOLD / 2 - self.head.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend(rest);
+        let n_over = self.tail.len().saturating_sub(MOST_TOLD / 2);
+        self.tail.drain(..n_over);
+        self.n_left_out += n_over;
     }
-    kept
+
+    fn told(mut self) -> String {
+        let gap = match self.n_left_out {
+            0 => String::new(),
+            n => format!("\n[… {n} bytes are left out here …]\n"),
+        };
+        // A letter may lie on both sides where nothing is left out.
+        self.head.extend_from_slice(gap.as_bytes());
+        self.head.extend(self.tail);
+        String::from_utf8_lossy(&self.head).into_owned()
+    }
+}
+
+/// Reads to the end.
+async fn printed(from: Option<impl AsyncRead + Unpin>) -> Printed {
+    let mut printed = Printed::default();
+    let Some(mut from) = from else { return printed };
+    let mut piece = vec![0; 64 * 1024];
+    while let Ok(n @ 1..) = from.read(&mut piece).await {
+        printed.take(&piece[..n]);
+    }
+    printed
 }

@@ -130,7 +130,7 @@ async fn hostile_files_are_bounded_and_told_as_what_they_are() {
             ("read", json!({"path": "large.txt"})),
             ("read", json!({"path": "binary"})),
             ("search", json!({"pattern": "(a{1000}){1000}"})),
-            ("run", json!({"command": "head -c 20000000 /dev/zero | tr '\\0' 'a'"})),
+            ("run", json!({"command": "head -c 20000000 /dev/zero | tr '\\0' 'a'; echo; echo THE-END"})),
         ],
     )
     .await;
@@ -151,10 +151,14 @@ async fn what_is_no_longer_shown_can_be_recalled_by_its_id_or_by_its_words() {
             ("recall", json!({"message": "m0"})),
             ("recall", json!({"message": "nobody"})),
             ("recall", json!({})),
+            ("recall", json!({"words": "zebrafish"})),
         ],
     )
     .await;
     assert!(said[0].contains("Find the blue key."), "{}", said[0]);
+    // It does not find itself.
+    assert_eq!(said[0].lines().count(), 1, "{}", said[0]);
+    assert_eq!(said[4], "(Nothing was found.)");
     assert!(said[1].contains("characters 0 to 18 of 18]\nFind the blue key."), "{}", said[1]);
     assert!(said[2].contains("there is no message nobody"), "{}", said[2]);
     assert!(said[3].contains("name a message"), "{}", said[3]);
