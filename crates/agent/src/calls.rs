@@ -22,8 +22,9 @@ use crate::course::{Course, Failed, cut_short};
 use crate::{Allow, Effect, Event, Output, Scene, Tool, ToolError, spans};
 
 /// What is said of a call that was started and whose result nobody knows.
-pub(crate) const STARTED: &str = "[This call was started, and the program was stopped before its result was \
-    recorded. It may have taken effect, in whole or in part. Look before you do it again.]";
+pub(crate) const STARTED: &str = "[This call was started, and its result is not recorded: the program \
+    was stopped, or another run is at it. It may have taken effect, in whole or in part. Look before \
+    you do it again.]";
 
 /// What is said of a call that was interrupted while it ran.
 pub(crate) const INTERRUPTED: &str =

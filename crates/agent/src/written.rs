@@ -13,7 +13,7 @@ mod yaml;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 
@@ -33,6 +33,8 @@ pub(crate) struct Source(Arc<Whole>);
 struct Whole {
     path: PathBuf,
     text: String,
+    /// Where lines begin.
+    lines: OnceLock<Vec<usize>>,
 }
 
 /// A value in a file, and where it stands.
@@ -69,10 +71,25 @@ pub struct Table {
 }
 
 impl Source {
-    /// Reads a file; none, if there is none.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, Fault> {
+    /// Reads a file; none, if there is none. One of a project must not lead out of it: a project
+    /// may come from anybody, and a link in it may name any file of the user's.
+    pub(crate) fn open(path: &Path, project: Option<&Path>) -> Result<Option<Self>, Fault> {
         use std::io::Read as _;
         let refused = |rule: String| Fault::of_file(&Self::new(path, String::new()), rule);
+        match std::fs::metadata(path) {
+            // To open a pipe would wait for whoever is at its other end.
+            Ok(known) if !known.is_file() => return Err(refused("this is not a file".to_owned())),
+            Ok(_) => {}
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(refused(error.to_string())),
+        }
+        if let Some(project) = project {
+            let inside = path.canonicalize().and_then(|path| Ok((path, project.canonicalize()?)));
+            let (file, project) = inside.map_err(|error| refused(error.to_string()))?;
+            if !file.starts_with(project) {
+                return Err(refused("it leads out of the project, and is not read".to_owned()));
+            }
+        }
         let file = match std::fs::File::open(path) {
             Ok(file) => file,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -97,7 +114,7 @@ impl Source {
     }
 
     pub(crate) fn new(path: &Path, text: String) -> Self {
-        Self(Arc::new(Whole { path: path.to_owned(), text }))
+        Self(Arc::new(Whole { path: path.to_owned(), text, lines: OnceLock::new() }))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -111,8 +128,13 @@ impl Source {
     /// The line and column of a place, counted from 1.
     pub(crate) fn line_column(&self, at: usize) -> (usize, usize) {
         let before = self.text().get(..at).unwrap_or(self.text());
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+        let lines = self.0.lines.get_or_init(|| {
+            let ends = self.text().match_indices('\n').map(|(end, _)| end + 1);
+            std::iter::once(0).chain(ends).collect()
+        });
+        let line = lines.partition_point(|start| *start <= before.len());
+        let start = lines[..line].last().copied().unwrap_or(0);
+        (line, before[start..].chars().count() + 1)
     }
 
     /// The file as TOML.

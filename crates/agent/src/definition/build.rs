@@ -115,6 +115,11 @@ impl Definitions {
             agent = agent.with_toolbox(Part { whole, allowed });
         }
         above.push(&definition.name);
+        // Deeper ones are never sent, and each would be made anew below every other.
+        if above.len() > kit.settings.limits().depth {
+            above.pop();
+            return Ok(agent);
+        }
         for sub in self.sent_by(definition, above, notices)? {
             let made = self.made(sub, kit, above, notices)?;
             if let (Some(fallback), None) = (&sub.layer.fallback, &sub.layer.vendor) {

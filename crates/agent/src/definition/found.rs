@@ -59,12 +59,14 @@ impl Definitions {
         let mut found = Self::default();
         for folder in places.project() {
             for (inside, ending, format) in FOLDERS {
-                found.read_folder(&folder.join(inside), ending, *format, settings);
+                let inside = folder.join(inside);
+                found.read_folder(&inside, Some(places.root()), (ending, *format), settings);
             }
         }
         if let Some(user) = &places.user {
             for ending in ["md", "toml"] {
-                found.read_folder(&user.join("agents"), ending, Format::Own, settings);
+                let inside = user.join("agents");
+                found.read_folder(&inside, None, (ending, Format::Own), settings);
             }
         }
         for (name, text) in USUAL {
@@ -93,14 +95,20 @@ impl Definitions {
         format!("there is no agent {name:?}{meant}, only {}", names.join(", "))
     }
 
-    fn read_folder(&mut self, folder: &Path, ending: &str, format: Format, settings: &Settings) {
+    fn read_folder(
+        &mut self,
+        folder: &Path,
+        project: Option<&Path>,
+        (ending, format): (&str, Format),
+        settings: &Settings,
+    ) {
         let Ok(entries) = std::fs::read_dir(folder) else { return };
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let mut paths: Vec<PathBuf> =
             paths.filter(|path| path.extension() == Some(OsStr::new(ending))).collect();
         paths.sort();
         for path in paths {
-            match read(&path, format, settings) {
+            match read(&path, project, format, settings) {
                 Ok((definition, notices)) => {
                     self.notices.extend(notices);
                     self.all_but_taken(definition);
@@ -131,10 +139,11 @@ impl Definitions {
 /// A file, if it is there and the agent is not switched off.
 fn read(
     path: &Path,
+    project: Option<&Path>,
     format: Format,
     settings: &Settings,
 ) -> Result<(Option<Definition>, Vec<Notice>), Fault> {
-    let Some(source) = Source::open(path)? else { return Ok((None, Vec::new())) };
+    let Some(source) = Source::open(path, project)? else { return Ok((None, Vec::new())) };
     let some = |(definition, notices)| (Some(definition), notices);
     match format {
         Format::Own if path.extension() == Some(OsStr::new("toml")) => {

@@ -34,7 +34,7 @@ impl Settings {
         let mut found = Found::default();
         let mut trusted = Vec::new();
         if let Some(user) = &places.user
-            && let Some(source) = Source::open(&user.join(FILE))?
+            && let Some(source) = Source::open(&user.join(FILE), None)?
         {
             let said = file::read(&source)?;
             trusted = said.trust.map(|trust| trust.value).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Settings {
             if found.files.contains(&path) {
                 continue;
             }
-            let Some(source) = Source::open(&path)? else { continue };
+            let Some(source) = Source::open(&path, Some(places.root()))? else { continue };
             let mut said = file::read(&source)?;
             if let Some(trust) = said.trust {
                 let rule = "only your own file says which folders you trust";

@@ -17,6 +17,16 @@ pub struct Permissions {
     pub all: bool,
 }
 
+/// What a tool that writes is called with, as far as it matters here.
+#[derive(Deserialize)]
+struct Written {
+    path: String,
+}
+
+/// Files and folders that say what an agent may do. What may write otherwise may not write these
+/// unasked: an agent would allow itself the rest.
+const OWN: [&str; 6] = ["interleaf.toml", ".interleaf", ".claude", ".opencode", ".codex", ".git"];
+
 /// What `run` is called with, as far as it matters here.
 #[derive(Deserialize)]
 struct Command {
@@ -32,7 +42,12 @@ impl Permissions {
             return false;
         }
         if self.allow.iter().any(|allowed| tools::is_meant(allowed, name)) {
-            return false;
+            let written = call.arguments.parse::<Written>().ok();
+            let written = written.filter(|_| tools::names("writing").contains(&name));
+            return written.is_some_and(|written| {
+                let mut parts = written.path.split(['/', '\\']);
+                parts.any(|part| OWN.iter().any(|own| part.eq_ignore_ascii_case(own)))
+            });
         }
         let command = call.arguments.parse::<Command>().ok().filter(|_| name == "run");
         let is_allowed =

@@ -68,7 +68,7 @@ impl Fault {
     /// The line that breaks the rule, as a compiler shows it; empty for a file as a whole.
     pub fn snippet(&self) -> String {
         let Some(at) = &self.at else { return String::new() };
-        let text = self.source.text();
+        let text = &*masked(self.source.text());
         let start = floor(text, at.start);
         let end = floor(text, at.end.max(start));
         // A long value is shown by its first line.
@@ -121,6 +121,26 @@ impl fmt::Display for Notice {
         }
         write!(f, ": {}", self.text)
     }
+}
+
+/// The same text with stars in its quoted values, byte for byte: any of them may be a key or a
+/// password, also under a misspelt name.
+fn masked(text: &str) -> String {
+    let mut quote = None;
+    let mut masked = String::with_capacity(text.len());
+    for c in text.chars() {
+        match quote {
+            Some(end) if c == end || c == '\n' => quote = None,
+            Some(_) => {
+                masked.extend(std::iter::repeat_n('*', c.len_utf8()));
+                continue;
+            }
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None => {}
+        }
+        masked.push(c);
+    }
+    masked
 }
 
 /// The name that was perhaps meant, if one is near.

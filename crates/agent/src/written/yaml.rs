@@ -7,6 +7,9 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
 
 use super::{Fault, Name, Node, Source, Value};
 
+/// More than any agent's file has; each is held against all before it.
+const MOST_NAMES: usize = 1_000;
+
 /// How deep values may stand in each other.
 const DEEPEST: usize = 32;
 
@@ -98,6 +101,10 @@ impl Tree<'_> {
                         return Err(Fault::new(self.source, at, "a name is a text"));
                     }
                 };
+                if entries.len() == MOST_NAMES {
+                    let rule = format!("a table has at most {MOST_NAMES} names");
+                    return Err(Fault::new(self.source, at, rule));
+                }
                 if entries.iter().any(|(other, _)| other.text == text) {
                     let rule = format!("`{text}` stands here twice");
                     return Err(Fault::new(self.source, at, rule));

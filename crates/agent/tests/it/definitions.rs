@@ -378,3 +378,39 @@ async fn live_row_22_a_sub_agent_has_its_own_block_and_only_what_it_declares_and
     let sent = answered.unwrap().sent();
     assert!(size.total().abs_diff(sent) * 4 < sent, "{} told, {sent} sent", size.total());
 }
+
+#[cfg(unix)]
+#[test]
+fn what_leads_out_of_the_project_and_what_is_no_file_is_not_read() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("key.md"), "KEY-MATERIAL").unwrap();
+    let project = Project::new(&[(".interleaf/agents/own.md", "You are the own one.")]);
+    let link = |to: &std::path::Path, name: &str| {
+        let at = project.path(name);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, at).unwrap();
+    };
+    link(std::path::Path::new("/proc/self/environ"), ".interleaf/agents/e.md");
+    link(outside.path(), ".claude/agents");
+    link(std::path::Path::new("/dev/zero"), ".interleaf/agents/z.md");
+    let found = project.found();
+    assert!(found.named("own").is_some());
+    let told: Vec<String> = found.faults.iter().map(ToString::to_string).collect();
+    assert!(told[0].ends_with("e.md: it leads out of the project, and is not read"), "{told:?}");
+    assert!(told[1].ends_with("z.md: this is not a file"), "{told:?}");
+    assert!(!format!("{:?}", found.all).contains("KEY-MATERIAL"));
+    link(&outside.path().join("key.md"), "interleaf.toml");
+    let fault = Settings::of_files(&project.places()).unwrap_err();
+    assert!(fault.to_string().ends_with("it leads out of the project, and is not read"), "{fault}");
+}
+
+#[test]
+fn agents_that_may_send_all_others_are_made_as_deep_as_they_may_be_sent() {
+    let names: Vec<String> = (0..12).map(|n| format!(".interleaf/agents/a{n}.md")).collect();
+    let text = "---\ndescription: d\nagents: [\"*\"]\n---\nYou look.\n";
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text)).collect();
+    let project = Project::new(&files);
+    let shown = format!("{:?}", project.made("a0").unwrap());
+    // Twelve and the scout below the first, and below each of them those that are left.
+    assert!(shown.matches("Agent {").count() < 200, "{}", shown.len());
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use interleaf::model::ToolCall;
-use interleaf_agent::settings::{Origin, Row, Settings};
+use interleaf_agent::settings::{Origin, Permissions, Row, Settings};
 use interleaf_agent::{Effect, Fault, Places};
 use proptest::prelude::*;
 
@@ -303,5 +303,40 @@ proptest! {
         if let Err(fault) = Settings::of_files(&places) {
             let _ = (fault.to_string(), fault.snippet());
         }
+    }
+}
+
+#[test]
+fn no_line_that_is_shown_of_a_file_holds_a_quoted_value() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [
+        "[keys]\nopenai = \"sk-LITERALKEY\"\n",
+        "stor = 'postgres://u:STOREPW@h/db'\n",
+        "[mcp.x]\nurl = \"http://127.0.0.1\"\nenvv = { A = \"ENVSECRET\" }\n",
+    ] {
+        std::fs::write(folder.path().join("interleaf.toml"), text).unwrap();
+        let places = Places::of(folder.path().join("none")).with_user(folder.path());
+        let found = Settings::of_files(&places);
+        let Err(fault) = found else { continue };
+        let shown = format!("{fault}\n{}", fault.snippet());
+        for secret in ["sk-LITERALKEY", "STOREPW", "ENVSECRET"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+    }
+}
+
+#[test]
+fn what_says_what_an_agent_may_do_is_not_written_unasked() {
+    let mut permissions = Permissions::default();
+    permissions.allow.push("write".into());
+    let asks = |path: &str| {
+        let arguments = format!(r#"{{"path":"{path}","text":"x"}}"#);
+        let call = ToolCall::new("c1", "write", &arguments).unwrap();
+        permissions.asks(&call, Effect::Changes)
+    };
+    assert!(!asks("src/main.rs"));
+    for path in ["interleaf.toml", "./Interleaf.toml", ".interleaf/agents/a.md", "a/../.git/config"]
+    {
+        assert!(asks(path), "{path}");
     }
 }

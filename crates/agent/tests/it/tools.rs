@@ -130,7 +130,10 @@ async fn hostile_files_are_bounded_and_told_as_what_they_are() {
             ("read", json!({"path": "large.txt"})),
             ("read", json!({"path": "binary"})),
             ("search", json!({"pattern": "(a{1000}){1000}"})),
-            ("run", json!({"command": "head -c 20000000 /dev/zero | tr '\\0' 'a'; echo; echo THE-END"})),
+            (
+                "run",
+                json!({"command": "head -c 20000000 /dev/zero | tr '\\0' 'a'; echo; echo THE-END"}),
+            ),
         ],
     )
     .await;
