@@ -217,6 +217,11 @@ impl Agent {
         self
     }
 
+    /// What a compaction keeps that is asked for.
+    pub fn policy(&self) -> &CompactionPolicy {
+        &self.policy
+    }
+
     /// The folder that it works in, if it was said.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()

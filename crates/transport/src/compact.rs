@@ -91,6 +91,11 @@ impl Transport {
         Self(self.0.clone(), Some(Arc::new(compacts)))
     }
 
+    /// The model that writes summaries, if one was named.
+    pub fn writer(&self) -> Option<&Target> {
+        self.1.as_ref().and_then(|compacts| compacts.how.writer.as_ref())
+    }
+
     /// Compacts a session now, whether that is due or not. `recipe` and `target` are those of
     /// its requests; `writer` is the model that writes the summary.
     ///

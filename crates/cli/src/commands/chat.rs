@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 
 use clap::Args;
 use interleaf::model::{Message, Role, plural, shown};
+use interleaf::store::{RecordFilter, RecordKind, SessionId};
 use interleaf::{Session, Target};
 use interleaf_agent::Agent;
 use interleaf_transport::{Amount, Transport};
@@ -67,6 +68,10 @@ struct Chat<'a> {
     opened: OpenStore,
     /// Away only while the agent works.
     session: Option<Session>,
+    /// The session that this chat made.
+    made: Option<SessionId>,
+    /// The log indices at which turns of this chat began.
+    begun: Vec<u32>,
     input: Input,
     asks: Asks,
     wishes: Wishes,
@@ -83,8 +88,10 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    let is_new = arguments.session.is_none();
     let which = arguments.session.as_deref().map_or(Which::New(""), Which::Old);
     let Working { agent, transport, session, opened, permissions } = arguments.work.open(which)?;
+    let made = is_new.then_some(session.id());
     let (asks, hook) = asking::channel(permissions);
     let wishes = opened.wait(async { Wishes::listen() });
     let mut chat = Chat {
@@ -92,6 +99,8 @@ pub(crate) fn run(
         transport,
         opened,
         session: Some(session),
+        made,
+        begun: Vec::new(),
         input: Input::open(),
         asks,
         wishes,
@@ -194,17 +203,15 @@ impl Chat<'_> {
 
     /// Whether something was said to which there is no last word yet.
     fn is_open(&mut self) -> Result<bool, Failure> {
-        let session = self.session_mut()?;
-        let is_empty = session.conversation().view_len() == 0;
-        Ok(!is_empty && session.main_agent().answer().is_none())
+        Ok(is_open(self.session_mut()?))
     }
 
-    /// A session in which nothing was said leaves nothing behind.
+    /// A session that this chat made and that keeps nothing leaves nothing behind.
     fn leave(&mut self) -> Result<(), Stop> {
         self.input.save();
-        let Some(session) = &self.session else { return Ok(()) };
-        let (id, is_empty) = (session.id(), session.conversation().log_len() == 0);
-        if is_empty && session.head().parent.is_none() {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        let id = session.id();
+        if self.made == Some(id) && keeps_nothing(&self.opened, session)? {
             self.opened.ask(self.opened.store.remove(id))?;
         } else {
             self.note(&format!("`interleaf chat --session {id}` goes on"))?;
@@ -236,6 +243,20 @@ impl Chat<'_> {
     fn target(&self) -> Result<&Target, Failure> {
         self.agent.targets().first().ok_or_else(|| Failure::new("", "nobody is asked"))
     }
+}
+
+/// Whether nothing was said in a session, nor noted but that an agent ran. Others may have written.
+fn keeps_nothing(opened: &OpenStore, session: &mut Session) -> Result<bool, Failure> {
+    opened.asked(session.refresh())?;
+    let records = opened.asked(session.records(RecordFilter::default()))?;
+    let is_run = |kind: RecordKind| kind == RecordKind::Run;
+    Ok(session.conversation().log_len() == 0 && records.iter().all(|it| is_run(it.kind)))
+}
+
+/// Whether an agent that is started now has something to do.
+fn is_open(session: &mut Session) -> bool {
+    let is_empty = session.conversation().view_len() == 0;
+    !is_empty && session.main_agent().answer().is_none()
 }
 
 fn lost() -> Failure {

@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use serde_json::Value;
+
 #[cfg(unix)]
 use super::is_heard;
 use super::send::{Said, Server, good, stream};
@@ -43,6 +45,15 @@ impl Place {
         let path = self.0.path().join("replies.json");
         fs::write(&path, replies).unwrap();
         path.to_str().unwrap().to_owned()
+    }
+
+    /// The ids of all sessions.
+    fn sessions(&self) -> Vec<String> {
+        let mut ls = interleaf(&["sessions", "ls", "--json"]);
+        self.set(&mut ls);
+        let heads: Value = serde_json::from_slice(&ls.output().unwrap().stdout).unwrap();
+        let ids = heads.as_array().unwrap().iter().map(|head| head["id"].as_str().unwrap());
+        ids.map(str::to_owned).collect()
     }
 
     /// Chats: lines in, all that is shown out.
@@ -230,14 +241,56 @@ fn a_chat_in_which_nothing_was_said_leaves_nothing_behind() {
     let place = Place::new();
     let shown = place.chat("[]", &WHOM, "/help\n\n");
     assert!(!shown.contains("goes on\n"), "{shown}");
-    let mut ls = interleaf(&["sessions", "ls"]);
-    place.set(&mut ls);
-    assert!(!text(&ls.output().unwrap().stdout).contains("claude"));
+    assert_eq!(place.sessions(), [""; 0]);
     let mut nobody = interleaf(&["chat"]);
     place.set(&mut nobody);
     let (code, said) = fed(&mut nobody, "");
     assert_eq!(code, Some(2));
     assert_has(&said, &["name who is to be asked"]);
+}
+
+#[test]
+fn a_chat_removes_no_session_that_keeps_something_or_that_it_did_not_make() {
+    let place = Place::new();
+    let shown = place.chat("[]", &WHOM, "/todo add mend it\n");
+    let with_item = session(&shown).to_owned();
+    let mut new = interleaf(&["sessions", "new"]);
+    place.set(&mut new);
+    assert!(new.output().unwrap().status.success());
+    for id in place.sessions() {
+        let shown = place.chat("[]", &[&["--session", &id], &WHOM[..]].concat(), "/help\n");
+        assert_eq!(session(&shown), id);
+    }
+    let left = place.sessions();
+    assert!(left.len() == 2 && left.contains(&with_item), "{left:?}");
+}
+
+#[test]
+fn go_is_offered_only_where_it_goes_on() {
+    let place = Place::new();
+    let replies = r#"[{"text": "It is", "finish": "length"}, {"text": "I", "finish": "refusal"},
+        {"calls": [{"name": "list", "arguments": {}}]}, "Listed."]"#;
+    let shown = place.chat(replies, &WHOM, "One.\n/go\nTwo.\n/go\n");
+    assert_has(&shown, &["\nout of budget: its limit of length\n", "\nrefused\n"]);
+    assert_eq!(shown.matches("error: /go: the last turn has come to its end").count(), 2);
+    assert!(!shown.contains("(/go"), "{shown}");
+    let flags = [&WHOM[..], &["--rounds", "1"]].concat();
+    let replies = r#"[{"calls": [{"name": "list", "arguments": {}}]}, "Listed."]"#;
+    let shown = place.chat(replies, &flags, "List.\n/go\n");
+    assert_has(&shown, &["its limit of rounds (/go goes on)\n", "Listed.\n"]);
+}
+
+#[test]
+fn a_sub_agent_is_shown_by_its_whole_name() {
+    let place = Place::new();
+    let folder = place.folder().join(".claude/agents");
+    fs::create_dir_all(&folder).unwrap();
+    let file = "---\nname: code-reviewer\ndescription: Reviews code.\n---\nYou review code.\n";
+    fs::write(folder.join("code-reviewer.md"), file).unwrap();
+    let replies = r#"[{"calls": [{"name": "code-reviewer", "arguments": {"task": "Look."}}]},
+        {"calls": [{"name": "list", "arguments": {}}]}, "Fine.", "Done."]"#;
+    let shown = place.chat(replies, &WHOM, "Review.\n");
+    assert_has(&shown, &["\n    code-reviewer: list({})\n", "Done."]);
 }
 
 /// A chat that runs, whose output is read as it comes.
@@ -321,6 +374,30 @@ fn kill_ends_a_chat_at_its_prompt() {
     talk.until("Ctrl-D leaves");
     let _held_open = talk.child.stdin.take();
     Command::new("kill").args(["-TERM", &talk.child.id().to_string()]).status().unwrap();
+    assert_eq!(talk.child.wait().unwrap().code(), Some(130));
+}
+
+#[cfg(unix)]
+#[test]
+fn kill_ends_a_chat_that_compacts() {
+    let place = Place::new();
+    let body = fs::read(root().join("fixtures/exchanges/anthropic/text.sse")).unwrap();
+    let said = || Said { body: body.clone(), ..good() };
+    let stalls = Said { body: Vec::new(), stalls: true, ..good() };
+    let server = Server::start(vec![said(), said(), said(), stalls]);
+    let mut talk = Talk::start(&place, &server.url);
+    for n in 1..4 {
+        talk.say(&format!("Say {n}. {}\n", "word ".repeat(2_000)));
+        talk.until(&format!("Say {n}."));
+    }
+    talk.say("/session\n/compact\n");
+    talk.until("  requests     3");
+    while server.seen().len() < 4 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let _held_open = talk.child.stdin.take();
+    Command::new("kill").args(["-TERM", &talk.child.id().to_string()]).status().unwrap();
+    talk.until("interrupted: nothing was changed");
     assert_eq!(talk.child.wait().unwrap().code(), Some(130));
 }
 

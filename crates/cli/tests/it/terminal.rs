@@ -150,7 +150,12 @@ fn what_is_typed_while_the_agent_works_is_heard_and_questions_are_answered() {
     assert!(screen.contains(r"\u{1b}[2Jgone") && screen.contains("> Wait for it."), "{screen}");
     terminal.until_prompt("title        Wait for it.");
     terminal.say("more");
-    terminal.until("And this.");
+    terminal.until_prompt("And this.");
+    // What was said meanwhile belongs to its turn.
+    terminal.say("/undo");
+    terminal.until_prompt("from “more” on");
+    terminal.say("/undo");
+    terminal.until_prompt("from “Wait for it.” on");
 }
 
 #[test]

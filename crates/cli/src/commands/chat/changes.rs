@@ -1,15 +1,16 @@
 //! Commands that change how the chat goes on: `/undo`, `/redo`, `/fork`, `/compact`, `/model`.
 
 use interleaf::assemble::{Agent as Who, Recipe};
-use interleaf::compaction::CompactionPolicy;
 use interleaf::conversation::{Operation, Span, Truncate};
-use interleaf::model::{Message, Role, plural};
+use interleaf::model::{Role, plural};
 
+use super::commands::Next;
 use super::input::Line;
 use super::{Chat, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::lines::cut;
 use crate::reach::other;
+use crate::stopped::Wish;
 
 /// How much is shown of what was taken back.
 const SHOWN: usize = 40;
@@ -18,9 +19,7 @@ impl Chat<'_> {
     /// Takes the last turn back: what was said in it is no longer shown. The log keeps it.
     pub(super) fn undo(&mut self) -> Result<(), Stop> {
         let conversation = self.session()?.conversation();
-        let asked = |message: &Message| message.role() == Role::User && Who::Main.hears(message);
-        let start = conversation.visible().collect::<Vec<_>>().iter().rposition(|it| asked(it));
-        let Some(start) = start else {
+        let Some(start) = self.last_turn()? else {
             return Err(Failure::new("/undo", "nothing was said yet").into());
         };
         let said = conversation.visible().nth(start).map(|it| it.text().into_owned());
@@ -34,6 +33,31 @@ impl Chat<'_> {
         let said = cut(&title(&said.unwrap_or_default()), SHOWN);
         let gone = plural(n, "message");
         self.note(&format!("taken back: {gone}, from “{said}” on; /redo brings it back"))
+    }
+
+    /// The position at which the last turn begins. What was said to the agent while it worked
+    /// belongs to its turn. Of turns before this chat, that is told by what came before it: the
+    /// result of a call, and no last word.
+    fn last_turn(&self) -> Result<Option<usize>, Failure> {
+        let conversation = self.session()?.conversation();
+        let all = conversation.view().zip(conversation.visible()).enumerate();
+        let heard = all.filter(|(_, (_, message))| Who::Main.hears(message));
+        let heard = heard.map(|(at, (index, message))| (at, index, message.role()));
+        let heard: Vec<(usize, u32, Role)> = heard.collect();
+        let mut upto = heard.len();
+        while let Some(last) = heard[..upto].iter().rposition(|it| it.2 == Role::User) {
+            let (at, index, _) = heard[last];
+            let said = heard[..last].iter().rposition(|it| it.2 != Role::User);
+            let is_amid = match self.begun.first() {
+                Some(first) if *first <= index => !self.begun.contains(&index),
+                _ => said.is_some_and(|before| heard[before].2 == Role::Tool),
+            };
+            if !is_amid {
+                return Ok(Some(at));
+            }
+            upto = last;
+        }
+        Ok(None)
     }
 
     /// Takes an undo back.
@@ -67,27 +91,35 @@ impl Chat<'_> {
     }
 
     /// Has a summary take the place of what is old.
-    pub(super) fn compact(&mut self) -> Result<(), Stop> {
+    pub(super) fn compact(&mut self) -> Result<Next, Stop> {
         let recipe = self.recipe()?;
-        let (target, policy) = (self.target()?.clone(), CompactionPolicy::default());
+        let (target, policy) = (self.target()?.clone(), self.agent.policy().clone());
+        let writer = self.transport.writer().unwrap_or(&target).clone();
         let session = self.session.as_mut().ok_or_else(lost)?;
         let own = (&recipe, &target);
         let done = self.opened.wait(async {
             tokio::select! {
-                done = self.transport.compact(session, &policy, own, &target) => Some(done),
-                _ = self.wishes.next() => None,
+                done = self.transport.compact(session, &policy, own, &writer) => Ok(done),
+                wish = self.wishes.next() => Err(wish),
             }
         });
-        let Some(done) = done else { return self.note("interrupted: nothing was changed") };
+        let done = match done {
+            Ok(done) => done,
+            Err(wish) => {
+                self.note("interrupted: nothing was changed")?;
+                return Ok(if wish == Wish::Interrupt { Next::Line } else { Next::Stop });
+            }
+        };
         let done = done.map_err(|e| Failure::transport(&e))?;
         for text in &done.texts {
             self.summaries = self.summaries + text.price.unwrap_or_default();
         }
-        self.note(&format!("compacted: {done}"))
+        self.note(&format!("compacted: {done}"))?;
+        Ok(Next::Line)
     }
 
     /// Asks another model from now on, if the user still wants to.
-    pub(super) fn model(&mut self, named: &str) -> Result<(), Stop> {
+    pub(super) fn model(&mut self, named: &str) -> Result<Next, Stop> {
         let words: Vec<&str> = named.split_whitespace().collect();
         let [vendor, model] = words.as_slice() else {
             let rule = "a vendor and a model follow it, such as /model openai gpt-5";
@@ -104,16 +136,17 @@ impl Chat<'_> {
             self.output.line("change to it? y or n")?;
             self.output.flush()?;
             let line = self.line()?;
-            let Line::Said(answer) = line else {
-                return self.note("nothing was changed");
-            };
+            let is_stopped = matches!(line, Line::Stopped);
+            let answer = if let Line::Said(answer) = line { answer } else { String::new() };
             self.input.echo(&answer, self.output)?;
             if !["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
-                return self.note("nothing was changed");
+                self.note("nothing was changed")?;
+                return Ok(if is_stopped { Next::Stop } else { Next::Line });
             }
         }
         self.agent = self.agent.clone().asking(to);
-        self.note(&format!("{vendor} {model} is asked from now on"))
+        self.note(&format!("{vendor} {model} is asked from now on"))?;
+        Ok(Next::Line)
     }
 
     /// What the agent's next request is made from.

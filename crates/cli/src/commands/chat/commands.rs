@@ -56,6 +56,7 @@ impl Chat<'_> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, rest) = (name.trim(), rest.trim());
         let takes = COMMANDS.iter().find(|(known, ..)| *known == name).map(|(_, takes, _)| *takes);
+        let mut next = Next::Line;
         let done = match name {
             _ if takes == Some("") && !rest.is_empty() => {
                 Err(Failure::new(format!("/{name}"), "nothing may follow it").into())
@@ -68,8 +69,8 @@ impl Chat<'_> {
             "undo" => self.undo(),
             "redo" => self.redo(),
             "fork" => self.fork(),
-            "compact" => self.compact(),
-            "model" => self.model(rest),
+            "compact" => self.compact().map(|then| next = then),
+            "model" => self.model(rest).map(|then| next = then),
             "go" if self.is_open()? => return self.turn(None),
             "go" => Err(Failure::new("/go", "the last turn has come to its end").into()),
             "quit" | "exit" => return Ok(Next::Leave),
@@ -82,7 +83,7 @@ impl Chat<'_> {
             Err(Stop::Failure(failure)) => self.tell_failure(&failure)?,
             other => other?,
         }
-        Ok(Next::Line)
+        Ok(next)
     }
 
     fn help(&mut self) -> Result<(), Stop> {

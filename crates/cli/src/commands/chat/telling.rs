@@ -17,6 +17,9 @@ pub(super) struct Telling {
     open: Option<Kind>,
     spent: Spent,
     n_requests: usize,
+    /// What the agents are called that calls have sent: for each call, how its agent's name
+    /// begins, and what of it is the agent's own.
+    sent: Vec<(String, String)>,
     /// What summaries cost.
     pub(super) summaries: Amount,
 }
@@ -31,7 +34,7 @@ impl Telling {
     pub(super) fn new(output: &Output) -> Self {
         let width = output.width(None);
         let (spent, summaries) = (Spent::default(), Amount::default());
-        Self { width, open: None, spent, n_requests: 0, summaries }
+        Self { width, open: None, spent, n_requests: 0, sent: Vec::new(), summaries }
     }
 
     pub(super) fn tell(&mut self, event: &Event, output: &mut Output) -> io::Result<()> {
@@ -40,6 +43,11 @@ impl Telling {
     }
 
     fn tell_at(&mut self, event: &Event, depth: usize, output: &mut Output) -> io::Result<()> {
+        let started = if let Event::Sub { event, .. } = event { event } else { event };
+        if let Event::Started(call) = started {
+            let name = call.name.to_string();
+            self.sent.push((format!("{name}-{}", call.id), name));
+        }
         match event {
             Event::Text(text) if depth == 1 => self.write(Kind::Text, text, output),
             Event::Thinking(text) if depth == 1 => self.write(Kind::Thinking, text, output),
@@ -66,10 +74,9 @@ impl Telling {
                 self.line(depth, &event.to_string(), Some(output.palette.mark), output)
             }
             Event::Sub { agent, event } => {
-                // Its name ends with the id of the call that sent it.
-                let name = agent.split('-').next().unwrap_or(agent);
+                let name = self.own_name(agent).to_owned();
                 match &**event {
-                    Event::Started(_) => {
+                    Event::Started(_) | Event::Begins(_) => {
                         let line = format!("{name}: {event}");
                         self.line(depth + 1, &line, Some(output.palette.dim), output)
                     }
@@ -78,6 +85,16 @@ impl Telling {
             }
             other => self.line(depth, &other.to_string(), None, output),
         }
+    }
+
+    /// The name of an agent, without the id of the call that sent it.
+    fn own_name<'a>(&'a self, agent: &'a str) -> &'a str {
+        let is_sent = |begins: &str| {
+            let rest = agent.strip_prefix(begins);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        let sent = self.sent.iter().rev().find(|(begins, _)| is_sent(begins));
+        sent.map_or(agent, |(_, name)| name)
     }
 
     /// More of what is being written.
@@ -127,10 +144,15 @@ impl Telling {
         self.spent.reasoning += spent.reasoning;
     }
 
-    /// How a turn ended, and what it took.
-    pub(super) fn end(&mut self, ended: &Ended, output: &mut Output) -> io::Result<()> {
+    /// How a turn ended, whether it can be gone on with, and what it took.
+    pub(super) fn end(
+        &mut self,
+        ended: &Ended,
+        goes_on: bool,
+        output: &mut Output,
+    ) -> io::Result<()> {
         self.close(output)?;
-        if let Some(how) = how(&ended.end) {
+        if let Some(how) = how(&ended.end, goes_on) {
             let fault = output.palette.fault;
             output.line(format_args!("{fault}{how}{fault:#}"))?;
         }
@@ -154,10 +176,12 @@ impl Telling {
 }
 
 /// What is said of an end, beside the last word.
-fn how(end: &End) -> Option<String> {
+fn how(end: &End, goes_on: bool) -> Option<String> {
     match end {
         End::Completed => None,
         End::Interrupted => Some("interrupted: what came is kept".to_owned()),
+        // The answer is the last word, though it is cut off or refused.
+        end if !goes_on => Some(end.to_string()),
         End::OutOfBudget(_) => Some(format!("{end} (/go goes on)")),
         end => Some(format!("{end} (/go tries again)")),
     }

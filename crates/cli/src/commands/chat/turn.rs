@@ -11,7 +11,7 @@ use super::commands::Next;
 #[cfg(unix)]
 use super::input::Typed;
 use super::telling::Telling;
-use super::{Chat, lost, title};
+use super::{Chat, is_open, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::stopped::Wish;
 
@@ -37,11 +37,14 @@ impl Chat<'_> {
                 }
                 session.append(Message::user(text)).await
             });
-            if let Err(e) = said {
-                let failure = Failure::session(&session.id().to_string(), &e);
-                self.session = Some(session);
-                self.tell_failure(&failure)?;
-                return Ok(Next::Line);
+            match said {
+                Ok(index) => self.begun.push(index),
+                Err(e) => {
+                    let failure = Failure::session(&session.id().to_string(), &e);
+                    self.session = Some(session);
+                    self.tell_failure(&failure)?;
+                    return Ok(Next::Line);
+                }
             }
         }
         let (store, id) = (session.store().clone(), session.id());
@@ -54,8 +57,9 @@ impl Chat<'_> {
         })?;
         self.summaries = self.summaries + telling.summaries;
         match over {
-            Over::Ended(ended, unheard) => {
-                telling.end(&ended, self.output)?;
+            Over::Ended(mut ended, unheard) => {
+                let goes_on = is_open(&mut ended.session);
+                telling.end(&ended, goes_on, self.output)?;
                 let is_over = ended.end == End::Completed && !is_stopped;
                 self.session = Some(ended.session);
                 let unheard = unheard.join("\n");
