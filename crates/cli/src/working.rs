@@ -17,7 +17,8 @@ use interleaf_agent::settings::{Permissions, Settings};
 use interleaf_agent::{Agent, Kit, Notice, Ran};
 use interleaf_transport::{Compacting, Transport};
 
-pub(crate) use self::person::{Person, allowed_by_person};
+pub(crate) use self::going::{line_of, price};
+pub(crate) use self::person::{Answer, Ask, Asks, CHOICES, allowed_by_person, channel, given_up};
 use crate::failure::{Failure, printable};
 use crate::open::{Missing, OpenSession, OpenStore, runtime};
 use crate::output::say;

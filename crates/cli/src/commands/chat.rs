@@ -6,7 +6,6 @@
 //!     └─ what is typed meanwhile: steering, or the answer to a question
 //! ```
 
-mod asking;
 mod changes;
 mod commands;
 mod input;
@@ -23,7 +22,6 @@ use interleaf::{Session, Target};
 use interleaf_agent::Agent;
 use interleaf_transport::{Amount, Transport};
 
-use self::asking::Asks;
 use self::commands::Next;
 use self::input::{Input, Line};
 use crate::arguments::ByteCount;
@@ -31,7 +29,7 @@ use crate::failure::{Failure, Stop, Verdict};
 use crate::open::OpenStore;
 use crate::output::Output;
 use crate::stopped::Wishes;
-use crate::working::{Which, WorkArguments, Working};
+use crate::working::{Asks, Which, WorkArguments, Working, channel};
 
 /// Talk with an agent that works in a folder
 #[derive(Debug, Args)]
@@ -92,7 +90,7 @@ pub(crate) fn run(
     let which = arguments.session.as_deref().map_or(Which::New(""), Which::Old);
     let Working { agent, transport, session, opened, permissions } = arguments.work.open(which)?;
     let made = is_new.then_some(session.id());
-    let (asks, hook) = asking::channel(permissions);
+    let (asks, hook) = channel(permissions);
     let wishes = opened.wait(async { Wishes::listen() });
     let mut chat = Chat {
         agent: agent.with_hook(hook),

@@ -1,9 +1,15 @@
 //! A run of an agent, told to a person as it goes.
 
-use interleaf::model::Message;
-use interleaf_agent::{End, Ended, Event};
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _, stdin};
 
-use super::{Person, Working};
+use interleaf::model::{Message, plural};
+use interleaf_agent::{End, Ended, Event};
+use interleaf_transport::Amount;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::Working;
+use super::person::{Answer, Ask, CHOICES, channel, forget_typed, given_up, read_line};
 use crate::failure::{Failure, Fault, Stop, Verdict, printable};
 use crate::output::{Output, say};
 use crate::stopped::Wishes;
@@ -17,7 +23,8 @@ impl Working {
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
         let Self { agent, transport, mut session, opened, permissions } = self;
-        let agent = agent.with_hook(Person { permissions });
+        let (mut asks, hook) = channel(permissions);
+        let agent = agent.with_hook(hook);
         let id = session.id().to_string();
         if let Some(task) = task {
             let said = opened.wait(session.append(Message::user(task)));
@@ -31,13 +38,27 @@ impl Working {
             let mut run = agent.start(&transport, session)?;
             let handle = run.handle();
             let mut told = Told { output, json, is_open: false };
+            let mut questions = Questions::default();
             loop {
                 tokio::select! {
-                    event = run.next() => match event {
+                    // A question comes after what led to it.
+                    biased;
+                    _ = wishes.next() => {
+                        questions.waiting.clear();
+                        handle.interrupt();
+                    }
+                    // What happens meanwhile is told when the question is answered.
+                    event = run.next(), if questions.waiting.is_empty() => match event {
                         Some(event) => told.tell(&event),
                         None => break,
                     },
-                    _ = wishes.next() => handle.interrupt(),
+                    Some(ask) = asks.recv() => {
+                        told.close();
+                        questions.take(ask, json);
+                    }
+                    line = questions.line(), if !questions.waiting.is_empty() => {
+                        questions.hear(line);
+                    }
                 }
             }
             told.close();
@@ -72,10 +93,100 @@ fn tell_end(id: &str, ended: &Ended, json: bool, output: &mut Output) -> Result<
         End::Failed(_) => "failed".to_owned(),
         end => printable(&end.to_string()).into_owned(),
     };
-    say(format_args!("{end}: {rounds} requests, {tokens} tokens, price {money}"));
+    let (requests, price) = (plural(*rounds, "request"), price(ended));
+    say(format_args!("{end}: {requests}, {tokens} tokens, {price}"));
     say(format_args!("hint: `interleaf run --session {id} '…'` goes on"));
     Ok(())
 }
+
+/// What a run cost, in words.
+pub(crate) fn price(ended: &Ended) -> String {
+    match ended.money == Amount::default() && ended.tokens > 0 {
+        true => "price unknown".to_owned(),
+        false => format!("price {}", ended.money),
+    }
+}
+
+/// What happened, in a line. A result has the name of its tool.
+pub(crate) fn line_of(event: &Event) -> String {
+    match event {
+        Event::Result(result) => {
+            let name = result.as_result().and_then(|result| result.name.as_ref());
+            let name = name.map(|name| format!("{} ", printable(name.as_str())));
+            format!("{}{event}", name.unwrap_or_default())
+        }
+        Event::Sub { agent, event } => format!("{}: {}", printable(agent), line_of(event)),
+        other => other.to_string(),
+    }
+}
+
+/// Questions for whoever sits at the terminal. The first is the one that is shown.
+#[derive(Default)]
+struct Questions {
+    waiting: VecDeque<Ask>,
+    /// A line that is being read. It outlives a question that was given up: nobody can take a
+    /// read back.
+    reading: Option<JoinHandle<io::Result<Option<String>>>>,
+}
+
+impl Questions {
+    fn take(&mut self, ask: Ask, json: bool) {
+        if !stdin().is_terminal() {
+            if !json {
+                say(format_args!("  {} wants {}", printable(&ask.agent), ask.shown()));
+            }
+            return ask.answer(Answer::Nobody);
+        }
+        self.waiting.push_back(ask);
+        if self.waiting.len() == 1 {
+            self.show();
+        }
+    }
+
+    /// Shows the first question, if there is one. What was typed before is no answer to it.
+    fn show(&self) {
+        if let Some(ask) = self.waiting.front() {
+            say(format_args!("{} wants {}", printable(&ask.agent), ask.shown()));
+            forget_typed();
+            say(format_args!("allow it? {CHOICES}:"));
+        }
+    }
+
+    /// Waits for a line; nothing, if nobody waits for the answer any more.
+    async fn line(&mut self) -> Option<Answered> {
+        let reading = self.reading.get_or_insert_with(|| spawn_blocking(read_line));
+        tokio::select! {
+            () = given_up(&mut self.waiting) => None,
+            read = reading => {
+                self.reading = None;
+                Some(match read {
+                    Ok(Ok(Some(line))) => Answer::read(&line),
+                    _ => Some(Answer::Nobody),
+                })
+            }
+        }
+    }
+
+    fn hear(&mut self, line: Option<Answered>) {
+        match line {
+            Some(None) => return say(format_args!("allow it? {CHOICES}:")),
+            Some(Some(answer)) => {
+                if let Some(ask) = self.waiting.pop_front() {
+                    ask.answer(answer);
+                }
+            }
+            None => {
+                say("nobody waits for the answer any more");
+                self.waiting.pop_front();
+            }
+        }
+        self.waiting.retain(Ask::is_open);
+        self.show();
+    }
+}
+
+/// What a line says; nothing, if that is not clear.
+type Answered = Option<Answer>;
 
 /// Tells a person what happens: answers on standard output, all else beside it.
 struct Told<'a> {
@@ -103,7 +214,7 @@ impl Told<'_> {
             Event::Ended(_) => {}
             other => {
                 self.close();
-                say(format_args!("  {other}"));
+                say(format_args!("  {}", line_of(other)));
             }
         }
     }

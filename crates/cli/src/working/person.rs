@@ -1,54 +1,218 @@
-//! The person at the terminal, who allows what an agent changes.
+//! The person who allows what an agent changes.
+//!
+//! ```text
+//!   Asking, a hook ──Ask──▶ whoever talks with the person ──Answer──▶ Allow
+//! ```
 
-use std::io::{BufRead as _, IsTerminal as _, stdin};
+use std::collections::{HashSet, VecDeque};
+use std::io::{self, BufRead as _, IsTerminal as _, stdin};
+use std::sync::{Mutex, PoisonError};
 
 use interleaf::model::{ToolCall, shown_speech};
 use interleaf_agent::settings::Permissions;
 use interleaf_agent::{Allow, Boxed, Effect, Hook, Scene};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 
 use crate::output::say;
 
-/// Asks whoever sits at the terminal.
-pub(crate) struct Person {
-    pub(crate) permissions: Permissions,
+/// The most characters of a call's arguments that are shown before it is allowed.
+const LONGEST_CALL: usize = 4_000;
+
+/// What may be said to a question.
+pub(crate) const CHOICES: &str = "y, a (always), or n and why";
+
+/// A call that waits for a person.
+pub(crate) struct Ask {
+    /// The agent that wants it.
+    pub(crate) agent: String,
+    pub(crate) call: ToolCall,
+    answer: oneshot::Sender<Answer>,
 }
 
-impl Hook for Person {
-    fn before_call<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        effect: Effect,
-        _: &'a Scene,
-    ) -> Boxed<'a, Allow> {
-        Box::pin(async move {
-            if !self.permissions.asks(call, effect) {
-                return Allow::Run;
+/// The questions that come.
+pub(crate) type Asks = mpsc::UnboundedReceiver<Ask>;
+
+/// What a person says to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    /// For this tool, from now on.
+    Always,
+    /// And why, if that was said.
+    No(String),
+    /// There is no person.
+    Nobody,
+}
+
+/// Asks the person, one question for each call that changes something.
+pub(crate) struct Asking {
+    permissions: Permissions,
+    asks: mpsc::UnboundedSender<Ask>,
+    /// The tools that are always allowed.
+    always: Mutex<HashSet<String>>,
+}
+
+/// A hook that asks, and where its questions come out.
+pub(crate) fn channel(permissions: Permissions) -> (Asks, Asking) {
+    let (asks, out) = mpsc::unbounded_channel();
+    (out, Asking { permissions, asks, always: Mutex::default() })
+}
+
+impl Answer {
+    /// What a line says. Nothing, if that is not clear: then nothing is allowed and nothing
+    /// refused.
+    pub(crate) fn read(line: &str) -> Option<Self> {
+        let line = line.trim();
+        let lower = line.to_lowercase();
+        match lower.as_str() {
+            "y" | "yes" => Some(Self::Yes),
+            "a" | "always" => Some(Self::Always),
+            _ if lower.starts_with('n') => {
+                let (first, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+                let is_no = ["n", "no"].contains(&first.to_lowercase().as_str());
+                let why = if is_no { rest } else { line };
+                Some(Self::No(why.trim_start_matches([',', ':', ' ']).to_owned()))
             }
-            allowed_by_person(call).await
+            _ => None,
+        }
+    }
+
+    fn allow(self) -> Allow {
+        Allow::Refuse(match self {
+            Self::Yes | Self::Always => return Allow::Run,
+            Self::No(why) if why.is_empty() => "the person said no".to_owned(),
+            Self::No(why) => format!("the person said no: {why}"),
+            Self::Nobody => {
+                "nobody is there to allow it (the person may start it with --yes)".to_owned()
+            }
         })
     }
 }
 
-/// Asks whoever sits at the terminal whether a call may run.
+impl Ask {
+    /// Whether somebody waits for the answer.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.answer.is_closed()
+    }
+
+    /// Hands the answer back. Nobody may wait for it any more.
+    pub(crate) fn answer(self, answer: Answer) {
+        let _ = self.answer.send(answer);
+    }
+
+    /// The call, for a person. Nothing in it does anything to a terminal.
+    pub(crate) fn shown(&self) -> String {
+        shown_call(&self.call)
+    }
+}
+
+/// Waits until nobody waits any more for the answer to the first of these.
+pub(crate) async fn given_up(waiting: &mut VecDeque<Ask>) {
+    match waiting.front_mut() {
+        Some(ask) => ask.answer.closed().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn shown_call(call: &ToolCall) -> String {
+    let arguments = call.arguments.as_str();
+    let (begun, more) = match arguments.char_indices().nth(LONGEST_CALL) {
+        Some((end, _)) => (&arguments[..end], "…"),
+        None => (arguments, ""),
+    };
+    format!("{}({}{more})", shown_speech(call.name.as_str()), shown_speech(begun))
+}
+
+impl Hook for Asking {
+    fn before_call<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        effect: Effect,
+        scene: &'a Scene,
+    ) -> Boxed<'a, Allow> {
+        Box::pin(async move {
+            let name = call.name.to_string();
+            let is_always = {
+                let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
+                always.contains(&name)
+            };
+            if is_always || !self.permissions.asks(call, effect) {
+                return Allow::Run;
+            }
+            let (answer, answered) = oneshot::channel();
+            let ask = Ask { agent: scene.agent().to_owned(), call: call.clone(), answer };
+            if self.asks.send(ask).is_err() {
+                return Allow::Refuse("the person cannot be asked".to_owned());
+            }
+            let answer = tokio::select! {
+                answer = answered => answer,
+                // The call is closed as one that was not run.
+                () = scene.stopped() => return Allow::Refuse("the person interrupted".to_owned()),
+            };
+            let Ok(answer) = answer else {
+                return Allow::Refuse("the person cannot be asked".to_owned());
+            };
+            if answer == Answer::Always {
+                self.always.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+            }
+            answer.allow()
+        })
+    }
+}
+
+/// Asks whoever sits at the terminal whether a call may run. Ask one thing at a time.
 pub(crate) async fn allowed_by_person(call: &ToolCall) -> Allow {
     if !stdin().is_terminal() {
-        let why = "nobody is there to allow it (the person may start it with --yes)";
-        return Allow::Refuse(why.to_owned());
+        return Answer::Nobody.allow();
     }
-    let arguments = shown_speech(call.arguments.as_str()).into_owned();
-    say(format_args!("{}({arguments})", call.name));
-    say("allow it? y, or n and why:");
-    let answer = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        stdin().lock().read_line(&mut line).map(|_| line)
-    });
-    match answer.await {
-        Ok(Ok(line)) if ["y", "yes"].contains(&line.trim()) => Allow::Run,
-        Ok(Ok(line)) => {
-            let why = line.trim().trim_start_matches(['n', 'N']).trim();
-            let why = if why.is_empty() { "the person said no" } else { why };
-            Allow::Refuse(why.to_owned())
+    say(shown_call(call));
+    forget_typed();
+    loop {
+        say("allow it? y, or n and why:");
+        let answer = match spawn_blocking(read_line).await {
+            Ok(Ok(Some(line))) => Answer::read(&line),
+            _ => Some(Answer::Nobody),
+        };
+        match answer {
+            // There is no always here.
+            None | Some(Answer::Always) => {}
+            Some(answer) => return answer.allow(),
         }
-        _ => Allow::Refuse("the person cannot be asked".to_owned()),
+    }
+}
+
+/// The next line of standard input; nothing at its end.
+pub(super) fn read_line() -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    let n = stdin().lock().read_until(b'\n', &mut line)?;
+    Ok((n > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+}
+
+/// Forgets what was typed so far: it is no answer to a question that was not there yet.
+pub(super) fn forget_typed() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answer;
+
+    #[test]
+    fn an_answer_is_yes_always_or_no_and_why() {
+        assert_eq!(Answer::read(" Y "), Some(Answer::Yes));
+        assert_eq!(Answer::read("always"), Some(Answer::Always));
+        assert_eq!(Answer::read("n"), Some(Answer::No(String::new())));
+        assert_eq!(Answer::read("No"), Some(Answer::No(String::new())));
+        assert_eq!(Answer::read("no, it is wrong"), Some(Answer::No("it is wrong".to_owned())));
+        assert_eq!(Answer::read("not that one"), Some(Answer::No("not that one".to_owned())));
+    }
+
+    #[test]
+    fn what_is_not_clear_is_no_answer() {
+        for line in ["", "use the other file", "/help", "yes but not that file", "all of them"] {
+            assert_eq!(Answer::read(line), None, "{line}");
+        }
     }
 }

@@ -138,6 +138,23 @@ fn what_is_refused_says_why_and_nobody_allows_nothing() {
 }
 
 #[test]
+fn what_is_no_answer_is_asked_again_and_not_told_to_the_model() {
+    let place = Place::new();
+    let call = r#"{"calls": [{"name": "write", "arguments": {"path": "a", "text": "1"}}]}"#;
+    let replies = format!("[{call}, \"Well.\"]");
+    let shown = place.chat(&replies, &WHOM, "Write.\n\nuse another\n/session\nY\n");
+    assert_eq!(shown.matches("allow it?").count(), 4, "{shown}");
+    let parts = [
+        "n and why: /session\na question waits for its answer, and the command",
+        "  write = ",
+        "Well.\n",
+        "> /session\n  session      ",
+    ];
+    assert_has(&shown, &parts);
+    assert!(!shown.contains("refused") && place.folder().join("a").exists(), "{shown}");
+}
+
+#[test]
 fn a_hostile_result_is_shown_escaped_and_bounded() {
     let place = Place::new();
     let evil = format!("\u{1b}[2J\u{1b}]0;gone\u{7}{}", "> /quit\r".repeat(10_000));
@@ -375,6 +392,19 @@ fn kill_ends_a_chat_at_its_prompt() {
     let _held_open = talk.child.stdin.take();
     Command::new("kill").args(["-TERM", &talk.child.id().to_string()]).status().unwrap();
     assert_eq!(talk.child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn compact_takes_the_writer_of_the_settings() {
+    let place = Place::new();
+    let settings = "[compaction]\nwriter = \"anthropic/claude-haiku-4-5\"\n";
+    let folder = place.0.path().join(".config/interleaf");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("interleaf.toml"), settings).unwrap();
+    let said = |n| format!("Say {n}. {}\n", "word ".repeat(2_000));
+    let lines = (1..4).map(said).collect::<String>() + "/compact\n";
+    let shown = place.chat(r#"["One.", "Two.", "Three.", "Words."]"#, &WHOM, &lines);
+    assert_has(&shown, &["gave way to a summary by anthropic (claude-haiku-4-5)"]);
 }
 
 #[cfg(unix)]

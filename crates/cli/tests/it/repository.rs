@@ -116,7 +116,7 @@ fn no_file_holds_more_than_six_hundred_lines() {
 /// beyond that belongs to the engine. A new command has about 300; `plan run` has 550, of which half
 /// is its table; `config`, `resume`, `todo` and the flags of settings have 700; `demo` has 800 and
 /// `chat` 1,500: a picture of requests, and a terminal to type into, are the face's own matter.
-const MOST_LINES: usize = 12_800;
+const MOST_LINES: usize = 13_100;
 
 #[test]
 fn the_command_line_holds_few_lines() {

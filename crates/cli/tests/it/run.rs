@@ -25,6 +25,8 @@ fn an_agent_works_in_a_folder_and_its_session_goes_on() {
         // The double repeats what it was told.
         assert!(out.contains("Be brief."), "{out}");
         assert!(err.contains("read(") && err.contains("completed: "), "{err}");
+        assert!(err.contains("\n  read = "), "a result has the name of its tool: {err}");
+        assert!(err.contains("\n  agent wants write("), "what was refused is shown: {err}");
         assert!(!err.contains("= [exit code"), "nothing was allowed: {err}");
         let id = err.lines().find_map(|line| line.strip_prefix("session: ")).unwrap();
         let flags = ["--session", id, "And now?", "--json", "--rounds", "1"];
@@ -34,6 +36,17 @@ fn an_agent_works_in_a_folder_and_its_session_goes_on() {
         assert_eq!(ended["end"], "out of budget: its limit of rounds");
         assert_eq!((&ended["session"], &ended["requests"]), (&id.into(), &1.into()));
     }
+}
+
+#[test]
+fn a_price_that_is_not_known_is_not_nothing() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let flags =
+        ["Look.", "--vendor", "anthropic", "--model", "claude-of-tomorrow", "--rounds", "1"];
+    let (code, _, err) = ran(&store, scratch.path(), &flags);
+    assert_eq!(code, Some(10), "{err}");
+    assert!(err.contains(": 1 request, ") && err.contains(" tokens, price unknown\n"), "{err}");
 }
 
 #[test]

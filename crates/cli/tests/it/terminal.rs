@@ -19,8 +19,15 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// None, if there is no tmux.
+    /// A chat. None, if there is no tmux.
     fn start(place: &Place, replies: &str, flags: &str) -> Option<Self> {
+        let terminal = Self::running(place, replies, flags, "chat")?;
+        terminal.until_prompt("Ctrl-D leaves");
+        Some(terminal)
+    }
+
+    /// A command that has an agent work.
+    fn running(place: &Place, replies: &str, flags: &str, command: &str) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             assert!(std::env::var_os("INTERLEAF_REQUIRE_TMUX").is_none(), "tmux cannot be run");
             eprintln!("skipped: tmux is not installed, and a terminal is needed");
@@ -31,7 +38,7 @@ impl Terminal {
         fs::create_dir_all(&home).unwrap();
         let chat = format!(
             "cd '{}'; HOME='{}' INTERLEAF_STORE='{}' '{PROGRAM}' double --brain '{brain}' {flags} \
-             -- '{PROGRAM}' chat --vendor anthropic --model claude-sonnet-4-5; echo \"[exit $?]\"; \
+             -- '{PROGRAM}' {command} --vendor anthropic --model claude-sonnet-4-5; echo \"[exit $?]\"; \
              exec sleep 600",
             place.folder().display(),
             home.display(),
@@ -39,7 +46,6 @@ impl Terminal {
         );
         let terminal = Self { socket };
         terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "50", &chat]);
-        terminal.until_prompt("Ctrl-D leaves");
         Some(terminal)
     }
 
@@ -172,6 +178,68 @@ fn ctrl_c_at_a_question_allows_nothing_and_the_chat_goes_on() {
     terminal.say("/go");
     terminal.until_prompt("I leave it.");
     assert!(!place.folder().join("a").exists());
+}
+
+#[test]
+fn what_was_typed_before_a_question_came_is_no_answer_to_it() {
+    let place = Place::new();
+    let replies = r#"[
+        {"calls": [{"name": "run", "arguments": {"command": "until [ -e go ]; do sleep 0.05; done"}}]},
+        {"calls": [{"name": "write", "arguments": {"path": "a", "text": "1"}}]},
+        "I leave it."]"#;
+    let Some(terminal) = Terminal::start(&place, replies, "") else { return };
+    terminal.say("Wait for it.");
+    terminal.until("allow it?");
+    terminal.say("y");
+    terminal.until("  run({");
+    terminal.press(&["y", "e", "s"]);
+    terminal.until("\nyes");
+    fs::write(place.folder().join("go"), "").unwrap();
+    terminal.until("agent wants write");
+    terminal.until("and this is not said: yes");
+    terminal.press(&["Enter"]);
+    terminal.wait("the question again", |screen| screen.matches("allow it?").count() == 3);
+    terminal.say("no");
+    terminal.until("refused: the person said no]");
+    terminal.until_prompt("I leave it.");
+    assert!(!place.folder().join("a").exists());
+}
+
+#[test]
+fn a_run_asks_one_question_at_a_time_and_the_answer_is_for_the_call_that_is_shown() {
+    let place = Place::new();
+    let folder = place.folder().join(".claude/agents");
+    fs::create_dir_all(&folder).unwrap();
+    let file = "---\nname: helper\ndescription: Helps.\n---\nYou help.\n";
+    fs::write(folder.join("helper.md"), file).unwrap();
+    let replies = r#"[
+        {"text": "I send two", "calls": [{"name": "helper", "arguments": {"task": "One."}},
+            {"name": "helper", "arguments": {"task": "Two."}}]},
+        {"calls": [{"name": "write", "arguments": {"path": "a", "text": "1"}}]},
+        {"calls": [{"name": "write", "arguments": {"path": "b", "text": "1"}}]},
+        "First.", "Second.", "All done."]"#;
+    let Some(terminal) = Terminal::running(&place, replies, "", "run Go.") else { return };
+    let is_last = |screen: &str| {
+        let last = screen.trim_end().lines().last().unwrap_or_default();
+        last == "allow it? y, a (always), or n and why:"
+    };
+    let screen = terminal.wait("a question", is_last);
+    let (shown, other) = match screen.contains("\nhelper wants write({\"path\":\"a\"") {
+        true => ("a", "b"),
+        false => ("b", "a"),
+    };
+    assert!(screen.contains("\nI send two\n"), "{screen}");
+    // What is no answer is asked again.
+    terminal.say("maybe");
+    terminal.wait("it again", |screen| is_last(screen) && screen.matches("allow it?").count() == 2);
+    terminal.say("no");
+    terminal.until(&format!("helper wants write({{\"path\":\"{other}\""));
+    terminal
+        .wait("the other", |screen| is_last(screen) && screen.matches("allow it?").count() == 3);
+    terminal.say("Y");
+    let screen = terminal.until("[exit 0]").replace('\n', "");
+    assert!(screen.contains("write = [This call was refused: the person said no]"), "{screen}");
+    assert!(!place.folder().join(shown).exists() && place.folder().join(other).exists());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use interleaf_transport::Amount;
 use crate::ink::Ink;
 use crate::lines::cut;
 use crate::output::Output;
+use crate::working::{line_of, price};
 
 /// Tells the events of a turn.
 pub(super) struct Telling {
@@ -63,9 +64,7 @@ impl Telling {
             Event::Result(result) => {
                 let failed = result.as_result().is_some_and(|it| it.status == Status::Error);
                 let ink = if failed { output.palette.fault } else { output.palette.dim };
-                let name = result.as_result().and_then(|result| result.name.as_ref());
-                let name = name.map(|name| format!("{name} ")).unwrap_or_default();
-                self.line(depth, &format!("{name}{event}"), Some(ink), output)
+                self.line(depth, &line_of(event), Some(ink), output)
             }
             Event::Compacted(done) => {
                 for text in &done.texts {
@@ -164,10 +163,7 @@ impl Telling {
             0 => String::new(),
             tokens => format!(", {tokens} cut off"),
         };
-        let price = match ended.money == Amount::default() && ended.tokens > 0 {
-            true => "price unknown".to_owned(),
-            false => format!("price {}", ended.money),
-        };
+        let price = price(ended);
         let line =
             format!("{requests}: {sent} tokens sent, {read} read, {made} made{cut_off}, {price}");
         let dim = output.palette.dim;

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 
 use interleaf::Session;
-use interleaf::model::{Message, shown_speech};
-use interleaf_agent::{End, Ended, Event, Run};
+use interleaf::model::Message;
+use interleaf_agent::{End, Ended, Event, Handle, Run};
 
-use super::asking::{Answer, Ask};
 use super::commands::Next;
 #[cfg(unix)]
 use super::input::Typed;
@@ -14,9 +13,7 @@ use super::telling::Telling;
 use super::{Chat, is_open, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::stopped::Wish;
-
-/// The most characters of a call's arguments that are shown before it is allowed.
-const LONGEST_CALL: usize = 4_000;
+use crate::working::{Answer, Ask, CHOICES, given_up};
 
 /// How a turn came to its end.
 enum Over {
@@ -90,6 +87,19 @@ impl Chat<'_> {
         let (mut n_interrupted, mut is_stopped) = (0, false);
         loop {
             tokio::select! {
+                // A question comes after what led to it.
+                biased;
+                wish = self.wishes.next() => {
+                    is_stopped |= wish != Wish::Interrupt;
+                    if !std::mem::take(&mut waiting).is_empty() {
+                        self.output.line("")?;
+                    }
+                    n_interrupted += 1;
+                    if n_interrupted > 1 {
+                        return Ok((Over::Dropped, is_stopped));
+                    }
+                    handle.interrupt();
+                }
                 // What happens meanwhile is told when the question is answered.
                 event = run.next(), if waiting.is_empty() => match event {
                     Some(event) => {
@@ -108,77 +118,117 @@ impl Chat<'_> {
                         continue;
                     }
                     telling.close(self.output)?;
-                    if waiting.is_empty() {
-                        self.show(&ask)?;
-                    }
-                    if self.input.is_terminal() {
-                        waiting.push_back(ask);
-                    } else {
+                    if !self.input.is_terminal() {
                         self.answer_by_line(ask).await?;
+                        continue;
+                    }
+                    waiting.push_back(ask);
+                    if waiting.len() == 1 {
+                        self.show(&waiting, &mut typed, (&handle, &mut unheard)).await?;
                     }
                 }
-                line = typed.next() => match waiting.pop_front() {
-                    Some(ask) => {
-                        ask.answer(Answer::read(&line));
-                        if let Some(next) = waiting.front() {
-                            self.show(next)?;
+                () = given_up(&mut waiting) => {
+                    self.output.line("")?;
+                    self.note("nobody waits for the answer any more")?;
+                    waiting.retain(Ask::is_open);
+                    self.show(&waiting, &mut typed, (&handle, &mut unheard)).await?;
+                }
+                line = typed.next() => match waiting.is_empty() {
+                    true => self.hear(line, (&handle, &mut unheard))?,
+                    false => match self.answer(&line)? {
+                        None => self.ask_again()?,
+                        Some(answer) => {
+                            if let Some(ask) = waiting.pop_front() {
+                                ask.answer(answer);
+                            }
+                            self.show(&waiting, &mut typed, (&handle, &mut unheard)).await?;
                         }
-                    }
-                    None if line.trim().is_empty() => {}
-                    None if line.trim_start().starts_with('/') => {
-                        self.note("the command waits until the agent has come to its end")?;
-                        self.output.flush()?;
-                        self.later.push_back(line);
-                    }
-                    None => {
-                        handle.say(line.clone());
-                        unheard.push(line);
-                    }
+                    },
                 },
-                wish = self.wishes.next() => {
-                    is_stopped |= wish != Wish::Interrupt;
-                    if !std::mem::take(&mut waiting).is_empty() {
-                        self.output.line("")?;
-                    }
-                    n_interrupted += 1;
-                    if n_interrupted > 1 {
-                        return Ok((Over::Dropped, is_stopped));
-                    }
-                    handle.interrupt();
-                }
             }
         }
         let ended = run.finish().await.map_err(|e| Failure::new("", e.to_string()))?;
         Ok((Over::Ended(Box::new(ended), unheard), is_stopped))
     }
 
-    /// Shows a call that waits for a word of the user's.
-    fn show(&mut self, ask: &Ask) -> Result<(), Stop> {
-        let arguments = ask.call.arguments.as_str();
-        let arguments = match arguments.char_indices().nth(LONGEST_CALL) {
-            Some((end, _)) => format!("{}…", &arguments[..end]),
-            None => arguments.to_owned(),
-        };
-        let (agent, name, mark) = (&ask.agent, &ask.call.name, self.output.palette.mark);
-        self.output.line(format_args!(
-            "{mark}{agent} wants{mark:#} {name}({})",
-            shown_speech(&arguments)
-        ))?;
-        self.output.text(&format!("{mark}allow it?{mark:#} y, a (always), or n and why: "))?;
+    /// Takes in a line that was typed while the agent works, and that is no answer.
+    fn hear(
+        &mut self,
+        line: String,
+        (handle, unheard): (&Handle, &mut Vec<String>),
+    ) -> Result<(), Stop> {
+        if line.trim_start().starts_with('/') {
+            self.note("the command waits until the agent has come to its end")?;
+            self.output.flush()?;
+            self.later.push_back(line);
+        } else if !line.trim().is_empty() {
+            handle.say(line.clone());
+            unheard.push(line);
+        }
+        Ok(())
+    }
+
+    /// What a line answers to a question; nothing, if that is not clear.
+    fn answer(&mut self, line: &str) -> Result<Option<Answer>, Stop> {
+        if line.trim_start().starts_with('/') {
+            self.note(
+                "a question waits for its answer, and the command until the agent has ended",
+            )?;
+            self.later.push_back(line.to_owned());
+        }
+        Ok(Answer::read(line))
+    }
+
+    /// Shows the first call that waits for a word of the user's. What was typed before it was
+    /// shown is no answer to it.
+    async fn show(
+        &mut self,
+        waiting: &VecDeque<Ask>,
+        typed: &mut Listener,
+        (handle, unheard): (&Handle, &mut Vec<String>),
+    ) -> Result<(), Stop> {
+        let Some(ask) = waiting.front() else { return Ok(()) };
+        let (lines, begun) = typed.so_far().await;
+        for line in lines {
+            self.hear(line, (handle, &mut *unheard))?;
+        }
+        if !begun.is_empty() {
+            self.output.line("")?;
+            self.note(&format!("a question comes first, and this is not said: {begun}"))?;
+        }
+        self.show_call(ask)?;
+        self.ask_again()
+    }
+
+    fn show_call(&mut self, ask: &Ask) -> Result<(), Stop> {
+        let (agent, mark) = (&ask.agent, self.output.palette.mark);
+        let call = ask.shown();
+        Ok(self.output.line(format_args!("{mark}{agent} wants{mark:#} {call}"))?)
+    }
+
+    fn ask_again(&mut self) -> Result<(), Stop> {
+        let mark = self.output.palette.mark;
+        self.output.text(&format!("{mark}allow it?{mark:#} {CHOICES}: "))?;
         Ok(self.output.flush()?)
     }
 
-    /// Takes the next line of standard input as the answer.
+    /// Takes the next line of standard input that is one as the answer.
     async fn answer_by_line(&mut self, ask: Ask) -> Result<(), Stop> {
-        let line = self.input.answer().await;
-        let line = line.map_err(|e| Failure::io("standard input", &e))?;
-        let answer = match &line {
-            Some(line) => Answer::read(line),
-            None => Answer::No("nobody is there to allow it".to_owned()),
-        };
-        self.output.line(line.as_deref().unwrap_or("(nobody is there)"))?;
-        ask.answer(answer);
-        Ok(())
+        self.show_call(&ask)?;
+        loop {
+            self.ask_again()?;
+            let line = self.input.answer().await;
+            let line = line.map_err(|e| Failure::io("standard input", &e))?;
+            self.output.line(line.as_deref().unwrap_or("(nobody is there)"))?;
+            let answer = match line {
+                Some(line) => self.answer(&line)?,
+                None => Some(Answer::Nobody),
+            };
+            if let Some(answer) = answer {
+                ask.answer(answer);
+                return Ok(());
+            }
+        }
     }
 }
 
@@ -197,6 +247,15 @@ impl Listener {
     #[cfg(not(unix))]
     fn of(_: bool) -> Self {
         Self {}
+    }
+
+    /// All that was typed until now: whole lines, and one that was begun.
+    async fn so_far(&mut self) -> (Vec<String>, String) {
+        #[cfg(unix)]
+        if let Some(typed) = &mut self.typed {
+            return typed.so_far().await;
+        }
+        Default::default()
     }
 
     async fn next(&mut self) -> String {
