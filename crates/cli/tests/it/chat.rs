@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -422,8 +423,10 @@ fn kill_ends_a_chat_that_compacts() {
     }
     talk.say("/session\n/compact\n");
     talk.until("  requests     3");
+    let began = Instant::now();
     while server.seen().len() < 4 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(began.elapsed() < Duration::from_secs(60), "no summary was asked for");
+        std::thread::sleep(Duration::from_millis(20));
     }
     let _held_open = talk.child.stdin.take();
     Command::new("kill").args(["-TERM", &talk.child.id().to_string()]).status().unwrap();
