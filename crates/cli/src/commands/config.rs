@@ -141,7 +141,7 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
         }
     }
     let asked = settled.settings.targets();
-    asked.map_err(|rule| Failure::new("vendor", rule))?;
+    asked.map_err(|e| Failure::misnamed(&e))?;
     let (files, agents) = (settled.files.len(), settled.definitions.all.len());
     output.line(format_args!("{files} settings files and {agents} agents: nothing is wrong"))?;
     Ok(Verdict::Fine)
