@@ -7,6 +7,7 @@
 //!
 //! Each layer is a [`Settings`] in which little is set; [`Settings::over`] lays one over another.
 
+mod check;
 mod environment;
 mod file;
 mod found;

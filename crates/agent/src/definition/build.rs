@@ -126,7 +126,12 @@ impl Definitions {
                 let text = "its fall-backs do not hold: it names no model, and asks whoever the \
                             agent above it asks";
                 let line = fallback.origin.line();
-                notices.push(Notice { path: sub.path().to_owned(), line, text: text.to_owned() });
+                notices.push(Notice {
+                    path: sub.path().to_owned(),
+                    line,
+                    text: text.to_owned(),
+                    is_wrong: true,
+                });
             }
             notices.extend(sub.idle_limits());
             let targets = sub.layer().targets_in(&kit.settings);
@@ -223,7 +228,7 @@ impl Definition {
                 "`limits.{key}` does not hold where this agent is sent by another: that of the \
                  agent that runs does"
             );
-            Some(Notice { path: self.path().to_owned(), line, text })
+            Some(Notice { path: self.path().to_owned(), line, text, is_wrong: false })
         };
         named.into_iter().filter_map(notice).collect()
     }

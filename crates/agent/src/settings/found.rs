@@ -87,7 +87,12 @@ impl Found {
             let text = format!(
                 "`{key}` is not in force: `trust` of your own {FILE} does not name this project"
             );
-            self.notices.push(Notice { path: source.path().to_owned(), line, text });
+            self.notices.push(Notice {
+                path: source.path().to_owned(),
+                line,
+                text,
+                is_wrong: true,
+            });
         }
         let most = self.settings.clone().over(Settings::usual()).limits();
         self.notices.extend(settings.lower_limits(&most));
@@ -128,7 +133,7 @@ fn raised<T: PartialOrd>(
         Origin::File { path, .. } => path,
         other => other.to_string().into(),
     };
-    Some(Notice { path, line, text })
+    Some(Notice { path, line, text, is_wrong: true })
 }
 
 /// Whether a folder, or one above it, is trusted.

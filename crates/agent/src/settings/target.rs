@@ -9,7 +9,7 @@ use interleaf_transport::{Builder, by_environment};
 use super::{Origin, Setting, Settings};
 use crate::written::nearest;
 
-/// A vendor or a model that cannot be asked, and who named it.
+/// What a setting names and is not there, such as a vendor, and who named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misnamed {
@@ -22,7 +22,7 @@ pub struct Misnamed {
 }
 
 impl Misnamed {
-    fn new<T>(key: &'static str, set: &Setting<T>, rule: String) -> Self {
+    pub(super) fn new<T>(key: &'static str, set: &Setting<T>, rule: String) -> Self {
         Self { key, origin: set.origin.clone(), rule }
     }
 }

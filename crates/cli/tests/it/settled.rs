@@ -178,6 +178,30 @@ fn an_interrupt_while_a_server_starts_ends_the_program_and_the_server() {
 }
 
 #[test]
+fn a_check_lists_what_cannot_be_meant_and_what_is_not_in_force() {
+    let home = home(
+        "vendor = \"antropic\"\nmodel = \"m\"\n[limits]\nrounds = 0\n[permissions]\n\
+         allow = [\"wrte\", \"writing\", \"todo_*\"]\n",
+    );
+    let project = home.path().join("project");
+    fs::write(project.join("interleaf.toml"), "[mcp.time]\ncommand = \"x\"\n").unwrap();
+    fs::create_dir_all(project.join(".claude/agents")).unwrap();
+    fs::write(project.join(".claude/agents/broken.md"), "---\nname: broken\n").unwrap();
+    let (code, out, err) = alone(&project, &["config", "--check"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    for wrong in [
+        "line 1 column 10: vendor: there is no vendor \"antropic\"",
+        "line 6 column 9: permissions.allow: there is no tool \"wrte\" (did you mean write?)",
+        "line 4 column 10: limits.rounds: with none, nothing runs",
+        "project/interleaf.toml:1: `mcp` is not in force",
+        "broken.md:",
+    ] {
+        assert!(out.contains(wrong), "{wrong}: {out}");
+    }
+    assert_eq!(out.lines().count(), 5, "{out}");
+}
+
+#[test]
 fn a_server_that_does_not_start_is_told_and_one_that_is_written_wrongly_is_an_error() {
     let home = home(&format!("{SETTINGS}[mcp.gone]\ncommand = \"/nowhere/server\"\n"));
     let project = home.path().join("project");
