@@ -39,6 +39,12 @@ impl Places {
         above
     }
 
+    /// Whether a file is the project's, and not the user's own.
+    pub fn has(&self, path: &Path) -> bool {
+        let is_own = self.user.as_ref().is_some_and(|user| path.starts_with(user));
+        path.starts_with(self.root()) && !is_own
+    }
+
     /// The root of the project.
     pub fn root(&self) -> &Path {
         self.project().last().copied().unwrap_or(&self.folder)

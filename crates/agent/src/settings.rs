@@ -7,6 +7,7 @@
 //!
 //! Each layer is a [`Settings`] in which little is set; [`Settings::over`] lays one over another.
 
+mod check;
 mod environment;
 mod file;
 mod found;
@@ -14,7 +15,7 @@ mod permissions;
 mod rows;
 mod target;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +32,7 @@ pub(crate) use self::file::{LimitForm, origin};
 pub use self::found::{FILE, Found};
 pub use self::permissions::Permissions;
 pub use self::rows::Row;
+pub use self::target::Misnamed;
 
 /// A value, and who said so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +99,8 @@ pub struct Settings {
     pub vendors: BTreeMap<String, Setting<Vendor>>,
     /// MCP servers, each to be read by whoever connects it.
     pub mcp: BTreeMap<String, Setting<Table>>,
+    /// MCP servers of a project that are not in force, for the user does not trust it.
+    pub(crate) held_servers: BTreeSet<String>,
 }
 
 /// How much a run may use.
@@ -158,6 +162,14 @@ impl Origin {
         match self {
             Self::File { line, .. } => Some(*line),
             _ => None,
+        }
+    }
+
+    /// Whether both are of one layer: of one file, of the environment, or of the flags.
+    pub(crate) fn is_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File { path, .. }, Self::File { path: other, .. }) => path == other,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 }
@@ -225,6 +237,7 @@ impl Settings {
             keys: joined(self.keys, below.keys),
             vendors: joined(self.vendors, below.vendors),
             mcp: joined(self.mcp, below.mcp),
+            held_servers: &self.held_servers | &below.held_servers,
         }
     }
 

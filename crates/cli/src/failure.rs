@@ -48,6 +48,8 @@ pub(crate) enum Fault {
     Output = 7,
     /// A model API gave no answer, or only a part of one.
     Api = 8,
+    /// The user stopped it before it began.
+    Interrupted = 130,
 }
 
 /// What went wrong, said in one line: `error: FILE: place: rule`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::DirPath;
 use interleaf::assemble::{Carrier, PlacementRule};
-use interleaf_agent::settings::{LimitSettings, Setting, Settings};
+use interleaf_agent::settings::{LimitSettings, Misnamed, Origin, Setting, Settings};
 use interleaf_agent::{Definition, Definitions, Fault, Notice, Places, Ran};
 use interleaf_transport::Amount;
 
@@ -90,7 +90,8 @@ impl PlaceArguments {
     pub(crate) fn store(&self, missing: Missing) -> Result<OpenStore, Failure> {
         let flag = self.store.clone().map(|url| Setting::flag("--store", url));
         let said = Settings::of_environment(|name| std::env::var(name).ok());
-        let set = match flag.or(said.ok().and_then(|said| said.store)) {
+        let said = said.map_err(|fault| Failure::fault(&fault))?;
+        let set = match flag.or(said.store) {
             Some(set) => Some(set),
             None => {
                 let found = Settings::of_files(&self.places()?);
@@ -102,7 +103,7 @@ impl PlaceArguments {
 
     /// What files and the environment say.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
-        Ok(below(&self.places()?)?.0)
+        Ok(below(&self.places()?)?.settings)
     }
 
     /// The newest session that was run in the folder.
@@ -121,12 +122,20 @@ impl PlaceArguments {
 }
 
 /// What files and the environment say, and the files.
-fn below(places: &Places) -> Result<(Settings, Vec<PathBuf>, Vec<Notice>), Failure> {
+struct Below {
+    settings: Settings,
+    files: Vec<PathBuf>,
+    notices: Vec<Notice>,
+    /// Whether the user trusts the project.
+    trusted: bool,
+}
+
+fn below(places: &Places) -> Result<Below, Failure> {
     let found = Settings::of_files(places).map_err(|fault| Failure::fault(&fault))?;
     let said = Settings::of_environment(|name| std::env::var(name).ok());
     let said = said.map_err(|fault| Failure::fault(&fault))?;
     let settings = said.over(found.settings).over(Settings::usual());
-    Ok((settings, found.files, found.notices))
+    Ok(Below { settings, files: found.files, notices: found.notices, trusted: found.is_trusted })
 }
 
 fn open(set: Option<&Setting<String>>, missing: Missing) -> Result<OpenStore, Failure> {
@@ -145,7 +154,7 @@ impl SettingArguments {
     /// Reads all that is settled. An agent that runs already is taken where no flag names one.
     pub(crate) fn settle(&self, running: Option<&str>) -> Result<Settled, Failure> {
         let places = self.place.places()?;
-        let (below, files, notices) = below(&places)?;
+        let Below { settings: below, files, mut notices, trusted } = below(&places)?;
         let definitions = Definitions::find(&places, &below);
         if let Some(fault) = definitions.faults.first() {
             return Err(Failure::fault(fault));
@@ -157,7 +166,11 @@ impl SettingArguments {
         let (name, origin) = flag.or(running).or(set).unwrap_or(usual);
         let named = definitions.all.iter().position(|definition| definition.name() == name);
         let agent = named.ok_or_else(|| Failure::new(origin, definitions.unknown(name)))?;
-        let layer = definitions.all.get(agent).map(Definition::layer).unwrap_or_default();
+        let file = definitions.all.get(agent);
+        let mut layer = file.map(Definition::layer).unwrap_or_default();
+        if !trusted && file.is_some_and(|file| places.has(file.path())) {
+            notices.extend(layer.lower_limits(&below.limits()));
+        }
         let settings = self.layer().over(layer).over(below);
         let notices = [notices, definitions.notices.clone()].concat();
         Ok(Settled { places, settings, definitions, files, notices, agent })
@@ -199,6 +212,18 @@ impl Settled {
 }
 
 impl Failure {
+    /// A vendor or a model that cannot be asked.
+    pub(crate) fn misnamed(wrong: &Misnamed) -> Self {
+        let rule = format!("{}: {}", wrong.key, wrong.rule);
+        match &wrong.origin {
+            Origin::File { path, line, column } => {
+                let place = format!("line {line} column {column}");
+                Self::new(path.display().to_string(), rule).at(place)
+            }
+            origin => Self::new(origin.to_string(), wrong.rule.as_str()),
+        }
+    }
+
     /// A rule that a file of the user's breaks.
     pub(crate) fn fault(fault: &Fault) -> Self {
         let failure = Self::new(fault.path().display().to_string(), fault.rule());

@@ -8,6 +8,9 @@
 mod going;
 mod person;
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use clap::Args;
 use interleaf::compaction::CompactionPolicy;
 use interleaf::model::plural;
@@ -16,14 +19,16 @@ use interleaf_agent::mcp::{Server, ServerSettings};
 use interleaf_agent::settings::{Permissions, Settings};
 use interleaf_agent::{Agent, Kit, Notice, Ran};
 use interleaf_transport::{Compacting, Transport};
+use tokio::task::JoinSet;
 
 pub(crate) use self::going::{line_of, price};
 pub(crate) use self::person::{Answer, Ask, Asks, CHOICES, allowed_by_person, channel, given_up};
-use crate::failure::{Failure, printable};
+use crate::failure::{Failure, Fault, printable};
 use crate::open::{Missing, OpenSession, OpenStore, runtime};
 use crate::output::say;
 use crate::reach::ReachArguments;
 use crate::settled::{SettingArguments, Settled};
+use crate::stopped::Wishes;
 
 /// What agent works, where, and how much it may use, as the user wrote it.
 #[derive(Debug, Args)]
@@ -130,10 +135,10 @@ impl WorkArguments {
             Some(last) => {
                 let (vendor, model) = (last.vendor.name.as_str(), last.options.model.as_str());
                 let mut targets = vec![settings.model_of(vendor, model).map_err(failed)?];
-                targets.extend(settings.fallbacks().map_err(failed)?);
+                targets.extend(settings.fallbacks().map_err(|e| Failure::misnamed(&e))?);
                 targets
             }
-            None => settings.targets().map_err(failed)?,
+            None => settings.targets().map_err(|e| Failure::misnamed(&e))?,
         };
         match targets.first_mut() {
             Some(first) => *first = self.reach.at_address(first.clone()),
@@ -182,19 +187,60 @@ impl WorkArguments {
     }
 }
 
-/// The MCP servers that are settled, connected. One that cannot be reached is told, and its calls
-/// try again.
+/// How long MCP servers may take before it is said who is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The MCP servers that are settled, connected. One that cannot be reached is told, and the run
+/// goes on without its tools.
 pub(crate) fn servers(settings: &Settings) -> Result<Vec<Server>, Failure> {
     let mut servers = Vec::new();
     for (name, set) in &settings.mcp {
         let settings: ServerSettings = set.value.read().map_err(|fault| Failure::fault(&fault))?;
         servers.push(Server::new(name.as_str(), settings));
     }
-    for server in &servers {
-        if let Err(error) = runtime("mcp")?.block_on(server.connect()) {
-            let error = error.to_string();
-            say(format_args!("note: the MCP server {}: {}", server.name(), printable(&error)));
-        }
+    if !servers.is_empty() {
+        runtime("mcp")?.block_on(connect(&servers))?;
     }
     Ok(servers)
+}
+
+/// Connects servers, all at the same time.
+async fn connect(servers: &[Server]) -> Result<(), Failure> {
+    let mut wishes = Wishes::listen();
+    let mut connecting = JoinSet::new();
+    let mut waiting: BTreeSet<&str> = servers.iter().map(Server::name).collect();
+    for server in servers.iter().cloned() {
+        connecting.spawn(async move { (server.name().to_owned(), server.connect().await) });
+    }
+    let patience = tokio::time::sleep(PATIENCE);
+    tokio::pin!(patience);
+    let mut is_told = false;
+    loop {
+        tokio::select! {
+            done = connecting.join_next() => match done {
+                Some(Ok((name, done))) => {
+                    waiting.remove(name.as_str());
+                    if let Err(error) = done {
+                        let error = error.to_string();
+                        let error = printable(&error);
+                        say(format_args!("note: {error}; the run goes on without its tools"));
+                    }
+                }
+                Some(Err(_)) => {}
+                None => return Ok(()),
+            },
+            () = &mut patience, if !is_told => {
+                is_told = true;
+                for name in &waiting {
+                    say(format_args!("waiting for the MCP server {} …", printable(name)));
+                }
+            }
+            _ = wishes.next() => {
+                // Whoever is let go of is ended, with all that it started.
+                connecting.shutdown().await;
+                let failure = Failure::new("mcp", "interrupted while its servers started");
+                return Err(failure.of(Fault::Interrupted));
+            }
+        }
+    }
 }

@@ -59,8 +59,11 @@ pub(crate) async fn connect(settings: &ServerSettings, listener: Listener) -> Re
     match (began, &child) {
         (Ok(service), _) => Ok(Link { service, sent, child }),
         (Err(why), Some(child)) => {
+            // How it ended and what it said tell more than how that was noticed.
             let words = child.last_words().await;
-            Err((ErrorKind::Unreached, format!("{why}{words}")))
+            let words = words.trim_start_matches("; ");
+            let why = if words.is_empty() { why } else { format!("{words}; {why}") };
+            Err((ErrorKind::Unreached, why))
         }
         (Err(why), None) => Err((ErrorKind::Unreached, why)),
     }
@@ -116,6 +119,11 @@ async fn within(
                 .contains(&error.code) =>
         {
             Err(Unstarted::Modern)
+        }
+        // The name of its transport says nothing to anybody.
+        Ok(Err(ClientInitializeError::TransportError { error, .. })) => {
+            let why = chain(error.error.as_ref());
+            Err(Unstarted::Failed(format!("it does not start: {why}")))
         }
         Ok(Err(error)) => Err(Unstarted::Failed(format!("it does not start: {}", chain(&error)))),
         Err(_) => Err(Unstarted::Failed(late("to start", limit))),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interleaf::Target;
 
 use super::{Allowed, Definition, Definitions, Format};
-use crate::settings::Settings;
+use crate::settings::{FILE, LimitSettings, Setting, Settings};
 use crate::written::nearest;
 use crate::{Agent, Fault, Notice, Tool, Toolbox, tools};
 
@@ -120,16 +120,27 @@ impl Definitions {
             above.pop();
             return Ok(agent);
         }
-        for sub in self.sent_by(definition, above, notices)? {
+        for (sub, is_named) in self.sent_by(definition, above, notices)? {
+            // Whoever sends all that there is does without those that cannot work here.
+            if let (Some(fault), false) = (sub.lacks_trust(kit), is_named) {
+                notices.push(fault.as_notice());
+                continue;
+            }
             let made = self.made(sub, kit, above, notices)?;
             if let (Some(fallback), None) = (&sub.layer.fallback, &sub.layer.vendor) {
                 let text = "its fall-backs do not hold: it names no model, and asks whoever the \
                             agent above it asks";
                 let line = fallback.origin.line();
-                notices.push(Notice { path: sub.path().to_owned(), line, text: text.to_owned() });
+                notices.push(Notice {
+                    path: sub.path().to_owned(),
+                    line,
+                    text: text.to_owned(),
+                    is_wrong: true,
+                });
             }
+            notices.extend(sub.idle_limits());
             let targets = sub.layer().targets_in(&kit.settings);
-            let targets = targets.map_err(|rule| Fault::of_file(&sub.source, rule))?;
+            let targets = targets.map_err(|wrong| Fault::of_file(&sub.source, wrong.rule))?;
             let made = targets.into_iter().fold(made, Agent::with_target);
             agent = agent.with_sub_agent(made.with_limits(sub.layer.limits()));
         }
@@ -137,14 +148,14 @@ impl Definitions {
         Ok(agent)
     }
 
-    /// The agents that one may send.
+    /// The agents that one may send, and whether it names them.
     fn sent_by<'d>(
         &'d self,
         definition: &'d Definition,
         above: &[&str],
         notices: &mut Vec<Notice>,
-    ) -> Result<Vec<&'d Definition>, Fault> {
-        let mut sent: Vec<&Definition> = Vec::new();
+    ) -> Result<Vec<(&'d Definition, bool)>, Fault> {
+        let mut sent: Vec<(&Definition, bool)> = Vec::new();
         for named in &definition.agents {
             if named.value == "*" {
                 let others = self.all.iter().filter(|other| other.is_sent);
@@ -155,7 +166,7 @@ impl Definitions {
                     match (&other.role, other.format) {
                         (None, Format::Own) => return Err(other.no_role()),
                         (None, _) => notices.push(other.no_role().as_notice()),
-                        (Some(_), _) => sent.push(other),
+                        (Some(_), _) => sent.push((other, false)),
                     }
                 }
                 continue;
@@ -172,10 +183,15 @@ impl Definitions {
             if other.role.is_none() {
                 return Err(other.no_role());
             }
-            sent.push(other);
+            sent.push((other, true));
         }
         Ok(sent)
     }
+}
+
+/// The server that a tool would be of.
+fn server_of(tool: &str) -> &str {
+    tool.split("__").next().unwrap_or_default()
 }
 
 impl Definition {
@@ -185,20 +201,62 @@ impl Definition {
         Fault::of_file(&self.source, rule)
     }
 
+    /// That it names tools of a server that is not in force, for the project is not trusted.
+    fn lacks_trust(&self, kit: &Kit) -> Option<Fault> {
+        let held = &kit.settings.held_servers;
+        if self.format != Format::Own {
+            // Of somebody else's file, the tool is left out, and the agent works.
+            return None;
+        }
+        self.tools.only.iter().flatten().find_map(|word| {
+            let server = server_of(&word.value);
+            if !held.contains(server) || kit.settings.mcp.contains_key(server) {
+                return None;
+            }
+            let rule = format!(
+                "the MCP server {server} is not in force: `trust` of your own {FILE} does not \
+                 name this project, so that there is no tool `{}`",
+                word.value
+            );
+            let hint = format!("`trust = [\"THE PROJECT'S FOLDER\"]` in your own {FILE}");
+            Some(self.fault(word.at.clone(), rule).hint(Some(hint)))
+        })
+    }
+
+    /// What its file limits that only a main agent's can.
+    fn idle_limits(&self) -> Vec<Notice> {
+        let LimitSettings { sub_agents, at_once, depth, .. } = &self.layer.limits;
+        let named = [("sub_agents", sub_agents), ("at_once", at_once), ("depth", depth)];
+        let notice = |(key, set): (&str, &Option<Setting<usize>>)| {
+            let line = set.as_ref()?.origin.line();
+            let text = format!(
+                "`limits.{key}` does not hold where this agent is sent by another: that of the \
+                 agent that runs does"
+            );
+            Some(Notice { path: self.path().to_owned(), line, text, is_wrong: false })
+        };
+        named.into_iter().filter_map(notice).collect()
+    }
+
     /// The tools of a kit that it may have.
     fn tools(&self, kit: &Kit, notices: &mut Vec<Notice>) -> Result<Vec<Arc<dyn Tool>>, Fault> {
         let named: Vec<(String, &Arc<dyn Tool>)> =
             kit.tools.iter().map(|tool| (tool.spec().name.to_string(), tool)).collect();
+        if let Some(fault) = self.lacks_trust(kit) {
+            return Err(fault);
+        }
+        let boxed = kit.toolboxes.iter().flat_map(|toolbox| toolbox.tools());
+        let boxed: Vec<String> = boxed.map(|tool| tool.spec().name.to_string()).collect();
         for word in self.tools.only.iter().flatten() {
-            let is_there = named.iter().any(|(name, _)| tools::is_meant(&word.value, name));
+            let mut names = named.iter().map(|(name, _)| name).chain(&boxed);
+            let is_there = names.any(|name| tools::is_meant(&word.value, name));
             // A server that did not start has no tools now.
-            let server = word.value.split("__").next().unwrap_or_default();
-            let is_there = is_there || kit.settings.mcp.contains_key(server);
+            let is_there = is_there || kit.settings.mcp.contains_key(server_of(&word.value));
             match self.format {
                 _ if is_there => {}
                 Format::Own => {
                     let mut known: Vec<&str> = tools::groups().collect();
-                    known.extend(named.iter().map(|(name, _)| name.as_str()));
+                    known.extend(named.iter().map(|(name, _)| name).chain(&boxed).map(|n| &**n));
                     let rule = format!(
                         "there is no tool `{}`: {} are known",
                         word.value,

@@ -52,7 +52,12 @@ pub(super) fn read(
         Err(fault) => {
             let at = fault.place().map_or(1, |(line, _)| line);
             let text = "this front matter is not YAML, and was read line by line".to_owned();
-            file.notices.push(Notice { path: source.path().to_owned(), line: Some(at), text });
+            file.notices.push(Notice {
+                path: source.path().to_owned(),
+                line: Some(at),
+                text,
+                is_wrong: false,
+            });
             by_lines(source, front)
         }
     };

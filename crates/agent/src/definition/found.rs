@@ -129,7 +129,7 @@ impl Definitions {
                     other.path().display()
                 );
                 let path = definition.path().to_owned();
-                self.notices.push(Notice { path, line: None, text });
+                self.notices.push(Notice { path, line: None, text, is_wrong: false });
             }
             None => self.all.push(definition),
         }

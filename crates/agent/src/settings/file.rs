@@ -1,6 +1,6 @@
 //! `interleaf.toml`, as it is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use interleaf::assemble::{Carrier, PlacementRule};
@@ -129,6 +129,7 @@ pub(super) fn read(source: &Source) -> Result<Said, Fault> {
                 (name.text.clone(), Setting { value: source.table(node.clone()), origin })
             })
             .collect(),
+        held_servers: BTreeSet::new(),
     };
     Ok(Said { settings, trust: form.trust })
 }

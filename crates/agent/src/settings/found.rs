@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Settings, file};
+use super::{Origin, Setting, Settings, file};
 use crate::written::Source;
-use crate::{Fault, Notice, Places};
+use crate::{Fault, Limits, Notice, Places};
 
 /// The name of a settings file.
 pub const FILE: &str = "interleaf.toml";
@@ -19,6 +19,8 @@ pub struct Found {
     pub files: Vec<PathBuf>,
     /// What is worth knowing of them.
     pub notices: Vec<Notice>,
+    /// Whether the user trusts the project.
+    pub is_trusted: bool,
 }
 
 impl Settings {
@@ -26,7 +28,7 @@ impl Settings {
     ///
     /// A project may come from anywhere. What runs programs, allows an agent something or leads
     /// keys and sessions elsewhere is taken from its file only if `trust` of the user's file
-    /// names the project.
+    /// names the project; otherwise its limits may lower the user's, and not raise them.
     ///
     /// # Errors
     /// If a file cannot be read, or breaks a rule.
@@ -40,6 +42,7 @@ impl Settings {
             trusted = said.trust.map(|trust| trust.value).unwrap_or_default();
             found.take(&source, said.settings);
         }
+        found.is_trusted = is_trusted(places.root(), &trusted);
         for folder in places.project() {
             let path = folder.join(FILE);
             if found.files.contains(&path) {
@@ -51,7 +54,7 @@ impl Settings {
                 let rule = "only your own file says which folders you trust";
                 return Err(Fault::new(&source, trust.at, rule));
             }
-            if !is_trusted(places.root(), &trusted) {
+            if !found.is_trusted {
                 found.hold_back(&source, &mut said.settings);
             }
             found.take(&source, said.settings);
@@ -70,21 +73,67 @@ impl Found {
     /// Leaves out what only a file that the user trusts may say.
     fn hold_back(&mut self, source: &Source, settings: &mut Settings) {
         let Settings { store, permissions, keys, vendors, mcp, .. } = settings;
-        let mut origins: Vec<(&str, super::Origin)> = Vec::new();
+        let mut origins: Vec<(&str, Origin)> = Vec::new();
         origins.extend(store.take().map(|set| ("store", set.origin)));
         origins.extend(permissions.allow.take().map(|set| ("permissions.allow", set.origin)));
         origins.extend(permissions.run.take().map(|set| ("permissions.run", set.origin)));
         origins.extend(std::mem::take(keys).into_values().map(|set| ("keys", set.origin)));
         origins.extend(std::mem::take(vendors).into_values().map(|set| ("vendors", set.origin)));
-        origins.extend(std::mem::take(mcp).into_values().map(|set| ("mcp", set.origin)));
+        let servers = std::mem::take(mcp);
+        settings.held_servers = servers.keys().cloned().collect();
+        origins.extend(servers.into_values().map(|set| ("mcp", set.origin)));
         for (key, origin) in origins {
             let line = origin.line();
             let text = format!(
                 "`{key}` is not in force: `trust` of your own {FILE} does not name this project"
             );
-            self.notices.push(Notice { path: source.path().to_owned(), line, text });
+            self.notices.push(Notice {
+                path: source.path().to_owned(),
+                line,
+                text,
+                is_wrong: true,
+            });
         }
+        let most = self.settings.clone().over(Settings::usual()).limits();
+        self.notices.extend(settings.lower_limits(&most));
     }
+}
+
+impl Settings {
+    /// Leaves out limits above these, which is what a project that nobody trusts may not set, and
+    /// tells which they are.
+    pub fn lower_limits(&mut self, most: &Limits) -> Vec<Notice> {
+        let set = &mut self.limits;
+        let raised = [
+            raised("rounds", &mut set.rounds, most.rounds),
+            raised("tokens", &mut set.tokens, most.tokens),
+            raised("money", &mut set.money, most.money),
+            raised("time", &mut set.time, most.time),
+            raised("sub_agents", &mut set.sub_agents, Some(most.sub_agents)),
+            raised("at_once", &mut set.at_once, Some(most.at_once)),
+            raised("depth", &mut set.depth, Some(most.depth)),
+        ];
+        raised.into_iter().flatten().collect()
+    }
+}
+
+fn raised<T: PartialOrd>(
+    key: &str,
+    set: &mut Option<Setting<T>>,
+    most: Option<T>,
+) -> Option<Notice> {
+    let most = most?;
+    let Setting { origin, .. } = set.take_if(|set| set.value > most)?;
+    let text = format!(
+        "`limits.{key}` is not in force: a project that `trust` of your own {FILE} does not name \
+         may lower a limit, and not raise it"
+    );
+    let line = origin.line();
+    let path = match origin {
+        Origin::File { path, .. } => path,
+        other => other.to_string().into(),
+    };
+    Some(Notice { path, line, text, is_wrong: true })
 }
 
 /// Whether a folder, or one above it, is trusted.

@@ -1,11 +1,45 @@
 //! Who is asked, by the names of settings.
 
+use std::fmt;
+
 use interleaf::Target;
 use interleaf::wire::{CacheMarks, VENDORS, Vendor};
 use interleaf_transport::{Builder, by_environment};
 
-use super::Settings;
+use super::{Origin, Setting, Settings};
 use crate::written::nearest;
+
+/// What a setting names and is not there, such as a vendor, and who named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Misnamed {
+    /// The setting that names it, such as `fallback`.
+    pub key: &'static str,
+    /// Who said so.
+    pub origin: Origin,
+    /// What is wrong with it.
+    pub rule: String,
+}
+
+impl Misnamed {
+    pub(super) fn new<T>(key: &'static str, set: &Setting<T>, rule: String) -> Self {
+        Self { key, origin: set.origin.clone(), rule }
+    }
+}
+
+impl fmt::Display for Misnamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            Origin::File { path, line, column } => {
+                write!(f, "{}: line {line} column {column}: ", path.display())?;
+            }
+            origin => write!(f, "{origin}: ")?,
+        }
+        write!(f, "{}: {}", self.key, self.rule)
+    }
+}
+
+impl std::error::Error for Misnamed {}
 
 impl Settings {
     /// The vendor of this name: one's own, or a known one.
@@ -55,24 +89,75 @@ impl Settings {
         Ok(target)
     }
 
-    /// Who is asked, and who is asked then; nobody, if no vendor is named.
+    /// Who is asked, and who is asked then; nobody, if neither a vendor nor a model is named.
+    ///
+    /// A model is a name of `[models]`, `VENDOR/MODEL`, or one of the vendor that is named.
     ///
     /// # Errors
-    /// If a name is not known, or a vendor is named without a model.
-    pub fn targets(&self) -> Result<Vec<Target>, String> {
-        let Some(vendor) = &self.vendor else { return Ok(Vec::new()) };
-        let Some(model) = &self.model else {
-            let rule = format!("{} is named ({}), but no model", vendor.value, vendor.origin);
-            return Err(rule);
+    /// If a name is not known, or a vendor is named without a model, or a model without a vendor.
+    pub fn targets(&self) -> Result<Vec<Target>, Misnamed> {
+        let first = match (&self.vendor, &self.model) {
+            (None, None) => return Ok(Vec::new()),
+            (Some(vendor), None) => {
+                let rule = format!("{} is named, but no model", vendor.value);
+                return Err(Misnamed::new("vendor", vendor, rule));
+            }
+            (vendor, Some(model)) => self.first(vendor.as_ref(), model)?,
         };
-        let first = self.model_of(&vendor.value, &model.value)?;
         let mut targets = vec![first];
         targets.extend(self.fallbacks()?);
         Ok(targets)
     }
 
+    fn first(
+        &self,
+        vendor: Option<&Setting<String>>,
+        model: &Setting<String>,
+    ) -> Result<Target, Misnamed> {
+        let wrong = |rule| Misnamed::new("model", model, rule);
+        let named = model.value.as_str();
+        let alias = self.models.get(named);
+        let Some(vendor) = vendor else {
+            return match alias.is_some() || named.contains(['/', ':']) {
+                true => self.target(named).map_err(wrong),
+                false => Err(wrong(format!(
+                    "the model {named:?} is named, but no vendor: name one, or write \
+                     VENDOR/MODEL or a name of [models]"
+                ))),
+            };
+        };
+        let of_vendor = || {
+            self.vendor(&vendor.value).map_err(|rule| Misnamed::new("vendor", vendor, rule))?;
+            self.model_of(&vendor.value, named).map_err(wrong)
+        };
+        // Where both are said by one, the model is that vendor's: gateways have models whose
+        // names begin with that of another vendor.
+        let is_one_saying = vendor.origin.is_with(&model.origin);
+        match alias {
+            // A name that was looked up already has one place.
+            Some(_) if vendor.origin == model.origin => of_vendor(),
+            Some(meant) if is_one_saying => {
+                let target = self.target(named).map_err(wrong)?;
+                if target.vendor.name == self.vendor(&vendor.value).map_err(wrong)?.name {
+                    return Ok(target);
+                }
+                Err(wrong(format!(
+                    "{named:?} is {} by [models], but the vendor {} is named beside it",
+                    meant.value, vendor.value
+                )))
+            }
+            Some(_) => self.target(named).map_err(wrong),
+            None => match named.split_once(['/', ':']) {
+                Some((other, _)) if !is_one_saying && self.vendor(other).is_ok() => {
+                    self.target(named).map_err(wrong)
+                }
+                _ => of_vendor(),
+            },
+        }
+    }
+
     /// Who is asked by these settings, where the names are those of others.
-    pub(crate) fn targets_in(&self, names: &Self) -> Result<Vec<Target>, String> {
+    pub(crate) fn targets_in(&self, names: &Self) -> Result<Vec<Target>, Misnamed> {
         let Self { vendors, models, .. } = names.clone();
         Self { vendors, models, ..self.clone() }.targets()
     }
@@ -81,9 +166,11 @@ impl Settings {
     ///
     /// # Errors
     /// If a name is not known.
-    pub fn fallbacks(&self) -> Result<Vec<Target>, String> {
-        let names = self.fallback.iter().flat_map(|set| &set.value);
-        names.map(|name| self.target(name)).collect()
+    pub fn fallbacks(&self) -> Result<Vec<Target>, Misnamed> {
+        let Some(set) = &self.fallback else { return Ok(Vec::new()) };
+        let target = |name: &String| self.target(name);
+        let targets = set.value.iter().map(target).collect::<Result<_, _>>();
+        targets.map_err(|rule| Misnamed::new("fallback", set, rule))
     }
 
     /// A transport with the keys and prices that are set.

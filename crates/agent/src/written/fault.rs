@@ -28,6 +28,9 @@ pub struct Notice {
     pub line: Option<usize>,
     /// What it is.
     pub text: String,
+    /// Whether something that was asked for is missing: the file, or a setting of it, is not in
+    /// force.
+    pub is_wrong: bool,
 }
 
 impl Fault {
@@ -90,6 +93,7 @@ impl Fault {
             path: self.path().to_owned(),
             line: self.place().map(|(line, _)| line),
             text: self.rule.clone(),
+            is_wrong: true,
         }
     }
 }
@@ -109,7 +113,12 @@ impl std::error::Error for Fault {}
 impl Notice {
     pub(crate) fn new(source: &Source, at: usize, text: impl Into<String>) -> Self {
         let (line, _) = source.line_column(at);
-        Self { path: source.path().to_owned(), line: Some(line), text: text.into() }
+        Self {
+            path: source.path().to_owned(),
+            line: Some(line),
+            text: text.into(),
+            is_wrong: false,
+        }
     }
 }
 

@@ -190,6 +190,35 @@ async fn an_agent_has_of_a_toolbox_only_what_its_file_allows() {
 }
 
 #[test]
+fn the_tools_of_a_toolbox_are_there_though_no_settings_name_its_server() {
+    let agent = (".interleaf/agents/a.md", "---\ntools: [files__stat]\n---\nBe.");
+    let project = Project::new(&[agent]);
+    let (found, kit) = (project.found(), Kit::new(project.settings()).with_toolbox(Files));
+    let made = found.agent(found.named("a").unwrap(), &kit, Vec::new(), &mut Vec::new());
+    assert!(made.is_ok(), "{made:?}");
+}
+
+#[test]
+fn an_agent_with_tools_of_a_server_that_is_not_trusted_says_so_and_stops_no_other() {
+    let project = Project::new(&[
+        ("interleaf.toml", "[mcp.time]\ncommand = \"x\""),
+        (".interleaf/agents/a.md", "---\ntools: [time__*]\nlimits: {depth: 1}\n---\nBe."),
+        (".interleaf/agents/b.md", "---\ntools: [read]\nlimits: {depth: 1}\n---\nBe."),
+    ]);
+    let fault = project.made("a").unwrap_err();
+    assert!(fault.rule().contains("the MCP server time is not in force: `trust`"), "{fault}");
+    let (found, kit) = (project.found(), Kit::new(project.settings()));
+    let mut notices = Vec::new();
+    let usual = found.named("agent").unwrap();
+    let agent = found.agent(usual, &kit, Vec::new(), &mut notices).unwrap();
+    let told: Vec<String> = notices.iter().map(ToString::to_string).collect();
+    assert!(told[0].contains("a.md:2: the MCP server time is not in force"), "{told:?}");
+    assert!(told[1].contains("b.md:3: `limits.depth` does not hold"), "{told:?}");
+    let shown = format!("{agent:?}");
+    assert!(shown.contains("\"b\"") && !shown.contains("\"a\""), "{shown}");
+}
+
+#[test]
 fn c9_a_sub_agent_without_a_role_is_an_error_that_names_it() {
     let project = Project::new(&[
         (".interleaf/agents/main.md", "---\nagents: [mute]\n---\nBe."),

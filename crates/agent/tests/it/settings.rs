@@ -163,8 +163,55 @@ fn a_vendor_of_ones_own_is_asked_and_a_name_stands_for_a_model() {
 #[test]
 fn a_vendor_that_is_named_above_takes_no_model_of_another_from_below() {
     let world = World::new("vendor = \"openai\"\nmodel = \"gpt-4.1\"", "vendor = \"anthropic\"");
-    let told = world.settings().targets().unwrap_err();
+    let told = world.settings().targets().unwrap_err().to_string();
     assert!(told.contains("anthropic is named") && told.contains("but no model"), "{told}");
+}
+
+#[test]
+fn a_model_is_a_name_or_has_its_vendor_before_a_slash_or_is_of_the_vendor_that_is_named() {
+    let models = "[models]\nfast = \"anthropic/claude-haiku-4-5\"\n";
+    let asked = |user: &str, project: &str| {
+        let settings = World::new(&format!("{user}\n{models}"), project).settings();
+        let target = settings.targets().map_err(|wrong| wrong.to_string())?.remove(0);
+        Ok::<_, String>(format!("{} {}", target.vendor.name, target.options.model))
+    };
+    let haiku = Ok("anthropic claude-haiku-4-5".to_owned());
+    assert_eq!(asked("model = \"fast\"", ""), haiku);
+    assert_eq!(asked("model = \"anthropic/claude-haiku-4-5\"", ""), haiku);
+    let openai = "vendor = \"openai\"\nmodel = \"gpt-4.1\"";
+    assert_eq!(asked(openai, "model = \"fast\""), haiku);
+    assert_eq!(asked(openai, "model = \"anthropic:claude-haiku-4-5\""), haiku);
+    assert_eq!(asked(openai, "model = \"other/m\""), Ok("openai other/m".to_owned()));
+    // A gateway's own name for a model of somebody else's.
+    let gateway = "vendor = \"openrouter\"\nmodel = \"anthropic/claude-haiku-4-5\"";
+    assert_eq!(asked(gateway, ""), Ok("openrouter anthropic/claude-haiku-4-5".to_owned()));
+    let told = asked("vendor = \"openai\"\nmodel = \"fast\"", "").unwrap_err();
+    assert!(told.contains("is anthropic/claude-haiku-4-5 by [models], but"), "{told}");
+    let told = asked("model = \"gpt-4.1\"", "").unwrap_err();
+    assert!(told.contains("interleaf.toml: line 1 column 9: model: "), "{told}");
+    assert!(told.contains("\"gpt-4.1\" is named, but no vendor"), "{told}");
+    let told = asked("vendor = \"antropic\"\nmodel = \"m\"", "").unwrap_err();
+    assert!(told.contains("line 1 column 10: vendor: there is no vendor"), "{told}");
+    let told = asked(&format!("{openai}\nfallback = [\"quick\"]"), "").unwrap_err();
+    assert!(told.contains("line 3 column 12: fallback: \"quick\" is no model"), "{told}");
+}
+
+#[test]
+fn a_project_that_is_not_trusted_lowers_a_limit_and_raises_none() {
+    let user = "[limits]\nmoney = 2\ntokens = 900\n";
+    let project = "[limits]\nmoney = 1\ntokens = 901\nrounds = 201\ntime = \"9h\"\n";
+    let world = World::new(user, project);
+    let found = Settings::of_files(&world.places()).unwrap();
+    let limits = found.settings.limits();
+    assert_eq!(limits.money.unwrap().to_string(), "1");
+    assert_eq!((limits.tokens, limits.rounds), (Some(900), Some(200)));
+    assert_eq!(limits.time.unwrap().as_secs(), 9 * 3600);
+    let told: Vec<String> = found.notices.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("interleaf.toml:4: `limits.rounds` is not in force"), "{told:?}");
+    let trust = format!("trust = [{:?}]\n{user}", world.path("project"));
+    fs::write(world.path("user/interleaf.toml"), trust).unwrap();
+    assert_eq!(world.settings().limits().tokens, Some(901));
 }
 
 #[test]

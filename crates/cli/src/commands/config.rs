@@ -1,12 +1,14 @@
 //! `interleaf config`.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use interleaf_agent::mcp::ServerSettings;
 use interleaf_agent::settings::{Origin, Row, Settings};
 use interleaf_agent::{Definition, Definitions, Fault};
 use serde_json::json;
 
-use crate::failure::{Failure, Stop, Verdict, printable};
+use crate::failure::{Stop, Verdict, printable};
 use crate::output::Output;
 use crate::settled::{SettingArguments, Settled};
 
@@ -21,7 +23,8 @@ EXAMPLES
 
 What holds is said by the flags, else by the agent's file, the environment (INTERLEAF_…), the
 project's interleaf.toml, and yours in ~/.config/interleaf. docs/settings.md has all keys. No key
-of an API is ever printed. Exit codes of --check: 0 all files are right, 1 some are not.")]
+of an API is ever printed. --check also lists what is left out or not in force. Its exit codes: 0
+all files are right, 1 some are not.")]
 pub(crate) struct ConfigArguments {
     /// Read all settings and agents' files, and show what is wrong in them
     #[arg(long, conflicts_with = "json")]
@@ -125,23 +128,35 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
         return Ok(Verdict::Findings);
     }
     let settled = arguments.settle(None)?;
-    let mut notices = Vec::new();
+    let mut notices = settled.notices.clone();
     let kit = interleaf_agent::Kit::new(settled.settings.clone());
+    // One agent may be sent by several others.
+    let mut told = BTreeSet::new();
     for agent in &settled.definitions.all {
         let made = settled.definitions.agent(agent, &kit, Vec::new(), &mut notices);
-        if let Err(fault) = made {
+        if let Err(fault) = made
+            && told.insert(fault.to_string())
+        {
             tell(&fault, output)?;
-            return Ok(Verdict::Findings);
         }
     }
     for server in settled.settings.mcp.values() {
         if let Err(fault) = server.value.read::<ServerSettings>() {
+            told.insert(fault.to_string());
             tell(&fault, output)?;
-            return Ok(Verdict::Findings);
         }
     }
-    let asked = settled.settings.targets();
-    asked.map_err(|rule| Failure::new("vendor", rule))?;
+    let names: Vec<&str> = settled.definitions.all.iter().map(Definition::name).collect();
+    let wrong = settled.settings.check(&names).into_iter().map(|wrong| wrong.to_string());
+    let remarks = notices.iter().filter(|notice| notice.is_wrong).map(ToString::to_string);
+    for line in wrong.chain(remarks) {
+        if told.insert(line.clone()) {
+            output.line(printable(&line))?;
+        }
+    }
+    if !told.is_empty() {
+        return Ok(Verdict::Findings);
+    }
     let (files, agents) = (settled.files.len(), settled.definitions.all.len());
     output.line(format_args!("{files} settings files and {agents} agents: nothing is wrong"))?;
     Ok(Verdict::Fine)

@@ -53,7 +53,8 @@ EXAMPLES
   interleaf note --add 'src=one folder for each API'
   interleaf note --remove 0
 
-A note is in requests once a file in its folder was read. `interleaf sessions note ID` is the same.")]
+A folder is kept by its absolute path, and its note is in requests once a file in it was read.
+`interleaf sessions note ID` is the same, with the folder as it is written.")]
 pub(crate) struct NoteArguments {
     #[command(flatten)]
     session: OfSession,
@@ -74,7 +75,7 @@ pub(crate) fn run(command: KeptCommand, output: &mut Output) -> Result<(), Stop>
     let (OfSession { session, place }, changes) = match command {
         KeptCommand::Todo(it) => (it.session, Changes::Todo(it.changes)),
         KeptCommand::Info(it) => (it.session, Changes::Info(it.changes)),
-        KeptCommand::Note(it) => (it.session, Changes::Note(it.changes)),
+        KeptCommand::Note(it) => (it.session, Changes::Note(it.changes.absolute())),
     };
     let opened = place.store(Missing::Refuse)?;
     let id = session.map_or_else(|| place.newest(&opened), Ok)?;

@@ -136,12 +136,80 @@ fn the_store_of_the_settings_is_that_of_every_command() {
 }
 
 #[test]
+fn a_variable_that_cannot_be_read_is_an_error_and_leads_to_no_other_store() {
+    let home = home("store = \"sqlite:kept.db\"\n");
+    let project = home.path().join("project");
+    let mut command = interleaf(&["todo"]);
+    command.env("INTERLEAF_ROUNDS", "many");
+    let (code, _, err) = done(&project, command);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("$INTERLEAF_ROUNDS: \"many\" does not do"), "{err}");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_while_a_server_starts_ends_the_program_and_the_server() {
+    let home = home(&format!(
+        "{SETTINGS}[mcp.slow]\ncommand = \"sh\"\nargs = [\"-c\", \"echo $$ > pid; exec sleep 900\"]\n"
+    ));
+    let project = home.path().join("project");
+    let mut command = interleaf(&["run", "Look."]);
+    command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").env("HOME", home.path());
+    command.current_dir(&project).stderr(std::process::Stdio::piped());
+    let running = command.spawn().unwrap();
+    let signal = |signal: &str, id: &str| {
+        let mut kill = std::process::Command::new("kill");
+        kill.args([signal, id]).stderr(std::process::Stdio::null()).status().unwrap().success()
+    };
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(20));
+    let server = loop {
+        match fs::read_to_string(project.join("pid")) {
+            Ok(id) if id.ends_with('\n') => break id.trim().to_owned(),
+            _ => wait(),
+        }
+    };
+    assert!(signal("-0", &server));
+    assert!(signal("-INT", &running.id().to_string()));
+    let ended = running.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    while signal("-0", &server) {
+        wait();
+    }
+}
+
+#[test]
+fn a_check_lists_what_cannot_be_meant_and_what_is_not_in_force() {
+    let home = home(
+        "vendor = \"antropic\"\nmodel = \"m\"\n[limits]\nrounds = 0\n[permissions]\n\
+         allow = [\"wrte\", \"writing\", \"todo_*\"]\n",
+    );
+    let project = home.path().join("project");
+    fs::write(project.join("interleaf.toml"), "[mcp.time]\ncommand = \"x\"\n").unwrap();
+    fs::create_dir_all(project.join(".claude/agents")).unwrap();
+    fs::write(project.join(".claude/agents/broken.md"), "---\nname: broken\n").unwrap();
+    let (code, out, err) = alone(&project, &["config", "--check"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    for wrong in [
+        "line 1 column 10: vendor: there is no vendor \"antropic\"",
+        "line 6 column 9: permissions.allow: there is no tool \"wrte\" (did you mean write?)",
+        "line 4 column 10: limits.rounds: with none, nothing runs",
+        "project/interleaf.toml:1: `mcp` is not in force",
+        "broken.md:",
+    ] {
+        assert!(out.contains(wrong), "{wrong}: {out}");
+    }
+    assert_eq!(out.lines().count(), 5, "{out}");
+}
+
+#[test]
 fn a_server_that_does_not_start_is_told_and_one_that_is_written_wrongly_is_an_error() {
     let home = home(&format!("{SETTINGS}[mcp.gone]\ncommand = \"/nowhere/server\"\n"));
     let project = home.path().join("project");
     let (code, _, err) = served(&project, &["run", "Look."]);
     assert_eq!(code, Some(0), "{err}");
+    assert_eq!(err.matches("the MCP server gone: ").count(), 1, "{err}");
     assert!(err.contains("note: the MCP server gone: "), "{err}");
+    assert!(err.contains("; the run goes on without its tools"), "{err}");
     let own = home.path().join(".config/interleaf/interleaf.toml");
     fs::write(own, format!("{SETTINGS}[mcp.gone]\ncomand = \"x\"\n")).unwrap();
     for arguments in [&["run", "Look."][..], &["config", "--check"]] {

@@ -9,8 +9,8 @@ use clap::Args;
 use clap::ValueHint::{DirPath, FilePath};
 use interleaf::model::{ToolCall, plural};
 use interleaf::plan::{Language, Mode, Plan, PlanSettings};
-use interleaf::wire::Vendor;
 use interleaf::{Session, Target};
+use interleaf_agent::settings::Permissions;
 use interleaf_agent::{
     Allow, Boxed, Effect, Hook, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd,
     StepReport, Tool, Toolbox, tools,
@@ -21,7 +21,6 @@ use serde_json::{Value, json};
 use super::ask::{language_parser, mode_parser};
 use super::board::Board;
 use super::{failure, name_of, templates};
-use crate::api::VendorParser;
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Fault, Stop, Verdict, printable};
 use crate::input::Input;
@@ -44,7 +43,7 @@ EXAMPLES
 A step begins as soon as all that it depends on is done, several at once. It may call read, list,
 search, write, edit, run, the tools of the TODO list, useful information and notes, recall, and
 those of the MCP servers in interleaf.toml; a plan that declares one of them itself may ask for less than the tool takes. You are asked before
-a step changes a file or runs a command, unless --yes is given.
+a step changes something, unless [permissions] of interleaf.toml allow it or --yes is given.
 
 All is kept in a session: --session goes on where it was, also after a kill. What was answered is
 not asked for again, and a step that changes something is not run twice: if it was started and
@@ -72,9 +71,8 @@ pub(crate) struct RunArguments {
     json: bool,
 
     /// Who serves the model [default: as before in the session, or in interleaf.toml]
-    #[arg(long, value_name = "NAME", value_parser = VendorParser, requires = "model")]
-    #[arg(help_heading = "API")]
-    vendor: Option<&'static Vendor>,
+    #[arg(long, value_name = "NAME", requires = "model", help_heading = "API")]
+    vendor: Option<String>,
     /// The model [default: as before in the session, or in interleaf.toml]
     #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
     model: Option<String>,
@@ -118,8 +116,16 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let settings = arguments.place.settings()?;
-    let settled = settings.targets().map_err(|rule| Failure::new("--vendor", rule))?;
-    if arguments.session.is_none() && arguments.vendor.is_none() && settled.is_empty() {
+    // What is wrong is told before a session is made.
+    let named = arguments.vendor.as_deref().zip(arguments.model.as_deref());
+    let named = named.map(|(vendor, model)| settings.model_of(vendor, model)).transpose();
+    let named = named.map_err(|rule| Failure::new("--vendor", rule))?;
+    let settled = match &named {
+        // What is settled else is of no concern.
+        Some(named) => vec![named.clone()],
+        None => settings.targets().map_err(|e| Failure::misnamed(&e))?,
+    };
+    if arguments.session.is_none() && settled.is_empty() {
         let such = "such as --vendor anthropic --model claude-sonnet-4-5, or `vendor` and `model` \
                     in interleaf.toml";
         return Err(Failure::new("--vendor", "name who is to be asked").hint(such).into());
@@ -158,14 +164,16 @@ pub(crate) fn run(
         let failure = Failure::new(&id, "this session has no run of a plan");
         failure.hint("with the FILE of a plan, that begins in it")
     })?;
-    let target = arguments.target((&opened, &session), kept.as_ref(), settled)?;
+    let target = arguments.target((&opened, &session), kept.as_ref(), (named, settled))?;
     let transport = settings.at(Transport::builder());
     let transport = arguments.reach.agents_transport(transport, &target)?;
     let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
     let at = (target, arguments.place.places()?.folder);
     let runner = arguments.runner(&plan, kept.as_ref(), at).with_templates(templates);
+    let mut permissions = settings.permissions();
+    permissions.all = arguments.yes;
     let runner = runner.with_tools(tools).with_hook(Person {
-        allows_all: arguments.yes,
+        permissions,
         board: board.clone(),
         turn: tokio::sync::Mutex::new(()),
     });
@@ -242,10 +250,8 @@ impl RunArguments {
         &self,
         (opened, session): (&OpenStore, &Session),
         kept: Option<&KeptPlan>,
-        settled: Vec<Target>,
+        (named, settled): (Option<Target>, Vec<Target>),
     ) -> Result<Target, Failure> {
-        let named = self.vendor.zip(self.model.as_ref());
-        let named = named.map(|(vendor, model)| Target::of(vendor.clone(), model));
         let target = match named.or_else(|| kept?.target.clone()) {
             Some(target) => target,
             None => match opened.wait(session.last_target()) {
@@ -354,7 +360,7 @@ fn step_json(step: &StepReport) -> Value {
 
 /// Asks whoever sits at the terminal, one thing at a time.
 struct Person {
-    allows_all: bool,
+    permissions: Permissions,
     board: Arc<Mutex<Board>>,
     turn: tokio::sync::Mutex<()>,
 }
@@ -367,10 +373,7 @@ impl Hook for Person {
         _: &'a Scene,
     ) -> Boxed<'a, Allow> {
         Box::pin(async move {
-            // The TODO list, information and notes are the session's own.
-            let mut own = tools::keeping().into_iter();
-            let is_own = own.any(|tool| tool.spec().name == call.name);
-            if self.allows_all || effect != Effect::Changes || is_own {
+            if !self.permissions.asks(call, effect) {
                 return Allow::Run;
             }
             let _turn = self.turn.lock().await;

@@ -263,6 +263,18 @@ impl InfoChanges {
 }
 
 impl NoteChanges {
+    /// The same with absolute paths: those are what an agent reads.
+    pub(crate) fn absolute(mut self) -> Self {
+        for text in &mut self.add {
+            let (folder, note) = noted(text);
+            *text = format!("{}={note}", absolute(folder).display());
+        }
+        for file in &mut self.read {
+            *file = std::path::absolute(&*file).unwrap_or_else(|_| std::mem::take(file));
+        }
+        self
+    }
+
     async fn change(&self, session: &mut Session) -> Result<Vec<String>, Error> {
         let mut draft = session.draft_records();
         for (folder, note) in self.add.iter().map(|text| noted(text)) {
