@@ -8,7 +8,7 @@ use std::collections::{HashSet, VecDeque};
 use std::io::{self, BufRead as _, IsTerminal as _, stdin};
 use std::sync::{Mutex, PoisonError};
 
-use interleaf::model::{ToolCall, shown_speech};
+use interleaf::model::{ToolCall, shown};
 use interleaf_agent::settings::Permissions;
 use interleaf_agent::{Allow, Boxed, Effect, Hook, Scene};
 use tokio::sync::{mpsc, oneshot};
@@ -116,12 +116,15 @@ pub(crate) async fn given_up(waiting: &mut VecDeque<Ask>) {
 }
 
 fn shown_call(call: &ToolCall) -> String {
-    let arguments = call.arguments.as_str();
+    let arguments = on_one_line(call.arguments.as_str());
     let (begun, more) = match arguments.char_indices().nth(LONGEST_CALL) {
-        Some((end, _)) => (&arguments[..end], "…"),
-        None => (arguments, ""),
+        Some((end, _)) => {
+            let n = arguments[end..].chars().count();
+            (&arguments[..end], format!("… and {n} more characters that are not shown"))
+        }
+        None => (&*arguments, String::new()),
     };
-    format!("{}({}{more})", shown_speech(call.name.as_str()), shown_speech(begun))
+    format!("{}({}{more})", shown(call.name.as_str()), shown(begun))
 }
 
 impl Hook for Asking {
@@ -195,9 +198,25 @@ pub(super) fn forget_typed() {
     let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
+/// JSON without the white space between its parts, which could push a part off the screen.
+fn on_one_line(json: &str) -> String {
+    let (mut is_text, mut is_escaped) = (false, false);
+    let stays = |c: &char| {
+        let was_text = is_text;
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_text => is_escaped = true,
+            '"' => is_text = !is_text,
+            _ => {}
+        }
+        was_text || is_text || !c.is_whitespace()
+    };
+    json.chars().filter(stays).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Answer;
+    use super::*;
 
     #[test]
     fn an_answer_is_yes_always_or_no_and_why() {
@@ -214,5 +233,16 @@ mod tests {
         for line in ["", "use the other file", "/help", "yes but not that file", "all of them"] {
             assert_eq!(Answer::read(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn what_a_call_is_asked_with_stands_on_one_line_and_nothing_of_it_is_hidden() {
+        let gap = "\n".repeat(60);
+        let arguments = format!(r#"{{"z":"a  \" b",{gap}"command":"touch EVIL"{gap}}}"#);
+        let line = shown_call(&ToolCall::new("c1", "run", &arguments).unwrap());
+        assert_eq!(line, r#"run({"z":"a  \" b","command":"touch EVIL"})"#);
+        let long = format!("{{\"pad\":\"{}\",\"command\":\"x\"}}", "p".repeat(LONGEST_CALL));
+        let line = shown_call(&ToolCall::new("c1", "run", &long).unwrap());
+        assert!(line.ends_with("more characters that are not shown)"), "{line}");
     }
 }

@@ -14,6 +14,7 @@ mod hostile;
 mod interrupted;
 mod json;
 mod literate;
+mod plan_run;
 mod questions;
 mod repository;
 mod rows;
