@@ -209,7 +209,8 @@ async fn connect(servers: &[Server]) -> Result<(), Failure> {
     let mut wishes = Wishes::listen();
     let mut connecting = JoinSet::new();
     let mut waiting: BTreeSet<&str> = servers.iter().map(Server::name).collect();
-    for server in servers.iter().cloned() {
+    for server in servers {
+        let server = server.clone();
         connecting.spawn(async move { (server.name().to_owned(), server.connect().await) });
     }
     let patience = tokio::time::sleep(PATIENCE);
