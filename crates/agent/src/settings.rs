@@ -27,7 +27,7 @@ use interleaf_transport::{Amount, KeySource, Rates};
 
 use crate::{Limits, Table};
 
-pub use self::environment::VARIABLES;
+pub use self::environment::{VARIABLES, misspelt};
 pub(crate) use self::file::{LimitForm, origin};
 pub use self::found::{FILE, Found};
 pub use self::permissions::Permissions;

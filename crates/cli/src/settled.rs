@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::ValueHint::DirPath;
 use interleaf::assemble::{Carrier, PlacementRule};
-use interleaf_agent::settings::{LimitSettings, Misnamed, Origin, Setting, Settings};
+use interleaf_agent::settings::{LimitSettings, Misnamed, Origin, Setting, Settings, misspelt};
 use interleaf_agent::{Definition, Definitions, Fault, Notice, Places, Ran};
 use interleaf_transport::Amount;
 
@@ -135,7 +135,9 @@ fn below(places: &Places) -> Result<Below, Failure> {
     let said = Settings::of_environment(|name| std::env::var(name).ok());
     let said = said.map_err(|fault| Failure::fault(&fault))?;
     let settings = said.over(found.settings).over(Settings::usual());
-    Ok(Below { settings, files: found.files, notices: found.notices, trusted: found.is_trusted })
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let notices = [found.notices, misspelt(names)].concat();
+    Ok(Below { settings, files: found.files, notices, trusted: found.is_trusted })
 }
 
 fn open(set: Option<&Setting<String>>, missing: Missing) -> Result<OpenStore, Failure> {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::{LimitSettings, Origin, Setting, Settings};
-use crate::Fault;
-use crate::written::{Length, Source};
+use crate::written::{Length, Source, nearest};
+use crate::{Fault, Notice};
 
 /// The variables that are read, and the settings that they say.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -49,6 +49,22 @@ impl Settings {
             ..Self::default()
         })
     }
+}
+
+/// Tells of variables that are read by nobody and look like one that is.
+pub fn misspelt(names: impl IntoIterator<Item = String>) -> Vec<Notice> {
+    const OURS: &str = "INTERLEAF_";
+    let is_read = |name: &str| VARIABLES.iter().any(|(read, _)| *read == name);
+    let meant = |name: &str| {
+        // Variables of several words are none of settings.
+        let own = name.strip_prefix(OURS).filter(|own| !own.contains('_') && !is_read(name))?;
+        nearest(own, VARIABLES.iter().filter_map(|(read, _)| read.strip_prefix(OURS)))
+    };
+    let notice = |name: String| {
+        let text = format!("nobody reads this variable: did you mean {OURS}{}?", meant(&name)?);
+        Some(Notice { path: format!("${name}").into(), line: None, text, is_wrong: true })
+    };
+    names.into_iter().filter_map(notice).collect()
 }
 
 struct Variables<'a>(&'a dyn Fn(&str) -> Option<String>);

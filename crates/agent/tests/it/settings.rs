@@ -95,6 +95,16 @@ fn a_variable_that_says_what_cannot_be_is_named() {
 }
 
 #[test]
+fn a_misspelt_variable_is_told_and_others_are_let_be() {
+    let names =
+        ["INTERLEAF_ROUND", "INTERLEAF_ROUNDS", "INTERLEAF_STORE_TEST", "ROUND", "INTERLEAF_X"];
+    let told = interleaf_agent::settings::misspelt(names.map(String::from));
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    let expected = "$INTERLEAF_ROUND: nobody reads this variable: did you mean INTERLEAF_ROUNDS?";
+    assert_eq!(told, [expected]);
+}
+
+#[test]
 fn a_misspelt_key_is_told_with_its_place_and_what_was_meant() {
     let fault = fault("vendor = \"openai\"\n\n[limits]\nronds = 7\n");
     assert_eq!(fault.place(), Some((4, 1)));
