@@ -48,5 +48,8 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) fn runs(id: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
-    !matches!(state, None | Some("Z"))
+    // The first thread may be gone before the others, which hold on to the pipes.
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task"));
+    let n_tasks = tasks.map_or(0, Iterator::count);
+    !matches!(state, None | Some("Z")) || n_tasks > 1
 }
