@@ -169,7 +169,7 @@ fn an_interrupt_while_a_server_starts_ends_the_program_and_the_server() {
         }
     };
     assert!(signal("-0", &server));
-    assert!(signal("-INT", &running.id().to_string()));
+    assert!(signal("-TERM", &running.id().to_string()));
     let ended = running.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
     while signal("-0", &server) {
