@@ -186,16 +186,24 @@ fn the_whole_block_is_shown_once_and_then_what_changed() {
 }
 
 #[test]
-fn a_source_is_shown_whole_after_so_many_changes() {
-    let mut session = Session::new(PlacementRule::Delta(3));
-    let long = "a line that does not change\n".repeat(9);
-    let mut forms = Vec::new();
-    for n in 0..7 {
-        let (_, report) = session.request("u go", &[("info", &format!("{long}{n}"))]);
-        forms.extend(report.elements.unwrap().new.iter().map(|element| element.form));
-    }
+fn every_nth_change_of_a_source_is_the_whole_of_it() {
     use ElementForm::{Changes, Whole};
-    assert_eq!(forms, [Whole, Changes, Changes, Whole, Changes, Changes, Whole]);
+    let expected = [
+        (3, [Whole, Changes, Changes, Whole, Changes, Changes, Whole]),
+        (2, [Whole, Changes, Whole, Changes, Whole, Changes, Whole]),
+        // Every change is the first since the last whole one.
+        (1, [Whole; 7]),
+    ];
+    for (every, expected) in expected {
+        let mut session = Session::new(PlacementRule::Delta(every));
+        let long = "a line that does not change\n".repeat(9);
+        let mut forms = Vec::new();
+        for n in 0..7 {
+            let (_, report) = session.request("u go", &[("info", &format!("{long}{n}"))]);
+            forms.extend(report.elements.unwrap().new.iter().map(|element| element.form));
+        }
+        assert_eq!(forms, expected, "delta({every})");
+    }
 }
 
 #[test]
