@@ -227,16 +227,18 @@ impl Running {
         loop {
             let has_elements = brief.memory.has_elements();
             match self.make(&brief, view, previous) {
-                Made::Remake(targets) => {
+                Attempt::Remake(targets) => {
                     if let Err(error) = brief.aim(targets) {
                         return Some(Err(error));
                     }
                 }
-                Made::Rebase(why) if has_elements => brief.rebase(why),
+                Attempt::Rebase(why) if has_elements => brief.rebase(why),
                 // Without them it may fit.
-                Made::Done(made) if has_elements && made.is_err() => brief.rebase(Rebase::LeftOut),
-                Made::Rebase(_) | Made::Not => return None,
-                Made::Done(made) => return Some(*made),
+                Attempt::Done(made) if has_elements && made.is_err() => {
+                    brief.rebase(Rebase::LeftOut)
+                }
+                Attempt::Rebase(_) | Attempt::Not => return None,
+                Attempt::Done(made) => return Some(*made),
             }
         }
     }
@@ -246,14 +248,14 @@ impl Running {
         brief: &Brief<'_>,
         view: &[Arc<Message>],
         previous: Option<&Remembered>,
-    ) -> Made {
+    ) -> Attempt {
         let basis = Basis::of(brief, self.edition, self.shown_edition);
         let holds = self.made_for.as_ref() == Some(&basis) && self.source.extend(brief, view);
         if !holds {
             *self.prior = Prior::default();
             self.source = match Source::of(brief, view) {
                 Ok(source) => source,
-                Err(error) => return Made::Done(Box::new(Err(error))),
+                Err(error) => return Attempt::Done(Box::new(Err(error))),
             };
             self.made_for = Some(basis);
         } else if let Some(kept) = brief.memory.kept {
@@ -325,7 +327,7 @@ impl Running {
     }
 
     /// Takes a repaired draft through the other steps.
-    fn finish(&mut self, brief: &Brief<'_>, tail: Tail, previous: Option<&Remembered>) -> Made {
+    fn finish(&mut self, brief: &Brief<'_>, tail: Tail, previous: Option<&Remembered>) -> Attempt {
         let Tail { mut draft, n_filtered, filtered, repaired, .. } = tail;
         let source = &self.source;
         let n_source = source.entries.len();
@@ -342,7 +344,7 @@ impl Running {
         let result = making.run(brief, &mut draft, &STEPS[AFTER_REPAIR..], &mut |_, _| {});
         if let Some(targets) = draft.remake {
             self.prior = draft.prior.take().unwrap_or_default();
-            return Made::Remake(targets);
+            return Attempt::Remake(targets);
         }
         let result = result.and_then(|()| {
             making.carry(brief, &mut draft);
@@ -357,11 +359,11 @@ impl Running {
         self.prior = draft.prior.take().unwrap_or_default();
         if is_broken {
             *self.prior = Prior::default();
-            return Made::Not;
+            return Attempt::Not;
         }
         match rebase {
-            Some(why) => Made::Rebase(why),
-            None => Made::Done(Box::new(result)),
+            Some(why) => Attempt::Rebase(why),
+            None => Attempt::Done(Box::new(result)),
         }
     }
 
@@ -379,7 +381,7 @@ impl Running {
 }
 
 /// What came of making a request.
-enum Made {
+enum Attempt {
     Done(Box<Result<Assembly, Error>>),
     /// It cannot be made from what is settled.
     Not,

@@ -10,7 +10,7 @@ mod tools;
 #[cfg(feature = "bpe")]
 pub use bpe::Bpe;
 pub use estimate::Estimate;
-pub use ledger::Ledger;
+pub use ledger::{Ledger, PER_MESSAGE};
 pub use rate::Rate;
 
 pub(crate) use ledger::Counting;

@@ -37,6 +37,6 @@ mod warmth;
 pub use self::cache::Cache;
 pub use self::prompt::{Prompt, Stop};
 pub use self::rules::{Certainty, Checkpoints, Match, Renewal, Rules};
-pub use self::trail::{Step, last_used};
+pub use self::trail::{SentPrompt, last_used};
 pub use self::usage::{Prices, Used};
 pub use self::warmth::{KeepAlive, Warmth};

@@ -6,7 +6,7 @@ use crate::{Cache, Match, Prompt, Rules, Stop, Used};
 
 /// One of the requests of a session that go on from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Step<'a> {
+pub struct SentPrompt<'a> {
     /// When it was sent, in seconds.
     pub at: u64,
     /// Which of the requests before it has most in common with it, counted from 0. Nothing: the
@@ -22,7 +22,7 @@ pub struct Step<'a> {
     pub marks: &'a [u64],
 }
 
-impl Step<'_> {
+impl SentPrompt<'_> {
     /// The last place up to which a cache that goes by marks would keep it. None: the cache goes
     /// by something else, or there is no mark.
     pub fn last_mark(&self, rules: &Rules) -> Option<u64> {
@@ -42,11 +42,11 @@ impl Step<'_> {
 /// What each of these requests would take from a cache that saw the others before it.
 ///
 /// ```
-/// use interleaf_cache::{Rules, Step, last_used};
+/// use interleaf_cache::{Rules, SentPrompt, last_used};
 ///
-/// let first = Step { tokens: 5_000, ..Step::default() };
-/// let second = Step { at: 60, shared: 4_000, tokens: 6_000, ..Step::default() };
-/// let again = Step { at: 120, after: Some(0), shared: 5_000, tokens: 5_500, ..Step::default() };
+/// let first = SentPrompt { tokens: 5_000, ..SentPrompt::default() };
+/// let second = SentPrompt { at: 60, shared: 4_000, tokens: 6_000, ..SentPrompt::default() };
+/// let again = SentPrompt { at: 120, after: Some(0), shared: 5_000, tokens: 5_500, ..SentPrompt::default() };
 /// let rules = Rules::named("openai").unwrap();
 /// let [used] = last_used(&rules, &[first], [&second]);
 /// assert_eq!((used.read, used.computed()), (3_968, 2_032));
@@ -55,12 +55,12 @@ impl Step<'_> {
 /// ```
 pub fn last_used<const N: usize>(
     rules: &Rules,
-    before: &[Step<'_>],
-    last: [&Step<'_>; N],
+    before: &[SentPrompt<'_>],
+    last: [&SentPrompt<'_>; N],
 ) -> [Used; N] {
     let lifetime = lifetime(rules, before.iter().chain(last));
     if lifetime.is_none()
-        && let reckoned = last.map(|step| reckoned::used(rules, before, step))
+        && let reckoned = last.map(|sent| reckoned::used(rules, before, sent))
         && reckoned.iter().all(Option::is_some)
     {
         return reckoned.map(Option::unwrap_or_default);
@@ -73,17 +73,17 @@ pub fn last_used<const N: usize>(
     };
     let matches = matches(rules);
     let mut cache = Cache::new(Rules { lifetime, matches, ..rules.clone() });
-    for (n, step) in before.iter().enumerate() {
-        trail.add(n, step);
-        cache.keep(trail.prompt(n, step, step.tokens), step.at);
-        if step.answer > 0 {
-            cache.answered(trail.prompt(n, step, step.tokens + step.answer));
+    for (n, sent) in before.iter().enumerate() {
+        trail.add(n, sent);
+        cache.keep(trail.prompt(n, sent, sent.tokens), sent.at);
+        if sent.answer > 0 {
+            cache.answered(trail.prompt(n, sent, sent.tokens + sent.answer));
         }
     }
-    last.map(|step| {
+    last.map(|sent| {
         trail.came.truncate(before.len() * cuts.len());
-        trail.add(before.len(), step);
-        cache.preview(trail.prompt(before.len(), step, step.tokens), step.at)
+        trail.add(before.len(), sent);
+        cache.preview(trail.prompt(before.len(), sent, sent.tokens), sent.at)
     })
 }
 
@@ -100,28 +100,28 @@ fn matches(rules: &Rules) -> Match {
 
 /// How long a prefix is kept, if the requests are so far apart that one may be gone. If not,
 /// nobody needs to know when a prefix was last used.
-fn lifetime<'a>(rules: &Rules, steps: impl Iterator<Item = &'a Step<'a>>) -> Option<u64> {
+fn lifetime<'a>(rules: &Rules, all: impl Iterator<Item = &'a SentPrompt<'a>>) -> Option<u64> {
     let (first, last) =
-        steps.fold((u64::MAX, 0), |(first, last), step| (first.min(step.at), last.max(step.at)));
+        all.fold((u64::MAX, 0), |(first, last), sent| (first.min(sent.at), last.max(sent.at)));
     rules.lifetime.filter(|&lifetime| last.saturating_sub(first) > lifetime)
 }
 
 /// Every place where a request, an answer, a mark or something shared ends. What is found from
 /// marks is written at marks, so that of the requests before the others do not matter there.
-fn cuts(matches: Match, before: &[Step<'_>], last: &[&Step<'_>]) -> Vec<u64> {
+fn cuts(matches: Match, before: &[SentPrompt<'_>], last: &[&SentPrompt<'_>]) -> Vec<u64> {
     let (at_ends, anywhere) = match matches {
         Match::Marks { implicit, .. } => (implicit, false),
         Match::Prefix { .. } | Match::Units { .. } | Match::Slot { .. } => (true, true),
     };
     let mut cuts = Vec::with_capacity(64);
-    cuts.extend(last.iter().map(|step| step.tokens));
-    for step in before.iter().chain(last.iter().copied()) {
-        cuts.extend(step.marks);
+    cuts.extend(last.iter().map(|sent| sent.tokens));
+    for sent in before.iter().chain(last.iter().copied()) {
+        cuts.extend(sent.marks);
         if at_ends {
-            cuts.push(step.tokens);
+            cuts.push(sent.tokens);
         }
         if anywhere {
-            cuts.extend([step.shared, step.tokens + step.answer]);
+            cuts.extend([sent.shared, sent.tokens + sent.answer]);
         }
     }
     cuts.sort_unstable();
@@ -146,12 +146,12 @@ const NOTHING: u8 = u8::MAX;
 impl Trail<'_> {
     /// Adds the nth request. What it shares came with the one that it shares it with, or before
     /// that.
-    fn add(&mut self, n: usize, step: &Step<'_>) {
+    fn add(&mut self, n: usize, sent: &SentPrompt<'_>) {
         let (start, n_cuts) = (self.came.len(), self.cuts.len());
         let own = u8::try_from(n).unwrap_or(NOTHING - 1);
-        let n_own = self.n_upto(step.tokens + step.answer);
-        if let Some(after) = step.parent(n) {
-            let n_shared = self.n_upto(step.shared).min(n_own);
+        let n_own = self.n_upto(sent.tokens + sent.answer);
+        if let Some(after) = sent.parent(n) {
+            let n_shared = self.n_upto(sent.shared).min(n_own);
             let shared = after * n_cuts..after * n_cuts + n_shared;
             self.came.extend_from_within(shared);
             while self.came.len() > start && self.came.last() == Some(&NOTHING) {
@@ -169,7 +169,7 @@ impl Trail<'_> {
 
     /// The nth request up to a place. What it has in common with the one that was looked at last
     /// is there already.
-    fn prompt(&mut self, n: usize, step: &Step<'_>, end: u64) -> &Prompt {
+    fn prompt(&mut self, n: usize, sent: &SentPrompt<'_>, end: u64) -> &Prompt {
         let came = &self.came[n * self.cuts.len()..][..self.n_upto(end)];
         let made = self.prompt.links().iter().zip(came);
         let n_made = made.take_while(|(link, from)| came_with(link.key) == **from).count();
@@ -178,7 +178,7 @@ impl Trail<'_> {
         for (&cut, &from) in self.cuts.iter().zip(came).skip(n_made) {
             self.prompt.push_prefix(key(cut, from), cut, Stop::Block);
         }
-        for mark in step.marks.iter().filter(|&&mark| mark <= end) {
+        for mark in sent.marks.iter().filter(|&&mark| mark <= end) {
             if let Ok(at) = self.cuts.binary_search(mark) {
                 self.prompt.mark(at + 1);
             }

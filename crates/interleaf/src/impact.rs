@@ -41,9 +41,9 @@ use crate::stored::StoredAt;
 use crate::{GoesOn, Target};
 use cost::Expected;
 pub(crate) use join::Bodies;
-use join::Made;
+use join::Examined;
 use spans::Turns;
-pub(crate) use stages::SentAs;
+pub(crate) use stages::RequestRef;
 pub(crate) use trace::Trace;
 pub use verdict::Verdict;
 
@@ -300,7 +300,7 @@ pub(crate) struct Traced {
     pub(crate) trace: Trace,
     pub(crate) body: Pieces,
     /// Earlier requests that the cache may hold and whose bytes are not at hand.
-    pub(crate) wanted: Vec<SentAs>,
+    pub(crate) wanted: Vec<RequestRef>,
 }
 
 /// Holds a request against the one before. If the cache gives more for what it holds of a
@@ -329,10 +329,10 @@ fn held_against(
     now: &Now<'_>,
     body: &Pieces,
     before: Option<&Before>,
-) -> (Impact, Trace, Vec<SentAs>) {
+) -> (Impact, Trace, Vec<RequestRef>) {
     let measure = cost::Measure::of(now, body, before);
     let turns = Turns::of(now, body);
-    let made = Made { now, body, turns: &turns, measure: &measure };
+    let made = Examined { now, body, turns: &turns, measure: &measure };
     let parted =
         before.map(|before| join::compare(made, (&before.body, before.trace.list.clone())));
     let placed = parted.as_ref().and_then(|(_, placed)| placed.as_ref());
@@ -349,8 +349,8 @@ fn held_against(
     let how = parted.as_ref().map(|(found, placed)| (found, placed.as_ref()));
     let joined = join::of(made, before, (&cause, how), &mut wanted);
     let has_answer = joined.1.with_answer > joined.1.shared;
-    // What the API has reported is of the request before.
-    let is_told = joined.1.earlier.is_some() && joined.1.earlier == joined.0.seen().next();
+    // What the API has reported is of the request before, which another cache may have seen.
+    let is_told = joined.1.earlier.is_some() && joined.1.earlier == joined.0.newest();
     let usage = before.and_then(|before| before.usage).filter(|usage| usage.prompt > 0);
     let usage = usage.filter(|_| is_told);
     let expected = cost::of(now, &mut trace, joined, (&measure, usage));

@@ -11,7 +11,7 @@ mod pay_back;
 mod words;
 
 use interleaf_assemble::{Finding, Tokens};
-use interleaf_cache::{Match, Rules, Step, last_used};
+use interleaf_cache::{Match, Rules, SentPrompt, last_used};
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -118,8 +118,9 @@ impl Caching {
         let (kept, own) = marks.map_or((shared, tokens), |(kept, own)| (scaled(kept), scaled(own)));
         let n_marks = usize::from(self.marked);
         let (at_kept, at_own) = (&[kept][..n_marks], &[own][..n_marks]);
-        let before = Step { tokens: kept, marks: at_kept, ..Step::default() };
-        let this = Step { at: 1, shared: kept, tokens, marks: at_own, ..Step::default() };
+        let before = SentPrompt { tokens: kept, marks: at_kept, ..SentPrompt::default() };
+        let this =
+            SentPrompt { at: 1, shared: kept, tokens, marks: at_own, ..SentPrompt::default() };
         let [used] = last_used(rules, &[before], [&this]);
         rules.prices.cost(used)
     }

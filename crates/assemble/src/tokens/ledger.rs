@@ -10,7 +10,7 @@ use super::tools::{Costing, PER_CALL, ToolList, ToolLists};
 use super::{Rate, SentAs, TokenCounter, counter_for};
 
 /// What every API adds to a message for its role and borders.
-const PER_MESSAGE: u64 = 4;
+pub const PER_MESSAGE: u64 = 4;
 /// A picture of ordinary size; no API counts its bytes as text.
 const PER_IMAGE: u64 = 1_100;
 /// Bytes of a base64 file for one token, as documents are charged by page.

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use crate::oracle::{self, Asked};
 
 /// Where a request begins: with so much of an earlier one, and then tokens of its own.
-type Step = (prop::sample::Index, f64, Vec<u8>, Vec<u8>, Vec<prop::sample::Index>);
+type Drawn = (prop::sample::Index, f64, Vec<u8>, Vec<u8>, Vec<prop::sample::Index>);
 
-fn step() -> impl Strategy<Value = Step> {
+fn drawn() -> impl Strategy<Value = Drawn> {
     let tokens = || prop::collection::vec(0..3_u8, 0..12);
     let kept = prop_oneof![3 => Just(1.0), 1 => 0.0..1.0];
     let marks = prop::collection::vec(any::<prop::sample::Index>(), 0..4);
@@ -16,9 +16,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn session() -> impl Strategy<Value = Vec<Asked>> {
-    (1..4_usize, prop::collection::vec(step(), 1..12)).prop_map(|(block, steps)| {
+    (1..4_usize, prop::collection::vec(drawn(), 1..12)).prop_map(|(block, all)| {
         let mut session: Vec<Asked> = Vec::new();
-        for (from, kept, new, answer, marks) in steps {
+        for (from, kept, new, answer, marks) in all {
             let mut tokens = match session.is_empty() {
                 true => Vec::new(),
                 false => from.get(&session).whole(),
@@ -172,12 +172,12 @@ fn told<'m>(
     session: &[Asked],
     times: &[u64],
     marks: &'m [Vec<u64>],
-) -> Vec<interleaf_cache::Step<'m>> {
+) -> Vec<interleaf_cache::SentPrompt<'m>> {
     let shared = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let step = |(n, asked): (usize, &Asked)| {
+    let sent = |(n, asked): (usize, &Asked)| {
         let with = |other: &Asked| shared(&asked.whole(), &other.whole()) as u64;
         let after = (0..n).max_by_key(|&other| with(&session[other]));
-        interleaf_cache::Step {
+        interleaf_cache::SentPrompt {
             at: times[n],
             after,
             shared: after.map_or(0, |other| with(&session[other])),
@@ -186,7 +186,7 @@ fn told<'m>(
             marks: &marks[n],
         }
     };
-    session.iter().enumerate().map(step).collect()
+    session.iter().enumerate().map(sent).collect()
 }
 
 proptest! {
@@ -211,9 +211,9 @@ proptest! {
         session.iter_mut().for_each(|asked| asked.block = 1);
         let own = |asked: &Asked| asked.marks.iter().map(|&mark| mark as u64).collect();
         let marks: Vec<Vec<u64>> = session.iter().map(own).collect();
-        let steps = told(&session, &times, &marks);
+        let sent = told(&session, &times, &marks);
         for (n, used) in run_at(&rules, &session, false, &times).into_iter().enumerate() {
-            let [told] = last_used(&rules, &steps[..n], [&steps[n]]);
+            let [told] = last_used(&rules, &sent[..n], [&sent[n]]);
             prop_assert_eq!(told, used, "request {}", n);
         }
     }

@@ -1,7 +1,8 @@
 //! What a request takes from the vendor's cache.
 
-use interleaf_cache::{Step, last_used};
-use interleaf_model::{Entry, Usage};
+use interleaf_assemble::{PER_MESSAGE, Rate};
+use interleaf_cache::{SentPrompt, last_used};
+use interleaf_model::{Entry, Provenance, Usage};
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
 
@@ -42,7 +43,10 @@ impl<'a> Measure<'a> {
         let mark = marks.message.and_then(|at| mark(now, body, at));
         let list_len = (list.len() as u64 - mark.map_or(0, |(_, len)| len)) as i64;
         let (total, head, per_thousand) = match now.report.tokens.as_ref().zip(now.ledger) {
-            Some((tokens, ledger)) => (tokens.total(), Head::counted(now, body, ledger), None),
+            Some((tokens, ledger)) => {
+                let total = tokens.total().saturating_sub(borders_of_carried(now, tokens.rate));
+                (total, Head::counted(now, body, ledger), None)
+            }
             None => {
                 let told = before.and_then(|before| {
                     let prompt = before.usage.map(|usage| usage.prompt).filter(|&n| n > 0)?;
@@ -149,6 +153,16 @@ impl<'a> Measure<'a> {
     }
 }
 
+/// What the report counts for the borders of texts that stand at the end of other messages, and
+/// so have none.
+fn borders_of_carried(now: &Now<'_>, rate: Rate) -> u64 {
+    let carried = now.prompt.entries().iter().map(|entry| match &entry.provenance {
+        Provenance::Carrying(carrying) => carrying.texts.len() as u64,
+        _ => 0,
+    });
+    carried.sum::<u64>() * rate.apply(PER_MESSAGE)
+}
+
 /// The messages of a request from this index on.
 fn after<'a>(now: &Now<'a>, message: usize) -> impl Iterator<Item = &'a Entry> {
     let entries = now.prompt.entries();
@@ -197,7 +211,10 @@ pub(super) fn of(
     (mut stages, joined): (Stages, Joined),
     (measure, told): (&Measure<'_>, Option<Usage>),
 ) -> Option<Expected> {
-    if let (Some(earlier), Some(mark)) = (joined.earlier, joined.head_mark) {
+    let has_its_head = joined.shared.is_none_or(|shared| shared >= 0);
+    // A head that comes back has its mark where it was.
+    let head_mark = joined.head_mark.or(has_its_head.then_some(0));
+    if let (Some(earlier), Some(mark)) = (joined.earlier, head_mark) {
         stages.move_head_mark(earlier, mark);
     }
     let marks = measure.mark.map(|(start, _)| start as i64);
@@ -221,10 +238,10 @@ pub(super) fn of(
     let known = measure.known(&stages, parts);
     let tokens = |at: i64| measure.tokens(at, &known);
     let marks = stages.marks(tokens);
-    let steps = stages.steps(tokens, &marks);
+    let sent_prompts = stages.sent_prompts(tokens, &marks);
     trace.stages = stages;
     let mut rules = now.target.rules()?;
-    let [before @ .., this] = steps.as_slice() else { return None };
+    let [before @ .., this] = sent_prompts.as_slice() else { return None };
     // Of a request that is another after what they share, our count is that of this one's bytes.
     let whole_before = before.last().filter(|last| last.tokens <= this.shared);
     if let (Some(last), Some(usage)) = (whole_before, told) {
@@ -234,7 +251,7 @@ pub(super) fn of(
         rules.minimum = u64::try_from(minimum).unwrap_or(u64::MAX);
     }
     let whole = before.last().map_or(this.shared, |last| last.tokens + last.answer);
-    let unbroken = Step { after: None, shared: whole.min(this.tokens), ..*this };
+    let unbroken = SentPrompt { after: None, shared: whole.min(this.tokens), ..*this };
     let [used, mut unbroken_used] = last_used(&rules, before, [this, &unbroken]);
     if let Some(last) = before.last()
         && let Some(mark) = last.last_mark(&rules)
@@ -242,9 +259,9 @@ pub(super) fn of(
         // A shorter request would have its mark within the one before, which was kept up to there;
         // what one without marks does not read, it does not read for the lack of them.
         let kept = [this.last_mark(&rules).map_or(mark, |own| mark.min(own))];
-        let last = Step { after: None, shared: 0, marks: &kept, ..*last };
+        let last = SentPrompt { after: None, shared: 0, marks: &kept, ..*last };
         let marks = if this.marks.is_empty() { &kept } else { unbroken.marks };
-        [unbroken_used] = last_used(&rules, &[last], [&Step { marks, ..unbroken }]);
+        [unbroken_used] = last_used(&rules, &[last], [&SentPrompt { marks, ..unbroken }]);
     }
     let has_marks = !this.marks.is_empty();
     let known = Known::of(&rules, before.last(), this);

@@ -11,15 +11,15 @@ use super::cost::Measure;
 use super::frame::FrameChange;
 use super::place::{self, Placed};
 use super::spans::Turns;
-use super::stages::{Kept, SentAs, Stages};
+use super::stages::{Kept, RequestRef, Stages};
 use super::{Before, BreakCause, Now};
 
 /// The bytes of earlier requests. What is lost is nothing.
-pub(crate) type Bodies = HashMap<SentAs, Option<Pieces>>;
+pub(crate) type Bodies = HashMap<RequestRef, Option<Pieces>>;
 
 /// A request that was made, and how to look at it.
 #[derive(Clone, Copy)]
-pub(super) struct Made<'a> {
+pub(super) struct Examined<'a> {
     pub(super) now: &'a Now<'a>,
     pub(super) body: &'a Pieces,
     pub(super) turns: &'a Turns<'a>,
@@ -43,8 +43,8 @@ pub(super) struct Joined {
 }
 
 /// Holds a request against an earlier one.
-pub(super) fn compare(made: Made<'_>, old: (&Pieces, Range<u64>)) -> (Found, Option<Placed>) {
-    let Made { now, body, turns, measure } = made;
+pub(super) fn compare(made: Examined<'_>, old: (&Pieces, Range<u64>)) -> (Found, Option<Placed>) {
+    let Examined { now, body, turns, measure } = made;
     let start = old.1.start;
     let found = bodies::compare(now, body, old);
     let placed = place::of(now, (body, turns), start, &found, measure);
@@ -53,10 +53,10 @@ pub(super) fn compare(made: Made<'_>, old: (&Pieces, Range<u64>)) -> (Found, Opt
 
 /// The same, if the bytes of the earlier one are at hand.
 fn compare_with(
-    made: Made<'_>,
+    made: Examined<'_>,
     stages: &Stages,
     index: usize,
-    wanted: &mut Vec<SentAs>,
+    wanted: &mut Vec<RequestRef>,
 ) -> Option<(Found, Option<Placed>)> {
     let Kept { sent, list, .. } = stages.get(index).request.as_ref()?;
     let Some(body) = made.now.bodies.get(sent) else {
@@ -71,10 +71,10 @@ impl Joined {
     /// part from it at one place, they may have more in common with each other: only there is
     /// it worth looking. Requests whose bytes are not at hand are asked for.
     pub(super) fn find(
-        made: Made<'_>,
+        made: Examined<'_>,
         stages: &mut Stages,
         (cause, before): (&BreakCause, (&Found, Option<&Placed>)),
-        wanted: &mut Vec<SentAs>,
+        wanted: &mut Vec<RequestRef>,
     ) -> Self {
         let is_other = matches!(cause, BreakCause::Vendor { .. } | BreakCause::Model { .. });
         let mut seen = stages.seen();
@@ -114,7 +114,7 @@ impl Joined {
         best
     }
 
-    fn upto(&self, made: Made<'_>) -> i64 {
+    fn upto(&self, made: Examined<'_>) -> i64 {
         match self.earlier {
             Some(_) => self.shared.unwrap_or(made.measure.end()),
             None => i64::MIN,
@@ -122,7 +122,7 @@ impl Joined {
     }
 
     fn with(
-        made: Made<'_>,
+        made: Examined<'_>,
         stages: &Stages,
         index: usize,
         (found, placed): (&Found, Option<&Placed>),
@@ -165,10 +165,10 @@ fn answer(earlier: &Kept, placed: &Placed) -> i64 {
 
 /// The requests that the cache may hold, and which of them this one goes on from.
 pub(super) fn of(
-    made: Made<'_>,
+    made: Examined<'_>,
     before: Option<&Before>,
     (cause, parted): (&BreakCause, Option<(&Found, Option<&Placed>)>),
-    wanted: &mut Vec<SentAs>,
+    wanted: &mut Vec<RequestRef>,
 ) -> (Stages, Joined) {
     let Some((before, parted)) = before.zip(parted) else { return Default::default() };
     let mut stages = Stages::found_by(made.now, before);

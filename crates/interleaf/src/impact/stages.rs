@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use interleaf_assemble::Rate;
-use interleaf_cache::Step;
+use interleaf_cache::SentPrompt;
 use interleaf_store::SessionId;
 use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
@@ -60,7 +60,7 @@ pub(super) struct Stage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
     #[serde(flatten)]
-    pub(super) sent: SentAs,
+    pub(super) sent: RequestRef,
     /// The bytes of its list of turns.
     pub(super) list: (u64, u64),
     /// Whether the model thought before it answered: what it thought is seldom sent back.
@@ -70,7 +70,7 @@ pub(super) struct Kept {
 
 /// Which request it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct SentAs {
+pub(crate) struct RequestRef {
     /// The session that it is of, if that is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<SessionId>,
@@ -95,7 +95,7 @@ impl Stages {
     pub(super) fn found_by(now: &Now<'_>, before: &Before) -> Self {
         let mut stages = before.trace.stages.clone();
         if let Some(last) = stages.0.last_mut() {
-            let sent = SentAs { session: None, number: before.number };
+            let sent = RequestRef { session: None, number: before.number };
             let list = (before.trace.list.start, before.trace.list.end);
             let thought = before.usage.is_some_and(|usage| usage.reasoning > 0);
             last.request = Some(Kept { sent, list, thought });
@@ -129,13 +129,17 @@ impl Stages {
     }
 
     /// Tells where the mark at the head of a request, and of those with the same head, stands in
-    /// the head of the next one, which is another.
+    /// the head of the next one, which may be another.
     pub(super) fn move_head_mark(&mut self, of: usize, to: i64) {
         let with: Vec<usize> =
             self.seen().filter(|&n| n == of || self.common(n, of) >= 0).collect();
         for n in with {
-            let marks = self.0[n].marks.iter().map(|&mark| if mark == 0 { to } else { mark });
-            self.0[n].marks = marks.collect();
+            let is_moved = |mark: &&i64| **mark <= 0 && **mark != to;
+            if self.0[n].marks.iter().any(|mark| is_moved(&mark)) {
+                let marks = self.0[n].marks.iter();
+                self.0[n].marks =
+                    marks.map(|mark| if is_moved(&mark) { to } else { *mark }).collect();
+            }
         }
     }
 
@@ -170,13 +174,18 @@ impl Stages {
         (0..self.0.len()).rev().filter(|&n| self.0[n].cache.is_none())
     }
 
+    /// The index of the last one.
+    pub(super) fn newest(&self) -> Option<usize> {
+        self.0.len().checked_sub(1)
+    }
+
     /// The last one.
     pub(super) fn last(&self) -> Option<&Stage> {
         self.0.last()
     }
 
     /// The requests whose bytes may be asked for.
-    pub(super) fn requests(&self) -> impl Iterator<Item = SentAs> {
+    pub(super) fn requests(&self) -> impl Iterator<Item = RequestRef> {
         self.0.iter().filter_map(|stage| stage.request.as_ref()).map(|kept| kept.sent)
     }
 
@@ -200,7 +209,7 @@ impl Stages {
         for n in self.seen().filter(|&n| n != this) {
             let stage = &self.0[n];
             let upto = self.common(n, this).min(upto);
-            let shared = stage.counted.iter().filter(|(place, _)| *place < upto);
+            let shared = stage.counted.iter().filter(|(place, _)| *place <= upto);
             places.extend(shared.map(|&(place, n)| (place, stage.rate.convert(n, rate))));
         }
     }
@@ -211,13 +220,13 @@ impl Stages {
     }
 
     /// Those that the cache of the last one saw, in tokens, given the places of all marks.
-    pub(super) fn steps<'m>(
+    pub(super) fn sent_prompts<'m>(
         &self,
         tokens: impl Fn(i64) -> u64,
         mut marks: &'m [u64],
-    ) -> Vec<Step<'m>> {
+    ) -> Vec<SentPrompt<'m>> {
         let all = marks;
-        let mut steps = Vec::with_capacity(self.0.len());
+        let mut sent_prompts = Vec::with_capacity(self.0.len());
         // The cache of the last one did not see this.
         const UNSEEN: usize = usize::MAX;
         let mut indices = vec![UNSEEN; self.0.len()];
@@ -229,12 +238,18 @@ impl Stages {
             let after = self.parent(n).map(|parent| indices[parent]).filter(|&at| at != UNSEEN);
             let end = tokens(stage.end);
             let shared = tokens(stage.shared);
-            // What ends right before a mark may have as many tokens, but does not reach it.
-            let places = || self.0.iter().flat_map(|stage| stage.marks.iter());
+            // What ends right before a mark may have as many tokens, but does not reach it. Marks of
+            // requests that part from it before that say nothing of the place.
+            let marked = self.0.iter().enumerate();
+            let mut places = marked
+                .flat_map(|(m, stage)| stage.marks.iter().map(move |&place| (m, place)))
+                .zip(all);
             let is_short = all.contains(&shared)
-                && places().zip(all).any(|(&place, &mark)| place > stage.shared && mark == shared);
-            indices[n] = steps.len();
-            steps.push(Step {
+                && places.any(|((m, place), &mark)| {
+                    place > stage.shared && mark == shared && self.common(m, n) >= stage.shared
+                });
+            indices[n] = sent_prompts.len();
+            sent_prompts.push(SentPrompt {
                 at: stage.at,
                 after,
                 // What goes on from nothing shares nothing.
@@ -247,7 +262,7 @@ impl Stages {
                 marks: own,
             });
         }
-        steps
+        sent_prompts
     }
 
     fn parent(&self, n: usize) -> Option<usize> {

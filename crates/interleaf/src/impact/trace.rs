@@ -13,7 +13,7 @@ use super::cause::n_left_out;
 use super::cost::Measure;
 use super::place::n_head;
 use super::spans::{self, Piece, Turns};
-use super::stages::{SentAs, Stage, Stages, is_usual};
+use super::stages::{RequestRef, Stage, Stages, is_usual};
 
 /// As many parts of settled turns are remembered, the newest.
 const MOST_KEPT: usize = 64;
@@ -124,7 +124,7 @@ impl Trace {
     }
 
     /// The earlier requests that the next one may have more in common with than with this one.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = SentAs> {
+    pub(crate) fn requests(&self) -> impl Iterator<Item = RequestRef> {
         self.stages.requests()
     }
 

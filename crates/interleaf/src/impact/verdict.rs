@@ -1,6 +1,6 @@
 //! What an API reports of its cache, against what was to be expected.
 
-use interleaf_cache::{Match, Rules, Step};
+use interleaf_cache::{Match, Rules, SentPrompt};
 use interleaf_model::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,11 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn of(rules: &Rules, before: Option<&Step<'_>>, this: &Step<'_>) -> Self {
+    pub(super) fn of(
+        rules: &Rules,
+        before: Option<&SentPrompt<'_>>,
+        this: &SentPrompt<'_>,
+    ) -> Self {
         let is_shared = |place: &u64| *place <= this.shared;
         let by_marks = matches!(rules.matches, Match::Marks { implicit: false, .. });
         let mark = before.filter(|_| by_marks).and_then(|before| before.last_mark(rules));

@@ -27,7 +27,8 @@ impl Session {
                 for request in page.map_err(Error::store)? {
                     let by = self.beginner_in(head.id, &request).await?;
                     if by.is_some_and(|by| by.as_ref() == agent) {
-                        return self.before_of(head.id, request).await;
+                        let seen = self.seen_from(head.id, request).await?;
+                        return self.before_of(seen).await;
                     }
                 }
             }

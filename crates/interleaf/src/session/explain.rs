@@ -87,6 +87,26 @@ impl Session {
         Ok(found)
     }
 
+    /// The request that was made of the session when it had `seq` events, if this was its body.
+    ///
+    /// # Errors
+    /// If the store refuses, or what is stored does not have the hash.
+    pub async fn recorded_at(
+        &self,
+        seq: u64,
+        body: &[u8],
+    ) -> Result<Option<ExplainedRequest>, Error> {
+        let Some(request) = self.request_begun(seq, None).await? else { return Ok(None) };
+        let session = self.head_of(seq).await?.id;
+        let sent = LastBody::read(&*self.store, session, request.no).await.map_err(Error::store)?;
+        if sent.to_bytes() != body {
+            return Ok(None);
+        }
+        let by = self.beginner_in(session, &request).await?.flatten();
+        let unseen = self.is_unseen(session, &request);
+        Ok(Some(explained(request, by, unseen)))
+    }
+
     /// What stands where a request and the one before it part. None, if they do not.
     ///
     /// # Errors

@@ -16,10 +16,10 @@ use smol_str::SmolStr;
 use super::counters::Counted;
 use super::terms::Terms;
 use super::told::Earlier;
-use super::trail::{Step, Stood, Trail};
+use super::trail::{Stood, StoredWith, Trail};
 use crate::bound::Bound;
 use crate::hearing::Following;
-use crate::impact::{self, Before, Bodies, Now, SentAs, Traced};
+use crate::impact::{self, Before, Bodies, Now, RequestRef, Traced};
 use crate::stored::{Making, Stored, StoredAt};
 use crate::text_form::TextForm;
 use crate::{Error, Target};
@@ -73,7 +73,7 @@ pub(super) struct Asked {
 }
 
 /// A request, or what it waits for.
-pub(super) enum Made {
+pub(super) enum Prepared {
     Ready(Box<Ready>),
     Waiting(Vec<OpenCall>),
 }
@@ -125,13 +125,13 @@ impl Lane {
         recipe: &Recipe,
         target: &Target,
         (at, beside): (u64, Option<&Before>),
-    ) -> Result<Made, Error> {
+    ) -> Result<Prepared, Error> {
         self.following.follow(conversation, &recipe.agent).tell(&mut self.running);
         let requires = target.requirements();
         let recipe = &*self.text_recipe(recipe, target);
         let assembly = self.running.preview(recipe, requires).map_err(Error::assemble)?;
         let called = match &assembly.outcome {
-            Outcome::Waiting(calls) => return Ok(Made::Waiting(calls.clone())),
+            Outcome::Waiting(calls) => return Ok(Prepared::Waiting(calls.clone())),
             Outcome::Ready(prompt) => prompt,
         };
         let mut options = Cow::Borrowed(&target.options);
@@ -186,7 +186,7 @@ impl Lane {
         traced.impact.goes_on = stored.as_ref().map(|stored| stored.goes_on.clone());
         let (ledger, terms) = (recipe.ledger.clone(), Terms::of(recipe));
         let reader = self.text.as_ref().map(TextForm::reader);
-        Ok(Made::Ready(Box::new(Ready {
+        Ok(Prepared::Ready(Box::new(Ready {
             assembly,
             body,
             ledger,
@@ -214,15 +214,15 @@ impl Lane {
     }
 
     /// What is stored with a request of what it shows, and of the order of its tools.
-    pub(super) fn step(&self, report: &Report, sent: &[Tool]) -> Step {
+    pub(super) fn stored_with(&self, report: &Report, sent: &[Tool]) -> StoredWith {
         let order = self.running.tool_order();
         let after = order.after(sent);
         let (tools, tools_at) = match after {
             Some(after) => (Some(after), None),
             None => (None, self.tools_at),
         };
-        let step = self.trail.step(self.running.shown(), report.elements.as_ref());
-        Step { tools, tools_at, ..step }
+        let stored_with = self.trail.stored_with(self.running.shown(), report.elements.as_ref());
+        StoredWith { tools, tools_at, ..stored_with }
     }
 
     /// Remembers a request as the previous request.
@@ -234,16 +234,16 @@ impl Lane {
     ) {
         let elements = assembly.report.elements.as_ref();
         if let Some(event) = asked.event {
-            let step = self.step(&assembly.report, assembly.tools());
+            let stored_with = self.stored_with(&assembly.report, assembly.tools());
             let request = Earlier { event, no: asked.number };
-            if step.tools.is_some() {
+            if stored_with.tools.is_some() {
                 self.tools_at = Some(request);
             }
-            self.trail.follow(self.running.shown(), elements, (&step, request));
+            self.trail.follow(self.running.shown(), elements, (&stored_with, request));
         }
         self.running.remember(assembly);
         if let Some(Before { session, number, body, .. }) = self.before.take() {
-            self.bodies.insert(SentAs { session, number }, Some(body));
+            self.bodies.insert(RequestRef { session, number }, Some(body));
         }
         self.bodies.retain(|sent, _| traced.trace.requests().any(|kept| kept == *sent));
         self.before = Some(Before {
@@ -267,7 +267,7 @@ impl Lane {
     }
 
     /// Takes in the bytes of an earlier request; nothing, if they are lost.
-    pub(super) fn know(&mut self, sent: SentAs, body: Option<Pieces>) {
+    pub(super) fn know(&mut self, sent: RequestRef, body: Option<Pieces>) {
         self.bodies.insert(sent, body);
     }
 

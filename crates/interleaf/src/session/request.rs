@@ -7,7 +7,7 @@ use interleaf_store::{ErrorKind as StoreErrorKind, LastBody, NewRequest};
 use interleaf_wire::Decoder;
 
 use super::counters::Counted;
-use super::lane::{Asked, Made, Ready, Went};
+use super::lane::{Asked, Prepared, Ready, Went};
 use super::retry::{RETRIES, retried};
 use super::told::Telling;
 use super::trail::Stood;
@@ -70,13 +70,13 @@ impl Session {
 
     async fn record_once(&mut self, recipe: &Recipe, target: &Target) -> Result<Next, Error> {
         let made = match self.made(recipe, target, &[]).await? {
-            Made::Ready(made) => made,
-            Made::Waiting(calls) => return Ok(Next::Wait(calls)),
+            Prepared::Ready(made) => made,
+            Prepared::Waiting(calls) => return Ok(Next::Wait(calls)),
         };
         let (agent, report) = (recipe.agent.name(), &made.assembly.report);
         let (vendor, model) = (target.vendor.name.as_ref(), target.options.model.as_str());
         let body = made.body.fragments().cloned();
-        let step = self.lane(agent).step(report, made.assembly.tools());
+        let stored = self.lane(agent).stored_with(report, made.assembly.tools());
         let told = Telling {
             prefix: made.prefix.as_ref(),
             names: Some(&made.body.names).filter(|names| !names.is_empty()),
@@ -84,7 +84,7 @@ impl Session {
             impact: Some(&made.traced.impact),
             trace: Some(&made.traced.trace),
             stored: made.stored.as_ref().and_then(|stored| stored.at.as_ref()),
-            ..Telling::after(report, step)
+            ..Telling::after(report, stored)
         };
         let number = self.note_fragments(agent, (model, vendor), body, told).await?;
         let is_own = recipe.ledger.is_none();
@@ -129,8 +129,8 @@ impl Session {
         pins: &[MessageId],
     ) -> Result<Next, Error> {
         Ok(match self.made(recipe, target, pins).await? {
-            Made::Ready(made) => next(*made, None, target),
-            Made::Waiting(calls) => Next::Wait(calls),
+            Prepared::Ready(made) => next(*made, None, target),
+            Prepared::Waiting(calls) => Next::Wait(calls),
         })
     }
 
@@ -139,7 +139,7 @@ impl Session {
         recipe: &Recipe,
         target: &Target,
         pins: &[MessageId],
-    ) -> Result<Made, Error> {
+    ) -> Result<Prepared, Error> {
         recipe.check_agent().map_err(Error::assemble)?;
         let time = now()?;
         let mut recipe = self.kept().await?.complete(recipe, time).await?;
@@ -157,7 +157,7 @@ impl Session {
         let when = (at.max(0) as u64, beside.as_ref());
         loop {
             let made = self.lane(agent).make(&conversation, &recipe, target, when)?;
-            let Made::Ready(ready) = &made else { return Ok(made) };
+            let Prepared::Ready(ready) = &made else { return Ok(made) };
             if ready.traced.wanted.is_empty() {
                 return Ok(made);
             }

@@ -49,7 +49,7 @@ impl Session {
     ) -> Result<u64, Error> {
         let body = [bytes::Bytes::copy_from_slice(sent.body)];
         self.catch_up(agent).await?;
-        let told = Telling::after(sent.report, self.lane(agent).step(sent.report, &[]));
+        let told = Telling::after(sent.report, self.lane(agent).stored_with(sent.report, &[]));
         self.note_fragments(agent, (sent.model, sent.vendor), body, told).await
     }
 
@@ -146,24 +146,21 @@ impl Session {
         Ok(head)
     }
 
-    /// The request that began with this event, for the next one to be held against. None, if
-    /// it was made by another version, or is damaged: that is told by whoever asks for it.
+    /// The last request that a model saw, from the one that began with this event back, for the
+    /// next one to be held against. None, if it was made by another version, or is damaged: that
+    /// is told by whoever asks for it.
     pub(super) async fn before(&mut self, event: Option<u64>) -> Result<Option<Before>, Error> {
-        let Some(event) = event else { return Ok(None) };
-        let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
-        let session = self.head_of(event).await?.id;
-        self.before_of(session, request).await
+        let seen = self.seen_at(event).await?;
+        self.before_of(seen).await
     }
 
-    /// A request of this session, or of one that it is a fork of, to hold another against.
+    /// A request that a model saw, of this session or of one that it is a fork of, to hold another
+    /// against.
     pub(super) async fn before_of(
         &mut self,
-        session: SessionId,
-        request: SentRequest,
+        seen: Option<(SessionId, SentRequest)>,
     ) -> Result<Option<Before>, Error> {
-        let Some((session, request)) = self.seen_from(session, request).await? else {
-            return Ok(None);
-        };
+        let Some((session, request)) = seen else { return Ok(None) };
         let Told { trace: Some(trace), stored, .. } = Told::by(&request) else { return Ok(None) };
         let is_last = session == self.id() && request.no + 1 == self.head.next_request;
         let known = self.last_body.as_ref().filter(|_| is_last);

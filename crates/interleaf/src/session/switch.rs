@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use interleaf_assemble::{Agent, Budget, OpenBlock, Recipe, Step, Tokens};
 use interleaf_cache::{Match, Rules};
 use interleaf_model::AgentName;
+use interleaf_store::SentRequest;
 use interleaf_wire::{CacheMarks, Family, Vendor};
 use smol_str::SmolStr;
 
@@ -21,9 +22,9 @@ impl Session {
     /// it fits, what the cold cache costs, and when the change pays back. Nothing is sent, and
     /// nothing is noted.
     ///
-    /// The request is made for both. The current target is that of the agent's last request,
-    /// with the settings of the new one, unless it is given. The recipe's budget is that of the
-    /// new model; without one, the window of its vendor's usual models counts.
+    /// The request is made for both. The current target is that of the agent's last request that a
+    /// model saw, with the settings of the new one, unless it is given. The recipe's budget is that
+    /// of the new model; without one, the window of its vendor's usual models counts.
     ///
     /// ```
     /// use interleaf::assemble::Recipe;
@@ -58,7 +59,7 @@ impl Session {
         let agent = recipe.agent.name();
         let from = match from {
             Some(from) => Cow::Borrowed(from),
-            None => Cow::Owned(self.current_target(agent, to).await?),
+            None => Cow::Owned(target_of(self.last_asked(agent).await?, to)?),
         };
         let mut recipe = recipe.clone();
         if recipe.open_block == OpenBlock::Unsaid {
@@ -86,8 +87,8 @@ impl Session {
         Ok(Switch { from: from_side, to: to_side, losses, fit, pay_back })
     }
 
-    /// Names the target's model, if it has none: the one that the agent's last request asked of
-    /// this vendor, for each model has a cache of its own. Says what became of it.
+    /// Names the target's model, if it has none: the one of this vendor that saw the agent's last
+    /// request, for each model has a cache of its own. Says what became of it.
     ///
     /// # Errors
     /// If the store refuses.
@@ -99,10 +100,7 @@ impl Session {
         if !target.options.model.is_empty() {
             return Ok(None);
         }
-        let request = match self.conversation.newest_request(agent) {
-            Some(event) => self.request_begun(event, None).await?,
-            None => None,
-        };
+        let request = self.last_asked(agent).await?;
         let vendor = target.vendor.name.as_str();
         let Some(request) = request.filter(|request| request.vendor == vendor) else {
             return Ok(Some("no model is named, so nothing is known to be cached".to_owned()));
@@ -111,42 +109,31 @@ impl Session {
         Ok(Some(format!("no model is named; the last request asked {}", request.model)))
     }
 
-    /// Whom the main agent's last request was made for.
+    /// Whom the main agent's last request was made for, whatever became of it.
     ///
     /// # Errors
     /// If none was recorded, or its vendor is not known.
     pub async fn last_target(&self) -> Result<Target, Error> {
         let like = Target::of(Vendor::of(Family::Anthropic).clone(), "");
-        self.current_target(None, &like).await
+        target_of(self.newest_request(None).await?, &like)
     }
 
-    /// The target of an agent's last request, with the settings of another.
-    async fn current_target(
+    /// The last request of an agent that a model saw; if none did, its last one.
+    async fn last_asked(&self, agent: Option<&AgentName>) -> Result<Option<SentRequest>, Error> {
+        match self.seen_at(self.conversation.newest_request(agent)).await? {
+            Some((_, seen)) => Ok(Some(seen)),
+            None => self.newest_request(agent).await,
+        }
+    }
+
+    async fn newest_request(
         &self,
         agent: Option<&AgentName>,
-        like: &Target,
-    ) -> Result<Target, Error> {
-        let request = match self.conversation.newest_request(agent) {
-            Some(event) => self.request_begun(event, None).await?,
-            None => None,
-        };
-        let Some(request) = request else {
-            let rule = "no request was recorded, so that the current model is not known: name it";
-            return Err(Error::rule(rule));
-        };
-        let Some(vendor) = Vendor::named(&request.vendor) else {
-            let vendor = &request.vendor;
-            let rule = format!("the last request went to {vendor:?}, which is not known: name it");
-            return Err(Error::rule(rule));
-        };
-        let mut target = like.clone();
-        (target.vendor, target.options.model) = (vendor.clone(), request.model.as_str().into());
-        (target.bound_thinking, target.cache_rules) = (None, None);
-        // It goes on as it did, whatever is asked of another.
-        if let Some(trace) = Told::by(&request).trace {
-            target.options.cache = if trace.is_marked() { CacheMarks::On } else { CacheMarks::Off };
+    ) -> Result<Option<SentRequest>, Error> {
+        match self.conversation.newest_request(agent) {
+            Some(event) => self.request_begun(event, None).await,
+            None => Ok(None),
         }
-        Ok(target)
     }
 
     /// The next request, counted as the target's model counts.
@@ -203,7 +190,8 @@ impl Session {
     ) -> Result<Vec<Sample>, Error> {
         let mut samples = Vec::new();
         let asker = agent.map_or(Agent::Main, |name| Agent::Sub(name.clone()));
-        for request in self.explain(Some(&asker), None, SAMPLES).await? {
+        let recent = self.explain(Some(&asker), None, SAMPLES).await?;
+        for request in recent.into_iter().filter(|request| !request.unseen) {
             let answer = request.usage.map(|usage| usage.completion).filter(|&n| n > 0);
             samples.extend(request.impact.as_ref().and_then(|impact| sample(impact, answer)));
         }
@@ -216,6 +204,27 @@ impl Session {
         samples.drain(..samples.len().saturating_sub(SAMPLES));
         Ok(samples)
     }
+}
+
+/// The target of a request that was recorded, with the settings of another.
+fn target_of(request: Option<SentRequest>, like: &Target) -> Result<Target, Error> {
+    let Some(request) = request else {
+        let rule = "no request was recorded, so that the current model is not known: name it";
+        return Err(Error::rule(rule));
+    };
+    let Some(vendor) = Vendor::named(&request.vendor) else {
+        let vendor = &request.vendor;
+        let rule = format!("the last request went to {vendor:?}, which is not known: name it");
+        return Err(Error::rule(rule));
+    };
+    let mut target = like.clone();
+    (target.vendor, target.options.model) = (vendor.clone(), request.model.as_str().into());
+    (target.bound_thinking, target.cache_rules) = (None, None);
+    // It goes on as it did, whatever is asked of another.
+    if let Some(trace) = Told::by(&request).trace {
+        target.options.cache = if trace.is_marked() { CacheMarks::On } else { CacheMarks::Off };
+    }
+    Ok(target)
 }
 
 fn side(target: &Target, request: &Request) -> Side {

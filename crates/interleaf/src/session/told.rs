@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::terms::Terms;
-use super::trail::Step;
+use super::trail::StoredWith;
 use crate::Impact;
 use crate::impact::Trace;
 use crate::stored::StoredAt;
@@ -72,8 +72,8 @@ impl<'a> Telling<'a> {
     }
 
     /// The report, and what the session remembers with it.
-    pub(super) fn after(report: &'a Report, step: Step) -> Self {
-        let Step { earlier, all_elements, tools, tools_at } = step;
+    pub(super) fn after(report: &'a Report, stored: StoredWith) -> Self {
+        let StoredWith { earlier, all_elements, tools, tools_at } = stored;
         Self { earlier, all_elements, tools, tools_at, ..Self::of(report) }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Trail {
 
 /// What is stored with a request.
 #[derive(Default)]
-pub(super) struct Step {
+pub(super) struct StoredWith {
     pub(super) earlier: Option<Earlier>,
     pub(super) all_elements: Option<Vec<Arc<Element>>>,
     /// The order of the tools, if it is another now.
@@ -49,16 +49,23 @@ pub(super) struct Stood {
 
 impl Trail {
     /// What is stored with a request that shows these elements after what was shown.
-    pub(super) fn step(&self, shown: &ShownContext, elements: Option<&Elements>) -> Step {
+    pub(super) fn stored_with(
+        &self,
+        shown: &ShownContext,
+        elements: Option<&Elements>,
+    ) -> StoredWith {
         let Some(elements) = elements.filter(|elements| elements.kept > 0) else {
-            return Step::default();
+            return StoredWith::default();
         };
         let longest = LONGEST.max(shown.elements().len() / 8);
         if self.len >= longest && adds(shown, elements) {
             let kept = shown.elements().iter().take(elements.kept).chain(&elements.new);
-            return Step { all_elements: Some(kept.cloned().collect()), ..Step::default() };
+            return StoredWith {
+                all_elements: Some(kept.cloned().collect()),
+                ..StoredWith::default()
+            };
         }
-        Step { earlier: self.last, ..Step::default() }
+        StoredWith { earlier: self.last, ..StoredWith::default() }
     }
 
     /// Takes in the request that was just stored with that.
@@ -66,13 +73,13 @@ impl Trail {
         &mut self,
         shown: &ShownContext,
         elements: Option<&Elements>,
-        (step, request): (&Step, Earlier),
+        (stored_with, request): (&StoredWith, Earlier),
     ) {
         match elements {
             None => *self = Self::default(),
             Some(elements) if elements.kept + elements.new.len() == 0 => *self = Self::default(),
             Some(elements) if adds(shown, elements) => {
-                let len = if step.earlier.is_some() { self.len + 1 } else { 1 };
+                let len = if stored_with.earlier.is_some() { self.len + 1 } else { 1 };
                 *self = Self { last: Some(request), len };
             }
             Some(_) => {}

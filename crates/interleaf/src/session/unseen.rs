@@ -36,6 +36,19 @@ impl Session {
         request.usage == Some(Usage::default()) && answers().all(|no| no != request.no)
     }
 
+    /// The last request of an agent that a model saw, from the one that began with this event
+    /// back. What a cache holds begins there: the next request is held against it, and so are
+    /// the warmth of the cache and a change of model.
+    pub(super) async fn seen_at(
+        &self,
+        event: Option<u64>,
+    ) -> Result<Option<(SessionId, SentRequest)>, Error> {
+        let Some(event) = event else { return Ok(None) };
+        let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
+        let session = self.head_of(event).await?.id;
+        self.seen_from(session, request).await
+    }
+
     /// The last request that a model saw, from this one back.
     pub(super) async fn seen_from(
         &self,

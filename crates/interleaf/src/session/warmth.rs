@@ -17,7 +17,7 @@ use crate::{Error, Target};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionWarmth {
-    /// The number of the last request.
+    /// The number of the last request that a model saw.
     pub request: u64,
     /// When it was sent.
     pub at: Timestamp,
@@ -29,8 +29,8 @@ pub struct SessionWarmth {
 }
 
 impl Session {
-    /// How warm the target's cache is at a time. None, if no request was recorded, the last one
-    /// went to another vendor or model, or nothing is known of the cache.
+    /// How warm the target's cache is at a time. None, if no model saw a request, the last one that
+    /// one saw went to another vendor or model, or nothing is known of the cache.
     ///
     /// ```
     /// use interleaf::assemble::Recipe;
@@ -57,8 +57,8 @@ impl Session {
         target: &Target,
         now: Timestamp,
     ) -> Result<Option<SessionWarmth>, Error> {
-        let Some(event) = self.conversation.newest_request(agent) else { return Ok(None) };
-        let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
+        let seen = self.seen_at(self.conversation.newest_request(agent)).await?;
+        let Some((_, request)) = seen else { return Ok(None) };
         let is_same = request.vendor == target.vendor.name.as_str()
             && request.model == target.options.model.as_str();
         let Some(rules) = target.rules().filter(|_| is_same) else { return Ok(None) };

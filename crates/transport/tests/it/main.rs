@@ -20,6 +20,7 @@ mod llama;
 mod long_session;
 mod overflow;
 mod pages;
+mod predicted;
 mod prepared;
 mod retries;
 mod send;
