@@ -109,7 +109,7 @@ fn a_call_that_was_cut_off_by_the_length_is_told_in_words_and_as_data() {
     let call =
         r#"{"text": "I tidy up.", "calls": [{"name": "read", "arguments": {"path": "a.txt"}}]}"#;
     std::fs::write(&replies, format!("[{call}, \"Done.\", {call}, \"Done.\"]")).unwrap();
-    let brain = format!("script:{}", replies.display());
+    let brain = replies.display().to_string();
     let mut said = Vec::new();
     for json in [&[][..], &["--json"]] {
         let fault = ["double", "--brain", &brain, "--fault", "1=truncate", "--", PROGRAM, "run"];
