@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use interleaf::Session;
 use interleaf::model::Json;
 use interleaf::store::{ListSessions, RecordChange, RecordFilter, RecordKind, SessionId, Store};
+use interleaf::{Session, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -19,17 +19,22 @@ pub struct Ran {
     pub folder: PathBuf,
     /// The agent's name.
     pub agent: String,
+    /// Who is asked, and who is asked then: vendors and models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<(String, String)>,
 }
 
 #[derive(Deserialize)]
 struct Kept {
     folder: PathBuf,
     agent: String,
+    #[serde(default)]
+    asked: Vec<(String, String)>,
 }
 
 impl From<Kept> for Ran {
-    fn from(Kept { folder, agent }: Kept) -> Self {
-        Self { folder, agent }
+    fn from(Kept { folder, agent, asked }: Kept) -> Self {
+        Self { folder, agent, asked }
     }
 }
 
@@ -43,7 +48,36 @@ impl Ran {
     /// In this folder, this agent.
     pub fn new(folder: &Path, agent: impl Into<String>) -> Self {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        Self { folder, agent: agent.into() }
+        Self { folder, agent: agent.into(), asked: Vec::new() }
+    }
+
+    /// The same, which asks these: the first, and the others if that gives no answer.
+    #[must_use]
+    pub fn asking(mut self, targets: &[Target]) -> Self {
+        let name =
+            |target: &Target| (target.vendor.name.to_string(), target.options.model.to_string());
+        self.asked = targets.iter().map(name).collect();
+        self
+    }
+
+    /// Who is asked next in a session, vendors and models: as it was started last, though it was
+    /// stopped before its first request; or whom its last request asked, if that was made since and
+    /// went to nobody of them. Nobody, if that is not known.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn asked_in(session: &Session) -> Result<Vec<(String, String)>, Error> {
+        let (asked, seq) = match noted(&**session.store(), session.id()).await? {
+            Some((ran, seq)) => (ran.asked, seq),
+            None => (Vec::new(), 0),
+        };
+        let newest = session.conversation().newest_request(None).filter(|event| *event >= seq);
+        let Some(last) = newest.and(session.last_target().await.ok()) else { return Ok(asked) };
+        let last = (last.vendor.name.to_string(), last.options.model.to_string());
+        Ok(match asked.contains(&last) {
+            true => asked,
+            false => std::iter::once(last).chain(asked.into_iter().skip(1)).collect(),
+        })
     }
 
     /// Notes it in a session, if it is not what was noted last.
@@ -65,10 +99,7 @@ impl Ran {
     /// # Errors
     /// If the store refuses.
     pub async fn of(store: &dyn Store, session: SessionId) -> Result<Option<Self>, Error> {
-        let which = RecordFilter { kind: Some(RecordKind::Run), as_of: None };
-        let records = store.records(session, which).await.map_err(Error::store)?;
-        let last = records.iter().find(|record| record.key == KEY);
-        Ok(last.and_then(|record| Self::deserialize(record.body.to_value()).ok()))
+        Ok(noted(store, session).await?.map(|(ran, _)| ran))
     }
 
     /// The session of this folder that was changed last.
@@ -91,4 +122,12 @@ impl Ran {
             after = Some((last.changed, last.id));
         }
     }
+}
+
+/// What a session has noted, and how many events it had then.
+async fn noted(store: &dyn Store, session: SessionId) -> Result<Option<(Ran, u64)>, Error> {
+    let which = RecordFilter { kind: Some(RecordKind::Run), as_of: None };
+    let records = store.records(session, which).await.map_err(Error::store)?;
+    let last = records.iter().find(|record| record.key == KEY);
+    Ok(last.and_then(|record| Some((Ran::deserialize(record.body.to_value()).ok()?, record.seq))))
 }

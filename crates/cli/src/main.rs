@@ -26,6 +26,7 @@ mod api;
 mod batch;
 mod compacting;
 mod plain;
+mod price_list;
 mod reach;
 mod settled;
 mod working;

@@ -11,11 +11,12 @@ use interleaf::model::{Finish, Reply, Spent};
 use interleaf::wire::{ApiErrorKind, Vendor};
 use interleaf::{BreakCause, Target};
 use interleaf_transport::{
-    Amount, Answer, Builder, Error, ErrorKind, KeySource, Limit, Rates, Retries, Timeouts,
-    Transport, address_variable, by_environment,
+    Amount, Answer, Builder, Error, ErrorKind, KeySource, Limit, Retries, Timeouts, Transport,
+    address_variable, by_environment,
 };
 
 use crate::failure::{Failure, Fault, printable};
+use crate::price_list::{self, PriceList};
 use crate::until;
 
 pub(crate) const REACH: &str = "Transport";
@@ -53,10 +54,8 @@ pub(crate) struct ReachArguments {
     /// How often to try again after a failure that may pass [default: 4]
     #[arg(long, value_name = "N", help_heading = REACH)]
     retries: Option<u32>,
-    /// What a million tokens cost: INPUT/OUTPUT, or with the cache INPUT/READ/WRITE/OUTPUT
-    /// [default: the list price, where it is known; of the cache, what its rules say]
-    #[arg(long, value_name = "PRICES", help_heading = REACH)]
-    price: Option<Rates>,
+    #[arg(long, value_name = price_list::VALUE, help = price_list::HELP, help_heading = REACH)]
+    price: Option<PriceList>,
     #[arg(skip = Instant::now())]
     began: Instant,
 }
@@ -126,7 +125,8 @@ impl ReachArguments {
         if let Some(source) = source {
             builder = builder.key(name.clone(), source);
         }
-        if let Some(rates) = self.price {
+        if let Some(list) = &self.price {
+            let rates = list.rates("--price")?;
             builder = builder.rates(name.clone(), target.options.model.clone(), rates);
         }
         builder.build().map_err(|e| Failure::transport(&e))
@@ -151,21 +151,27 @@ impl ReachArguments {
         if let (Some(how), None) = (&answer.ended_early, &answer.spent) {
             lines.push(format!("note: {how}; the answer is whole, its usage may be missing"));
         }
-        if answer.reply.finish == Finish::Length {
-            lines.push("cut: the answer came to its limit of tokens (--max-tokens)".to_owned());
-        }
-        if answer.reply.finish == Finish::ContentFilter {
-            lines.push("cut: a filter of the API's stopped the answer".to_owned());
-        }
-        if let Some(call) = answer.reply.cut_call() {
-            let id = printable(call.id.as_str());
-            lines.push(format!("cut: the call {id} broke off, and is not to be run"));
-        }
+        lines.extend(cut(&answer.reply));
         let remarks = answer.reply.remarks().into_iter();
         lines.extend(remarks.map(|remark| format!("note: {}", printable(&remark))));
         lines.extend(usage(&answer.reply, answer.price, answer.expected_read()));
         lines
     }
+}
+
+/// How an answer was cut off, and what in it is not run.
+pub(crate) fn cut(reply: &Reply) -> Option<String> {
+    let how = match reply.finish {
+        Finish::Length => "the answer came to its limit of output tokens",
+        Finish::ContentFilter => "a filter of the API's stopped the answer",
+        _ => return None,
+    };
+    // Of several calls only the last can have broken off.
+    let calls = reply.cut_call().map(|call| {
+        let (name, id) = (printable(call.name.as_str()), printable(call.id.as_str()));
+        format!("; 1 call in it broke off and is not run: {name} ({id})")
+    });
+    Some(format!("cut: {how}{}", calls.unwrap_or_default()))
 }
 
 /// What an answer took and cost. Of one that broke off, the last count was never told.

@@ -77,18 +77,18 @@ impl WorkArguments {
     /// Makes the agent, and opens or makes its session.
     pub(crate) fn open(&self, which: Which<'_>) -> Result<Working, Failure> {
         let mut settled = self.settings.settle(None)?;
-        let (old, last) = match which {
-            Which::New(_) => (None, None),
-            Which::Old(asked) => {
-                let old = settled.store(Missing::Refuse)?.session(asked)?;
+        let (old, asked) = match which {
+            Which::New(_) => (None, Vec::new()),
+            Which::Old(asked_id) => {
+                let old = settled.store(Missing::Refuse)?.session(asked_id)?;
                 if let Some(agent) = self.ran(&old, &settled)? {
                     settled = self.settings.settle(Some(&agent))?;
                 }
-                let last = old.opened.wait(old.session.last_target()).ok();
-                (Some(old), last)
+                let asked = old.opened.wait(Ran::asked_in(&old.session));
+                (Some(old), asked.map_err(|e| Failure::new(asked_id, e.to_string()))?)
             }
         };
-        let targets = self.targets(&settled, last)?;
+        let targets = self.targets(&settled, asked)?;
         let transport = self.transport(&settled, &targets)?;
         let mut notices = settled.notices.clone();
         let agent = self.agent(&settled, targets, &mut notices)?;
@@ -109,7 +109,7 @@ impl WorkArguments {
                 OpenSession { session, opened }
             }
         };
-        let ran = Ran::new(&settled.places.folder, settled.agent().name());
+        let ran = Ran::new(&settled.places.folder, settled.agent().name()).asking(agent.targets());
         let noted = opened.wait(ran.note(&mut session));
         noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
         let mut permissions = settled.settings.permissions();
@@ -126,16 +126,22 @@ impl WorkArguments {
         Ok(name.filter(|name| settled.definitions.named(name).is_some()))
     }
 
-    /// Who is asked: whom flags name, else whom the session's last request asked, else whom an
-    /// agent's file, the environment and the settings name.
-    fn targets(&self, settled: &Settled, last: Option<Target>) -> Result<Vec<Target>, Failure> {
-        let failed = |rule: String| Failure::new("--vendor", rule);
+    /// Who is asked: whom flags name, else whom the session asks, else whom an agent's file, the
+    /// environment and the settings name.
+    fn targets(
+        &self,
+        settled: &Settled,
+        asked: Vec<(String, String)>,
+    ) -> Result<Vec<Target>, Failure> {
         let settings = &settled.settings;
-        let mut targets = match last.filter(|_| !self.settings.names_model()) {
-            Some(last) => {
-                let (vendor, model) = (last.vendor.name.as_str(), last.options.model.as_str());
-                let mut targets = vec![settings.model_of(vendor, model).map_err(failed)?];
+        let mut asked = asked.iter().map(|(vendor, model)| settings.model_of(vendor, model));
+        let mut targets = match asked.next().filter(|_| !self.settings.names_model()) {
+            Some(first) => {
+                let mut targets = vec![first.map_err(|rule| Failure::new("--vendor", rule))?];
                 targets.extend(settings.fallbacks().map_err(|e| Failure::misnamed(&e))?);
+                if targets.len() == 1 {
+                    targets.extend(asked.flatten());
+                }
                 targets
             }
             None => settings.targets().map_err(|e| Failure::misnamed(&e))?,

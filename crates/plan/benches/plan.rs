@@ -130,5 +130,28 @@ fn building(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, reading, building);
+/// Plans whose steps each depend on all before them.
+fn dense(c: &mut Criterion) {
+    for n in [500_usize, 1_000, 2_000] {
+        let steps = (0..n).map(|at| {
+            let needed: Vec<usize> = (0..at).collect();
+            json!({"tool": "render", "reason": "a page", "depends_on": needed})
+        });
+        let steps: Vec<Value> = steps.collect();
+        let text = json!({"objective": "each on all before it", "steps": steps}).to_string();
+        let plan = Plan::read(&text, &[tool()]).unwrap();
+        let mut group = c.benchmark_group(format!("{n} steps on all before them"));
+        group.sample_size(10);
+        group.bench_function("read", |b| b.iter(|| Plan::read(black_box(&text), &[tool()])));
+        group.bench_function("all chains", |b| {
+            b.iter(|| (0..n).map(|at| black_box(&plan).chain(at).len()).sum::<usize>());
+        });
+        group.bench_function("serde_json alone", |b| {
+            b.iter(|| serde_json::from_str::<Value>(black_box(&text)).unwrap());
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, reading, building, dense);
 criterion_main!(benches);

@@ -20,6 +20,8 @@ mod messages;
 mod request;
 mod shown;
 
+use std::sync::Arc;
+
 use interleaf_model::{Json, Message, Reply};
 
 pub use self::judge::{Attempt, Objection};
@@ -141,6 +143,8 @@ pub struct Job {
     plan: Plan,
     index: usize,
     tool_index: usize,
+    /// All that the step depends on, dependencies first.
+    chain: Arc<[usize]>,
     results: Results,
     settings: PlanSettings,
     templates: Templates,
@@ -168,7 +172,8 @@ impl Job {
         else {
             return Err(Error::new(ErrorKind::UnknownStep, place, "the plan has no such step"));
         };
-        for needed in plan.chain(step) {
+        let chain: Arc<[usize]> = plan.chain(step).into();
+        for &needed in &*chain {
             if results.get(needed).is_none() {
                 let (own, id) = (&found.id, &plan.steps()[needed].id);
                 let rule = format!("step {own} needs the result of step {id}, which is missing");
@@ -179,6 +184,7 @@ impl Job {
             plan: plan.clone(),
             index: step,
             tool_index,
+            chain,
             results: results.clone(),
             settings: settings.clone(),
             templates: templates.clone(),

@@ -9,6 +9,8 @@ mod form;
 mod order;
 mod write;
 
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,8 +30,12 @@ struct Checked {
     objective: Arc<str>,
     steps: Vec<PlanStep>,
     tools: Vec<PlanTool>,
+    /// The place of each step by its name.
+    places: HashMap<StepId, usize>,
     /// The place of each step in an order in which dependencies come first.
     rank: Vec<usize>,
+    /// For each step, those of its dependencies that lead to all of them.
+    leading: Vec<Vec<usize>>,
 }
 
 /// A step of a plan.
@@ -73,6 +79,13 @@ impl StepId {
     }
 }
 
+/// It is found by its text.
+impl Borrow<str> for StepId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for StepId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
@@ -96,7 +109,8 @@ impl Plan {
     /// As [`read`](Self::read).
     pub fn read_with(text: &str, offered: &[Tool]) -> Result<Self, Vec<Error>> {
         let form = form::read(text)?;
-        let is_declared = |tool: &Tool| form.tools.iter().any(|(_, own)| own.name == tool.name);
+        let declared: HashSet<&ToolName> = form.tools.iter().map(|(_, own)| &own.name).collect();
+        let is_declared = |tool: &Tool| declared.contains(&tool.name);
         let others = offered.iter().filter(|tool| !is_declared(tool)).cloned();
         let others: Vec<Tool> = others.collect();
         Self::of_form(form, &others)
@@ -106,8 +120,9 @@ impl Plan {
         let mut faults = form.faults;
         let mut tools: Vec<PlanTool> = Vec::new();
         let mut names: Vec<ToolName> = Vec::new();
+        let mut known: HashSet<ToolName> = HashSet::new();
         for (place, tool) in form.tools.into_iter().chain(placed(more_tools)) {
-            if names.contains(&tool.name) {
+            if !known.insert(tool.name.clone()) {
                 let rule = format!("the tool {:?} is declared twice", tool.name.as_str());
                 faults.push(Error::new(ErrorKind::Form, place, rule));
                 continue;
@@ -120,12 +135,11 @@ impl Plan {
         }
         for (i, step) in form.steps.iter().enumerate() {
             // A tool without a name was told already.
-            if !names.contains(&step.tool) && !step.tool.as_str().is_empty() {
-                let known: Vec<&str> = names.iter().map(ToolName::as_str).collect();
+            if !known.contains(&step.tool) && !step.tool.as_str().is_empty() {
                 let rule = format!(
                     "unknown tool {:?}: the plan declares {}",
                     step.tool.as_str(),
-                    listed(&known)
+                    listed(names.iter().map(ToolName::as_str))
                 );
                 let place = format!("steps[{i}].tool");
                 faults.push(Error::new(ErrorKind::UnknownTool, place, rule));
@@ -140,7 +154,9 @@ impl Plan {
         };
         if faults.is_empty() {
             let (objective, steps) = (form.objective.into(), form.steps);
-            Ok(Self(Arc::new(Checked { objective, steps, tools, rank })))
+            let places = steps.iter().enumerate().map(|(at, step)| (step.id.clone(), at)).collect();
+            let leading = order::leading(&steps, &rank);
+            Ok(Self(Arc::new(Checked { objective, steps, tools, places, rank, leading })))
         } else {
             Err(faults)
         }
@@ -163,7 +179,7 @@ impl Plan {
 
     /// The place of the step of this name.
     pub fn find(&self, id: &str) -> Option<usize> {
-        self.steps().iter().position(|step| step.id.as_str() == id)
+        self.0.places.get(id).copied()
     }
 
     /// The tool of a step; none if there is no such step.
@@ -184,8 +200,7 @@ impl Plan {
         let mut open: Vec<usize> = vec![step];
         let mut chain = Vec::new();
         while let Some(at) = open.pop() {
-            let Some(step) = self.steps().get(at) else { continue };
-            for &needed in &step.depends_on {
+            for &needed in self.0.leading.get(at).into_iter().flatten() {
                 if !std::mem::replace(&mut seen[needed], true) {
                     chain.push(needed);
                     open.push(needed);
@@ -225,13 +240,13 @@ fn cycle_fault(steps: &[PlanStep], cycle: &[usize]) -> Error {
     Error::new(ErrorKind::Cycle, format!("steps[{first}].depends_on"), rule)
 }
 
-fn listed(names: &[&str]) -> String {
+fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     const MOST: usize = 12;
-    match names {
-        [] => "none".to_owned(),
-        names if names.len() > MOST => {
-            format!("{} and {} more", names[..MOST].join(", "), names.len() - MOST)
-        }
-        names => names.join(", "),
+    let n = names.len();
+    let first = names.take(MOST).collect::<Vec<_>>().join(", ");
+    match n {
+        0 => "none".to_owned(),
+        n if n > MOST => format!("{first} and {} more", n - MOST),
+        _ => first,
     }
 }

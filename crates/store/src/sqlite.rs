@@ -4,7 +4,8 @@
 //! them, so that they share one sync to the disk, and answers when that is done. A few
 //! connections read, off the async threads. Other processes may use the same file.
 //! Whoever drops the store waits until all that was written is in the file itself: then
-//! the file alone is the whole store, unless another process still writes to it.
+//! the file alone is the whole store, unless another process still writes to it. A file that may
+//! only be read is read, and refuses what would be written.
 
 mod commit;
 mod error;
@@ -13,6 +14,7 @@ mod left_log;
 mod read;
 mod readers;
 mod schema;
+mod shut;
 mod words;
 mod writer;
 
@@ -21,6 +23,7 @@ use std::path::PathBuf;
 use interleaf_conversation::Event;
 use rusqlite::Connection;
 
+use crate::error::Failure;
 use crate::notice::Bell;
 use crate::{
     Commit, Committed, Error, Found, Head, ListSessions, Log, NewSession, Notice, Notices,
@@ -29,10 +32,12 @@ use crate::{
 };
 
 use readers::Readers;
+use schema::Opened;
 use writer::Writer;
 
 pub(crate) struct Sqlite {
-    writer: Writer,
+    /// What writes, or why nothing can be written.
+    writer: Result<Writer, Error>,
     readers: Readers,
     bell: Bell,
 }
@@ -43,15 +48,29 @@ impl Sqlite {
             let (path, patience) = (path.clone(), options.patience);
             tokio::task::spawn_blocking(move || schema::open(&path, patience))
         };
-        let connection = open.await.map_err(|_| Error::stopped())??;
-        let writer = Writer::start(connection)?;
-        Ok(Self { writer, readers: Readers::new(path, options), bell: Bell::new() })
+        let writer = match open.await.map_err(|_| Error::stopped())?? {
+            Opened::ToWrite(connection) => Ok(Writer::start(connection)?),
+            Opened::ToRead(why) => Err(why),
+        };
+        let readers = Readers::new(path, options, writer.is_err());
+        Ok(Self { writer, readers, bell: Bell::new() })
+    }
+
+    /// Does work in a transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Error> {
+        match &self.writer {
+            Ok(writer) => writer.write(work).await,
+            Err(why) => Err(why.clone()),
+        }
     }
 }
 
 impl Sessions for Sqlite {
     fn create(&self, session: NewSession) -> StoreFuture<'_, Head> {
-        Box::pin(self.writer.write(move |connection| commit::create(connection, session)))
+        Box::pin(self.write(move |connection| commit::create(connection, session)))
     }
 
     fn head(&self, session: SessionId) -> StoreFuture<'_, Head> {
@@ -64,7 +83,7 @@ impl Sessions for Sqlite {
 
     fn remove(&self, session: SessionId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.writer.write(move |connection| commit::remove(connection, session)).await?;
+            self.write(move |connection| commit::remove(connection, session)).await?;
             self.bell.ring(Notice::Removed { session });
             Ok(())
         })
@@ -77,7 +96,7 @@ impl Sessions for Sqlite {
             // wait for what is said while it runs.
             let lacking = move |connection: &Connection| words::unindexed(connection, session);
             for part in words::in_parts(self.readers.read(lacking).await?) {
-                self.writer.write(move |connection| words::index(connection, part)).await?;
+                self.write(move |connection| words::index(connection, part)).await?;
             }
             self.readers.read(move |connection| read::search(connection, &search)).await
         })
@@ -93,7 +112,7 @@ impl Log for Sqlite {
         Box::pin(async move {
             commit.check()?;
             let session = commit.session;
-            let done = self.writer.write(move |connection| commit::commit(connection, &commit));
+            let done = self.write(move |connection| commit::commit(connection, &commit));
             let done = done.await?;
             self.bell.ring(Notice::Changed { session, next_seq: done.next_seq });
             Ok(done)

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use interleaf::Impact;
-use interleaf::model::Timestamp;
+use interleaf::model::{Spent, Timestamp};
 use smol_str::SmolStr;
 
 use crate::ErrorKind;
@@ -28,6 +28,8 @@ pub struct Attempt {
     pub because: Because,
     /// What it failed with: the kind, and a sentence. None: it was answered.
     pub failure: Option<(ErrorKind, String)>,
+    /// What it cost though it failed, as far as the API told it before it broke off.
+    pub spent: Option<Spent>,
     /// With a fall-back: what the change costs on the prompt cache.
     pub impact: Option<Box<Impact>>,
 }
@@ -117,6 +119,7 @@ impl Attempt {
             waited: Duration::ZERO,
             because,
             failure: None,
+            spent: None,
             impact: None,
         }
     }
@@ -124,6 +127,7 @@ impl Attempt {
     pub(crate) fn failed_with(&mut self, failed: &Failed) {
         let status = failed.status.map(|status| format!("HTTP {status}: ")).unwrap_or_default();
         self.failure = Some((failed.kind, format!("{status}{}", failed.text)));
+        self.spent = failed.partial.as_ref().and_then(|reply| reply.usage).map(Spent::from);
     }
 }
 
@@ -145,7 +149,7 @@ impl Because {
 /// A line for a person.
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { vendor, model, took, waited, because, failure, impact, .. } = self;
+        let Self { vendor, model, took, waited, because, failure, spent, impact, .. } = self;
         write!(f, "{vendor} ({model})")?;
         if !because.words().is_empty() {
             write!(f, " {}", because.words())?;
@@ -156,6 +160,9 @@ impl fmt::Display for Attempt {
         match failure {
             Some((_, text)) => write!(f, ": {}", interleaf::model::shown(text))?,
             None => write!(f, ": answered in {}", seconds(*took))?,
+        }
+        if let Some(spent) = spent {
+            write!(f, " (paid: {spent})")?;
         }
         if let Some(cost) = impact.as_ref().and_then(|impact| impact.cost.as_ref()) {
             let (read, computed) = (cost.read, cost.computed);

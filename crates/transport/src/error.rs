@@ -203,6 +203,12 @@ impl Error {
         self.0.is_unseen
     }
 
+    /// Whether another vendor may answer where this one did not: what is wrong is not the
+    /// request.
+    pub fn is_vendors(&self) -> bool {
+        self.0.failed.is_vendors()
+    }
+
     /// The sentence alone: without vendor, status and tries.
     pub fn message(&self) -> &str {
         &self.0.failed.text

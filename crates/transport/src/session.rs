@@ -7,6 +7,7 @@
 //! | it breaks off before anything was said | the request, and its usage if that was told |
 //! | it is not sent, or refused by its status | the request, as one that no model saw |
 //! | the call is dropped | the request, of unknown usage |
+//! | it breaks off before anything was said, and is tried again | a request for each try whose usage was told, and one answer |
 //! | the target gives way to the next | a request for each, its usage if that was told, and one answer |
 //! | what came cannot be kept | the request; the error has what came, and all else that is known |
 
@@ -98,7 +99,7 @@ impl Transport {
         targets: &[Target],
         streams: bool,
     ) -> Result<Asked, Error> {
-        let mut course = Course::new(self, streams);
+        let mut course = Course::new(self, streams).noting_paid();
         let mut room = Room::default();
         let begun = self.begin_any(session, recipe, targets, (&mut course, &mut room)).await;
         match begun {
@@ -126,7 +127,7 @@ impl Transport {
             let mut target = target.clone();
             target.options.stream |= course.streams;
             match self.begin_in_room(session, recipe, &mut target, (because, course), room).await {
-                Err(error) if error.failed().is_vendors() && !is_last => {
+                Err(error) if error.is_vendors() && !is_last => {
                     if let Some(reply) = error.partial() {
                         // A store that does not take this takes no other request either.
                         let _ = note_usage(session, reply).await;
@@ -192,6 +193,13 @@ impl Transport {
                 let _ = session.note_unseen(number).await;
             }
             match begun {
+                Err(error) if course.goes_on() => {
+                    if let Some(reply) = error.partial() {
+                        // A store that does not take this takes no other request either.
+                        let _ = note_usage(session, reply).await;
+                    }
+                    because = Because::Retry;
+                }
                 Ok(begun) => {
                     let attempts = std::mem::take(&mut course.attempts);
                     let (changed, room) = (request.changes_line(), Room::default());

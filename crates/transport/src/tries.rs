@@ -26,7 +26,7 @@ use crate::{Attempts, Call, Error, ErrorKind, Transport};
 
 /// A call on its way through its tries.
 pub(crate) struct Course {
-    transport: Transport,
+    pub(crate) transport: Transport,
     /// When all of it must be done, a compaction before it included.
     pub(crate) total: Option<Deadline>,
     /// Whether pieces are handed on while they come.
@@ -34,6 +34,19 @@ pub(crate) struct Course {
     pub(crate) attempts: Attempts,
     /// Whether no model saw the last call, in none of its tries, if it failed.
     pub(crate) is_unseen: bool,
+    /// Whether each try that was paid for is noted as a request of its own.
+    notes_paid: bool,
+    /// How far the retries of the last call are, if it goes on as another request.
+    goes_on: Option<Retrying>,
+}
+
+/// How far the retries of a call are.
+#[derive(Clone, Copy, Default)]
+struct Retrying {
+    n_retries: u32,
+    waited: Duration,
+    is_new_key: bool,
+    first_failed: Option<Instant>,
 }
 
 impl Course {
@@ -44,7 +57,14 @@ impl Course {
     /// A call that must be done by then.
     pub(crate) fn until(total: Option<Deadline>, transport: &Transport, streams: bool) -> Self {
         let (transport, attempts) = (transport.clone(), Attempts::default());
-        Self { transport, total, streams, attempts, is_unseen: true }
+        let (is_unseen, notes_paid, goes_on) = (true, false, None);
+        Self { transport, total, streams, attempts, is_unseen, notes_paid, goes_on }
+    }
+
+    /// The same, of which each try that was paid for is noted as a request of its own.
+    pub(crate) fn noting_paid(mut self) -> Self {
+        self.notes_paid = true;
+        self
     }
 
     /// Tries calls, one after the other, until an answer begins.
@@ -55,14 +75,24 @@ impl Course {
         Error::unless_model(calls.iter().map(|call| &call.target))?;
         let mut last = None;
         for call in calls {
-            let because = if last.is_none() { Because::First } else { Because::FallBack };
-            match self.run(call, because).await {
+            match self.run_next(call).await {
                 Ok(begun) => return Ok((begun, call, self.attempts)),
-                Err(error) if error.failed().is_vendors() => last = Some(error),
+                Err(error) if error.is_vendors() => last = Some(error),
                 Err(error) => return Err(error),
             }
         }
         Err(last.unwrap_or_else(Error::of_nobody))
+    }
+
+    /// Tries a call, as the first or in place of those that gave no answer.
+    pub(crate) async fn run_next(&mut self, call: &Call) -> Result<Begun, Error> {
+        Error::unless_model([&call.target])?;
+        let because = match (self.attempts.is_empty(), self.goes_on()) {
+            (true, _) => Because::First,
+            (false, true) => Because::Retry,
+            (false, false) => Because::FallBack,
+        };
+        self.run(call, because).await
     }
 
     /// Refuses what would not be sent anyway, before it is made and noted.
@@ -111,11 +141,10 @@ impl Course {
         self.is_unseen = true;
         // What is too late already is not sent: making the request takes time too.
         Deadline::check(self.total).map_err(|failed| self.failed(failed, call))?;
-        let (mut because, mut waited, mut n_retries, mut is_new_key) =
-            (because, Duration::ZERO, 0, false);
-        let mut first_failed = None;
+        let (mut because, mut own) = (because, self.goes_on.take().unwrap_or_default());
+        tokio::time::sleep(own.waited).await;
         loop {
-            let mut attempt = Attempt { waited, ..Attempt::new(call.name(), because) };
+            let mut attempt = Attempt { waited: own.waited, ..Attempt::new(call.name(), because) };
             let began = Instant::now();
             let begun = inner.once(call, self.streams, self.total).await;
             attempt.took = began.elapsed();
@@ -130,21 +159,31 @@ impl Course {
             self.attempts.push(attempt);
             self.is_unseen &= failed.is_unseen();
             let is_refused = failed.kind == ErrorKind::Api(ApiErrorKind::Authentication);
-            if let (true, false, Some(key), None) = (is_refused, is_new_key, &key, &call.target.key)
+            let is_first = is_refused && !own.is_new_key;
+            if let (true, Some(key), None) = (is_first, &key, &call.target.key)
                 && inner.keys.forget(&call.target.vendor, key).await
             {
-                (because, waited, is_new_key) = (Because::NewKey, Duration::ZERO, true);
+                (because, own.waited, own.is_new_key) = (Because::NewKey, Duration::ZERO, true);
                 continue;
             }
-            n_retries += 1;
-            let since = *first_failed.get_or_insert_with(Instant::now);
-            waited = match self.wait(&failed, (n_retries, since)) {
+            own.n_retries += 1;
+            let since = *own.first_failed.get_or_insert_with(Instant::now);
+            own.waited = match self.wait(&failed, (own.n_retries, since)) {
                 Ok(wait) => wait,
                 Err(failed) => return Err(self.failed(failed, call)),
             };
-            tokio::time::sleep(waited).await;
+            if self.notes_paid && failed.partial.as_ref().is_some_and(|own| own.usage.is_some()) {
+                self.goes_on = Some(own);
+                return Err(self.failed(failed, call));
+            }
+            tokio::time::sleep(own.waited).await;
             because = Because::Retry;
         }
+    }
+
+    /// Whether the call that failed last is to be tried again, as another request.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on.is_some()
     }
 
     /// How long to wait before the next try, of this number after the first, which failed then;

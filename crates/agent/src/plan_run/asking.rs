@@ -5,7 +5,7 @@ use std::time::Instant;
 use interleaf::model::{AgentName, Json, Reply, Spent};
 use interleaf::plan::{Job, JobState, Results, StepFailure, StepRequest};
 use interleaf::wire::ApiErrorKind;
-use interleaf::{Sent, Session, ask};
+use interleaf::{Sent, Session, Target, ask};
 use interleaf_transport::{Answer, Call, ErrorKind, Transport};
 
 use super::PlanEvent;
@@ -76,12 +76,14 @@ impl Course {
 
     /// The bytes that a request may have, if it does not fit the model's window (E11).
     async fn shorter(&self, request: &StepRequest) -> Result<Option<usize>, Halt> {
-        let limit = self.target.budget().limit();
+        // One that does not fit the window of another is made shorter when that one says so.
+        let Some(target) = self.targets.first() else { return Ok(None) };
+        let limit = target.budget().limit();
         // No token is shorter than a byte.
         if request.length() as u64 <= limit {
             return Ok(None);
         }
-        let ledger = self.scene.session().await.ledger(&self.target.options.model).await?;
+        let ledger = self.scene.session().await.ledger(&target.options.model).await?;
         let texts = request.messages.iter().map(|message| ledger.text(&message.text()));
         let tokens = texts.sum::<u64>() + ledger.tools(&request.tools);
         let fits = tokens <= limit;
@@ -97,25 +99,41 @@ impl Course {
         request: &StepRequest,
         went: &mut Went,
     ) -> Result<Came, Halt> {
-        let (number, call) = self.note(agent, request).await?;
-        went.rounds += 1;
-        let (attempt, way) = (request.attempt, request.way);
-        self.tell(PlanEvent::Asking { step: at, attempt, way });
-        let streaming = tokio::select! {
-            biased;
-            end = cut_short(&self.scene) => return Err(Halt::of(end)),
-            begun = self.transport.stream(&call) => begun,
-        };
-        let mut streaming = match streaming {
-            Ok(streaming) => streaming,
-            Err(error) => return self.unanswered(number, &error, went).await,
+        let mut way = self.transport.fall_back();
+        let mut targets = self.targets.iter();
+        let nobody = || Halt::Broken("nobody is named who is to be asked".to_owned());
+        let mut target = targets.next().ok_or_else(nobody)?;
+        let (number, mut streaming) = loop {
+            let (number, call) = self.note(agent, request, target).await?;
+            went.rounds += 1;
+            let (attempt, how) = (request.attempt, request.way);
+            self.tell(PlanEvent::Asking { step: at, attempt, way: how });
+            let begun = tokio::select! {
+                biased;
+                end = cut_short(&self.scene) => return Err(Halt::of(end)),
+                begun = way.stream(&call) => begun,
+            };
+            match begun {
+                Ok(streaming) => break (number, streaming),
+                // It is asked again, and what it cost is noted.
+                Err(error) if way.goes_on() => {
+                    self.note_unanswered((number, target), &error, went).await?;
+                }
+                Err(error) if error.is_vendors() && targets.len() > 0 => {
+                    self.note_unanswered((number, target), &error, went).await?;
+                    target = targets.next().ok_or_else(nobody)?;
+                    let why = error.to_string();
+                    self.tell(PlanEvent::FellBack { step: at, why });
+                }
+                Err(error) => return self.unanswered((number, target), &error, went).await,
+            }
         };
         loop {
             let piece = tokio::select! {
                 biased;
                 end = cut_short(&self.scene) => {
                     if let Some(reply) = streaming.cancel() {
-                        self.keep(&reply, went).await?;
+                        self.keep(&reply, target, went).await?;
                     }
                     return Err(Halt::of(end));
                 }
@@ -128,16 +146,22 @@ impl Course {
         }
         match streaming.finish().await {
             Ok(answer) => {
-                self.keep(&answer.reply, went).await?;
+                self.keep(&answer.reply, target, went).await?;
+                went.answered_by = Some((answer.vendor.to_string(), answer.model.to_string()));
                 Ok(Came::Answer(Box::new(answer)))
             }
-            Err(error) => self.unanswered(number, &error, went).await,
+            Err(error) => self.unanswered((number, target), &error, went).await,
         }
     }
 
     /// Notes a request in the session, if it may still be made.
-    async fn note(&self, agent: &AgentName, request: &StepRequest) -> Result<(u64, Call), Halt> {
-        let mut target = self.target.clone();
+    async fn note(
+        &self,
+        agent: &AgentName,
+        request: &StepRequest,
+        target: &Target,
+    ) -> Result<(u64, Call), Halt> {
+        let mut target = target.clone();
         target.options.stream = true;
         let body = ask::body_with(request, &target.vendor, &target.options)
             .map_err(|error| Halt::Failed(error.to_string()))?;
@@ -168,11 +192,11 @@ impl Course {
     }
 
     /// Takes in an answer, or what came of one, with what it cost.
-    async fn keep(&self, reply: &Reply, went: &mut Went) -> Result<(), Halt> {
+    async fn keep(&self, reply: &Reply, target: &Target, went: &mut Went) -> Result<(), Halt> {
         let mut session: tokio::sync::MutexGuard<'_, Session> = self.scene.session().await;
         Transport::keep(&mut session, reply).await?;
         drop(session);
-        let (vendor, model) = (&self.target.vendor.name, &self.target.options.model);
+        let (vendor, model) = (&target.vendor.name, &target.options.model);
         let tokens = reply.usage.map_or(0, |usage| Spent::from(usage).total());
         let price = self.transport.price(vendor, model, reply).unwrap_or_default();
         went.tokens += tokens;
@@ -180,20 +204,31 @@ impl Course {
         Ok(())
     }
 
-    /// What becomes of a request without an answer.
-    async fn unanswered(
+    /// Notes what is known of a request without an answer.
+    async fn note_unanswered(
         &self,
-        number: u64,
+        (number, target): (u64, &Target),
         error: &interleaf_transport::Error,
         went: &mut Went,
-    ) -> Result<Came, Halt> {
+    ) -> Result<(), Halt> {
         if error.is_unseen() {
             // Why there is no answer says more than why that cannot be noted.
             let _ = self.scene.session().await.note_unseen(number).await;
         }
-        if let Some(reply) = error.partial() {
-            self.keep(reply, went).await?;
+        match error.partial() {
+            Some(reply) => self.keep(reply, target, went).await,
+            None => Ok(()),
         }
+    }
+
+    /// What becomes of a step whose request has no answer.
+    async fn unanswered(
+        &self,
+        noted: (u64, &Target),
+        error: &interleaf_transport::Error,
+        went: &mut Went,
+    ) -> Result<Came, Halt> {
+        self.note_unanswered(noted, error, went).await?;
         let advice = error.advice().map(|advice| format!(" ({advice})"));
         let why = format!("{error}{}", advice.unwrap_or_default());
         match error.kind() {

@@ -20,7 +20,8 @@ use crate::{End, Hook, Limit, Scene, Tool};
 /// A run of a plan, from the inside.
 pub(super) struct Course {
     pub(super) plan: Plan,
-    pub(super) target: Target,
+    /// Who is asked: the first, and the others if that gives no answer. There is one at least.
+    pub(super) targets: Vec<Target>,
     pub(super) transport: Transport,
     pub(super) scene: Scene,
     /// The tool of each step.
@@ -76,6 +77,8 @@ pub(super) struct Went {
     pub(super) result: Option<Arc<Message>>,
     pub(super) rounds: u32,
     pub(super) tokens: u64,
+    /// Who gave its last answer: the vendor and the model.
+    pub(super) answered_by: Option<(String, String)>,
     /// Whether a call that changes something was started.
     pub(super) is_marked: bool,
     took: Duration,
@@ -139,6 +142,7 @@ impl Course {
                 result: own.result.clone(),
                 rounds: 0,
                 tokens: 0,
+                answered_by: own.answered_by(),
                 took: Duration::ZERO,
             }
         };
@@ -203,13 +207,14 @@ impl Course {
 
     /// Takes in what became of a step.
     fn worked(&self, progress: &mut Progress, at: usize, went: Went, done: Result<(), Halt>) {
-        let Went { arguments, result, rounds, tokens, is_marked, took } = went;
+        let Went { arguments, result, rounds, tokens, answered_by, is_marked, took } = went;
         // What was not run, or only reads, is gone on with.
         let stopped = result.as_ref().filter(|own| is_marked && is_error(own));
         let stopped = stopped.map(|own| why_failed(own));
         let report = &mut progress.steps[at];
         (report.rounds, report.tokens, report.took) = (rounds, tokens, took);
         report.arguments = arguments.or(report.arguments.take());
+        report.answered_by = answered_by.or(report.answered_by.take());
         report.result = result.or(report.result.take());
         match done {
             Ok(()) => self.done(progress, at),

@@ -65,6 +65,8 @@ pub struct StepReport {
     pub rounds: u32,
     /// The tokens that they used.
     pub tokens: u64,
+    /// Who gave its last answer: the vendor and the model. None, if that is not known.
+    pub answered_by: Option<(String, String)>,
     /// How long this run worked on it.
     pub took: Duration,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interleaf::model::{Message, ToolCall};
 use interleaf::plan::{Plan, Way};
-use interleaf_transport::Answer;
+use interleaf_transport::{Answer, Attempt, Because};
 
 use super::PlanEnd;
 use crate::event::line;
@@ -32,6 +32,13 @@ pub enum PlanEvent {
         step: usize,
         /// What it said, and what it cost.
         answer: Box<Answer>,
+    },
+    /// A model gave no answer, and the next is asked.
+    FellBack {
+        /// Which step.
+        step: usize,
+        /// Why there is no answer.
+        why: String,
     },
     /// An answer broke off and is asked for again.
     BrokeOff {
@@ -81,6 +88,7 @@ impl PlanEvent {
             Self::Known(step) | Self::Began(step) | Self::Stopped(step) => Some(*step),
             Self::Asking { step, .. }
             | Self::Answered { step, .. }
+            | Self::FellBack { step, .. }
             | Self::BrokeOff { step, .. }
             | Self::Started { step, .. }
             | Self::Done { step, .. }
@@ -99,10 +107,16 @@ impl PlanEvent {
             Self::Asking { attempt, way, .. } => {
                 format!("asking ({}, try {attempt})", way.as_str())
             }
-            Self::Answered { answer, .. } => match &answer.spent {
-                Some(spent) => format!("answered: {spent}"),
-                None => "answered".to_owned(),
-            },
+            Self::Answered { answer, .. } => {
+                let is_other = |attempt: &Attempt| attempt.because == Because::FallBack;
+                let by = match answer.attempts.iter().any(is_other) {
+                    true => format!(" by {}", line(&format!("{} {}", answer.vendor, answer.model))),
+                    false => String::new(),
+                };
+                let spent = answer.spent.map(|spent| format!(": {spent}")).unwrap_or_default();
+                format!("answered{by}{spent}")
+            }
+            Self::FellBack { why, .. } => format!("no answer, the next is asked: {}", line(why)),
             Self::BrokeOff { why, .. } => format!("broke off, asked again: {}", line(why)),
             Self::Started { call, .. } => {
                 format!("{}({})", line(call.name.as_str()), line(call.arguments.as_str()))

@@ -5,7 +5,6 @@ use std::time::Instant;
 use interleaf::model::{Json, Message, Origin, Role};
 use interleaf::plan::{Mode, Plan};
 use interleaf::store::{RecordChange, RecordFilter, RecordKind};
-use interleaf::wire::Vendor;
 use interleaf::{Session, Target};
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +21,8 @@ pub struct KeptPlan {
     pub plan: Plan,
     /// How it was asked last.
     pub mode: Mode,
-    /// Who was asked last; none, if that vendor is not known here.
-    pub target: Option<Target>,
+    /// Who was asked last, and who was to be asked then: vendors and models.
+    pub asked: Vec<(String, String)>,
 }
 
 /// The record, as it is written.
@@ -34,6 +33,9 @@ struct Written {
     mode: String,
     vendor: String,
     model: String,
+    /// Who is asked if that one gives no answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fallback: Vec<(String, String)>,
 }
 
 impl KeptPlan {
@@ -54,9 +56,9 @@ impl KeptPlan {
             Error::rule(format!("the plan that the session keeps cannot be read: {fault}"))
         })?;
         let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == written.mode);
-        let vendor = Vendor::named(&written.vendor);
-        let target = vendor.map(|vendor| Target::of(vendor.clone(), &written.model));
-        Ok(Self { plan, mode: mode.unwrap_or_default(), target })
+        let first = (written.vendor.clone(), written.model.clone());
+        let asked = [vec![first], written.fallback.clone()].concat();
+        Ok(Self { plan, mode: mode.unwrap_or_default(), asked })
     }
 }
 
@@ -64,15 +66,14 @@ impl KeptPlan {
 pub(super) async fn begin(
     session: &mut Session,
     plan: &Plan,
-    target: &Target,
+    targets: &[Target],
     mode: Mode,
 ) -> Result<(), Error> {
-    let own = Written {
-        plan: plan.write(),
-        mode: mode.as_str().to_owned(),
-        vendor: target.vendor.name.to_string(),
-        model: target.options.model.to_string(),
-    };
+    let name = |target: &Target| (target.vendor.name.to_string(), target.options.model.to_string());
+    let mut asked = targets.iter().map(name);
+    let (vendor, model) = asked.next().unwrap_or_default();
+    let (plan_text, mode) = (plan.write(), mode.as_str().to_owned());
+    let own = Written { plan: plan_text, mode, vendor, model, fallback: asked.collect() };
     let began = Instant::now();
     loop {
         let known = written(session).await?;

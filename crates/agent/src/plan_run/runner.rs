@@ -41,7 +41,7 @@ use crate::{Error, Hook, Limits, Tool};
 #[derive(Clone)]
 pub struct PlanRunner {
     plan: Plan,
-    target: Option<Target>,
+    targets: Vec<Target>,
     tools: Vec<Arc<dyn Tool>>,
     hooks: Vec<Arc<dyn Hook>>,
     settings: PlanSettings,
@@ -56,7 +56,7 @@ impl PlanRunner {
     pub fn new(plan: Plan) -> Self {
         Self {
             plan,
-            target: None,
+            targets: Vec::new(),
             tools: Vec::new(),
             hooks: Vec::new(),
             settings: PlanSettings::default(),
@@ -67,10 +67,11 @@ impl PlanRunner {
         }
     }
 
-    /// Who is asked for arguments.
+    /// Adds a model that is asked for arguments: the first that is added is asked, the others if it
+    /// gives no answer.
     #[must_use]
     pub fn with_target(mut self, target: Target) -> Self {
-        self.target = Some(target);
+        self.targets.push(target);
         self
     }
 
@@ -147,9 +148,10 @@ impl PlanRunner {
         transport: &Transport,
         mut session: Session,
     ) -> Result<PlanRun, Error> {
-        let Some(target) = self.target.clone() else {
+        let targets = self.targets.clone();
+        if targets.is_empty() {
             return Err(Error::rule("the plan: nobody is named who is to be asked"));
-        };
+        }
         let tools = self.tools_of_steps()?;
         let templates = match &self.templates {
             Some(templates) => templates.clone(),
@@ -157,11 +159,11 @@ impl PlanRunner {
         };
         let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok);
         let folder = folder.map_err(Error::folder)?;
-        kept::begin(&mut session, &self.plan, &target, self.settings.mode).await?;
+        kept::begin(&mut session, &self.plan, &targets, self.settings.mode).await?;
         let stood = self.stood(&session)?;
         let mut settings = self.settings.clone();
-        if settings.mode == Mode::Auto && target.has_text_tools() {
-            // It is known that it makes no native call.
+        if settings.mode == Mode::Auto && targets.iter().any(Target::has_text_tools) {
+            // It is known that one of them makes no native call, and all can write text.
             settings.mode = Mode::Xml;
         }
         let (tell, events) = mpsc::unbounded_channel();
@@ -183,7 +185,7 @@ impl PlanRunner {
         }));
         let course = Arc::new(Course {
             plan: self.plan.clone(),
-            target,
+            targets,
             transport: transport.clone(),
             scene,
             tools,

@@ -48,6 +48,12 @@ impl Stood {
         self.is_started && self.result.as_ref().is_some_and(|result| is_error(result))
     }
 
+    /// Who gave its last answer: the vendor and the model.
+    pub(super) fn answered_by(&self) -> Option<(String, String)> {
+        let answered = self.replies.last()?.message.answered()?;
+        Some((answered.vendor.as_ref()?.to_string(), answered.model.as_ref()?.to_string()))
+    }
+
     /// The result of a step that is done.
     pub(super) fn step_result(&self) -> Option<StepResult> {
         let ((_, call), result) = (self.call.as_ref()?, self.result.as_ref()?);

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod ends;
+mod fall_backs;
 mod killed;
 mod law;
 mod runs;

@@ -6,10 +6,11 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use interleaf::Target;
 use interleaf::assemble::{Budget, Recipe};
-use interleaf::compaction::{CompactedReport, Outlook};
+use interleaf::compaction::CompactedReport;
 use interleaf::wire::Vendor;
 use interleaf_transport::CompactedBecause;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::api::VendorParser;
 use crate::arguments::{ByteCount, parse_tokens};
@@ -54,7 +55,8 @@ pub(crate) struct CompactArguments {
     /// Compact only if the policy says that it is due
     #[arg(long)]
     if_due: bool,
-    /// Print one JSON object: what --dry-run shows, and in `done` what came of it
+    /// Print one JSON object: what --dry-run shows, in `outcome` what became of it (planned,
+    /// compacted or not_due), and in `done` what was done
     #[arg(long)]
     json: bool,
 
@@ -112,6 +114,10 @@ pub(crate) fn run(
     };
     let Some(plan) = plan else {
         let figures = opened.in_time(&name, session.figures(&recipe, &target)).map_err(refused)?;
+        if arguments.json {
+            let plan = json!({"due": null, "figures": figures});
+            output.json_line(&Told { outcome: "not_due", plan, done: None::<()> })?;
+        }
         say(format_args!("note: no compaction is due: {figures}"));
         return Ok(Verdict::Fine);
     };
@@ -122,7 +128,10 @@ pub(crate) fn run(
     let outlook = outlook.map_err(refused)?;
     match (arguments.json, arguments.dry_run) {
         (false, _) => output.text(&outlook.to_string())?,
-        (true, true) => output.json_line(&outlook)?,
+        (true, true) => {
+            let done = None::<()>;
+            output.json_line(&Told { outcome: "planned", plan: &outlook, done })?;
+        }
         // One object, with what came of it.
         (true, false) => {}
     }
@@ -136,8 +145,8 @@ pub(crate) fn run(
         let done = done.map_err(refused)?;
         say(format_args!("note: compacted without a model: {done}"));
         if arguments.json {
-            let done = Digest { report: done, without_model: "asked" };
-            output.json_line(&Told { outlook, done })?;
+            let done = Some(Digest { report: done, without_model: "asked" });
+            output.json_line(&Told { outcome: COMPACTED, plan: outlook, done })?;
         }
         return Ok(Verdict::Fine);
     }
@@ -158,17 +167,21 @@ pub(crate) fn run(
     let done = done.map_err(|e| Failure::transport(&e))?;
     say_done(&done);
     if arguments.json {
-        output.json_line(&Told { outlook, done })?;
+        output.json_line(&Told { outcome: COMPACTED, plan: outlook, done: Some(done) })?;
     }
     Ok(Verdict::Fine)
 }
 
+/// What became of it, if a summary or a digest was taken in.
+const COMPACTED: &str = "compacted";
+
 /// What was planned, and what came of it.
 #[derive(Serialize)]
-struct Told<D> {
+struct Told<P, D> {
+    outcome: &'static str,
     #[serde(flatten)]
-    outlook: Outlook,
-    done: D,
+    plan: P,
+    done: Option<D>,
 }
 
 /// What came of it where no model was to be asked.

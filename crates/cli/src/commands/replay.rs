@@ -9,13 +9,14 @@ use clap::ValueHint::{AnyPath, DirPath};
 use interleaf::replay::{
     Outcome, PlayRule, PlayVendor, Script, Ways, plan, plot, read_bodies, run as play,
 };
-use interleaf::{Price, Session, copy};
+use interleaf::{Session, copy};
 
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::{Failure, Stop, Verdict};
 use crate::input::Input;
 use crate::open::{Missing, OpenStore};
 use crate::output::{Output, bar, say};
+use crate::price_list::{self, PriceList};
 use crate::save::save;
 
 /// The file with all figures.
@@ -61,10 +62,8 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "TOKENS", value_delimiter = ',', value_parser = parse_tokens)]
     windows: Vec<u64>,
 
-    /// What a million tokens cost: INPUT/OUTPUT, or INPUT alone, as no answers are counted; the
-    /// cost is then in money
-    #[arg(long, value_name = "INPUT/OUTPUT", value_parser = Price::of_input)]
-    price: Option<f64>,
+    #[arg(long, value_name = price_list::VALUE, help = price_list::HELP)]
+    price: Option<PriceList>,
 
     /// The directory for figures and plots
     #[arg(long, value_name = "DIR", value_hint = DirPath)]
@@ -77,6 +76,7 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
     let ReplayArguments { rules, vendors, windows, price, out, .. } = arguments;
+    let price = price.as_ref().map(|list| list.input("--price")).transpose()?;
     check_directory(out)?;
     check_own(&out.join(FIGURES))?;
     let mut scripts = Vec::new();
@@ -97,14 +97,14 @@ pub(crate) fn run(
     let bar = bar((n_turns * ways.len()) as u64, "requests");
     let played = play(&scripts, &ways, &|| bar.inc(1));
     let mut outcome = played.map_err(|e| Failure::session("", &e))?;
-    outcome.price = *price;
+    outcome.price = price;
     bar.finish_and_clear();
     for session in &outcome.sessions {
-        output.text(&session.table(*price))?;
+        output.text(&session.table(price))?;
     }
     let figures = serde_json::to_string(&outcome).map_err(|e| Failure::json(FIGURES, &e))?;
     save(&out.join(FIGURES), &(figures + "\n"))?;
-    plot::all(&outcome, *price)
+    plot::all(&outcome, price)
         .iter()
         .try_for_each(|plot| save(&out.join(&plot.name), &plot.svg))?;
     output.remark(format_args!("in {}: {}", out.display(), planned.join(", ")))?;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
+use interleaf::Target;
 use interleaf::wire::Options;
-use interleaf::{Price, Target};
 
 use crate::api::ApiArguments;
 use crate::arguments::ByteCount;
@@ -12,6 +12,7 @@ use crate::assembly::{AssemblyArguments, Source};
 use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::open::{GIVE, OpenSession};
 use crate::output::{Output, say};
+use crate::price_list::{self, PriceList};
 
 const PRICES: &str = "Prices";
 
@@ -49,12 +50,12 @@ pub(crate) struct SwitchArguments {
     #[command(flatten)]
     api: ApiArguments,
 
-    /// What a million tokens cost at the new model: INPUT/OUTPUT
-    #[arg(long, value_name = "INPUT/OUTPUT", requires = "price_now", help_heading = PRICES)]
-    price: Option<Price>,
-    /// What a million tokens cost at the current model: INPUT/OUTPUT
-    #[arg(long, value_name = "INPUT/OUTPUT", requires = "price", help_heading = PRICES)]
-    price_now: Option<Price>,
+    #[arg(long, value_name = price_list::VALUE, help = price_list::HELP, requires = "price_now")]
+    #[arg(help_heading = PRICES)]
+    price: Option<PriceList>,
+    /// The same for the current model
+    #[arg(long, value_name = price_list::VALUE, requires = "price", help_heading = PRICES)]
+    price_now: Option<PriceList>,
 
     /// Print JSON
     #[arg(long)]
@@ -66,6 +67,9 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
+    let price = arguments.price.as_ref().map(|list| list.price("--price")).transpose()?;
+    let price_now = arguments.price_now.as_ref().map(|list| list.price("--price-now"));
+    let price_now = price_now.transpose()?;
     let mut recipe = arguments.assembly.read(limit)?;
     let model = arguments.assembly.model.as_deref();
     // An unknown vendor is told before a missing model.
@@ -96,7 +100,7 @@ pub(crate) fn run(
         let failure = Failure::session(&loaded.name, &e);
         if is_known { failure } else { failure.hint("--from VENDOR/MODEL names it") }
     })?;
-    if let (Some(now), Some(new)) = (arguments.price_now, arguments.price) {
+    if let (Some(now), Some(new)) = (price_now, price) {
         switch.pay_back = switch.pay_back.priced(now, new);
     }
     if arguments.json {

@@ -6,12 +6,14 @@ use std::io::{self, IsTerminal as _, stdin};
 use interleaf::model::{Message, plural};
 use interleaf_agent::{End, Ended, Event};
 use interleaf_transport::Amount;
+use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Working;
 use super::person::{Answer, Ask, CHOICES, channel, forget_typed, given_up, read_line};
 use crate::failure::{Failure, Fault, Stop, Verdict, printable};
 use crate::output::{Output, say};
+use crate::reach::cut;
 use crate::stopped::Wishes;
 
 impl Working {
@@ -37,7 +39,7 @@ impl Working {
             let mut wishes = Wishes::listen();
             let mut run = agent.start(&transport, session)?;
             let handle = run.handle();
-            let mut told = Told { output, json, is_open: false };
+            let mut told = Told { output, json, is_open: false, cut: Vec::new() };
             let mut questions = Questions::default();
             loop {
                 tokio::select! {
@@ -62,10 +64,11 @@ impl Working {
                 }
             }
             told.close();
-            run.finish().await
+            let cut = told.cut;
+            run.finish().await.map(|ended| (ended, cut))
         });
-        let ended = ended.map_err(|e| Failure::new(&id, e.to_string()))?;
-        tell_end(&id, &ended, json, output)?;
+        let (ended, cut) = ended.map_err(|e| Failure::new(&id, e.to_string()))?;
+        tell_end(&id, &ended, json.then_some(cut), output)?;
         match ended.end {
             End::Completed => Ok(Verdict::Fine),
             End::OutOfBudget(_) => Ok(Verdict::Unfinished),
@@ -76,16 +79,23 @@ impl Working {
     }
 }
 
-fn tell_end(id: &str, ended: &Ended, json: bool, output: &mut Output) -> Result<(), Stop> {
+/// Tells how it ended: in words, or as JSON with the answers that were cut off.
+fn tell_end(
+    id: &str,
+    ended: &Ended,
+    cut: Option<Vec<Value>>,
+    output: &mut Output,
+) -> Result<(), Stop> {
     let Ended { end, rounds, tokens, money, .. } = ended;
-    if json {
-        return Ok(output.json_line(&serde_json::json!({
+    if let Some(cut) = cut {
+        return Ok(output.json_line(&json!({
             "session": id,
             "end": end.to_string(),
             "text": ended.text,
             "requests": rounds,
             "tokens": tokens,
             "price": money.to_string(),
+            "cut": cut,
         }))?);
     }
     let end = match end {
@@ -193,10 +203,41 @@ struct Told<'a> {
     output: &'a mut Output,
     json: bool,
     is_open: bool,
+    /// The answers that were cut off.
+    cut: Vec<Value>,
+}
+
+/// The agent below the one that runs, and the answer, if the event is one.
+fn answer_of(event: &Event) -> Option<(Option<&str>, &interleaf_transport::Answer)> {
+    match event {
+        Event::Answered(answer) => Some((None, answer)),
+        Event::Sub { agent, event } => {
+            let (below, answer) = answer_of(event)?;
+            Some((below.or(Some(agent)), answer))
+        }
+        _ => None,
+    }
 }
 
 impl Told<'_> {
+    /// Tells of an answer that was cut off.
+    fn tell_cut(&mut self, event: &Event) {
+        let Some((agent, answer)) = answer_of(event) else { return };
+        let Some(line) = cut(&answer.reply) else { return };
+        let calls = answer.reply.cut_call().into_iter();
+        let calls: Vec<Value> =
+            calls.map(|call| json!({"id": call.id.as_str(), "name": call.name.as_str()})).collect();
+        let finish = answer.reply.finish.as_str();
+        self.cut.push(json!({"agent": agent, "finish": finish, "calls_not_run": calls}));
+        if !self.json {
+            self.close();
+            let agent = agent.map(|agent| format!("{}: ", printable(agent)));
+            say(format_args!("  {}{line}", agent.unwrap_or_default()));
+        }
+    }
+
     fn tell(&mut self, event: &Event) {
+        self.tell_cut(event);
         match event {
             _ if self.json => {}
             Event::Text(text) => {

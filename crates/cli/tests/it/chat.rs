@@ -171,6 +171,46 @@ fn a_hostile_result_is_shown_escaped_and_bounded() {
 }
 
 #[test]
+fn the_context_adds_up_to_the_request_and_the_request_to_the_window() {
+    let place = Place::new();
+    fs::write(place.folder().join("AGENTS.md"), "Be brief. ".repeat(50)).unwrap();
+    fs::write(place.folder().join("a.txt"), "one two three ".repeat(500)).unwrap();
+    let read = r#"{"calls": [{"name": "read", "arguments": {"path": "a.txt"}}]}"#;
+    let replies = format!(r#"[{read}, "I read it.", "Yes."]"#);
+    let lines = "/todo add mend it\nRead it.\n/context\nReally?\n/context\n";
+    let shown = place.chat(&replies, &WHOM, lines);
+    let mut n_windows = 0;
+    for (context, window) in shown.split("# context in request").skip(1).filter_map(|rest| {
+        let (context, rest) = rest.split_once("# window: ")?;
+        Some((context, rest.split_once("# prompt cache")?.0))
+    }) {
+        let number = |line: &str| line.split_whitespace().last().unwrap().parse::<i64>().unwrap();
+        let mut rows: Vec<(&str, i64)> = window
+            .lines()
+            .skip(1)
+            .map(|line| (line.trim().rsplit_once("  ").unwrap().0.trim(), number(line)))
+            .collect();
+        let mut take = |name: &str| {
+            let at = rows.iter().position(|(row, _)| *row == name).unwrap();
+            rows.remove(at).1
+        };
+        let (total, reserve, free) = (take("total"), take("for answer"), take("free"));
+        assert_eq!(total + reserve + free, 200_000, "{window}");
+        assert!(window.starts_with(&format!("{total} of 200000 tokens")), "{window}");
+        assert!(window.lines().next().unwrap().ends_with("as the API counts"), "{window}");
+        assert_eq!(rows.iter().map(|(_, tokens)| tokens).sum::<i64>(), total, "{window}");
+        let sources =
+            context.lines().filter(|line| line.contains(" of ") && line.starts_with("  "));
+        let sources = sources.map(|line| line.split_whitespace().nth(4).unwrap());
+        let sources: i64 = sources.map(|tokens| tokens.parse::<i64>().unwrap()).sum();
+        let own = rows.iter().find(|(row, _)| *row == "context").unwrap().1;
+        assert!(sources > 0 && (own - sources).abs() <= 1, "{context}{window}");
+        n_windows += 1;
+    }
+    assert_eq!(n_windows, 2, "{shown}");
+}
+
+#[test]
 fn every_command_does_what_the_help_says() {
     let place = Place::new();
     fs::create_dir(place.folder().join("src")).unwrap();

@@ -169,6 +169,35 @@ fn a_run_that_comes_to_a_limit_tells_by_its_exit_code_and_goes_on() {
     assert_eq!((output.status.code(), &ended(&output)["requests"]), (Some(0), &3.into()));
 }
 
+#[test]
+fn a_plan_falls_back_to_another_model_says_so_and_goes_on_as_it_began() {
+    let bench = diamond();
+    let url = bench.served.environment[0].1.clone();
+    // Nobody listens at the first vendor's.
+    let elsewhere = |command: &mut Command| {
+        command.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+        command.env("OPENAI_BASE_URL", format!("{url}/v1")).env("OPENAI_API_KEY", "double");
+        command.output().unwrap()
+    };
+    let flags = ["--fallback", "openai:gpt-4.1", "--retries", "0", "--yes"];
+    let output = elsewhere(&mut bench.begin(&[&flags[..], &["--rounds", "2"]].concat()));
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(10), "{err}");
+    assert!(err.contains("top: no answer, the next is asked: anthropic"), "{err}");
+    assert!(err.contains("top: answered by openai gpt-4.1: "), "{err}");
+    let id = err.lines().find_map(|line| line.strip_prefix("session: ")).unwrap();
+    let flags = ["--session", id, "--retries", "0", "--yes", "--json"];
+    let output = elsewhere(&mut bench.run(&flags));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let ended = ended(&output);
+    for step in ended["steps"].as_array().unwrap() {
+        assert_eq!((&step["vendor"], &step["model"]), (&"openai".into(), &"gpt-4.1".into()));
+    }
+    let refused = bench.begin(&["--fallback", "gpt-4.1"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--fallback"), "{}", text(&refused.stderr));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_so_and_a_step_that_ran_is_run_again_only_if_it_is_wished() {

@@ -60,3 +60,75 @@ fn an_agent_that_nobody_serves_leaves_no_session() {
     assert!(text(&done.stderr).contains("name who is to be asked"));
     assert!(!file.exists());
 }
+
+#[test]
+fn a_session_that_was_stopped_before_its_first_request_goes_on_with_what_it_was_started_for() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let mut command = interleaf(&["run", "Look.", "--vendor", "openai", "--model", "gpt-4.1"]);
+    command.args(["--fallback", "anthropic:claude-haiku-4-5"]).current_dir(scratch.path());
+    command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+    // Without a key nothing is asked, and no request is recorded.
+    let done = command.env_remove("OPENAI_API_KEY").env_remove("ANTHROPIC_API_KEY").output();
+    let err = text(&done.unwrap().stderr);
+    let id = err.lines().find_map(|line| line.strip_prefix("session: ")).unwrap().to_owned();
+    let sent = |id: &str| {
+        let mut command = interleaf(&["explain", "--session", id, "--sent", "--json"]);
+        text(&command.env("INTERLEAF_STORE", &store).output().unwrap().stdout)
+    };
+    assert_eq!(sent(&id), "", "{err}");
+    for arguments in [&["resume"][..], &["run", "--session", &id, "And?"]] {
+        let flags = [&["double", "--", PROGRAM], arguments, &["--rounds", "1"]].concat();
+        let mut command = interleaf(&flags);
+        command.env("INTERLEAF_STORE", &store).current_dir(scratch.path());
+        let done = command.env("HOME", scratch.path()).output().unwrap();
+        assert_eq!(done.status.code(), Some(10), "{}", text(&done.stderr));
+        let sent: Value = serde_json::from_str(&sent(&id)).unwrap();
+        let last = sent["requests"].as_array().unwrap().last().unwrap();
+        assert_eq!((&last["vendor"], &last["model"]), (&"openai".into(), &"gpt-4.1".into()));
+    }
+
+    // A model that was named since, and not asked yet, is what it goes on with.
+    let mut command = interleaf(&["run", "--session", &id, "Go on.", "--vendor", "anthropic"]);
+    command.args(["--model", "claude-sonnet-4-5"]).current_dir(scratch.path());
+    command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+    command.env_remove("ANTHROPIC_API_KEY").output().unwrap();
+    let mut command = interleaf(&["double", "--", PROGRAM, "resume", "--rounds", "1"]);
+    command.env("INTERLEAF_STORE", &store).current_dir(scratch.path());
+    command.env("HOME", scratch.path()).output().unwrap();
+    let sent: Value = serde_json::from_str(&sent(&id)).unwrap();
+    let last = sent["requests"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["model"], "claude-sonnet-4-5");
+}
+
+#[test]
+fn a_call_that_was_cut_off_by_the_length_is_told_in_words_and_as_data() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let replies = scratch.path().join("replies.json");
+    let call =
+        r#"{"text": "I tidy up.", "calls": [{"name": "read", "arguments": {"path": "a.txt"}}]}"#;
+    std::fs::write(&replies, format!("[{call}, \"Done.\", {call}, \"Done.\"]")).unwrap();
+    let brain = replies.display().to_string();
+    let mut said = Vec::new();
+    for json in [&[][..], &["--json"]] {
+        let fault = ["double", "--brain", &brain, "--fault", "1=truncate", "--", PROGRAM, "run"];
+        let whom = ["Tidy up.", "--vendor", "anthropic", "--model", "claude-sonnet-4-5"];
+        let mut command = interleaf(&[&fault[..], &whom, json].concat());
+        command.env("INTERLEAF_STORE", &store).current_dir(scratch.path());
+        let done = command.env("HOME", scratch.path()).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        said.push((text(&done.stdout), text(&done.stderr)));
+    }
+    let line = "  cut: the answer came to its limit of output tokens; 1 call in it broke off and is \
+                not run: read (";
+    assert!(said[0].1.contains(line), "{}", said[0].1);
+    assert!(!said[0].1.contains("read ="), "it was not run: {}", said[0].1);
+    let ended: Value = serde_json::from_str(&said[1].0).unwrap();
+    let cut = &ended["cut"][0];
+    assert_eq!(
+        (&cut["finish"], &cut["calls_not_run"][0]["name"]),
+        (&"length".into(), &"read".into())
+    );
+    assert_eq!(ended["cut"].as_array().unwrap().len(), 1);
+}

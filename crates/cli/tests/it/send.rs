@@ -292,7 +292,9 @@ fn a_call_that_was_cut_off_is_said_not_to_be_run() {
     let server = Server::start(vec![whole(said)]);
     let (code, out, err) = ran(&mut send_to("openai", &[CHAT, "--json"], &server.url));
     assert_eq!(code, Some(0), "{err}");
-    assert!(err.contains("cut: the call c1 broke off, and is not to be run"), "{err}");
+    let cut = "cut: the answer came to its limit of output tokens; 1 call in it broke off and is not \
+               run: rm (c1)\n";
+    assert!(err.contains(cut), "{err}");
     assert!(out.contains(r#""finish":"length""#) && out.contains(r#""cut_call":"c1""#), "{out}");
 }
 

@@ -3,6 +3,8 @@
 //! A result or an argument over the limit is shown head and tail, with a note that says
 //! how much is left out and where the whole is.
 
+use std::collections::HashMap;
+
 use interleaf_model::{Json, Message};
 use serde_json::{Value, json};
 
@@ -39,7 +41,7 @@ impl Job {
     /// The chain of dependencies, with nothing in it longer than `limit`.
     pub(super) fn shown(&self, limit: usize) -> Result<Vec<Shown<'_>>, Error> {
         let mut shown = Vec::new();
-        for at in self.plan.chain(self.index) {
+        for &at in &*self.chain {
             let step = &self.plan.steps()[at];
             let Some(result) = self.results.get(at) else { continue };
             let mut cut = Cut { job: self, step: step.id.as_str(), limit, is_used: false };
@@ -94,9 +96,9 @@ impl Job {
 
     /// The results of the steps that are declared as dependencies (E4).
     pub(super) fn dependencies(&self, shown: &[Shown<'_>]) -> Result<Option<String>, Error> {
+        let places: HashMap<usize, &Shown<'_>> = shown.iter().map(|own| (own.at, own)).collect();
         let direct = self.step().depends_on.iter();
-        let direct: Vec<&Shown<'_>> =
-            direct.filter_map(|&at| shown.iter().find(|own| own.at == at)).collect();
+        let direct: Vec<&Shown<'_>> = direct.filter_map(|at| places.get(at).copied()).collect();
         if direct.is_empty() {
             return Ok(None);
         }

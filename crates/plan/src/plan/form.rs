@@ -1,6 +1,9 @@
 //! A plan as JSON. Every fault is collected, for a planner that is told one fault at a
 //! time needs as many rounds as it made mistakes.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use interleaf_model::{Extra, Json, Tool, ToolName};
 use serde_json::{Map, Value};
 
@@ -140,36 +143,52 @@ fn steps_of(plan: &Map<String, Value>, faults: &mut Faults) -> Vec<PlanStep> {
             return Vec::new();
         }
     };
-    let ids = ids_of(list, faults);
-    list.iter().enumerate().map(|(i, value)| step_of(i, value, &ids, faults)).collect()
+    let mut ids = Ids::of(list, faults);
+    list.iter().enumerate().map(|(i, value)| step_of(i, value, &mut ids, faults)).collect()
 }
 
-/// The name of each step: its own, or its place.
-fn ids_of(list: &[Value], faults: &mut Faults) -> Vec<StepId> {
-    let mut ids: Vec<StepId> = Vec::with_capacity(list.len());
-    for (i, value) in list.iter().enumerate() {
-        let place = format!("steps[{i}].id");
-        let id = match value.get("id") {
-            None => i.to_string(),
-            Some(Value::String(id)) if !id.trim().is_empty() => id.clone(),
-            Some(Value::Number(id)) => id.to_string(),
-            Some(_) => {
-                faults.form(&place, "a step is named by a text or a number");
-                i.to_string()
+/// The names of steps.
+struct Ids {
+    /// The name of each step: its own, or its place.
+    names: Vec<StepId>,
+    /// The first step of each name.
+    places: HashMap<StepId, usize>,
+    /// For each step, the last one that was found to depend on it.
+    needed_by: Vec<Option<usize>>,
+}
+
+impl Ids {
+    fn of(list: &[Value], faults: &mut Faults) -> Self {
+        let mut names: Vec<StepId> = Vec::with_capacity(list.len());
+        let mut places = HashMap::with_capacity(list.len());
+        for (i, value) in list.iter().enumerate() {
+            let place = format!("steps[{i}].id");
+            let id = match value.get("id") {
+                None => i.to_string(),
+                Some(Value::String(id)) if !id.trim().is_empty() => id.clone(),
+                Some(Value::Number(id)) => id.to_string(),
+                Some(_) => {
+                    faults.form(&place, "a step is named by a text or a number");
+                    i.to_string()
+                }
+            };
+            let id = StepId::new(id);
+            match places.get(&id) {
+                Some(first) => {
+                    let rule = format!("{:?} is the name of steps[{first}] already", id.as_str());
+                    faults.form(&place, rule);
+                }
+                None => drop(places.insert(id.clone(), i)),
             }
-        };
-        let id = StepId::new(id);
-        if let Some(first) = ids.iter().position(|known| *known == id) {
-            faults.form(&place, format!("{:?} is the name of steps[{first}] already", id.as_str()));
+            names.push(id);
         }
-        ids.push(id);
+        Self { needed_by: vec![None; names.len()], names, places }
     }
-    ids
 }
 
-fn step_of(i: usize, value: &Value, ids: &[StepId], faults: &mut Faults) -> PlanStep {
+fn step_of(i: usize, value: &Value, ids: &mut Ids, faults: &mut Faults) -> PlanStep {
     let place = format!("steps[{i}]");
-    let id = ids[i].clone();
+    let id = ids.names[i].clone();
     let Value::Object(step) = value else {
         faults.form(&place, "a step is a JSON object");
         let tool = ToolName::new("");
@@ -193,42 +212,43 @@ fn step_of(i: usize, value: &Value, ids: &[StepId], faults: &mut Faults) -> Plan
             None
         }
     };
-    let depends_on = dependencies_of(step, &place, ids, faults);
+    let depends_on = dependencies_of(i, step, ids, faults);
     PlanStep { id, tool, reason, depends_on, draft }
 }
 
+/// The steps that a step depends on, each once.
 fn dependencies_of(
+    i: usize,
     step: &Map<String, Value>,
-    place: &str,
-    ids: &[StepId],
+    ids: &mut Ids,
     faults: &mut Faults,
 ) -> Vec<usize> {
+    let place = format!("steps[{i}].depends_on");
     let list = match step.get("depends_on") {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(list)) => list,
         Some(_) => {
-            faults.form(format!("{place}.depends_on"), "a list of steps is expected");
+            faults.form(place, "a list of steps is expected");
             return Vec::new();
         }
     };
     let mut found = Vec::with_capacity(list.len());
     for (n, value) in list.iter().enumerate() {
-        let place = format!("{place}.depends_on[{n}]");
         let name = match value {
-            Value::String(name) => name.clone(),
-            Value::Number(name) => name.to_string(),
+            Value::String(name) => Cow::Borrowed(name.as_str()),
+            Value::Number(name) => Cow::Owned(name.to_string()),
             _ => {
-                faults.form(place, "a step is named by a text or a number");
+                faults.form(format!("{place}[{n}]"), "a step is named by a text or a number");
                 continue;
             }
         };
-        match ids.iter().position(|id| id.as_str() == name) {
-            Some(at) if found.contains(&at) => {}
+        match ids.places.get(&*name).copied() {
+            Some(at) if ids.needed_by[at].replace(i) == Some(i) => {}
             Some(at) => found.push(at),
             None => {
-                let known: Vec<&str> = ids.iter().map(StepId::as_str).collect();
-                let rule = format!("unknown step {name:?}: the plan has {}", super::listed(&known));
-                faults.add(ErrorKind::UnknownStep, place, rule);
+                let known = super::listed(ids.names.iter().map(StepId::as_str));
+                let rule = format!("unknown step {name:?}: the plan has {known}");
+                faults.add(ErrorKind::UnknownStep, format!("{place}[{n}]"), rule);
             }
         }
     }

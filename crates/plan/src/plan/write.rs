@@ -1,5 +1,8 @@
 //! A plan as JSON again, in the form in which it is read.
 
+use std::collections::HashSet;
+
+use interleaf_model::ToolName;
 use serde_json::{Map, Value, json};
 
 use super::{Plan, PlanStep, PlanTool};
@@ -7,10 +10,8 @@ use super::{Plan, PlanStep, PlanTool};
 impl Plan {
     /// The plan as it is read, with those of its tools that a step calls.
     pub fn write(&self) -> String {
-        let is_used = |tool: &&PlanTool| {
-            let mut steps = self.steps().iter();
-            steps.any(|step| step.tool == tool.tool.name)
-        };
+        let used: HashSet<&ToolName> = self.steps().iter().map(|step| &step.tool).collect();
+        let is_used = |tool: &&PlanTool| used.contains(&tool.tool.name);
         let tools: Vec<Value> = self.tools().iter().filter(is_used).map(tool).collect();
         let steps: Vec<Value> = self.steps().iter().map(|own| step(self, own)).collect();
         json!({"objective": self.objective(), "tools": tools, "steps": steps}).to_string()

@@ -13,12 +13,18 @@ use crate::error::Failure;
 use crate::url::default_path;
 use crate::{Error, ErrorKind};
 
-/// A database writes beside its file even to be read.
 const READ_ONLY: &str = "its file system may only be read: copy the file to another one";
+
+/// A database writes beside its file.
+pub(crate) fn shut_folder() -> Failure {
+    let message = "its folder may only be read: copy the file to another one";
+    Error::new(ErrorKind::Denied, message).into()
+}
 
 /// Says that a file which is there cannot be opened for its file system, if that is so.
 pub(crate) fn told(path: &Path, failure: Failure) -> Failure {
-    let is_shut = failure.0.kind() == ErrorKind::NotFound && path.is_file();
+    let kind = failure.0.kind();
+    let is_shut = matches!(kind, ErrorKind::NotFound | ErrorKind::Denied) && path.is_file();
     let opened = is_shut.then(|| OpenOptions::new().write(true).open(path));
     match opened {
         Some(Err(e)) if e.kind() == ReadOnlyFilesystem => {

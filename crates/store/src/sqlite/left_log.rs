@@ -81,7 +81,7 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 }
 
 /// The file itself: SQLite puts the log beside it, not beside a link to it.
-fn linked(path: &Path) -> PathBuf {
+pub(super) fn linked(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| match std::fs::read_link(path) {
         // The file is gone, and the link is left.
         Ok(target) => path.with_file_name(target),
@@ -89,7 +89,7 @@ fn linked(path: &Path) -> PathBuf {
     })
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()

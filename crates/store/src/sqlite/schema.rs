@@ -1,11 +1,12 @@
 //! Opening a file, and bringing it to the newest form.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::{file, left_log};
+use super::{file, left_log, shut};
 use crate::error::Failure;
 use crate::migrations::Migrations;
 use crate::{Error, ErrorKind};
@@ -26,8 +27,17 @@ const APPLICATION: i64 = 0x494c_4546;
 /// is reported when it is come across.
 const CHECKED_BYTES: u64 = 16 << 20;
 
-/// Opens a file for writing, and makes it if there is none.
-pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Error> {
+/// A file that is open.
+pub(crate) enum Opened {
+    /// With a connection that writes.
+    ToWrite(Connection),
+    /// To be read alone, and why nothing can be written.
+    ToRead(Error),
+}
+
+/// Opens a file for writing, and makes it if there is none. One that may only be read is opened for
+/// that.
+pub(crate) fn open(path: &Path, patience: Duration) -> Result<Opened, Error> {
     let attempt = || {
         refuse_folder(path)?;
         left_log::check(path)?;
@@ -42,13 +52,34 @@ pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Error>
         migrate(&mut connection)?;
         Ok(connection)
     };
-    attempt().map_err(|failure: Failure| opening(path, file::told(path, failure)))
+    let failure = match attempt().map_err(|failure: Failure| file::told(path, failure)) {
+        Ok(connection) => return Ok(Opened::ToWrite(connection)),
+        Err(failure) => failure,
+    };
+    let kind = failure.0.kind();
+    if !matches!(kind, ErrorKind::Denied | ErrorKind::NotFound) || fs::File::open(path).is_err() {
+        return Err(opening(path, failure));
+    }
+    match (shut::open(path, patience), kind) {
+        (Ok(_), ErrorKind::NotFound) => Ok(Opened::ToRead(writing(path, file::shut_folder()))),
+        (Ok(_), _) => Ok(Opened::ToRead(writing(path, failure))),
+        (Err(failure), _) => Err(opening(path, failure)),
+    }
 }
 
 /// Opens a file that is there, for reading.
 pub(crate) fn open_reader(path: &Path, patience: Duration) -> Result<Connection, Error> {
     let connection = connect(path, patience, OpenFlags::empty());
     connection.map_err(|failure| opening(path, failure))
+}
+
+/// Opens a file that is there and may only be read.
+pub(crate) fn open_shut(path: &Path, patience: Duration) -> Result<Connection, Error> {
+    shut::open(path, patience).map_err(|failure| opening(path, failure))
+}
+
+fn writing(path: &Path, failure: Failure) -> Error {
+    failure.0.while_doing(format_args!("cannot write to the database {}", path.display()))
 }
 
 fn opening(path: &Path, failure: Failure) -> Error {
@@ -74,7 +105,7 @@ fn connect(path: &Path, patience: Duration, more: OpenFlags) -> Result<Connectio
 }
 
 /// The version of the form of our file; 0 for an empty one.
-fn version(connection: &Connection) -> Result<i64, Failure> {
+pub(super) fn version(connection: &Connection) -> Result<i64, Failure> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let version = number("user_version")?;
     match number("application_id")? {
@@ -89,7 +120,7 @@ fn is_empty(connection: &Connection) -> Result<bool, Failure> {
     Ok(connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?)
 }
 
-fn check_whole(connection: &Connection, path: &Path) -> Result<(), Failure> {
+pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<(), Failure> {
     if std::fs::metadata(path).is_ok_and(|file| file.len() > CHECKED_BYTES) {
         return Ok(());
     }

@@ -1,10 +1,7 @@
 //! What goes wrong is said clearly, and nothing is lost.
 
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::Duration;
 
 use interleaf_store::{
@@ -13,8 +10,8 @@ use interleaf_store::{
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 
-use crate::fixture::server::node::is_root;
-use crate::fixture::{at, child, new_session, patient, postgres, said, say, server, sqlite, texts};
+use crate::fixture::small_disk::SmallDisk;
+use crate::fixture::{at, new_session, patient, postgres, said, say, server, sqlite, texts};
 
 async fn refusal(url: &str) -> (ErrorKind, String) {
     let options = patient().connections(2);
@@ -236,79 +233,6 @@ async fn a_row_that_another_program_holds_is_busy_and_nothing_is_lost() {
     other.batch_execute("ROLLBACK").await.unwrap();
     store.commit(commit).await.unwrap();
     assert_eq!(texts(&*store, session).await, ["during"]);
-}
-
-/// Root may write everything, so another user tries.
-#[tokio::test]
-async fn a_file_that_may_only_be_read_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("sessions.db");
-    let url = format!("sqlite:{}", path.display());
-    let store = open(&url).await.unwrap();
-    let session = new_session(&*store).await.id;
-    drop(store);
-    let allow = |path: &Path, mode| {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-    };
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        allow(&file.unwrap().path(), 0o444);
-    }
-    allow(folder.path(), 0o555);
-    let mut command = child::command("open", &url, "-");
-    if is_root() {
-        command.uid(65534).gid(65534);
-    }
-    let output = match command.output() {
-        Ok(output) => String::from_utf8(output.stdout).unwrap(),
-        Err(e) => return eprintln!("skipped: another user may not run this program ({e})"),
-    };
-    allow(folder.path(), 0o755);
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        allow(&file.unwrap().path(), 0o644);
-    }
-    assert!(output.contains("Denied") && output.contains("may only be read"), "{output}");
-    assert_eq!(open(&url).await.unwrap().head(session).await.unwrap().id, session);
-}
-
-/// A file system of one megabyte, unmounted when it is dropped.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap().keep();
-        let disk = Self(folder.clone());
-        let mount = ["-t", "tmpfs", "-o", "size=1m", "tmpfs"];
-        let mounted = Command::new("mount").args(mount).arg(&folder).output();
-        mounted.is_ok_and(|output| output.status.success()).then_some(disk)
-    }
-
-    fn remount(&self, how: &str) {
-        let how = ["-o", &format!("remount,{how}")];
-        assert!(Command::new("mount").args(how).arg(&self.0).status().unwrap().success());
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}
-
-#[tokio::test]
-async fn a_file_system_that_may_only_be_read_is_told_as_such() {
-    let Some(disk) = SmallDisk::mount() else {
-        return eprintln!("skipped: only root mounts a file system");
-    };
-    let url = |name: &str| format!("sqlite:{}", disk.0.join(name).display());
-    drop(open(&url("sessions.db")).await.unwrap());
-    disk.remount("ro");
-    for name in ["sessions.db", "new.db"] {
-        let error = open(&url(name)).await.err().unwrap();
-        assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
-        let told = "its file system may only be read: copy the file to another one";
-        assert!(error.to_string().ends_with(told), "{error}");
-    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 pub(crate) mod child;
 pub(crate) mod proxy;
 pub(crate) mod server;
+pub(crate) mod small_disk;
 
 use std::sync::Arc;
 

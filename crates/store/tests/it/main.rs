@@ -17,5 +17,6 @@ mod left_log;
 mod lost;
 mod migrations;
 mod replay;
+mod shut;
 mod tls;
 mod writers;

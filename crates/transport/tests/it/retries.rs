@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use interleaf::assemble::Recipe;
+use interleaf::store::Page;
 use interleaf::wire::{ApiErrorKind, Family};
 use interleaf_transport::{Because, Call, ErrorKind, Retries, Timeouts};
 
 use crate::families::{FAMILIES, builder, recorded, saying, target, transport};
 use crate::server::{Act, Piece, Server};
+use crate::sessions::session;
 
 fn call(family: Family, server: &Server) -> Call {
     let mut target = target(family, server);
@@ -155,4 +158,51 @@ async fn nothing_is_tried_again_after_a_piece_was_handed_on() {
         assert!(error.partial().is_some(), "{family}");
         assert_eq!(server.seen().len(), 1, "{family}");
     }
+}
+
+#[tokio::test]
+async fn what_tries_cost_that_were_cut_is_counted_in_the_session_and_told() {
+    let (_, stream) = recorded(Family::Anthropic);
+    let head = stream.windows(2).position(|pair| pair == b"\n\n").unwrap() + 2;
+    let cut = Act::stream(&stream[..head], 64).then(Piece::Cut);
+    let down = Act::json(529, r#"{"type":"error","error":{"type":"overloaded_error"}}"#);
+    let server = Server::start([cut.clone(), down, cut, Act::stream(&stream, 64)]).await;
+    let mut session = session().await;
+    let targets = [target(Family::Anthropic, &server)];
+    let asking = transport().ask_streaming(&mut session, &Recipe::new(), &targets).await.unwrap();
+    let answer = asking.finish().await.unwrap();
+    let tries: Vec<_> = answer.attempts.iter().collect();
+    let paid: Vec<bool> = tries.iter().map(|attempt| attempt.spent.is_some()).collect();
+    assert_eq!(paid, [true, false, true, false]);
+    assert!(tries[1..].iter().all(|attempt| attempt.because == Because::Retry), "{tries:?}");
+    assert!(tries[0].to_string().contains(" (paid: "), "{}", tries[0]);
+
+    // Each try that was paid for is a request, and the answer's own usage is its own.
+    let requests = session.requests(Page::newest(9)).await.unwrap();
+    assert_eq!(requests.len(), 3);
+    let own = answer.reply.usage.unwrap();
+    assert_eq!(requests.last().unwrap().usage, Some(own));
+    let counters = session.conversation().usage();
+    assert_eq!(counters.current, own);
+    let lost = requests[..2].iter().map(|request| request.usage.unwrap().prompt).sum::<u64>();
+    assert!(lost > 0 && counters.lifetime.prompt == own.prompt + lost, "{counters:?}");
+    assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test]
+async fn tries_of_several_requests_count_as_the_tries_of_one_answer() {
+    let (_, stream) = recorded(Family::Anthropic);
+    let head = stream.windows(2).position(|pair| pair == b"\n\n").unwrap() + 2;
+    let cut = Act::stream(&stream[..head], 64).then(Piece::Cut);
+    let server = Server::start(vec![cut; 9]).await;
+    let mut session = session().await;
+    let targets = [target(Family::Anthropic, &server)];
+    let retries = Retries::at_most(2).waiting(Duration::from_millis(1), Duration::from_millis(1));
+    let transport = builder().retries(retries).build().unwrap();
+    let asking = transport.ask_streaming(&mut session, &Recipe::new(), &targets).await;
+    let error = asking.err().unwrap();
+    assert_eq!((error.kind(), error.attempts().len()), (ErrorKind::Cut, 3));
+    assert_eq!(server.seen().len(), 3);
+    let requests = session.requests(Page::newest(9)).await.unwrap();
+    assert!(requests.len() == 3 && requests.iter().all(|request| request.usage.is_some()));
 }

@@ -3,6 +3,7 @@
 use interleaf::assemble::{Agent as Who, Recipe};
 use interleaf::conversation::{Operation, Span, Truncate};
 use interleaf::model::{Role, plural};
+use interleaf_agent::Ran;
 
 use super::commands::Next;
 use super::input::Line;
@@ -145,6 +146,15 @@ impl Chat<'_> {
             }
         }
         self.agent = self.agent.clone().asking(to);
+        let session = self.session.as_mut().ok_or_else(lost)?;
+        let noted = self.opened.wait(async {
+            // Whoever goes on with the session goes on with this model.
+            match Ran::of(&**session.store(), session.id()).await? {
+                Some(ran) => ran.asking(self.agent.targets()).note(session).await,
+                None => Ok(()),
+            }
+        });
+        noted.map_err(|e| Failure::new("/model", e.to_string()))?;
         self.note(&format!("{vendor} {model} is asked from now on"))?;
         Ok(Next::Line)
     }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use interleaf::SentContext;
+use interleaf::assemble::Tokens;
 use interleaf::model::{Finish, Message, Reply, Usage, plural, shown};
+use interleaf::wire::Vendor;
+use interleaf::{SentContext, Target};
 use interleaf_transport::Amount;
 
 use super::Chat;
@@ -46,25 +48,43 @@ impl Chat<'_> {
         self.cache(&sent)
     }
 
-    /// How full the window was, and of what.
+    /// How full the window was, and of what: the rows add up to the total, and that with what is
+    /// kept for the answer and what is free to the window.
     fn fill(&mut self, sent: &SentContext) -> Result<(), Stop> {
-        let limit = self.target()?.budget().window;
-        let usage = sent.request.usage.map(|usage| usage.prompt);
-        let counted = sent.tokens.as_ref().map(|tokens| tokens.total());
-        let Some(total) = usage.or(counted) else { return Ok(()) };
-        let part = 100.0 * total as f64 / limit.max(1) as f64;
-        self.output.remark(format_args!("window: {total} of {limit} tokens ({part:.1} %)"))?;
-        let Some(tokens) = &sent.tokens else { return Ok(()) };
-        let parts = [
-            ("tools", tokens.tools),
-            ("system", tokens.system),
-            ("summary", tokens.summary),
-            ("history", tokens.history),
-            ("context", tokens.context),
-        ];
-        for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {
-            self.output.line(format_args!("  {name:<12} {tokens:>18}"))?;
+        let request = &sent.request;
+        let own = self.target()?;
+        let budget = match own.vendor.name == request.vendor {
+            true => Some((own.budget(), own.options.max_tokens)),
+            // Another model was asked then.
+            false => Vendor::named(&request.vendor)
+                .map(|vendor| (Target::of(vendor.clone(), &request.model).budget(), None)),
+        };
+        let counted = sent.tokens.as_ref();
+        let (total, by) = match (request.usage, counted) {
+            (Some(usage), _) => (usage.prompt, "as the API counts".to_owned()),
+            (None, Some(tokens)) => (tokens.total(), format!("as {} counts", tokens.counter)),
+            (None, None) => return Ok(self.output.remark("window: nobody counted the request")?),
+        };
+        let window = budget.map_or_else(|| "?".to_owned(), |(budget, _)| budget.window.to_string());
+        let part = budget.map(|(budget, _)| 100.0 * total as f64 / budget.window.max(1) as f64);
+        let part = part.map(|part| format!(" ({part:.1} %)")).unwrap_or_default();
+        self.output
+            .remark(format_args!("window: {total} of {window} tokens{part}, {}", shown(&by)))?;
+        let mut row = |name: &str, tokens: &dyn std::fmt::Display| {
+            self.output.line(format_args!("  {name:<12} {tokens:>18}"))
+        };
+        match counted {
+            Some(tokens) => {
+                let rows = parts(sent, tokens, total);
+                rows.iter().try_for_each(|(name, tokens)| row(name, tokens))?;
+            }
+            None => row("parts", &"not counted")?,
         }
+        row("total", &total)?;
+        let Some((budget, most)) = budget else { return Ok(()) };
+        let reserve = budget.reserve.max(most.unwrap_or_default());
+        row("for answer", &reserve)?;
+        row("free", &(i128::from(budget.window) - i128::from(total) - i128::from(reserve)))?;
         Ok(())
     }
 
@@ -140,4 +160,35 @@ impl Chat<'_> {
         lines.iter().try_for_each(|line| self.output.line(line))?;
         Ok(())
     }
+}
+
+/// What the parts of a request take of its total. The texts of the context are counted already; the
+/// rest is shared out by what our own counter says of the other parts, so that all of it is the
+/// total.
+fn parts(sent: &SentContext, tokens: &Tokens, total: u64) -> Vec<(&'static str, u64)> {
+    let context: u64 = sent.sources.iter().map(|source| source.tokens).sum();
+    let rest = total.saturating_sub(context);
+    // In our own count, what stands around the texts of the context.
+    let own = u128::from(context) * u128::from(tokens.total()) / u128::from(total.max(1));
+    let around = tokens.context.saturating_sub(own as u64);
+    let others = [
+        ("tools", tokens.tools),
+        ("system", tokens.system),
+        ("summary", tokens.summary),
+        ("history", tokens.history),
+        ("around it", around),
+    ];
+    let weight: u64 = others.iter().map(|(_, tokens)| tokens).sum();
+    let (mut taken, mut before) = (0, 0);
+    let mut rows: Vec<(&str, u64)> = Vec::new();
+    for (name, tokens) in others {
+        before += tokens;
+        // By sums and not one by one, so that nothing is lost in rounding.
+        let upto = u128::from(rest) * u128::from(before) / u128::from(weight.max(1));
+        rows.push((name, upto as u64 - taken));
+        taken = upto as u64;
+    }
+    rows.insert(4, ("context", total - taken));
+    rows.retain(|(_, tokens)| *tokens > 0);
+    rows
 }

@@ -9,6 +9,7 @@ use interleaf_transport::Amount;
 use crate::ink::Ink;
 use crate::lines::cut;
 use crate::output::Output;
+use crate::reach::cut as cut_off;
 use crate::working::{line_of, price};
 
 /// Tells the events of a turn.
@@ -59,7 +60,8 @@ impl Telling {
                 self.n_requests += 1;
                 self.add(answer.spent);
                 let why = answer.not_compacted.iter().map(|why| format!("not compacted: {why}"));
-                why.into_iter().try_for_each(|line| self.line(depth, &line, None, output))
+                why.chain(cut_off(&answer.reply))
+                    .try_for_each(|line| self.line(depth, &line, None, output))
             }
             Event::Result(result) => {
                 let failed = result.as_result().is_some_and(|it| it.status == Status::Error);

@@ -10,7 +10,7 @@ use clap::ValueHint::{DirPath, FilePath};
 use interleaf::model::{ToolCall, plural};
 use interleaf::plan::{Language, Mode, Plan, PlanSettings};
 use interleaf::{Session, Target};
-use interleaf_agent::settings::Permissions;
+use interleaf_agent::settings::{Permissions, Setting, Settings};
 use interleaf_agent::{
     Allow, Boxed, Effect, Hook, KeptPlan, Limits, PlanEnd, PlanEnded, PlanRunner, Scene, StepEnd,
     StepReport, Tool, Toolbox, tools,
@@ -76,6 +76,10 @@ pub(crate) struct RunArguments {
     /// The model [default: as before in the session, or in interleaf.toml]
     #[arg(long, value_name = "NAME", requires = "vendor", help_heading = "API")]
     model: Option<String>,
+    /// Who is asked if there is no answer; may be repeated [default: as before in the session, or in
+    /// interleaf.toml]
+    #[arg(long, value_name = "VENDOR:MODEL", help_heading = "API")]
+    fallback: Vec<String>,
     /// How to ask the model: xml, native, or auto (native, then xml if it makes no call)
     /// [default: auto, or as before in the session]
     #[arg(long, value_parser = mode_parser(), help_heading = "API")]
@@ -115,16 +119,9 @@ pub(crate) fn run(
     limit: ByteCount,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let settings = arguments.place.settings()?;
+    let settings = arguments.layer().over(arguments.place.settings()?);
     // What is wrong is told before a session is made.
-    let named = arguments.vendor.as_deref().zip(arguments.model.as_deref());
-    let named = named.map(|(vendor, model)| settings.model_of(vendor, model)).transpose();
-    let named = named.map_err(|rule| Failure::new("--vendor", rule))?;
-    let settled = match &named {
-        // What is settled else is of no concern.
-        Some(named) => vec![named.clone()],
-        None => settings.targets().map_err(|e| Failure::misnamed(&e))?,
-    };
+    let settled = settings.targets().map_err(|e| Failure::misnamed(&e))?;
     if arguments.session.is_none() && settled.is_empty() {
         let such = "such as --vendor anthropic --model claude-sonnet-4-5, or `vendor` and `model` \
                     in interleaf.toml";
@@ -164,11 +161,11 @@ pub(crate) fn run(
         let failure = Failure::new(&id, "this session has no run of a plan");
         failure.hint("with the FILE of a plan, that begins in it")
     })?;
-    let target = arguments.target((&opened, &session), kept.as_ref(), (named, settled))?;
+    let targets = arguments.targets((&opened, &session), kept.as_ref(), (&settings, settled))?;
     let transport = settings.at(Transport::builder());
-    let transport = arguments.reach.agents_transport(transport, &target)?;
+    let transport = arguments.reach.agents_transport(transport, &targets[0])?;
     let board = Arc::new(Mutex::new(Board::new(&plan, arguments.json)));
-    let at = (target, arguments.place.places()?.folder);
+    let at = (targets.clone(), arguments.place.places()?.folder);
     let runner = arguments.runner(&plan, kept.as_ref(), at).with_templates(templates);
     let mut permissions = settings.permissions();
     permissions.all = arguments.yes;
@@ -199,7 +196,7 @@ pub(crate) fn run(
         run.finish().await
     });
     let ended = ended.map_err(|e| refused(&e))?;
-    arguments.tell(&id, &ended, output)?;
+    arguments.tell(&id, &ended, &targets, output)?;
     match ended.end {
         PlanEnd::Completed => Ok(Verdict::Fine),
         PlanEnd::OutOfBudget(_) => Ok(Verdict::Unfinished),
@@ -246,29 +243,51 @@ impl RunArguments {
         }
     }
 
-    fn target(
+    /// What flags say of the settings.
+    fn layer(&self) -> Settings {
+        let flag = |name, said: &Option<String>| said.clone().map(|it| Setting::flag(name, it));
+        let mut layer = Settings::default();
+        layer.vendor = flag("--vendor", &self.vendor);
+        layer.model = flag("--model", &self.model);
+        let fallback = Some(self.fallback.clone()).filter(|named| !named.is_empty());
+        layer.fallback = fallback.map(|named| Setting::flag("--fallback", named));
+        layer
+    }
+
+    /// Who is asked, and who is asked then: as flags say, as before in the session, as is settled.
+    fn targets(
         &self,
         (opened, session): (&OpenStore, &Session),
         kept: Option<&KeptPlan>,
-        (named, settled): (Option<Target>, Vec<Target>),
-    ) -> Result<Target, Failure> {
-        let target = match named.or_else(|| kept?.target.clone()) {
+        (settings, mut settled): (&Settings, Vec<Target>),
+    ) -> Result<Vec<Target>, Failure> {
+        let as_before = |(vendor, model): &(String, String)| settings.model_of(vendor, model).ok();
+        let before = kept.iter().flat_map(|kept| &kept.asked).map(as_before);
+        let mut before = before.collect::<Vec<_>>().into_iter();
+        let first = match before.next().flatten().filter(|_| self.model.is_none()) {
             Some(target) => target,
+            None if self.model.is_some() && !settled.is_empty() => settled.remove(0),
             None => match opened.wait(session.last_target()) {
                 Ok(last) => last,
-                Err(error) => settled.into_iter().next().ok_or_else(|| {
-                    Failure::session("--session", &error).hint("--vendor and --model name it")
-                })?,
+                Err(_) if !settled.is_empty() => settled.remove(0),
+                Err(error) => {
+                    let failure = Failure::session("--session", &error);
+                    return Err(failure.hint("--vendor and --model name it"));
+                }
             },
         };
-        Ok(self.reach.at_address(target))
+        let mut others = settings.fallbacks().map_err(|e| Failure::misnamed(&e))?;
+        if others.is_empty() {
+            others.extend(before.flatten());
+        }
+        Ok([vec![self.reach.at_address(first)], others].concat())
     }
 
     fn runner(
         &self,
         plan: &Plan,
         kept: Option<&KeptPlan>,
-        (target, folder): (Target, PathBuf),
+        (targets, folder): (Vec<Target>, PathBuf),
     ) -> PlanRunner {
         let mut limits = Limits::default();
         (limits.rounds, limits.tokens, limits.money) = (self.rounds, self.tokens, self.money);
@@ -279,14 +298,21 @@ impl RunArguments {
             tries: self.tries,
             ..PlanSettings::default()
         };
-        let runner = PlanRunner::new(plan.clone()).with_target(target);
+        let runner = PlanRunner::new(plan.clone());
+        let runner = targets.into_iter().fold(runner, PlanRunner::with_target);
         let runner = runner.with_limits(limits).with_settings(settings);
         let runner = self.again.iter().fold(runner, |runner, step| runner.again(step));
         runner.in_folder(folder)
     }
 
     /// Tells how it ended.
-    fn tell(&self, id: &str, ended: &PlanEnded, output: &mut Output) -> Result<(), Stop> {
+    fn tell(
+        &self,
+        id: &str,
+        ended: &PlanEnded,
+        targets: &[Target],
+        output: &mut Output,
+    ) -> Result<(), Stop> {
         if self.json {
             return Ok(output.json_line(&json!({
                 "session": id,
@@ -312,7 +338,16 @@ impl RunArguments {
         }
         output.flush()?;
         // A table has room for a part of it; lines have said it.
+        let asked = targets
+            .first()
+            .map(|target| (target.vendor.name.as_str(), target.options.model.as_str()));
         for step in ended.steps.iter().filter(|_| stderr().is_terminal()) {
+            let by =
+                step.answered_by.as_ref().map(|(vendor, model)| (vendor.as_str(), model.as_str()));
+            if let Some((vendor, model)) = by.filter(|_| by != asked) {
+                let by = format!("{} was answered by {vendor} {model}", step.id);
+                say(printable(&by));
+            }
             if let StepEnd::Failed(why) = &step.end {
                 say(format_args!("{} failed: {}", printable(step.id.as_str()), printable(why)));
             }
@@ -343,6 +378,8 @@ fn step_json(step: &StepReport) -> Value {
         "end": step.end.as_str(),
         "requests": step.rounds,
         "tokens": step.tokens,
+        "vendor": step.answered_by.as_ref().map(|(vendor, _)| vendor),
+        "model": step.answered_by.as_ref().map(|(_, model)| model),
         "seconds": (step.took.as_secs_f64() * 1000.0).round() / 1000.0,
         "arguments": step.arguments.as_ref().map(|own| own.to_value()),
         "result": step.result.as_ref().map(|own| own.text().into_owned()),
