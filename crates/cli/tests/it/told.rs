@@ -182,4 +182,15 @@ fn explain_says_why_it_tells_nothing_of_the_prompt_cache_at_an_earlier_point() {
         let note = "note: the prompt cache is told of a session's next request, and --";
         assert_eq!(told.contains(note), !is_told, "{flags:?} {told}");
     }
+    // Of a request that was recorded there it is known.
+    run_with(&[&["build"], &of[1..], &to[..], &["--record"]].concat(), b"");
+    let next = ["--user", "And now?", "--store", &store];
+    run_with(&[&["sessions", "append", id.trim()], &next[..]].concat(), b"");
+    run_with(&[&["build"], &of[1..], &to[..], &["--record"]].concat(), b"");
+    for (at, cause) in [("1", "first"), ("3", "against request 0")] {
+        let output = run_with(&[&of, &to[..], &["--at", at]].concat(), b"");
+        let (shown, told) = (text(&output.stdout), text(&output.stderr));
+        assert!(shown.contains("# prompt cache") && shown.contains(cause), "{at} {shown}");
+        assert!(!told.contains("the prompt cache is told"), "{at} {told}");
+    }
 }

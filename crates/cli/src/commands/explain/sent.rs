@@ -90,7 +90,8 @@ impl SentArguments {
     }
 }
 
-/// Holds a session's next request against the last one. Of another one it says why not.
+/// Holds a session's next request against the last one. Of one that was recorded it takes what was
+/// noted then, and of another one it says why not.
 pub(super) fn compare(
     made: &mut Made,
     session: Option<OpenSession>,
@@ -100,6 +101,16 @@ pub(super) fn compare(
     let (Some(OpenSession { mut session, opened }), Some(target)) = (session, target) else {
         return Ok(());
     };
+    let recorded = match (arguments.assembly.session.at, &made.preview.body) {
+        (Some(at), Some(body)) => opened.wait(session.recorded_at(at, &body.to_bytes())),
+        _ => Ok(None),
+    };
+    let name = session.id().to_string();
+    let recorded = recorded.map_err(|e| Failure::session(&name, &e))?;
+    if let Some(ExplainedRequest { impact: Some(impact), .. }) = recorded {
+        made.preview.impact = Some(impact);
+        return Ok(());
+    }
     let unlike = match (arguments.assembly.session.at, arguments.assembly.plain) {
         (Some(_), _) => "--at is of the past (--sent and --request explain what was recorded)",
         (None, true) => "--plain makes another",
@@ -111,7 +122,6 @@ pub(super) fn compare(
         ));
         return Ok(());
     }
-    let name = session.id().to_string();
     let left_out = opened.wait(session.left_out(recipe));
     left_out.map_err(|e| Failure::session(&name, &e))?.iter().for_each(say_left_out);
     let pins = arguments.assembly.pins();
