@@ -19,7 +19,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument as _;
 
 use crate::course::{Course, Failed, cut_short};
-use crate::{Allow, Effect, Event, Output, Scene, Tool, ToolError, spans};
+use crate::{Allow, Effect, End, Event, Limit, Output, Scene, Tool, ToolError, spans};
 
 /// What is said of a call that was started and whose result nobody knows.
 pub(crate) const STARTED: &str = "[This call was started, and its result is not recorded: the program \
@@ -102,8 +102,7 @@ impl Course {
                 Running::Known(output) => output,
                 Running::Task(mut task) => self.outcome(&call, &mut task).await,
             };
-            let result = output.answer(&call);
-            self.keep(result).await?;
+            self.keep(&call, output).await?;
         }
         Ok(())
     }
@@ -171,13 +170,30 @@ impl Course {
         told(call, done)
     }
 
-    async fn keep(&self, result: Message) -> Result<(), Failed> {
+    /// Keeps the result of a call.
+    async fn keep(&self, call: &ToolCall, mut output: Output) -> Result<(), Failed> {
+        if self.agent.sub_agents.iter().any(|sub| sub.name == call.name.as_str()) {
+            output.end.get_or_insert_with(|| match output.text.as_str() {
+                NOT_RUN | INTERRUPTED if self.scene.is_stopped() => End::Interrupted,
+                NOT_RUN | INTERRUPTED => End::OutOfBudget(Limit::Time),
+                why => End::Failed(why.to_owned()),
+            });
+        }
         let mut session = self.scene.session().await;
-        let told = Arc::new(result.clone());
         let who = self.scene.who();
-        let kept = match who {
-            Who::Main => session.results([result]).await,
-            Who::Sub(name) => session.sub_agent(name.clone()).results([result]).await,
+        let (told, kept) = loop {
+            let result = output.answer(call, session.conversation());
+            let told = Arc::new(result.clone());
+            let kept = match who {
+                Who::Main => session.results([result]).await,
+                Who::Sub(name) => session.sub_agent(name.clone()).results([result]).await,
+            };
+            // Another agent may have taken its id meanwhile.
+            let is_taken =
+                !told.id.is_unassigned() && session.conversation().find(&told.id).is_some();
+            if kept.is_ok() || !is_taken {
+                break (told, kept);
+            }
         };
         if let Err(error) = kept {
             // Another run may have answered it, such as one that was dropped while it wrote.

@@ -117,6 +117,7 @@ impl Course {
 
     /// Takes up tools that came late. They go to the end.
     fn look_into_toolboxes(&mut self) {
+        let n_known = self.specs.len();
         for toolbox in &self.agent.toolboxes {
             for tool in toolbox.tools() {
                 let spec = tool.spec();
@@ -125,6 +126,10 @@ impl Course {
                     self.tools.push(tool);
                 }
             }
+        }
+        if self.specs.len() > n_known {
+            let names = self.specs[n_known..].iter().map(|spec| spec.name.to_string()).collect();
+            self.scene.tell(Event::Joined(names));
         }
     }
 

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use crate::settings::{Origin, Setting, Settings};
 use crate::written::{Placed, Source};
-use crate::{Fault, Notice};
+use crate::{Fault, Notice, tools};
 
 pub use self::build::Kit;
 pub use self::found::Definitions;
@@ -110,19 +110,20 @@ impl Definition {
         Fault::new(&self.source, at, rule)
     }
 
-    /// The name as a tool has it, for that is what a sub-agent is.
+    /// The name as a tool has it, for that is what a sub-agent is; and no tool has it.
     fn check_name(&self, at: Range<usize>) -> Result<(), Fault> {
+        let name = self.name.as_str();
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        match (1..=64).contains(&self.name.len()) && self.name.chars().all(fits) {
-            true => Ok(()),
-            false => {
-                let rule = format!(
-                    "{:?} is no name of an agent: it has 1 to 64 letters, digits, `_` and `-`",
-                    self.name
-                );
-                Err(self.fault(at, rule))
-            }
-        }
+        let why = if !(1..=64).contains(&name.len()) || !name.chars().all(fits) {
+            "it has 1 to 64 letters, digits, `_` and `-`"
+        } else if tools::groups().any(|group| tools::names(group).contains(&name)) {
+            "a tool is called that, and an agent that is sent is a tool too"
+        } else if name.contains("__") {
+            "`__` stands between an MCP server and its tool"
+        } else {
+            return Ok(());
+        };
+        Err(self.fault(at, format!("{name:?} is no name of an agent: {why}")))
     }
 
     /// Takes the model that a file names. `inherit` is the model of the agent above it, or that

@@ -4,11 +4,13 @@ use std::fmt;
 
 use interleaf::Session;
 use interleaf_transport::Amount;
+use serde::{Deserialize, Serialize};
 
 use crate::Limit;
 
 /// How a run of an agent ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum End {
     /// It said its last word.

@@ -31,6 +31,8 @@ pub enum Event {
     Compacted(Box<CompactionDone>),
     /// A compaction that was asked for was not done, and why.
     NotCompacted(String),
+    /// Tools joined while it runs, such as those of a server that was reached late.
+    Joined(Vec<String>),
     /// A sub-agent is about to make its first request: how large that is, part by part.
     Begins(Box<Tokens>),
     /// What happens in a run of a sub-agent.
@@ -65,6 +67,7 @@ impl fmt::Display for Event {
             Self::Heard(text) => write!(f, "heard: {}", line(text)),
             Self::Compacted(done) => write!(f, "compacted: {}", line(&done.to_string())),
             Self::NotCompacted(why) => write!(f, "not compacted: {}", line(why)),
+            Self::Joined(tools) => write!(f, "tools joined: {}", line(&tools.join(", "))),
             Self::Begins(tokens) => {
                 let Tokens { system, context, tools, history, .. } = &**tokens;
                 write!(

@@ -24,6 +24,7 @@ mod limits;
 mod places;
 mod plan_run;
 mod ran;
+mod result;
 mod role;
 mod run;
 mod scene;
@@ -53,6 +54,7 @@ pub use plan_run::{
     KeptPlan, PlanEnd, PlanEnded, PlanEvent, PlanHandle, PlanRun, PlanRunner, StepEnd, StepReport,
 };
 pub use ran::Ran;
+pub use result::reports;
 pub use run::{Handle, Run};
 pub use scene::Scene;
 pub use source::{ContextSource, Unread};

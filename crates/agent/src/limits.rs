@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use interleaf_transport::{Amount, Answer, SummaryText};
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// How much a run of an agent may use. What its sub-agents use counts as its own.
@@ -43,7 +44,8 @@ impl Default for Limits {
 }
 
 /// A limit that was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
     /// Of requests.

@@ -18,6 +18,7 @@ use serde_json::json;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
+use crate::result::shortened;
 use crate::{Agent, End, Output, Tool};
 
 pub(crate) fn invoke_agent(agent: &Agent, target: Option<&Target>, session: &str) -> Span {
@@ -149,7 +150,8 @@ pub(crate) fn gave(span: &Span, output: &Output, with_content: bool) {
         span.record("error.type", "tool_error");
     }
     if with_content {
-        span.record("gen_ai.tool.call.result", output.text.as_str());
+        let most = output.most_shown.unwrap_or(usize::MAX);
+        span.record("gen_ai.tool.call.result", shortened(&output.text, most, "").as_str());
     }
 }
 

@@ -173,7 +173,8 @@ fn report(agent: &Agent, end: &End, text: &str) -> Output {
         "" => "(It said nothing.)",
         _ => text,
     };
-    Output { is_error, ..format!("[{}: {end}]\n\n{said}", agent.name).into() }
+    let end_of = Some(end.clone());
+    Output { is_error, end: end_of, ..format!("[{}: {end}]\n\n{said}", agent.name).into() }
 }
 
 /// How it ended, if it ended for good and not by its last word.

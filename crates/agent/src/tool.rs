@@ -4,12 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use interleaf::model::{self, Body, ContentPart, Image, Message, Parts, Status, Text, ToolCall};
-use interleaf::model::{ToolName, ToolResult};
+use interleaf::model::{self, Image, ToolCall, ToolName};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::Scene;
+use crate::{End, Scene};
 
 /// A future on the heap, which may move between threads.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -63,6 +62,11 @@ pub struct Output {
     pub images: Vec<Image>,
     /// Whether it failed.
     pub is_error: bool,
+    /// How many bytes of the text the model is shown, its beginning and its end; without it, all
+    /// that the window has room for. The log keeps up to 4 MiB of the text, and `recall` gives it.
+    pub most_shown: Option<usize>,
+    /// How the agent ended that the call sent.
+    pub end: Option<End>,
 }
 
 /// Why a tool could not do what it was asked for. The model reads it. Any error becomes one
@@ -71,19 +75,10 @@ pub struct Output {
 pub struct ToolError(String);
 
 impl Output {
-    /// The message that answers a call.
-    pub(crate) fn answer(self, call: &ToolCall) -> Message {
-        let status = if self.is_error { Status::Error } else { Status::Ok };
-        let mut parts = vec![ContentPart::Text(Text::new(self.text))];
-        parts.extend(self.images.into_iter().map(ContentPart::from));
-        match Parts::new(parts) {
-            Ok(parts) => {
-                let (call, name) = (call.id.clone(), Some(call.name.clone()));
-                Body::Tool(ToolResult { call, name, status, parts }).into()
-            }
-            // There is always a text.
-            Err(_) => call.result(""),
-        }
+    /// The same, of which the model is shown this many bytes.
+    #[must_use]
+    pub fn showing(self, bytes: usize) -> Self {
+        Self { most_shown: Some(bytes), ..self }
     }
 }
 

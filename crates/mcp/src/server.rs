@@ -7,14 +7,17 @@
 //! | … before a call reached the server | it is made again |
 //! | … while a call ran that reads, or may be repeated | it is made again |
 //! | … while another call ran | it fails, and says that it may have taken effect |
+//! | it cannot be reached | whoever looks for its tools has it tried again, at longer and longer intervals |
 //! | a tool is gone, or was never there | a call of it fails; no other tool is called |
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rmcp::model::JsonObject;
 use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
 
 use crate::connect::connect;
 use crate::link::{Failure, Link};
@@ -22,6 +25,13 @@ use crate::listener::Listener;
 use crate::question::Respondent;
 use crate::tool::{ServerTool, ToolList};
 use crate::{Answer, Error, ErrorKind, ServerSettings};
+
+/// How long a server that could not be reached is left alone at first; then twice as long each
+/// time.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// How often in a row it is tried before it is left to calls.
+const MOST_TRIES: u32 = 8;
 
 /// An MCP server. It is cheap to clone; when the last clone is dropped, the server's program is
 /// ended with all that it started.
@@ -38,7 +48,16 @@ struct Inner {
     /// How many connections were tried.
     tries: AtomicU64,
     /// Why the last one was not to be had.
-    failed: Lock<Option<Error>>,
+    failed: Lock<Option<Failed>>,
+    /// What tries again.
+    trying: Lock<Option<AbortHandle>>,
+}
+
+struct Failed {
+    error: Error,
+    at: Instant,
+    /// How often in a row.
+    times: u32,
 }
 
 impl Server {
@@ -69,7 +88,8 @@ impl Server {
             tools: ToolList::default(),
             link: Mutex::new(None),
             tries: AtomicU64::new(0),
-            failed: Lock::new(None),
+            failed: Lock::default(),
+            trying: Lock::default(),
         }))
     }
 
@@ -90,6 +110,25 @@ impl Server {
     /// that are gone are still there, and marked.
     pub fn tools(&self) -> Vec<ServerTool> {
         self.0.tools.all()
+    }
+
+    /// Has a server that could not be reached tried again, unless that was a moment ago or it was
+    /// tried often. Nobody waits for it: once it is connected, its tools are there.
+    pub fn try_again(&self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let mut trying = lock(&self.0.trying);
+        let is_due = lock(&self.0.failed).as_ref().is_some_and(Failed::is_due);
+        if !is_due || trying.as_ref().is_some_and(|task| !task.is_finished()) {
+            return;
+        }
+        let server = self.clone();
+        let task = runtime.spawn(async move {
+            match server.connect().await {
+                Ok(()) => tracing::info!(server = server.name(), "connected late"),
+                Err(error) => tracing::warn!(server = server.name(), %error, "not connected"),
+            }
+        });
+        *trying = Some(task.abort_handle());
     }
 
     /// Calls a tool with arguments, which are a JSON object.
@@ -134,6 +173,9 @@ impl Server {
 
     /// Lets go of the server: a program may end by itself, before it is ended.
     pub async fn close(&self) {
+        if let Some(task) = lock(&self.0.trying).take() {
+            task.abort();
+        }
         if let Some(link) = self.0.link.lock().await.take().and_then(Arc::into_inner) {
             link.close().await;
         }
@@ -148,8 +190,7 @@ impl Server {
             Some(link) if !link.is_lost() => return Ok(link.clone()),
             Some(_) => *slot = None,
             None if self.0.tries.load(Ordering::Acquire) > n_tries => {
-                let failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(error) = &*failed {
+                if let Some(Failed { error, .. }) = &*lock(&self.0.failed) {
                     return Err(error.clone());
                 }
             }
@@ -165,8 +206,12 @@ impl Server {
         };
         let made = connect(&self.0.settings, listener).await;
         let made = made.map(Arc::new).map_err(|(kind, why)| self.error(kind, why));
-        *self.0.failed.lock().unwrap_or_else(PoisonError::into_inner) =
-            made.as_ref().err().cloned();
+        {
+            let mut failed = lock(&self.0.failed);
+            let times = failed.as_ref().map_or(0, |failed| failed.times) + 1;
+            let error = made.as_ref().err().cloned();
+            *failed = error.map(|error| Failed { error, at: Instant::now(), times });
+        }
         self.0.tries.fetch_add(1, Ordering::Release);
         *slot = made.as_ref().ok().cloned();
         made
@@ -209,6 +254,21 @@ impl Server {
     fn error(&self, kind: ErrorKind, why: impl Into<String>) -> Error {
         Error::new(&self.0.name, kind, why)
     }
+}
+
+impl Failed {
+    /// Whether it is time to try again.
+    fn is_due(&self) -> bool {
+        let wait = FIRST_WAIT * 2_u32.saturating_pow(self.times - 1);
+        // What is wrong in the settings stays wrong.
+        self.error.kind() != ErrorKind::Settings
+            && self.times <= MOST_TRIES
+            && self.at.elapsed() >= wait
+    }
+}
+
+fn lock<T>(of: &Lock<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is said of a call that the server may have made.

@@ -163,6 +163,9 @@ impl Definitions {
                 // The main agent that comes with the program is nobody's helper.
                 let others = others.filter(|other| other.name != "agent");
                 for other in others {
+                    if sent.iter().any(|(known, _)| known.name == other.name) {
+                        continue;
+                    }
                     match (&other.role, other.format) {
                         (None, Format::Own) => return Err(other.no_role()),
                         (None, _) => notices.push(other.no_role().as_notice()),
@@ -183,7 +186,11 @@ impl Definitions {
             if other.role.is_none() {
                 return Err(other.no_role());
             }
-            sent.push((other, true));
+            // It may be named twice, or be one of all.
+            match sent.iter_mut().find(|(known, _)| known.name == other.name) {
+                Some((_, is_named)) => *is_named = true,
+                None => sent.push((other, true)),
+            }
         }
         Ok(sent)
     }

@@ -65,10 +65,11 @@ pub(super) fn read(
     for (name, _) in tree.entries().iter().filter(|(name, _)| !KNOWN.contains(&&*name.text)) {
         file.tell_unknown(name.at.start, &name.text);
     }
+    let mut named_at = tree.at.start..tree.at.start;
     if let Some(Placed { at, value }) = form.name {
-        file.definition.name = value;
-        file.definition.check_name(at)?;
+        (named_at, file.definition.name) = (at, value);
     }
+    file.definition.check_name(named_at)?;
     file.definition.description = form.description.unwrap_or_default();
     file.definition.role = Some(body.trim().to_owned()).filter(|role| !role.is_empty());
     if let Some(model) = &form.model {

@@ -73,10 +73,11 @@ pub(super) fn read(
         file.tell(tree.at.start, "this agent is switched off");
         return Ok((None, file.notices));
     }
+    let mut named_at = tree.at.start..tree.at.start;
     if let Some(Placed { at, value }) = form.name {
-        file.definition.name = value;
-        file.definition.check_name(at)?;
+        (named_at, file.definition.name) = (at, value);
     }
+    file.definition.check_name(named_at)?;
     file.definition.description = form.description.unwrap_or_default();
     file.definition.is_sent = form.mode.is_none_or(|mode| mode.value != "primary");
     file.definition.role = Some(body.trim().to_owned()).filter(|role| !role.is_empty());

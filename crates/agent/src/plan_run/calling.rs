@@ -169,7 +169,7 @@ impl Course {
             let (messages, result) = match result_in(conversation, index, &call.id) {
                 Some(known) if !is_error(&known) || output.is_error => return Ok(known),
                 None => {
-                    let result = Arc::new(output.clone().answer(call));
+                    let result = Arc::new(output.answer(call, conversation));
                     (vec![result.clone()], result)
                 }
                 Some(_) => {
@@ -180,7 +180,7 @@ impl Course {
                         return Err(Halt::Broken(format!("the result of step {id} is not kept")));
                     };
                     let call = ToolCall { id, ..call.clone() };
-                    let result = Arc::new(output.clone().answer(&call));
+                    let result = Arc::new(output.answer(&call, conversation));
                     (vec![said(call)?, result.clone()], result)
                 }
             };

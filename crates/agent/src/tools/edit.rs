@@ -3,14 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, regular, told, unread};
+use super::folder::{inside, not_too_large, regular, told, unread};
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str =
     "Replaces a text in a file. It must stand there exactly once, unless all are replaced.";
-
-/// The most bytes of a file that is edited.
-const MOST: u64 = 32 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Edit {
@@ -30,11 +27,7 @@ pub(super) async fn edit(edit: Edit, scene: Scene) -> Result<Output, ToolError> 
     if edit.old.is_empty() {
         return Err(ToolError::new("the old text is empty; `write` writes a new file"));
     }
-    let size = regular(&path, &edit.path).await?.len();
-    if size > MOST {
-        let rule = format!("{:?} is too large to edit: {size} bytes, and {MOST} may be", edit.path);
-        return Err(ToolError::new(rule));
-    }
+    not_too_large(&edit.path, regular(&path, &edit.path).await?.len())?;
     let text = tokio::fs::read_to_string(&path).await.map_err(|e| unread(&edit.path, &e))?;
     let n = text.matches(&edit.old).count();
     if n == 0 {
@@ -44,6 +37,11 @@ pub(super) async fn edit(edit: Edit, scene: Scene) -> Result<Output, ToolError> 
         let rule = format!("the old text stands there {n} times: give more of what is around it");
         return Err(ToolError::new(rule));
     }
+    let size = (text.len() - n * edit.old.len()) as u64;
+    not_too_large(
+        &edit.path,
+        size.saturating_add((n as u64).saturating_mul(edit.new.len() as u64)),
+    )?;
     tokio::fs::write(&path, text.replace(&edit.old, &edit.new)).await?;
     let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
     Ok(format!("{}: replaced {times}", told(&scene, &path)).into())

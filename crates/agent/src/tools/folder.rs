@@ -6,6 +6,19 @@ use interleaf::model::shown;
 
 use crate::{Scene, ToolError};
 
+/// The most bytes of a file that is edited or written.
+const MOST: u64 = 32 * 1024 * 1024;
+
+/// Refuses what would make a file too large.
+pub(super) fn not_too_large(path: &str, size: u64) -> Result<(), ToolError> {
+    match size > MOST {
+        true => Err(ToolError::new(format!(
+            "{path:?} would have {size} bytes, and {MOST} may be: nothing is written"
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// The file or folder that a path of the model's names. It must lie in the agent's folder, also
 /// when links are followed; it need not exist.
 pub(super) fn inside(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> {
@@ -53,15 +66,4 @@ pub(super) fn told(scene: &Scene, path: &Path) -> String {
         true => ".".to_owned(),
         false => shown(&short.display().to_string()).into_owned(),
     }
-}
-
-/// The beginning and the end of a text that is longer than `most` bytes, with what is left out.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let head = &text[..text.floor_char_boundary(most / 2)];
-    let tail = &text[text.ceil_char_boundary(text.len() - most / 2)..];
-    let left_out = text.len() - head.len() - tail.len();
-    format!("{head}\n[… {left_out} bytes are left out here …]\n{tail}")
 }

@@ -6,19 +6,19 @@ use interleaf::model::{self, ToolCall};
 use interleaf_mcp::{Answer, Server, ServerTool};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::folder::shortened;
 use crate::{Boxed, Effect, Output, Scene, Tool, ToolError, Toolbox};
 
-/// The most bytes that are told of what a tool says.
+/// The most bytes that are shown of what a tool says.
 const MOST_TOLD: usize = 100 * 1024;
 
 /// The most letters of a name that every API takes.
 const LONGEST: usize = 64;
 
 /// Its tools are called `server__tool`. Those that are gone are still there, and a call of one is
-/// told so by the server.
+/// told so by the server. One that could not be reached is tried again beside whatever runs.
 impl Toolbox for Server {
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.try_again();
         let tool = |tool| Arc::new(Offered { server: self.clone(), tool }) as Arc<dyn Tool>;
         Server::tools(self).into_iter().map(tool).collect()
     }
@@ -59,9 +59,9 @@ impl Tool for Offered {
                 self.server.call(&self.tool.name, call.arguments.as_str()).await?;
             let text = match text.trim().is_empty() && images.is_empty() {
                 true => "(It said nothing.)".to_owned(),
-                false => shortened(&text, MOST_TOLD),
+                false => text,
             };
-            Ok(Output { text, images, is_error })
+            Ok(Output { images, is_error, ..text.into() }.showing(MOST_TOLD))
         })
     }
 }

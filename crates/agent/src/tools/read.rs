@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 
-use super::folder::{inside, regular, shortened, unread};
+use super::folder::{inside, regular, unread};
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str = "Reads a text file of the folder. Long files: name the lines.";
@@ -12,7 +12,7 @@ pub(super) const WHAT: &str = "Reads a text file of the folder. Long files: name
 /// The most bytes of a file that are looked at.
 const MOST_READ: u64 = 32 * 1024 * 1024;
 
-/// The most bytes of a result.
+/// The most bytes of it that are shown.
 const MOST_TOLD: usize = 128 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,12 +46,12 @@ pub(super) async fn read(read: Read, scene: Scene) -> Result<Output, ToolError> 
         return Err(ToolError::new(rule));
     }
     let lines = text.split_inclusive('\n').skip(first - 1).take(last - first + 1);
-    let mut said = shortened(&lines.collect::<String>(), MOST_TOLD);
+    let mut said = lines.collect::<String>();
     if data.len() > MOST_READ {
         said.push_str(&format!("\n[… the file goes on: it has {} bytes …]", data.len()));
     }
     // Notes on the folders above it are shown from now on.
     let agent = scene.who().name().cloned();
     changed!(scene, |session| session.notes().read_file(&path, agent.as_ref()));
-    Ok(said.into())
+    Ok(Output::from(said).showing(MOST_TOLD))
 }

@@ -7,7 +7,7 @@ use interleaf::model::{Message, MessageId, PartRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Output, Scene, ToolError};
+use crate::{Output, Scene, ToolError, result};
 
 pub(super) const NAME: &str = "recall";
 pub(super) const WHAT: &str = "Gives a part of this conversation again that was shortened, \
@@ -74,7 +74,9 @@ pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolE
                 let start = text.floor_char_boundary(at.saturating_sub(AROUND));
                 let end = text.ceil_char_boundary((at + wanted.len() + AROUND).min(text.len()));
                 let around = text.get(start..end).unwrap_or_default().replace('\n', " ");
-                said.push(format!("[{}, {}] … {around} …", message.id, message.role()));
+                let n_before = text.get(..start).map_or(0, |before| before.chars().count());
+                let (id, role) = (&message.id, message.role());
+                said.push(format!("[{id}, {role}, character {n_before}] … {around} …"));
                 if said.len() == MOST_FOUND {
                     break;
                 }
@@ -96,8 +98,12 @@ pub(super) async fn compact(_: Compact, scene: Scene) -> Result<Output, ToolErro
     Ok("A compaction is asked for, if there is enough to summarise.".into())
 }
 
-/// All that a message says, calls included apart from those that look for something here.
+/// All that a message says, also what the model was not shown; calls included apart from those
+/// that look for something here.
 fn all_of(message: &Message) -> String {
+    if let Some(whole) = result::whole(message) {
+        return whole;
+    }
     let parts = message.parts().filter_map(|part| match part {
         PartRef::Text(text) => Some(text.text.to_string()),
         PartRef::Call(call) if call.name.as_str() != NAME => {

@@ -7,7 +7,8 @@ use regex::RegexBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, shortened, told};
+use super::folder::{inside, told};
+use crate::result::shortened;
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str =
@@ -53,7 +54,7 @@ pub(super) async fn search(search: Search, scene: Scene) -> Result<Output, ToolE
                 }
                 let line = String::from_utf8_lossy(&line);
                 if pattern.is_match(&line) {
-                    let line = shortened(line.trim_end(), LONGEST);
+                    let line = shortened(line.trim_end(), LONGEST, "");
                     found.push(format!("{}:{}: {line}", told(&teller, entry.path()), n + 1));
                 }
             }

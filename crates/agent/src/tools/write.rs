@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, regular, told};
+use super::folder::{inside, not_too_large, regular, told};
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str = "Writes a file of the folder, whole. It may be new.";
@@ -18,6 +18,7 @@ pub(super) struct Write {
 
 pub(super) async fn write(write: Write, scene: Scene) -> Result<Output, ToolError> {
     let path = inside(&scene, &write.path)?;
+    not_too_large(&write.path, write.text.len() as u64)?;
     if path.exists() {
         regular(&path, &write.path).await?;
     }

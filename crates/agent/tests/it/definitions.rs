@@ -122,6 +122,9 @@ fn what_is_wrong_in_a_file_of_ours_is_told_with_line_and_column() {
             "a whole number from 0 on is expected",
         ),
         ("a.md", "---\nname: two words\n---\nBe.", Some((2, 7)), "is no name of an agent"),
+        ("a.md", "---\nname: read\n---\nBe.", Some((2, 7)), "a tool is called that"),
+        ("todo_add.md", "---\nmodel: inherit\n---\nBe.", Some((2, 1)), "a tool is called that"),
+        ("a.toml", "name = \"files__stat\"\nrole = \"Be.\"", Some((1, 8)), "an MCP server"),
         ("a.md", "---\nname: a\nname: b\n---\nBe.", Some((3, 1)), "`name` stands here twice"),
         ("a.md", "---\nname: [\n---\nBe.", Some((3, 1)), "this is not YAML"),
         ("a.md", "---\nname: a\n", Some((1, 1)), "has no end"),
@@ -241,6 +244,34 @@ fn agents_that_send_each_other_in_a_circle_are_refused_and_so_is_one_that_is_not
     let fault = project.made("c").unwrap_err();
     assert!(fault.rule().contains("there is no agent \"scot\" (did you mean scout?)"), "{fault}");
     assert_eq!(fault.place(), Some((2, 10)));
+}
+
+#[test]
+fn a_foreign_agent_that_is_called_like_a_tool_is_left_out_and_that_is_told() {
+    let project = Project::new(&[
+        (".claude/agents/run.md", "---\ndescription: Runs.\n---\nBe."),
+        (".claude/agents/b.md", "---\nname: files__stat\n---\nBe."),
+        (".opencode/agent/search.md", "---\ndescription: Searches.\n---\nBe."),
+        (".codex/agents/c.toml", "name = \"edit\"\ndescription = \"Edits.\""),
+    ]);
+    let found = project.found();
+    assert!(found.faults.is_empty() && found.all.len() == 2, "{:?}", found.faults);
+    let told = notices(&found);
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told.iter().all(|line| line.contains("is no name of an agent")), "{told:?}");
+}
+
+#[test]
+fn an_agent_that_is_named_twice_or_is_one_of_all_is_sent_once() {
+    for agents in ["[b, b]", "['*', b]", "[b, '*']", "['*', '*']"] {
+        let main = format!("---\nagents: {agents}\n---\nBe.");
+        let project = Project::new(&[
+            (".interleaf/agents/a.md", &main),
+            (".interleaf/agents/b.md", "---\ndescription: x\n---\nBe."),
+        ]);
+        let made = format!("{:?}", project.made("a").unwrap());
+        assert_eq!(made.matches("name: \"b\"").count(), 1, "{agents}: {made}");
+    }
 }
 
 #[test]

@@ -296,3 +296,27 @@ async fn a_command_that_leaves_something_running_ends_when_it_ends() {
     };
     tokio::time::timeout(PATIENCE, is_gone).await.expect("it goes on");
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_ends_though_something_that_left_its_group_holds_its_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let hold = "sleep 3600";
+    let prints = "while :; do echo noise; done";
+    for (n, goes_on) in [hold, prints].iter().enumerate() {
+        let command = format!(
+            "setsid sh -c 'echo $$ > pid{n}; {goes_on}' & \
+            while ! test -s pid{n}; do sleep 0.01; done; echo started; exit 4"
+        );
+        let calls = vec![("run", json!({"command": command, "seconds": 3_000}))];
+        let double = double(one_by_one(calls)).await;
+        let said = called(&double, all_tools(agent(&double).in_folder(folder.path()))).await;
+        let pid = std::fs::read_to_string(folder.path().join(format!("pid{n}"))).unwrap();
+        let _ = std::process::Command::new("kill")
+            .args(["-KILL", "--", &format!("-{}", pid.trim())])
+            .status();
+        assert!(said[0].starts_with("[exit code 4]\n"), "{}", said[0]);
+        assert!(said[0].contains("still runs, outside of its group"), "{}", said[0]);
+        assert!(*goes_on == prints || said[0].contains("\nstarted\n"), "{}", said[0]);
+    }
+}

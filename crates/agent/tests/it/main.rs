@@ -18,6 +18,7 @@ mod long_session;
 mod loops;
 mod mcp;
 mod plans;
+mod recalled;
 mod rows;
 mod settings;
 mod shown;

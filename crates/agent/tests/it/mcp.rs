@@ -114,6 +114,57 @@ async fn live_row_23_a_server_that_connects_late_joins_the_run() {
 }
 
 #[tokio::test]
+async fn live_row_23_a_server_that_failed_at_the_start_is_tried_again_and_its_tools_join_at_the_end()
+ {
+    let notes = tempfile::tempdir().unwrap();
+    let refuses = notes.path().join("refuses-to-start");
+    std::fs::write(&refuses, "").unwrap();
+    let failed = Server::new("late", settings(notes.path()));
+    failed.connect().await.unwrap_err();
+    let (server, _others_notes) = server().await;
+    let seen: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
+    let lists = seen.clone();
+    let double = double(move |asked| {
+        let names: Vec<String> = asked.tools.iter().map(|tool| tool.name.clone()).collect();
+        let has_late = names.iter().any(|name| name == "late__echo");
+        lists.lock().unwrap().push(names);
+        match has_late {
+            false => Answer::new().with_call("wait", &json!({"name": "a"})),
+            true if results(asked).iter().any(|text| text == "hi!") => Answer::text("Done."),
+            true => Answer::new().with_call("late__echo", &json!({"text": "hi"})),
+        }
+    })
+    .await;
+    let tried = notes.path().to_owned();
+    let wait = crate::world::changing("wait", move |_, _| {
+        // It fails once more, and works from then on.
+        if noted(&tried, "started").len() > 1 {
+            let _ = std::fs::remove_file(&refuses);
+        }
+        async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Ok("waited".into())
+        }
+    });
+    let mut limits = interleaf_agent::Limits::default();
+    limits.rounds = Some(3_000);
+    let agent = agent(&double).with_toolbox(failed).with_toolbox(server).with_tool(wait);
+    let mut session = session().await;
+    session.append(Message::user("Go.")).await.unwrap();
+    let mut run = agent.with_limits(limits).start(&transport(), session).unwrap();
+    let told = crate::world::events(&mut run).await;
+    let ended = run.finish().await.unwrap();
+    assert_eq!((ended.end, &*ended.text), (End::Completed, "Done."));
+    let joined = told.iter().filter(|event| matches!(event, Event::Joined(_))).count();
+    assert_eq!(joined, 1);
+    let lists = seen.lock().unwrap();
+    let (first, last) = (lists.first().unwrap(), lists.last().unwrap());
+    assert!(first.iter().any(|name| name == "double__echo"), "{first:?}");
+    assert_eq!(last[..first.len()], first[..]);
+    assert!(last[first.len()..].iter().all(|name| name.starts_with("late__")), "{last:?}");
+}
+
+#[tokio::test]
 async fn an_interrupt_ends_a_call_and_the_server_stays() {
     let (server, notes) = server().await;
     let stalls = |asked: &Asked| match n_said(asked) {

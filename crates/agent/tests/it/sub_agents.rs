@@ -2,8 +2,8 @@
 
 use interleaf::model::Message;
 use interleaf::{Session, store};
-use interleaf_agent::{Agent, End, Event, Limits, tools};
-use interleaf_doubles::{Answer, Asked};
+use interleaf_agent::{Agent, End, Event, Limit, Limits, reports, tools};
+use interleaf_doubles::{Answer, Asked, Finish};
 use serde_json::json;
 
 use crate::world::{
@@ -89,6 +89,47 @@ async fn live_row_21_a_sub_agent_out_of_budget_says_so_and_is_not_run_again() {
 }
 
 #[tokio::test]
+async fn live_row_21_how_each_sub_agent_ended_is_read_again_from_its_session() {
+    let task = |task: &str| json!({ "task": task });
+    let double = double(move |asked: &Asked| match says(asked, "You look for causes.") {
+        false => match n_said(asked) {
+            0 => Answer::new()
+                .with_call("scout", &task("Look."))
+                .with_call("scout", &task("Look for ever."))
+                .with_call("scout", &task("Look away."))
+                .with_call("lost", &task("Look."))
+                .with_call("scout", &task(" ")),
+            _ => Answer::text("Done."),
+        },
+        true if says(asked, "for ever") => Answer::new().with_call("echo", &json!({"name": "a"})),
+        true if says(asked, "away") => Answer::text("No.").with_finish(Finish::Refusal),
+        true => Answer::text("It is rusty."),
+    })
+    .await;
+    let mut limits = Limits::default();
+    limits.rounds = Some(2);
+    let nowhere = {
+        let gone = crate::world::double(|_: &Asked| Answer::text("")).await;
+        target(FAMILIES[2], &gone)
+    };
+    let lost = Agent::new("lost").with_role("You are lost.").with_target(nowhere);
+    let main = agent(&double).with_sub_agent(scout().with_limits(limits)).with_sub_agent(lost);
+    let ended = main.run(&transport(), session().await, "Go.").await.unwrap();
+    assert_eq!(ended.end, End::Completed);
+    let (store, id) = (ended.session.store().clone(), ended.session.id());
+    drop(ended);
+    let session = Session::open(store, id).await.unwrap();
+    let ends: Vec<End> = reports(&session).map(|(_, end)| end).collect();
+    assert_eq!(ends[..3], [End::Completed, End::OutOfBudget(Limit::Rounds), End::Refused]);
+    assert!(matches!(&ends[3], End::Failed(why) if !why.is_empty()), "{:?}", ends[3]);
+    assert_eq!(ends[4..], [End::Failed("the task is blank".into())]);
+    let (report, _) = reports(&session).next().unwrap();
+    assert_eq!(report.text(), "[scout: completed]\n\nIt is rusty.");
+    // Nothing of it is sent.
+    assert!(double.requests().iter().all(|it| !it.body.to_string().contains("out_of_budget")));
+}
+
+#[tokio::test]
 async fn live_row_21_after_a_kill_there_is_one_result_for_each_spawn_and_no_second_run() {
     // The scouts end, and a tool of the same answer keeps the block open until the kill.
     let double = double(|asked: &Asked| match says(asked, "You look for causes.") {
@@ -123,6 +164,8 @@ async fn live_row_21_after_a_kill_there_is_one_result_for_each_spawn_and_no_seco
     assert!(ended.text.ends_with("| [scout: completed]\n\nIt is rusty."), "{}", ended.text);
     // One more request, the main agent's own.
     assert_eq!(double.requests().len(), before + 1);
+    let ends: Vec<End> = reports(&ended.session).map(|(_, end)| end).collect();
+    assert_eq!(ends, [End::Completed]);
 }
 
 #[tokio::test]
@@ -152,6 +195,8 @@ async fn an_interrupt_reaches_the_sub_agents_and_the_session_stays_valid() {
     assert_eq!(ended.end, End::Interrupted);
     let ended = main.run(&transport(), ended.session, "Go on.").await.unwrap();
     assert!(ended.text.contains("[scout: interrupted]"), "{}", ended.text);
+    let ends: Vec<End> = reports(&ended.session).map(|(_, end)| end).collect();
+    assert_eq!(ends, [End::Interrupted]);
     assert!(double.requests().iter().all(|request| request.status == 200));
 }
 

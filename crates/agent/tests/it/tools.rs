@@ -145,6 +145,33 @@ async fn hostile_files_are_bounded_and_told_as_what_they_are() {
 }
 
 #[tokio::test]
+async fn an_edit_that_would_grow_a_file_beyond_its_bound_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    std::fs::write(&path, "a".repeat(1_000_000)).unwrap();
+    let new = "b".repeat(100);
+    let said = results(
+        folder.path(),
+        vec![
+            ("edit", json!({"path": "a.txt", "old": "a", "new": new, "all": true})),
+            ("edit", json!({"path": "a.txt", "old": "a", "new": "cc", "all": true})),
+        ],
+    )
+    .await;
+    let rule = "\"a.txt\" would have 100000000 bytes, and 33554432 may be: nothing is written";
+    assert_eq!(said, [rule, "a.txt: replaced 1000000 times"]);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 2_000_000);
+}
+
+#[tokio::test]
+async fn what_a_command_printed_before_its_time_was_over_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = ("run", json!({"command": "echo begun; sleep 60", "seconds": 1}));
+    let said = results(folder.path(), vec![call]).await;
+    assert_eq!(said, ["the command took more than 1 s and was ended\nbegun"]);
+}
+
+#[tokio::test]
 async fn what_is_no_longer_shown_can_be_recalled_by_its_id_or_by_its_words() {
     let folder = tempfile::tempdir().unwrap();
     let said = results(

@@ -4,7 +4,7 @@ use interleaf_cache::{Match, Rules, SentPrompt};
 use interleaf_model::Usage;
 use serde::{Deserialize, Serialize};
 
-use super::{Cost, Impact, Reported};
+use super::{BreakCause, Cost, Impact, Reported};
 
 /// Our count of tokens and the API's may be this many percent apart.
 const PERCENT: u64 = 2;
@@ -36,23 +36,35 @@ impl Impact {
     /// has counted the same beginning before, they are exact.
     pub fn predicted(&self, usage: Usage) -> Option<u64> {
         let Cost { read, step, .. } = *self.cost.as_ref()?;
+        let step = step.max(1);
+        // Where it ends before it is brought to a step: the API's steps are of its own count.
+        let end = self.ends().find(|end| end - end % step == read);
         let known =
             self.reported.map(|told| [told.mark, told.prompt, Some((told.counted, told.tokens))]);
         let known = known.into_iter().flatten().flatten();
         // What lies between two places of which both counts are known is taken to be even.
         let (mut from, mut upto) = ((0, 0), (0, 0));
         for place in known.chain([(self.tokens, usage.prompt)]) {
-            if read > upto.0 || upto.0 == 0 {
+            if end.unwrap_or(read) > upto.0 || upto.0 == 0 {
                 (from, upto) = (upto, place);
             }
         }
-        let part = u128::from(read - from.0) * u128::from(upto.1.saturating_sub(from.1));
+        let past = end.unwrap_or(read).saturating_sub(from.0);
+        let part = u128::from(past) * u128::from(upto.1.saturating_sub(from.1));
         let of = u128::from(upto.0.saturating_sub(from.0).max(1));
         let part = (part + of / 2) / of;
         let tokens = from.1.saturating_add(u64::try_from(part).ok()?);
-        // The cache goes by steps of the API's own count, and this is the nearest one.
-        let step = step.max(1);
-        Some(tokens.saturating_add(step / 2) / step * step)
+        // What is at a step by our count is at the nearest one by the API's.
+        let most = end.map_or(step / 2, |_| 0);
+        Some(tokens.saturating_add(most) / step * step)
+    }
+
+    /// Where what it has in common with the request before may end, by our count.
+    fn ends(&self) -> impl Iterator<Item = u64> {
+        let place = self.place.as_ref().map(|place| place.token);
+        let told = self.reported.filter(|_| self.cause == BreakCause::Appended);
+        let told = told.map(|told| [Some(told.counted), told.prompt.map(|(counted, _)| counted)]);
+        place.into_iter().chain(told.into_iter().flatten().flatten())
     }
 
     /// What an API reports, against what was expected; nothing, if nothing was, or the API

@@ -107,6 +107,29 @@ fn h2_a_read_that_ends_where_the_api_has_counted_is_predicted_as_it_counted() {
 }
 
 #[test]
+fn h2_reads_that_are_told_in_steps_are_predicted_in_steps_of_the_apis_own_count() {
+    block_on(async {
+        let target = target_of(Vendor::named("openai").unwrap(), "gpt-5");
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        let recipe = Recipe::new().with_budget(Budget::of_window(1_000_000));
+        let mut last = 0;
+        for n in 0..6 {
+            session.append(Message::user(&format!("{n} {}", words(190 + n)))).await.unwrap();
+            let impact = sent(&mut session, &recipe, &target).await.impact;
+            let step = impact.cost.as_ref().unwrap().step;
+            assert!(step > 1);
+            if n > 0 {
+                let usage = Usage { prompt: impact.tokens + step, ..Usage::default() };
+                assert_eq!(impact.predicted(usage), Some(last), "{n} {impact:?}");
+            }
+            // It counts a little more than we do, so that the prompt reaches the next step.
+            last = impact.tokens.next_multiple_of(step);
+            answer(&mut session, last + 3, 0).await;
+        }
+    });
+}
+
+#[test]
 fn h2_the_least_that_a_cache_keeps_is_of_the_tokens_that_the_api_counts() {
     block_on(async {
         for (times, is_kept) in [(0.9, false), (1.1, true)] {
