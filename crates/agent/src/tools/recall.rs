@@ -11,7 +11,8 @@ use crate::{Output, Scene, ToolError, result};
 
 pub(super) const NAME: &str = "recall";
 pub(super) const WHAT: &str = "Gives a part of this conversation again that was shortened, \
-    cleared or summarised: a message by its id, or the messages that hold some words.";
+    cleared or summarised: a message by its id, the messages that hold some words, or, with \
+    neither, a list of all messages with their ids.";
 pub(super) const COMPACT: &str =
     "Has the oldest part of this conversation replaced by a summary before the next request.";
 
@@ -24,12 +25,18 @@ const MOST_FOUND: usize = 20;
 /// The bytes around a place that is found.
 const AROUND: usize = 160;
 
+/// The most messages of a list.
+const MOST_LISTED: usize = 200;
+
+/// The characters of a message that a list shows.
+const MOST_OPENING: usize = 80;
+
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Recall {
     /// The id of a message.
     #[serde(default)]
     message: Option<String>,
-    /// From which character of it on.
+    /// From which character of it on; of a list, from which message on.
     #[serde(default)]
     from: Option<usize>,
     /// Words to look for, if the id is not known.
@@ -86,8 +93,22 @@ pub(super) async fn recall(recall: Recall, scene: Scene) -> Result<Output, ToolE
                 false => said.join("\n").into(),
             })
         }
-        _ => Err(ToolError::new("name a message, or words to look for")),
+        _ => {
+            let (from, n_all) = (recall.from.unwrap_or(0), log().count());
+            let lines = log().skip(from).take(MOST_LISTED).map(|message| line(message));
+            let lines: Vec<String> = lines.collect();
+            let upto = from + lines.len();
+            Ok(format!("[messages {from} to {upto} of {n_all}]\n{}", lines.join("\n")).into())
+        }
     }
+}
+
+/// A message in a list.
+fn line(message: &Message) -> String {
+    let text = all_of(message);
+    let opening: String = text.chars().take(MOST_OPENING).collect();
+    let (id, role, n_chars) = (&message.id, message.role(), text.chars().count());
+    format!("[{id}, {role}, {n_chars} characters] {}", opening.replace('\n', " "))
 }
 
 pub(super) async fn compact(_: Compact, scene: Scene) -> Result<Output, ToolError> {

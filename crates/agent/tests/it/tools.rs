@@ -172,7 +172,7 @@ async fn what_a_command_printed_before_its_time_was_over_is_given() {
 }
 
 #[tokio::test]
-async fn what_is_no_longer_shown_can_be_recalled_by_its_id_or_by_its_words() {
+async fn what_is_no_longer_shown_can_be_recalled_by_its_id_by_its_words_or_from_a_list() {
     let folder = tempfile::tempdir().unwrap();
     let said = results(
         folder.path(),
@@ -191,5 +191,6 @@ async fn what_is_no_longer_shown_can_be_recalled_by_its_id_or_by_its_words() {
     assert_eq!(said[4], "(Nothing was found.)");
     assert!(said[1].contains("characters 0 to 18 of 18]\nFind the blue key."), "{}", said[1]);
     assert!(said[2].contains("there is no message nobody"), "{}", said[2]);
-    assert!(said[3].contains("name a message"), "{}", said[3]);
+    let listed = said[3].lines().nth(1).unwrap_or_default();
+    assert_eq!(listed, "[m0, user, 18 characters] Find the blue key.", "{}", said[3]);
 }
