@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interleaf_model::{
-    Carried, ContextKind, Entry, Message, Prompt, Provenance, Requirements, Role, Tool,
+    Carried, CarriedTexts, ContextKind, Entry, Message, Prompt, Provenance, Requirements, Role,
+    Tool,
 };
 
 use crate::brief::Brief;
@@ -15,9 +16,10 @@ use crate::draft::Draft;
 use crate::finding::Findings;
 use crate::prefix::stable_prefix;
 use crate::steps::{Run, STEPS, VALIDATE};
+use crate::tokens::PER_MESSAGE;
 use crate::{
     Carrier, ContextText, Elements, Error, OpenCall, Placement, Previous, Rebase, Recipe, Report,
-    ShownContext, SourceReport, SourceState, StablePrefix, Step, StepReport, View,
+    ShownContext, SourceReport, SourceState, StablePrefix, Step, StepReport, Tokens, View,
 };
 
 /// What came of assembling.
@@ -237,9 +239,23 @@ impl Making {
         let n_settled = prompt.settled().map_or(0, |settled| settled.len());
         let n = n_settled + prompt.entries().len();
         self.add(Step::Validate, n, n, Findings::default());
+        if let Some(tokens) = &mut self.report.tokens {
+            without_borders(tokens, &prompt);
+        }
         self.report.breakpoint = prompt.breakpoint().map(|at| at + n_settled);
         Ok(Assembly { outcome: Outcome::Ready(prompt), report: self.report })
     }
+}
+
+/// Texts that other messages carry were counted as messages, and have no borders of their own.
+fn without_borders(tokens: &mut Tokens, prompt: &Prompt) {
+    let settled = prompt.settled().map(|settled| settled.carried());
+    let carried: CarriedTexts =
+        settled.into_iter().chain(prompt.entries().iter().map(Entry::carried)).sum();
+    let borders = |n: usize| n as u64 * tokens.rate.apply(PER_MESSAGE);
+    let (context, system) = (borders(carried.context), borders(carried.system));
+    tokens.context = tokens.context.saturating_sub(context);
+    tokens.history = tokens.history.saturating_sub(system);
 }
 
 /// What is told of each source.

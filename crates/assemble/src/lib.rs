@@ -79,6 +79,6 @@ pub use shares::{Amount, Part, Share, Shares};
 pub use steps::Step;
 #[cfg(feature = "bpe")]
 pub use tokens::Bpe;
-pub use tokens::{Estimate, Ledger, PER_MESSAGE, Rate, SentAs, TokenCounter, counter_for};
+pub use tokens::{Estimate, Ledger, Rate, SentAs, TokenCounter, counter_for};
 pub use tool_order::{KeptOrder, ToolOrder};
 pub use view::{Previous, View};

@@ -10,10 +10,10 @@ mod tools;
 #[cfg(feature = "bpe")]
 pub use bpe::Bpe;
 pub use estimate::Estimate;
-pub use ledger::{Ledger, PER_MESSAGE};
+pub use ledger::Ledger;
 pub use rate::Rate;
 
-pub(crate) use ledger::Counting;
+pub(crate) use ledger::{Counting, PER_MESSAGE};
 pub(crate) use tools::ToolList;
 
 use std::sync::Arc;

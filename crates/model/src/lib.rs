@@ -77,7 +77,9 @@ pub use part::{
     Source, SystemPart, Text, Thinking, ToolCall,
 };
 pub use plural::plural;
-pub use prompt::{Carried, Carrying, ContextKind, Entry, Law, Prompt, Provenance, Violation};
+pub use prompt::{
+    Carried, CarriedTexts, Carrying, ContextKind, Entry, Law, Prompt, Provenance, Violation,
+};
 pub use ranges::Ranges;
 pub use reply::{Finish, Reply};
 pub use requirements::{Requirements, SystemInPlace};

@@ -83,6 +83,24 @@ pub enum Carried {
     System,
 }
 
+/// How many texts messages carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CarriedTexts {
+    /// Of the context.
+    pub context: usize,
+    /// System messages.
+    pub system: usize,
+}
+
+impl std::iter::Sum for CarriedTexts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |a, b| Self {
+            context: a.context + b.context,
+            system: a.system + b.system,
+        })
+    }
+}
+
 impl Carrying {
     /// A message from `bearer` with these texts at its end.
     pub fn new(bearer: Provenance, texts: Vec<Carried>) -> Self {
@@ -292,6 +310,14 @@ impl Entry {
     /// Whether it belongs to the system head.
     pub(crate) fn is_head(&self) -> bool {
         self.message.role() == Role::System
+    }
+
+    /// How many texts it carries.
+    pub fn carried(&self) -> CarriedTexts {
+        let Provenance::Carrying(carrying) = &self.provenance else { return Default::default() };
+        let is_system = |text: &&Carried| matches!(text, Carried::System);
+        let system = carrying.texts.iter().filter(is_system).count();
+        CarriedTexts { context: carrying.texts.len() - system, system }
     }
 
     /// The message without what it carries, then each text that it carries as a message of

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Entry, Law, Prompt, Requirements, Role, Violation};
+use crate::{CarriedTexts, Entry, Law, Prompt, Requirements, Role, Violation};
 
 /// The beginning of a conversation after the system head, as later requests repeat it:
 /// whole turns, up to and with a turn of the user's.
@@ -15,6 +15,7 @@ pub struct Settled {
     link: Arc<Link>,
     len: usize,
     has_calls: bool,
+    carried: CarriedTexts,
 }
 
 /// Some turns in a row: they end with the user's, and each is whole.
@@ -83,7 +84,10 @@ impl Settled {
         let len = link.entries().len() + earlier.as_ref().map_or(0, |earlier| earlier.len);
         let calls_before = earlier.as_ref().is_some_and(|earlier| earlier.has_calls);
         let has_calls = calls_before || link.entries().iter().any(|e| e.message.has_calls());
-        Ok(Arc::new(Self { earlier, link, len, has_calls }))
+        let carried_before = earlier.as_ref().map(|earlier| earlier.carried);
+        let carried = carried_before.into_iter().chain(link.entries().iter().map(Entry::carried));
+        let carried = carried.sum();
+        Ok(Arc::new(Self { earlier, link, len, has_calls, carried }))
     }
 
     /// The chain before the last link.
@@ -104,6 +108,11 @@ impl Settled {
     /// Whether any call is made in it.
     pub fn has_calls(&self) -> bool {
         self.has_calls
+    }
+
+    /// How many texts its messages carry.
+    pub fn carried(&self) -> CarriedTexts {
+        self.carried
     }
 
     /// Never: a link holds at least one message.

@@ -10,7 +10,7 @@ use super::tools::{Costing, PER_CALL, ToolList, ToolLists};
 use super::{Rate, SentAs, TokenCounter, counter_for};
 
 /// What every API adds to a message for its role and borders.
-pub const PER_MESSAGE: u64 = 4;
+pub(crate) const PER_MESSAGE: u64 = 4;
 /// A picture of ordinary size; no API counts its bytes as text.
 const PER_IMAGE: u64 = 1_100;
 /// Bytes of a base64 file for one token, as documents are charged by page.
@@ -110,6 +110,11 @@ impl Ledger {
                 .flat_map(|(some, t)| t.join().unwrap_or_else(|_| count(some)))
                 .collect()
         })
+    }
+
+    /// The tokens of a message that is carried by another, and so has no borders of its own.
+    pub fn carried(&self, message: &Arc<Message>) -> u64 {
+        self.message(message).saturating_sub(self.counter.rate().apply(PER_MESSAGE))
     }
 
     /// The tokens of a text by itself.

@@ -1,8 +1,7 @@
 //! What a request takes from the vendor's cache.
 
-use interleaf_assemble::{PER_MESSAGE, Rate};
 use interleaf_cache::{SentPrompt, last_used};
-use interleaf_model::{Entry, Provenance, Usage};
+use interleaf_model::{Entry, Usage};
 use interleaf_store::Pieces;
 use interleaf_wire::{CacheMarks, Marks};
 
@@ -43,10 +42,7 @@ impl<'a> Measure<'a> {
         let mark = marks.message.and_then(|at| mark(now, body, at));
         let list_len = (list.len() as u64 - mark.map_or(0, |(_, len)| len)) as i64;
         let (total, head, per_thousand) = match now.report.tokens.as_ref().zip(now.ledger) {
-            Some((tokens, ledger)) => {
-                let total = tokens.total().saturating_sub(borders_of_carried(now, tokens.rate));
-                (total, Head::counted(now, body, ledger), None)
-            }
+            Some((tokens, ledger)) => (tokens.total(), Head::counted(now, body, ledger), None),
             None => {
                 let told = before.and_then(|before| {
                     let prompt = before.usage.map(|usage| usage.prompt).filter(|&n| n > 0)?;
@@ -151,16 +147,6 @@ impl<'a> Measure<'a> {
         }
         known
     }
-}
-
-/// What the report counts for the borders of texts that stand at the end of other messages, and
-/// so have none.
-fn borders_of_carried(now: &Now<'_>, rate: Rate) -> u64 {
-    let carried = now.prompt.entries().iter().map(|entry| match &entry.provenance {
-        Provenance::Carrying(carrying) => carrying.texts.len() as u64,
-        _ => 0,
-    });
-    carried.sum::<u64>() * rate.apply(PER_MESSAGE)
 }
 
 /// The messages of a request from this index on.

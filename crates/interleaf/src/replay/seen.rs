@@ -238,21 +238,23 @@ impl Seen {
     }
 
     fn push_entry(&mut self, entry: &Entry, ledger: &Ledger) {
-        match entry.apart() {
-            Some(apart) => apart.iter().for_each(|entry| self.push_part(entry, ledger)),
-            None => self.push_part(entry, ledger),
-        }
+        let apart = entry.apart();
+        let (own, carried) = match apart.as_deref().and_then(<[Entry]>::split_first) {
+            Some((own, carried)) => (own, carried),
+            None => (entry, &[][..]),
+        };
+        self.push_part(own, ledger.message(&own.message));
+        carried.iter().for_each(|text| self.push_part(text, ledger.carried(&text.message)));
         self.ends.push(self.parts.len());
     }
 
-    fn push_part(&mut self, entry: &Entry, ledger: &Ledger) {
+    fn push_part(&mut self, entry: &Entry, tokens: u64) {
         let message = &entry.message;
         let class = match &entry.provenance {
             Provenance::Context(kind) | Provenance::Element(kind) => Class::Context(kind.clone()),
             Provenance::Summary | Provenance::System => Class::Head,
             _ => Class::of(message),
         };
-        let tokens = ledger.message(message);
         // What a message carries is taken apart anew each time: its address says nothing.
         match entry.provenance == Provenance::Original && Arc::strong_count(message) > 1 {
             true => self.push_said(message, tokens, class),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interleaf::assemble::{Budget, Carrier, ContextText, Ledger, Recipe};
 use interleaf::model::{ContextKind, Finish, Json, Message, Reply, Role, Tool};
-use interleaf::replay::{PlayedRequest, Reading, Ways, run};
+use interleaf::replay::{PlayedRequest, Reading, Shares, Ways, run};
 use interleaf::wire::CacheMarks;
 use interleaf::{BreakCause, Cost, Impact, Session, Target};
 use interleaf_samples::working_session::{Course, Step, working_session};
@@ -184,6 +184,10 @@ fn h3_context_that_a_message_carries_is_told_as_context_with_all_its_tokens() {
             ("llama-cpp", "a-model"),
         ] {
             let to = Target::new(vendor, model).unwrap().with_key("k");
+            // What a message takes beside its text; a text that another message carries takes none.
+            let ledger = Ledger::for_model(model);
+            let text = Arc::new(Message::user("text"));
+            let border = ledger.message(&text) - ledger.carried(&text);
             for rule in ["after_tool_result(3)", "tail", "sticky(6)", "auto"] {
                 let attached = |step: &Step| recipe(rule, step).with_carrier(Carrier::Attached);
                 let alone = both(rule, &to).await;
@@ -192,7 +196,15 @@ fn h3_context_that_a_message_carries_is_told_as_context_with_all_its_tokens() {
                     let told = impact.cost.as_ref().unwrap();
                     let row = format!("{vendor} {rule}: {told:?} and {played:?}");
                     assert_eq!(played.tokens, impact.tokens, "{row}");
-                    assert_eq!(played.shares.context, alone.shares.context, "{row}");
+                    assert!(played.shares.context.keys().eq(alone.shares.context.keys()), "{row}");
+                    for (kind, tokens) in &alone.shares.context {
+                        let without = tokens - played.shares.context[kind];
+                        assert!(without.is_multiple_of(border), "{without} of {kind}: {row}");
+                    }
+                    let Shares { user, assistant, results, context, .. } = &played.shares;
+                    let said = user + assistant + results + context.values().sum::<u64>();
+                    let head = played.system + played.tools + played.summary;
+                    assert_eq!(head + said, played.tokens, "{row}");
                     assert_eq!(played.shares.results, alone.shares.results, "{row}");
                     assert!(played.read.abs_diff(told.read) <= told.step + NEAR, "{row}");
                 }
