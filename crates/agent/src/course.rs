@@ -99,9 +99,13 @@ impl Course {
         }
         tools.extend(agent.toolboxes.iter().flat_map(|toolbox| toolbox.tools()));
         let specs: Vec<model::Tool> = tools.iter().map(|tool| tool.spec()).collect();
+        let events = scene.0.events.clone();
+        let transport = transport.clone().telling(move |setback| {
+            let _ = events.send(Event::Setback(Box::new(setback)));
+        });
         Ok(Self {
             agent: agent.clone(),
-            transport: transport.clone(),
+            transport,
             targets,
             scene,
             guards,
@@ -266,7 +270,11 @@ impl Course {
         let span = spans::chat(self.targets.first(), &session.id().to_string());
         let begun = tokio::select! {
             biased;
-            end = cut_short(&scene) => return Ok(Some(end)),
+            end = cut_short(&scene) => {
+                // It may be on its way already.
+                scene.0.tally.sent(false);
+                return Ok(Some(end));
+            }
             begun = Box::pin(self.begin_to_ask(&mut session, &recipe).instrument(span.clone())) => begun,
         };
         let answer = match begun {
@@ -275,9 +283,17 @@ impl Course {
         };
         drop(session);
         match &answer {
-            Ok(Some(answer)) => spans::answered(&span, answer, self.agent.traces_content),
+            Ok(Some(answer)) => {
+                scene.0.tally.sent(answer.spent.is_some());
+                spans::answered(&span, answer, self.agent.traces_content);
+            }
             Ok(None) => {}
-            Err(error) => spans::unanswered(&span, error),
+            Err(error) => {
+                if was_sent(error) {
+                    scene.0.tally.sent(error.is_unseen());
+                }
+                spans::unanswered(&span, error);
+            }
         }
         drop(span);
         match answer {
@@ -375,7 +391,10 @@ impl Course {
                 biased;
                 _ = cut_short(scene) => {
                     self.tell_compacted(asking.compactions());
-                    if let Some(answer) = asking.cancel().await? {
+                    let answer = asking.cancel().await?;
+                    // What it took after the last count is never told.
+                    scene.0.tally.sent(false);
+                    if let Some(answer) = answer {
                         scene.0.tally.note(&answer);
                     }
                     return Ok(None);
@@ -448,6 +467,12 @@ impl Course {
 fn is_overtaken(error: &interleaf_transport::Error) -> bool {
     let refused = error.session().map(interleaf::Error::kind);
     error.kind() == ErrorKind::Waiting || refused == Some(interleaf::ErrorKind::Conflict)
+}
+
+/// Whether a request went out, though there is no answer.
+fn was_sent(error: &interleaf_transport::Error) -> bool {
+    let mut failures = error.attempts().iter().map(|attempt| &attempt.failure);
+    failures.any(|it| !matches!(it, Some((ErrorKind::Key | ErrorKind::Request, _))))
 }
 
 /// What somebody said who broke.

@@ -24,6 +24,9 @@ use crate::{Fault, Notice, tools};
 pub use self::build::Kit;
 pub use self::found::Definitions;
 
+/// In place of a folder, where an agent comes with the program.
+const BUILT_IN: &str = "built in";
+
 /// Whose form a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -83,6 +86,11 @@ impl Definition {
     /// Its file.
     pub fn path(&self) -> &Path {
         self.source.path()
+    }
+
+    /// Whether it comes with the program.
+    pub fn is_built_in(&self) -> bool {
+        self.path().starts_with(BUILT_IN)
     }
 
     /// What it says of itself as settings, which hold over those of files and environment.
@@ -162,7 +170,7 @@ impl<'a> Foreign<'a> {
     }
 
     fn tell_unknown(&mut self, at: usize, key: &str) {
-        self.tell(at, format!("`{key}` says nothing to us and is left out"));
+        self.tell(at, format!("`{key}` is not used"));
     }
 
     /// Takes a model; one that is not known here is that of the agent above it.

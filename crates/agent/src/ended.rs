@@ -33,8 +33,13 @@ pub struct Ended {
     pub end: End,
     /// The last that the model said; empty, if it said nothing.
     pub text: String,
-    /// The requests that it made, without those of sub-agents.
+    /// The rounds that it began, without those of sub-agents: what its limit counts.
     pub rounds: u32,
+    /// The requests that were sent, those of sub-agents included.
+    pub requests: u32,
+    /// Those of them whose usage is not known, or only a part of it, such as one that was
+    /// interrupted: what they took beyond that is neither in `tokens` nor in `money`.
+    pub unknown: u32,
     /// The tokens that it used, those of sub-agents included.
     pub tokens: u64,
     /// What that cost, as far as prices are known.
@@ -70,6 +75,9 @@ impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Completed => f.write_str("completed"),
+            Self::OutOfBudget(Limit::Length) => {
+                f.write_str("cut off: the answer reached its limit of output tokens")
+            }
             Self::OutOfBudget(limit) => write!(f, "out of budget: its limit of {limit}"),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Failed(why) => write!(f, "failed: {why}"),

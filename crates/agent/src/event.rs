@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interleaf::assemble::Tokens;
 use interleaf::model::{Message, ToolCall, shown};
-use interleaf_transport::{Answer, CompactionDone};
+use interleaf_transport::{Answer, CompactionDone, Setback};
 
 use crate::End;
 
@@ -19,6 +19,8 @@ pub enum Event {
     Thinking(String),
     /// An answer is whole: what it said, what it cost, and what its cache made of it.
     Answered(Box<Answer>),
+    /// There was no answer yet: it is tried again, after a wait, or another model is asked.
+    Setback(Box<Setback>),
     /// An answer broke off and is asked for again.
     BrokeOff(String),
     /// A call begins to run.
@@ -59,6 +61,7 @@ impl fmt::Display for Event {
                 Some(spent) => write!(f, "answered: {spent}"),
                 None => f.write_str("answered"),
             },
+            Self::Setback(setback) => f.write_str(&line(&setback.to_string())),
             Self::BrokeOff(why) => write!(f, "broke off, asked again: {}", line(why)),
             Self::Started(call) => {
                 write!(f, "{}({})", line(call.name.as_str()), line(call.arguments.as_str()))

@@ -90,6 +90,10 @@ impl fmt::Display for Limit {
 pub(crate) struct Tally {
     above: Option<Arc<Tally>>,
     rounds: AtomicU32,
+    /// Requests that were sent, of those below it too.
+    requests: AtomicU32,
+    /// Those of them of whose usage not all was told.
+    unknown: AtomicU32,
     tokens: AtomicU64,
     money: std::sync::Mutex<Amount>,
     pub(crate) sub_agents: AtomicUsize,
@@ -102,6 +106,8 @@ impl Tally {
         Self {
             above,
             rounds: AtomicU32::new(0),
+            requests: AtomicU32::new(0),
+            unknown: AtomicU32::new(0),
             tokens: AtomicU64::new(0),
             money: std::sync::Mutex::default(),
             sub_agents: AtomicUsize::new(0),
@@ -113,6 +119,23 @@ impl Tally {
     /// Counts a request.
     pub(crate) fn begin_round(&self) {
         self.rounds.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request that was sent, and whether it is known what it took.
+    pub(crate) fn sent(&self, is_known: bool) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.unknown.fetch_add(u32::from(!is_known), Ordering::Relaxed);
+        if let Some(above) = &self.above {
+            above.sent(is_known);
+        }
+    }
+
+    pub(crate) fn requests(&self) -> u32 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn unknown(&self) -> u32 {
+        self.unknown.load(Ordering::Relaxed)
     }
 
     /// Counts an answer.

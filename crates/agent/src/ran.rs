@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use interleaf::assemble::Carrier;
 use interleaf::model::Json;
 use interleaf::store::{ListSessions, RecordChange, RecordFilter, RecordKind, SessionId, Store};
 use interleaf::{Session, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::settings::{Origin, Setting, Settings};
 
 /// Where an agent ran in a session, and which. It is a record of the session, so that exports
 /// and forks have it too.
@@ -20,8 +22,17 @@ pub struct Ran {
     /// The agent's name.
     pub agent: String,
     /// Who is asked, and who is asked then: vendors and models.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<(String, String)>,
+    /// Where its context went, as a rule is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// In what its context was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carrier: Option<Carrier>,
+    /// What it was to be, if that was said in place of what its file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -30,11 +41,14 @@ struct Kept {
     agent: String,
     #[serde(default)]
     asked: Vec<(String, String)>,
+    place: Option<String>,
+    carrier: Option<Carrier>,
+    role: Option<String>,
 }
 
 impl From<Kept> for Ran {
-    fn from(Kept { folder, agent, asked }: Kept) -> Self {
-        Self { folder, agent, asked }
+    fn from(Kept { folder, agent, asked, place, carrier, role }: Kept) -> Self {
+        Self { folder, agent, asked, place, carrier, role }
     }
 }
 
@@ -48,7 +62,38 @@ impl Ran {
     /// In this folder, this agent.
     pub fn new(folder: &Path, agent: impl Into<String>) -> Self {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        Self { folder, agent: agent.into(), asked: Vec::new() }
+        let (asked, place, carrier, role) = (Vec::new(), None, None, None);
+        Self { folder, agent: agent.into(), asked, place, carrier, role }
+    }
+
+    /// The same, whose context goes where these settings say, and in what.
+    #[must_use]
+    pub fn placing(mut self, settings: &Settings) -> Self {
+        self.place = settings.place.as_ref().map(|set| set.value.to_string());
+        self.carrier = settings.carrier.as_ref().map(|set| set.value);
+        self
+    }
+
+    /// The same in this role, if it is not that of the agent's file.
+    #[must_use]
+    pub fn in_role(mut self, role: Option<&str>) -> Self {
+        self.role = role.map(str::to_owned);
+        self
+    }
+
+    /// Whether it was in this folder.
+    pub fn is_in(&self, folder: &Path) -> bool {
+        Self::new(folder, "").folder == self.folder
+    }
+
+    /// What of it are settings: they hold where the session is gone on with.
+    pub fn layer(&self) -> Settings {
+        let place = self.place.as_ref().and_then(|rule| rule.parse().ok());
+        Settings {
+            place: place.map(|value| Setting { value, origin: Origin::Session }),
+            carrier: self.carrier.map(|value| Setting { value, origin: Origin::Session }),
+            ..Settings::default()
+        }
     }
 
     /// The same, which asks these: the first, and the others if that gives no answer.

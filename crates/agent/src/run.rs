@@ -160,7 +160,8 @@ impl Run {
         drop(handle);
         let session = owned(session).await?;
         let (rounds, tokens, money) = (tally.rounds(), tally.tokens(), tally.money());
-        Ok(Ended { end, text, rounds, tokens, money, unheard, session })
+        let (requests, unknown) = (tally.requests(), tally.unknown());
+        Ok(Ended { end, text, rounds, requests, unknown, tokens, money, unheard, session })
     }
 }
 

@@ -63,6 +63,8 @@ pub enum Origin {
     Environment(&'static str),
     /// A flag of the command line.
     Flag(&'static str),
+    /// The session that is gone on with.
+    Session,
 }
 
 /// What is settled, or a layer of it. What nobody said is absent.
@@ -181,6 +183,7 @@ impl fmt::Display for Origin {
             Self::File { path, line, .. } => write!(f, "{}:{line}", path.display()),
             Self::Environment(name) => write!(f, "${name}"),
             Self::Flag(name) => f.write_str(name),
+            Self::Session => f.write_str("the session"),
         }
     }
 }

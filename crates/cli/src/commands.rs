@@ -61,7 +61,7 @@ pub(crate) enum Command {
 pub(crate) fn run(arguments: Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limit = arguments.max_input;
     match arguments.command {
-        Command::Chat(arguments) => return chat::run(&arguments, limit, output),
+        Command::Chat(arguments) => return chat::run(&arguments, output),
         Command::Demo(arguments) => return demo::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, limit, output)?,
         Command::Query(arguments) => query::run(arguments, limit, output)?,

@@ -133,7 +133,7 @@ impl ReachArguments {
     }
 
     /// What is worth knowing of an answer beside what it says.
-    pub(crate) fn told(&self, answer: &Answer) -> Vec<String> {
+    pub(crate) fn told(&self, transport: &Transport, answer: &Answer) -> Vec<String> {
         let mut lines = Vec::new();
         if answer.attempts.len() > 1 {
             lines.extend(answer.attempts.iter().map(|attempt| format!("tried: {attempt}")));
@@ -154,7 +154,8 @@ impl ReachArguments {
         lines.extend(cut(&answer.reply));
         let remarks = answer.reply.remarks().into_iter();
         lines.extend(remarks.map(|remark| format!("note: {}", printable(&remark))));
-        lines.extend(usage(&answer.reply, answer.price, answer.expected_read()));
+        let price = (answer.price, transport.currency());
+        lines.extend(usage(&answer.reply, price, answer.expected_read()));
         lines
     }
 }
@@ -175,7 +176,11 @@ pub(crate) fn cut(reply: &Reply) -> Option<String> {
 }
 
 /// What an answer took and cost. Of one that broke off, the last count was never told.
-pub(crate) fn usage(reply: &Reply, price: Option<Amount>, expected: Option<u64>) -> Vec<String> {
+pub(crate) fn usage(
+    reply: &Reply,
+    (price, currency): (Option<Amount>, &str),
+    expected: Option<u64>,
+) -> Vec<String> {
     let Some(spent) = reply.usage.map(Spent::from) else {
         return vec!["usage: not reported, or not readable".to_owned()];
     };
@@ -186,7 +191,7 @@ pub(crate) fn usage(reply: &Reply, price: Option<Amount>, expected: Option<u64>)
             .push(format!("cache: {expected} tokens expected to be read, {} reported", spent.read));
     }
     lines.push(match price {
-        Some(price) => format!("price: {at_least}{price}"),
+        Some(price) => format!("price: {at_least}{currency}{price}"),
         None => "price: unknown (--price sets what tokens cost)".to_owned(),
     });
     lines

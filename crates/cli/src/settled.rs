@@ -1,16 +1,21 @@
 //! What is settled: by files, by the environment, by an agent's file and by flags.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::ValueHint::DirPath;
 use interleaf::assemble::{Carrier, PlacementRule};
-use interleaf_agent::settings::{LimitSettings, Misnamed, Origin, Setting, Settings, misspelt};
-use interleaf_agent::{Definition, Definitions, Fault, Notice, Places, Ran};
+use interleaf::store::default_url;
+use interleaf_agent::settings::{
+    LimitSettings, Misnamed, Origin, Row, Setting, Settings, misspelt,
+};
+use interleaf_agent::{Definition, Definitions, Fault, Kit, Notice, Places, Ran};
 use interleaf_transport::Amount;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
 use crate::open::{Missing, OpenStore};
+use crate::output::say;
 
 const API: &str = "API";
 const LIMITS: &str = "Limits";
@@ -86,6 +91,22 @@ impl PlaceArguments {
         }
     }
 
+    /// The same for a session that is gone on with: the folder that it ran in, unless a flag names
+    /// another.
+    fn places_of(&self, ran: &Ran) -> Result<Places, Failure> {
+        if self.folder.is_some() || std::env::current_dir().is_ok_and(|here| ran.is_in(&here)) {
+            return self.places();
+        }
+        let folder = ran.folder.display().to_string();
+        if !ran.folder.is_dir() {
+            let failure = Failure::new(folder, "the session was run in this folder, which is gone");
+            return Err(failure.hint("--folder names another"));
+        }
+        let folder = printable(&folder);
+        say(format_args!("note: it works in {folder}, where it was run (--folder names another)"));
+        Ok(Places::of(ran.folder.clone()))
+    }
+
     /// Opens the store that is settled.
     pub(crate) fn store(&self, missing: Missing) -> Result<OpenStore, Failure> {
         let flag = self.store.clone().map(|url| Setting::flag("--store", url));
@@ -153,9 +174,9 @@ impl SettingArguments {
         self.model.is_some()
     }
 
-    /// Reads all that is settled. An agent that runs already is taken where no flag names one.
-    pub(crate) fn settle(&self, running: Option<&str>) -> Result<Settled, Failure> {
-        let places = self.place.places()?;
+    /// Reads all that is settled. What a session was run with holds where no flag says another.
+    pub(crate) fn settle(&self, ran: Option<&Ran>) -> Result<Settled, Failure> {
+        let places = ran.map_or_else(|| self.place.places(), |ran| self.place.places_of(ran))?;
         let Below { settings: below, files, mut notices, trusted } = below(&places)?;
         let definitions = Definitions::find(&places, &below);
         if let Some(fault) = definitions.faults.first() {
@@ -163,7 +184,10 @@ impl SettingArguments {
         }
         let set = below.agent.as_ref().map(|set| (set.value.as_str(), set.origin.to_string()));
         let flag = self.agent.as_deref().map(|name| (name, "--agent".to_owned()));
-        let running = running.map(|name| (name, "the session".to_owned()));
+        // One whose file is gone meanwhile is no reason not to go on.
+        let running = ran.map(|ran| ran.agent.as_str());
+        let running = running.filter(|name| definitions.named(name).is_some());
+        let running = running.map(|name| (name, Origin::Session.to_string()));
         let usual = ("agent", String::new());
         let (name, origin) = flag.or(running).or(set).unwrap_or(usual);
         let named = definitions.all.iter().position(|definition| definition.name() == name);
@@ -173,7 +197,9 @@ impl SettingArguments {
         if !trusted && file.is_some_and(|file| places.has(file.path())) {
             notices.extend(layer.lower_limits(&below.limits()));
         }
-        let settings = self.layer().over(layer).over(below);
+        let ran = ran.filter(|ran| ran.agent == name);
+        let kept = ran.map(Ran::layer).unwrap_or_default();
+        let settings = self.layer().over(kept).over(layer).over(below);
         let notices = [notices, definitions.notices.clone()].concat();
         Ok(Settled { places, settings, definitions, files, notices, agent })
     }
@@ -205,6 +231,26 @@ impl Settled {
     pub(crate) fn agent(&self) -> &Definition {
         // It was found there.
         &self.definitions.all[self.agent]
+    }
+
+    /// What is in force, as rows.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let mut rows = self.settings.rows();
+        if let Some(row) = rows.iter_mut().find(|row| row.key == "store" && row.value.is_none()) {
+            (row.value, row.origin) = (default_url().ok(), Some(Origin::Default));
+        }
+        rows
+    }
+
+    /// What is worth knowing of the files, each once: of the settings, and of the agent with all
+    /// that it may send.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let (kit, mut notices) = (Kit::new(self.settings.clone()), self.notices.clone());
+        // A file that is wrong is told when its agent is made.
+        let _ = self.definitions.agent(self.agent(), &kit, Vec::new(), &mut notices);
+        let mut told = BTreeSet::new();
+        let lines = notices.iter().map(ToString::to_string);
+        lines.filter(|line| told.insert(line.clone())).collect()
     }
 
     /// Opens the store.

@@ -17,12 +17,12 @@ use interleaf::model::plural;
 use interleaf::{Session, Target};
 use interleaf_agent::mcp::{Server, ServerSettings};
 use interleaf_agent::settings::{Permissions, Settings};
-use interleaf_agent::{Agent, Kit, Notice, Ran};
+use interleaf_agent::{Agent, Kit, Ran};
 use interleaf_transport::{Compacting, Transport};
 use tokio::task::JoinSet;
 
-pub(crate) use self::going::{line_of, price};
-pub(crate) use self::person::{Answer, Ask, Asks, CHOICES, allowed_by_person, channel, given_up};
+pub(crate) use self::going::{line_of, took};
+pub(crate) use self::person::{Answer, Ask, Asks, allowed_by_person, channel, given_up};
 use crate::failure::{Failure, Fault, printable};
 use crate::open::{Missing, OpenSession, OpenStore, runtime};
 use crate::output::say;
@@ -62,6 +62,8 @@ pub(crate) struct Working {
     pub(crate) opened: OpenStore,
     /// What it may do unasked.
     pub(crate) permissions: Permissions,
+    /// Whether the session was made for it.
+    pub(crate) is_new: bool,
 }
 
 /// How long a title is that is made from a task.
@@ -76,24 +78,32 @@ impl WorkArguments {
 
     /// Makes the agent, and opens or makes its session.
     pub(crate) fn open(&self, which: Which<'_>) -> Result<Working, Failure> {
-        let mut settled = self.settings.settle(None)?;
-        let (old, asked) = match which {
-            Which::New(_) => (None, Vec::new()),
-            Which::Old(asked_id) => {
-                let old = settled.store(Missing::Refuse)?.session(asked_id)?;
-                if let Some(agent) = self.ran(&old, &settled)? {
-                    settled = self.settings.settle(Some(&agent))?;
-                }
-                let asked = old.opened.wait(Ran::asked_in(&old.session));
-                (Some(old), asked.map_err(|e| Failure::new(asked_id, e.to_string()))?)
+        let (old, ran, asked) = match which {
+            Which::New(_) => (None, None, Vec::new()),
+            Which::Old(id) => {
+                let old = self.settings.place.store(Missing::Refuse)?.session(id)?;
+                let noted = old.opened.wait(async {
+                    let ran = Ran::of(&*old.opened.store, old.session.id()).await?;
+                    Ok((ran, Ran::asked_in(&old.session).await?))
+                });
+                let noted: Result<_, interleaf_agent::Error> = noted;
+                let (ran, asked) = noted.map_err(|e| Failure::new(id, e.to_string()))?;
+                (Some(old), ran, asked)
             }
         };
+        let is_new = old.is_none();
+        let settled = self.settings.settle(ran.as_ref())?;
+        let kept = ran.filter(|ran| ran.agent == settled.agent().name()).and_then(|ran| ran.role);
+        let role = self.role.clone().or(kept);
         let targets = self.targets(&settled, asked)?;
         let transport = self.transport(&settled, &targets)?;
-        let mut notices = settled.notices.clone();
-        let agent = self.agent(&settled, targets, &mut notices)?;
-        if !notices.is_empty() {
-            let n = plural(notices.len(), "remark");
+        let mut agent = self.agent(&settled, targets)?;
+        if let Some(role) = &role {
+            agent = agent.with_role(role.as_str());
+        }
+        let remarks = settled.remarks();
+        if !remarks.is_empty() {
+            let n = plural(remarks.len(), "remark");
             say(format_args!(
                 "note: {n} on settings and agents' files: `interleaf config` has them"
             ));
@@ -110,20 +120,12 @@ impl WorkArguments {
             }
         };
         let ran = Ran::new(&settled.places.folder, settled.agent().name()).asking(agent.targets());
+        let ran = ran.placing(&settled.settings).in_role(role.as_deref());
         let noted = opened.wait(ran.note(&mut session));
         noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
         let mut permissions = settled.settings.permissions();
         permissions.all = self.yes;
-        Ok(Working { agent, transport, session, opened, permissions })
-    }
-
-    /// The agent that ran in a session last. One whose file is gone meanwhile is no reason not to
-    /// go on.
-    fn ran(&self, old: &OpenSession, settled: &Settled) -> Result<Option<String>, Failure> {
-        let ran = old.opened.wait(Ran::of(&*old.opened.store, old.session.id()));
-        let ran = ran.map_err(|e| Failure::new(old.name(), e.to_string()))?;
-        let name = ran.map(|ran| ran.agent);
-        Ok(name.filter(|name| settled.definitions.named(name).is_some()))
+        Ok(Working { agent, transport, session, opened, permissions, is_new })
     }
 
     /// Who is asked: whom flags name, else whom the session asks, else whom an agent's file, the
@@ -175,21 +177,20 @@ impl WorkArguments {
         }))
     }
 
-    fn agent(
-        &self,
-        settled: &Settled,
-        targets: Vec<Target>,
-        notices: &mut Vec<Notice>,
-    ) -> Result<Agent, Failure> {
+    fn agent(&self, settled: &Settled, targets: Vec<Target>) -> Result<Agent, Failure> {
         let servers = servers(&settled.settings)?.into_iter();
         let kit = servers.fold(Kit::new(settled.settings.clone()), Kit::with_toolbox);
-        let agent = settled.definitions.agent(settled.agent(), &kit, targets, notices);
+        let agent = settled.definitions.agent(settled.agent(), &kit, targets, &mut Vec::new());
         let agent = agent.map_err(|fault| Failure::fault(&fault))?;
-        let agent = agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder);
-        Ok(match &self.role {
-            Some(role) => agent.with_role(role.as_str()),
-            None => agent,
-        })
+        Ok(agent.with_policy(settled.settings.policy()).in_folder(&settled.places.folder))
+    }
+}
+
+/// Something to do.
+pub(crate) fn parse_task(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() {
+        true => Err("it is blank: say what is to be done".to_owned()),
+        false => Ok(text.to_owned()),
     }
 }
 
@@ -227,6 +228,10 @@ async fn connect(servers: &[Server]) -> Result<(), Failure> {
             done = connecting.join_next() => match done {
                 Some(Ok((name, done))) => {
                     waiting.remove(name.as_str());
+                    let server = servers.iter().find(|server| server.name() == name);
+                    if let Some(misnamed) = server.and_then(Server::misnamed) {
+                        say(format_args!("note: {}", printable(&misnamed)));
+                    }
                     if let Err(error) = done {
                         let error = error.to_string();
                         let error = printable(&error);

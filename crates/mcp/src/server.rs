@@ -112,6 +112,19 @@ impl Server {
         self.0.tools.all()
     }
 
+    /// What its settings name among its tools that it has not, in a sentence; nothing, if it has
+    /// all of them or was not reached yet.
+    pub fn misnamed(&self) -> Option<String> {
+        let has = self.0.tools.names();
+        let named = self.0.settings.tools.iter().flatten();
+        let lacks: Vec<&str> = named.filter(|name| !has.contains(name)).map(|n| &**n).collect();
+        if lacks.is_empty() || has.is_empty() {
+            return None;
+        }
+        let (lacks, has) = (lacks.join(", "), has.join(", "));
+        Some(format!("mcp.{} has no tool {lacks}; it has {has}", self.name()))
+    }
+
     /// Has a server that could not be reached tried again, unless that was a moment ago or it was
     /// tried often. Nobody waits for it: once it is connected, its tools are there.
     pub fn try_again(&self) {

@@ -48,7 +48,11 @@ impl ServerTool {
 
 /// What a server has been seen to have.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ToolList(Arc<Mutex<Vec<ServerTool>>>);
+pub(crate) struct ToolList {
+    tools: Arc<Mutex<Vec<ServerTool>>>,
+    /// The names of all that it has now, though they are not offered.
+    names: Arc<Mutex<Vec<String>>>,
+}
 
 impl ToolList {
     pub(crate) fn all(&self) -> Vec<ServerTool> {
@@ -59,9 +63,16 @@ impl ToolList {
         self.with(|tools| tools.iter().find(|tool| tool.name == name).cloned())
     }
 
+    /// The names of all that the server has now.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Takes in what the server has now: new tools go to the end, and those that it has no
     /// longer stay.
     pub(crate) fn take_in(&self, now: Vec<model::Tool>, offers: impl Fn(&str) -> bool) {
+        let names = now.iter().map(|tool| tool.name.to_string()).collect();
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = names;
         self.with(|tools| {
             let names: HashSet<&str> = now.iter().map(|tool| &*tool.name).collect();
             for tool in tools.iter_mut() {
@@ -76,6 +87,6 @@ impl ToolList {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Vec<ServerTool>) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.tools.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

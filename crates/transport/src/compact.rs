@@ -88,7 +88,7 @@ impl Transport {
     #[must_use]
     pub fn compacting(&self, how: Compacting) -> Self {
         let compacts = Compacts { how, under_way: UnderWay::default() };
-        Self(self.0.clone(), Some(Arc::new(compacts)))
+        Self(self.0.clone(), Some(Arc::new(compacts)), self.2.clone())
     }
 
     /// The model that writes summaries, if one was named.

@@ -19,6 +19,7 @@
 //! | [`KeySource`] | where keys come from |
 //! | [`Rates`] | what tokens cost; unknown is unknown, not nothing |
 //! | [`Attempts`] | what was tried, in every answer and in every error |
+//! | [`Setback`] | what goes wrong on the way, told while it happens |
 //! | [`Error`] | what failed, at whom, and what to do |
 //!
 //! No key is ever in an error, in a `Debug` form or in a log.
@@ -41,6 +42,7 @@ mod limits;
 mod price;
 mod proxy;
 mod session;
+mod setback;
 mod stream;
 mod transport;
 mod tries;
@@ -56,5 +58,6 @@ pub use key::KeySource;
 pub use limits::{Limit, Retries, Timeouts};
 pub use price::{Amount, Rates};
 pub use session::Asking;
+pub use setback::Setback;
 pub use stream::Streaming;
 pub use transport::{Builder, Transport};

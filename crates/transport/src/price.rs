@@ -106,6 +106,11 @@ impl Prices {
         self.0.insert(0, (vendor, model, rates));
     }
 
+    /// Whether no rates were set.
+    pub(crate) fn are_listed(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The rates of a model, if they are known.
     pub(crate) fn of(&self, vendor: &str, model: &str) -> Option<Rates> {
         let own = self.0.iter().find(|(v, m, _)| v == vendor && is_model(m, model));

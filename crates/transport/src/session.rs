@@ -128,6 +128,7 @@ impl Transport {
             target.options.stream |= course.streams;
             match self.begin_in_room(session, recipe, &mut target, (because, course), room).await {
                 Err(error) if error.is_vendors() && !is_last => {
+                    self.tell_fall_back(&error, &targets[n + 1]);
                     if let Some(reply) = error.partial() {
                         // A store that does not take this takes no other request either.
                         let _ = note_usage(session, reply).await;

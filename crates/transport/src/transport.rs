@@ -16,6 +16,7 @@ use crate::incoming::Deadline;
 use crate::key::Keys;
 use crate::price::Prices;
 use crate::proxy;
+use crate::setback::Listener;
 use crate::stream::Pump;
 use crate::tries::Course;
 use crate::{
@@ -56,7 +57,11 @@ const POOL_TIME: Duration = Duration::from_secs(90);
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Transport(pub(crate) Arc<Inner>, pub(crate) Option<Arc<Compacts>>);
+pub struct Transport(
+    pub(crate) Arc<Inner>,
+    pub(crate) Option<Arc<Compacts>>,
+    pub(crate) Option<Listener>,
+);
 
 pub(crate) struct Inner {
     pub(crate) client: reqwest::Client,
@@ -178,6 +183,12 @@ impl Transport {
     pub fn price(&self, vendor: &str, model: &str, reply: &Reply) -> Option<Amount> {
         let rates = self.0.prices.of(vendor, model)?;
         Some(rates.price(&Spent::from(reply.usage?)))
+    }
+
+    /// The sign of the money that prices are in: `$` for list prices. None, if rates were set:
+    /// those may be in any.
+    pub fn currency(&self) -> &'static str {
+        if self.0.prices.are_listed() { "$" } else { "" }
     }
 
     pub(crate) fn answer(
@@ -320,7 +331,7 @@ impl Builder {
         let most_bytes = most_bytes.unwrap_or(MOST_BYTES);
         let inner =
             Inner { client, keys, timeouts, retries, most_bytes, proxies, proxy_secrets, prices };
-        Ok(Transport(Arc::new(inner), None))
+        Ok(Transport(Arc::new(inner), None, None))
     }
 }
 

@@ -172,6 +172,7 @@ impl Course {
                 Ok(wait) => wait,
                 Err(failed) => return Err(self.failed(failed, call)),
             };
+            self.transport.tell_again(self.attempts.iter().next_back(), own.waited);
             if self.notes_paid && failed.partial.as_ref().is_some_and(|own| own.usage.is_some()) {
                 self.goes_on = Some(own);
                 return Err(self.failed(failed, call));

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::{Definition, Format, claude, codex, opencode, own};
+use super::{BUILT_IN, Definition, Format, claude, codex, opencode, own};
 use crate::settings::Settings;
 use crate::written::{Source, nearest};
 use crate::{Fault, Notice, Places};
@@ -70,7 +70,7 @@ impl Definitions {
             }
         }
         for (name, text) in USUAL {
-            let source = Source::new(&Path::new("built in").join(name), (*text).to_owned());
+            let source = Source::new(&Path::new(BUILT_IN).join(name), (*text).to_owned());
             match own::markdown(&source, settings) {
                 Ok(definition) if found.named(definition.name()).is_none() => {
                     found.all.push(definition);

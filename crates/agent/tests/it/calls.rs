@@ -113,6 +113,7 @@ async fn an_interrupted_answer_is_kept_as_far_as_it_came() {
     }
     let ended = run.finish().await.unwrap();
     assert_eq!(ended.end, End::Interrupted);
+    assert_eq!((ended.requests, ended.unknown), (1, 1), "what it took in the end is not known");
     let kept = ended.session.conversation().visible().next_back().unwrap().text().into_owned();
     assert!(kept.starts_with("one word"), "{kept}");
 }

@@ -307,7 +307,7 @@ fn files_of_claude_code_are_read_and_what_has_no_meaning_here_is_told() {
     let told = notices(&found);
     let expected = [
         "r.md:3: this front matter is not YAML, and was read line by line",
-        "r.md:7: `permissionMode` says nothing to us and is left out",
+        "r.md:7: `permissionMode` is not used",
         "r.md:5: the model `sonnet` is not known here",
         "r.md:4: no tool of ours does what `WebFetch` does",
     ];
@@ -350,9 +350,9 @@ fn files_of_opencode_and_codex_are_read() {
     assert!(has("mapper", "read") && !has("mapper", "edit"));
     let told = notices(&found);
     let expected = [
-        "look.md:5: `temperature` says nothing to us and is left out",
+        "look.md:5: `temperature` is not used",
         "look.md:8: we have no tool `webfetch`, so that it is off anyway",
-        "m.toml:5: `model_reasoning_effort` says nothing to us and is left out",
+        "m.toml:5: `model_reasoning_effort` is not used",
         "m.toml:3: the model `gpt-5.6-terra` is not known here",
     ];
     for line in expected {

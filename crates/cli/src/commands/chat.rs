@@ -24,7 +24,6 @@ use interleaf_transport::{Amount, Transport};
 
 use self::commands::Next;
 use self::input::{Input, Line};
-use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, Verdict};
 use crate::open::OpenStore;
 use crate::output::Output;
@@ -40,11 +39,11 @@ EXAMPLES
   interleaf double -- interleaf chat --vendor openai --model gpt-4.1
 
 The agent has the tools of `interleaf run`, and asks before it changes something: y, n and why, or
-a for always with this tool. What you type while it works is said to it before its next request.
+a to allow this tool from now on. What you type while it works is said to it before its next request.
 Ctrl-C interrupts it, and what came is kept; at the prompt, Ctrl-D leaves, and so does Ctrl-C
 twice. A line that ends with a backslash goes on; a text that is pasted may have many lines.
-/help lists the commands. Limits are for each turn. Without a terminal, each line of standard input is a turn, a command or
-the answer to a question.")]
+/help lists the commands. Limits are for each turn. Without a terminal, each line of standard input
+is a turn, a command or the answer to a question.")]
 pub(crate) struct ChatArguments {
     /// Go on with this session; the start of its id is enough
     #[arg(long, value_name = "ID")]
@@ -74,21 +73,16 @@ struct Chat<'a> {
     asks: Asks,
     wishes: Wishes,
     output: &'a mut Output,
-    limit: ByteCount,
     /// What summaries cost, which no request of the session tells.
     summaries: Amount,
     /// Commands that were typed while the agent worked.
     later: VecDeque<String>,
 }
 
-pub(crate) fn run(
-    arguments: &ChatArguments,
-    limit: ByteCount,
-    output: &mut Output,
-) -> Result<Verdict, Stop> {
-    let is_new = arguments.session.is_none();
+pub(crate) fn run(arguments: &ChatArguments, output: &mut Output) -> Result<Verdict, Stop> {
     let which = arguments.session.as_deref().map_or(Which::New(""), Which::Old);
-    let Working { agent, transport, session, opened, permissions } = arguments.work.open(which)?;
+    let Working { agent, transport, session, opened, permissions, is_new } =
+        arguments.work.open(which)?;
     let made = is_new.then_some(session.id());
     let (asks, hook) = channel(permissions);
     let wishes = opened.wait(async { Wishes::listen() });
@@ -103,7 +97,6 @@ pub(crate) fn run(
         asks,
         wishes,
         output,
-        limit,
         summaries: Amount::default(),
         later: VecDeque::new(),
     };

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
+use interleaf::model::plural;
 use interleaf_agent::mcp::ServerSettings;
 use interleaf_agent::settings::{Origin, Row, Settings};
 use interleaf_agent::{Definition, Definitions, Fault};
@@ -23,8 +24,8 @@ EXAMPLES
 
 What holds is said by the flags, else by the agent's file, the environment (INTERLEAF_…), the
 project's interleaf.toml, and yours in ~/.config/interleaf. docs/settings.md has all keys. No key
-of an API is ever printed. --check also lists what is left out or not in force. Its exit codes: 0
-all files are right, 1 some are not.")]
+of an API is ever printed. --check also lists what is not in force, and after `#` what of other
+programs' files is not used. Its exit codes: 0 all is right, 1 something is wrong or not in force.")]
 pub(crate) struct ConfigArguments {
     /// Read all settings and agents' files, and show what is wrong in them
     #[arg(long, conflicts_with = "json")]
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: &ConfigArguments, output: &mut Output) -> Result<Ve
 }
 
 fn print(settled: &Settled, output: &mut Output) -> Result<(), Stop> {
-    let rows = settled.settings.rows();
+    let rows = settled.rows();
     let value = |row: &Row| row.value.clone().unwrap_or_else(|| "-".to_owned());
     let keys = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0);
     let values = rows.iter().map(|row| value(row).chars().count()).max().unwrap_or(0).min(40);
@@ -58,15 +59,18 @@ fn print(settled: &Settled, output: &mut Output) -> Result<(), Stop> {
         let line = format!("{:<keys$}  {:<values$}  {origin}", row.key, value(row));
         output.line(printable(line.trim_end()))?;
     }
-    output.remark(format_args!("agents, {} works", printable(settled.agent().name())))?;
+    output.remark(format_args!("agents ({} is used)", printable(settled.agent().name())))?;
     let names = settled.definitions.all.iter().map(|agent| agent.name().chars().count());
     let names = names.max().unwrap_or(0);
     for agent in &settled.definitions.all {
-        let line = format!("{:<names$}  {}", agent.name(), agent.path().display());
-        output.line(printable(&line))?;
+        let path = match agent.is_built_in() {
+            true => "(built in)".to_owned(),
+            false => agent.path().display().to_string(),
+        };
+        output.line(printable(&format!("{:<names$}  {path}", agent.name())))?;
     }
-    for notice in &settled.notices {
-        output.remark(printable(&notice.to_string()))?;
+    for remark in settled.remarks() {
+        output.remark(printable(&remark))?;
     }
     Ok(())
 }
@@ -87,11 +91,11 @@ fn print_json(settled: &Settled, output: &mut Output) -> Result<(), Stop> {
         })
     };
     let mut object = output.json_object();
-    object.list("settings", settled.settings.rows().iter().map(row))?;
+    object.list("settings", settled.rows().iter().map(row))?;
     object.field("agent", settled.agent().name())?;
     object.list("agents", settled.definitions.all.iter().map(agent))?;
     object.list("files", &settled.files)?;
-    object.list("notices", settled.notices.iter().map(|notice| notice.to_string()))?;
+    object.list("notices", settled.remarks())?;
     Ok(object.end()?)
 }
 
@@ -148,17 +152,21 @@ fn check(arguments: &SettingArguments, output: &mut Output) -> Result<Verdict, S
     }
     let names: Vec<&str> = settled.definitions.all.iter().map(Definition::name).collect();
     let wrong = settled.settings.check(&names).into_iter().map(|wrong| wrong.to_string());
-    let remarks = notices.iter().filter(|notice| notice.is_wrong).map(ToString::to_string);
-    for line in wrong.chain(remarks) {
+    let (faulty, left_out): (Vec<_>, Vec<_>) = notices.iter().partition(|notice| notice.is_wrong);
+    for line in wrong.chain(faulty.iter().map(ToString::to_string)) {
         if told.insert(line.clone()) {
             output.line(printable(&line))?;
         }
     }
+    for line in left_out.iter().map(ToString::to_string).collect::<BTreeSet<_>>() {
+        output.remark(printable(&line))?;
+    }
     if !told.is_empty() {
         return Ok(Verdict::Findings);
     }
-    let (files, agents) = (settled.files.len(), settled.definitions.all.len());
-    output.line(format_args!("{files} settings files and {agents} agents: nothing is wrong"))?;
+    let files = plural(settled.files.len(), "settings file");
+    let agents = plural(settled.definitions.all.len(), "agent");
+    output.line(format_args!("{files} and {agents}: nothing is wrong"))?;
     Ok(Verdict::Fine)
 }
 

@@ -20,6 +20,7 @@ pub(crate) enum KeptCommand {
 #[command(after_help = "\
 EXAMPLES
   interleaf todo
+  interleaf todo add mend the horn
   interleaf todo --add 'mend the horn' --set 1=in_progress
   interleaf todo --session 0199 --done 1 --remove 2
 
@@ -64,6 +65,9 @@ pub(crate) struct NoteArguments {
 
 #[derive(Debug, Args)]
 struct OfSession {
+    /// A change in words, such as `add` and what is added
+    #[arg(value_name = "CHANGE")]
+    words: Vec<String>,
     /// The session; the start of its id is enough [default: the newest that was run here]
     #[arg(long, value_name = "ID", help_heading = "Session")]
     session: Option<String>,
@@ -72,10 +76,14 @@ struct OfSession {
 }
 
 pub(crate) fn run(command: KeptCommand, output: &mut Output) -> Result<(), Stop> {
-    let (OfSession { session, place }, changes) = match command {
-        KeptCommand::Todo(it) => (it.session, Changes::Todo(it.changes)),
-        KeptCommand::Info(it) => (it.session, Changes::Info(it.changes)),
-        KeptCommand::Note(it) => (it.session, Changes::Note(it.changes.absolute())),
+    let (called, OfSession { words, session, place }, changes) = match command {
+        KeptCommand::Todo(it) => ("todo", it.session, Changes::Todo(it.changes)),
+        KeptCommand::Info(it) => ("info", it.session, Changes::Info(it.changes)),
+        KeptCommand::Note(it) => ("note", it.session, Changes::Note(it.changes)),
+    };
+    let changes = match changes.in_words(&format!("interleaf {called}"), &words)? {
+        Changes::Note(it) => Changes::Note(it.absolute()),
+        changes => changes,
     };
     let opened = place.store(Missing::Refuse)?;
     let id = session.map_or_else(|| place.newest(&opened), Ok)?;

@@ -5,7 +5,7 @@ use interleaf_agent::Standing;
 
 use crate::failure::{Failure, Stop, Verdict};
 use crate::output::{Output, say};
-use crate::working::{Which, WorkArguments};
+use crate::working::{Which, WorkArguments, parse_task};
 
 /// Go on with a session, by default the newest one of this folder
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ pub(crate) struct ResumeArguments {
     /// The session; the start of its id is enough [default: the newest that was run here]
     id: Option<String>,
     /// What to say to the agent
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = parse_task)]
     say: Option<String>,
     /// Print how it ended as JSON, and nothing else
     #[arg(long)]

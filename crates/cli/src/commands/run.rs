@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::failure::{Stop, Verdict};
 use crate::output::Output;
-use crate::working::{Which, WorkArguments};
+use crate::working::{Which, WorkArguments, parse_task};
 
 /// Have an agent work in a folder
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ also after a kill. The answer goes to standard output, what is done to standard 
 interrupts it. Exit codes: 0 it is done; 10 it came to a limit; 130 interrupted; 1 refused.")]
 pub(crate) struct RunArguments {
     /// What to do; without it, a session goes on from where it is
-    #[arg(required_unless_present = "session")]
+    #[arg(required_unless_present = "session", value_parser = parse_task)]
     task: Option<String>,
     /// Go on with this session; the start of its id is enough
     #[arg(long, value_name = "ID")]

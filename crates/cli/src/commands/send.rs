@@ -298,7 +298,7 @@ impl SendArguments {
         };
         let is_kept = answer.as_ref().is_some_and(|answer| answer.message.is_some());
         if let Some(answer) = answer.filter(|_| !self.quiet) {
-            self.reach.told(&answer).into_iter().for_each(say);
+            self.reach.told(transport, &answer).into_iter().for_each(say);
             answer.compactions.iter().for_each(say_done);
             if let Some(why) = &answer.not_compacted {
                 say(format_args!("note: not compacted, though it is due: {why}"));
@@ -327,7 +327,7 @@ impl SendArguments {
         let partial = error.partial().filter(|own| own.finish == Finish::Cut && !self.quiet);
         if let Some(partial) = partial {
             let price = transport.price(error.vendor(), error.model(), partial);
-            usage(partial, price, None).into_iter().for_each(say);
+            usage(partial, (price, transport.currency()), None).into_iter().for_each(say);
         }
         Err(Failure::transport(error).into())
     }

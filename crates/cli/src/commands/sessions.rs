@@ -56,6 +56,7 @@ pub(crate) struct SessionsArguments {
 
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
+    #[command(alias = "list")]
     Ls(ls::LsArguments),
     Show(show::ShowArguments),
     New(new::NewArguments),

@@ -1,16 +1,16 @@
 //! A run of an agent, told to a person as it goes.
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _, stdin};
+use std::io::{self, IsTerminal as _, stdin, stdout};
 
 use interleaf::model::{Message, plural};
-use interleaf_agent::{End, Ended, Event};
+use interleaf_agent::{End, Ended, Event, Limit};
 use interleaf_transport::Amount;
 use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Working;
-use super::person::{Answer, Ask, CHOICES, channel, forget_typed, given_up, read_line};
+use super::person::{Answer, Ask, channel, forget_typed, given_up, read_line};
 use crate::failure::{Failure, Fault, Stop, Verdict, printable};
 use crate::output::{Output, say};
 use crate::reach::cut;
@@ -24,7 +24,7 @@ impl Working {
         json: bool,
         output: &mut Output,
     ) -> Result<Verdict, Stop> {
-        let Self { agent, transport, mut session, opened, permissions } = self;
+        let Self { agent, transport, mut session, opened, permissions, is_new } = self;
         let (mut asks, hook) = channel(permissions);
         let agent = agent.with_hook(hook);
         let id = session.id().to_string();
@@ -39,7 +39,7 @@ impl Working {
             let mut wishes = Wishes::listen();
             let mut run = agent.start(&transport, session)?;
             let handle = run.handle();
-            let mut told = Told { output, json, is_open: false, cut: Vec::new() };
+            let mut told = Told::new(output, json);
             let mut questions = Questions::default();
             loop {
                 tokio::select! {
@@ -63,12 +63,20 @@ impl Working {
                     }
                 }
             }
-            told.close();
-            let cut = told.cut;
-            run.finish().await.map(|ended| (ended, cut))
+            let ended = run.finish().await?;
+            told.finish(&ended);
+            Ok((ended, told.cut))
         });
+        let ended: Result<_, interleaf_agent::Error> = ended;
         let (ended, cut) = ended.map_err(|e| Failure::new(&id, e.to_string()))?;
-        tell_end(&id, &ended, json.then_some(cut), output)?;
+        // Nobody was asked: what was to be done is not worth a session.
+        let is_nothing = ended.requests == 0 && ended.session.conversation().log_len() == 1;
+        let is_kept = !(is_new && is_nothing && matches!(ended.end, End::Failed(_)));
+        if !is_kept {
+            opened.ask(opened.store.remove(ended.session.id()))?;
+        }
+        let currency = transport.currency();
+        tell_end(is_kept.then_some(&id), &ended, currency, json.then_some(cut), output)?;
         match ended.end {
             End::Completed => Ok(Verdict::Fine),
             End::OutOfBudget(_) => Ok(Verdict::Unfinished),
@@ -81,18 +89,20 @@ impl Working {
 
 /// Tells how it ended: in words, or as JSON with the answers that were cut off.
 fn tell_end(
-    id: &str,
+    id: Option<&String>,
     ended: &Ended,
+    currency: &str,
     cut: Option<Vec<Value>>,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    let Ended { end, rounds, tokens, money, .. } = ended;
+    let Ended { end, requests, unknown, tokens, money, .. } = ended;
     if let Some(cut) = cut {
         return Ok(output.json_line(&json!({
             "session": id,
             "end": end.to_string(),
             "text": ended.text,
-            "requests": rounds,
+            "requests": requests,
+            "unknown_usage": unknown,
             "tokens": tokens,
             "price": money.to_string(),
             "cut": cut,
@@ -103,17 +113,35 @@ fn tell_end(
         End::Failed(_) => "failed".to_owned(),
         end => printable(&end.to_string()).into_owned(),
     };
-    let (requests, price) = (plural(*rounds, "request"), price(ended));
-    say(format_args!("{end}: {requests}, {tokens} tokens, {price}"));
-    say(format_args!("hint: `interleaf run --session {id} '…'` goes on"));
+    let took = took(ended, ", ", &|at_least| format!("{at_least}{tokens} tokens"), currency);
+    say(format_args!("{end}: {took}"));
+    match id {
+        Some(id) => say(format_args!("hint: `interleaf run --session {id} '…'` goes on")),
+        None => say("note: the session is not kept, for nobody was asked"),
+    }
     Ok(())
 }
 
-/// What a run cost, in words.
-pub(crate) fn price(ended: &Ended) -> String {
-    match ended.money == Amount::default() && ended.tokens > 0 {
-        true => "price unknown".to_owned(),
-        false => format!("price {}", ended.money),
+/// What a run took and cost, in words. What is not known is not nothing.
+pub(crate) fn took(
+    ended: &Ended,
+    after_requests: &str,
+    tokens: &dyn Fn(&str) -> String,
+    currency: &str,
+) -> String {
+    let requests = plural(ended.requests, "request");
+    let at_least = if ended.unknown > 0 { "at least " } else { "" };
+    match (ended.requests, ended.tokens) {
+        (0, 0) => "no request was made".to_owned(),
+        (_, 0) if ended.unknown > 0 => format!("{requests}, usage unknown"),
+        (_, 0) => requests,
+        (_, tokens_in_all) => {
+            let price = match ended.money == Amount::default() && tokens_in_all > 0 {
+                true => "price unknown".to_owned(),
+                false => format!("price {at_least}{currency}{}", ended.money),
+            };
+            format!("{requests}{after_requests}{}, {price}", tokens(at_least))
+        }
     }
 }
 
@@ -158,7 +186,7 @@ impl Questions {
         if let Some(ask) = self.waiting.front() {
             say(format_args!("{} wants {}", printable(&ask.agent), ask.shown()));
             forget_typed();
-            say(format_args!("allow it? {CHOICES}:"));
+            say(format_args!("allow it? {}:", ask.choices()));
         }
     }
 
@@ -179,7 +207,10 @@ impl Questions {
 
     fn hear(&mut self, line: Option<Answered>) {
         match line {
-            Some(None) => return say(format_args!("allow it? {CHOICES}:")),
+            Some(None) => {
+                let choices = self.waiting.front().map(Ask::choices).unwrap_or_default();
+                return say(format_args!("allow it? {choices}:"));
+            }
             Some(Some(answer)) => {
                 if let Some(ask) = self.waiting.pop_front() {
                     ask.answer(answer);
@@ -198,10 +229,14 @@ impl Questions {
 /// What a line says; nothing, if that is not clear.
 type Answered = Option<Answer>;
 
-/// Tells a person what happens: answers on standard output, all else beside it.
+/// Tells a person what happens: the last word on standard output, all else beside it. On a terminal
+/// both are one, and every word is shown as it comes.
 struct Told<'a> {
     output: &'a mut Output,
     json: bool,
+    streams: bool,
+    /// What was said since the last call, where it may be the last word.
+    said: String,
     is_open: bool,
     /// The answers that were cut off.
     cut: Vec<Value>,
@@ -219,7 +254,12 @@ fn answer_of(event: &Event) -> Option<(Option<&str>, &interleaf_transport::Answe
     }
 }
 
-impl Told<'_> {
+impl<'a> Told<'a> {
+    fn new(output: &'a mut Output, json: bool) -> Self {
+        let (streams, said, cut) = (stdout().is_terminal(), String::new(), Vec::new());
+        Self { output, json, streams, said, is_open: false, cut }
+    }
+
     /// Tells of an answer that was cut off.
     fn tell_cut(&mut self, event: &Event) {
         let Some((agent, answer)) = answer_of(event) else { return };
@@ -240,6 +280,7 @@ impl Told<'_> {
         self.tell_cut(event);
         match event {
             _ if self.json => {}
+            Event::Text(text) if !self.streams => self.said.push_str(text),
             Event::Text(text) => {
                 self.is_open = !text.ends_with('\n');
                 // A pipe that was closed does not end the agent.
@@ -247,6 +288,9 @@ impl Told<'_> {
             }
             Event::Answered(answer) => {
                 self.close();
+                if answer.reply.message.has_calls() {
+                    self.remark();
+                }
                 if let (Some(read), Some(spent)) = (answer.expected_read(), &answer.spent) {
                     say(format_args!("  {spent}; {read} expected to be read"));
                 }
@@ -255,8 +299,31 @@ impl Told<'_> {
             Event::Ended(_) => {}
             other => {
                 self.close();
+                self.remark();
                 say(format_args!("  {}", line_of(other)));
             }
+        }
+    }
+
+    /// What was said so far is not the last word.
+    fn remark(&mut self) {
+        let said = std::mem::take(&mut self.said);
+        if !said.trim().is_empty() {
+            say(said.trim_end());
+        }
+    }
+
+    /// Hands out the last word, if there is one.
+    fn finish(&mut self, ended: &Ended) {
+        self.close();
+        let is_last =
+            matches!(ended.end, End::Completed | End::Refused | End::OutOfBudget(Limit::Length));
+        if !is_last {
+            self.remark();
+        } else if !self.json && !self.streams && !ended.text.is_empty() {
+            self.is_open = !ended.text.ends_with('\n');
+            let _ = self.output.at_once(&ended.text);
+            self.close();
         }
     }
 

@@ -19,9 +19,6 @@ use crate::output::say;
 /// The most characters of a call's arguments that are shown before it is allowed.
 const LONGEST_CALL: usize = 4_000;
 
-/// What may be said to a question.
-pub(crate) const CHOICES: &str = "y, a (always), or n and why";
-
 /// A call that waits for a person.
 pub(crate) struct Ask {
     /// The agent that wants it.
@@ -99,6 +96,12 @@ impl Ask {
     /// Hands the answer back. Nobody may wait for it any more.
     pub(crate) fn answer(self, answer: Answer) {
         let _ = self.answer.send(answer);
+    }
+
+    /// What may be said to it.
+    pub(crate) fn choices(&self) -> String {
+        let name = shown(self.call.name.as_str());
+        format!("y, a (always allow `{name}` from now on), or n and why")
     }
 
     /// The call, for a person. Nothing in it does anything to a terminal.

@@ -109,7 +109,7 @@ fn a_chat_shows_what_is_said_thought_called_and_spent_and_can_be_gone_on_with() 
         "or n and why: y\n",
         "  list = AGENTS.md",
         "Done.\n  2 requests: ",
-        "price 0.0",
+        "price $0.0",
         "> Once more.\nAnd again.\n  1 request: ",
     ];
     assert_has(&shown, &parts);
@@ -238,9 +238,9 @@ fn every_command_does_what_the_help_says() {
         "error: /undo: nothing may follow it",
         // What the session keeps.
         "- [x] 1 mend it\n- [ ] 2 paint it",
-        "error: /todo: it is followed by nothing, or by one of [add TEXT | done",
+        "error: write `/todo` alone, or `/todo add TEXT`, `/todo done ITEM`, `/todo remove ITEM`",
         "src: mind the step",
-        "a.txt\",null] all of it",
+        "a.txt: all of it",
         // A turn.
         "# context in request 1, anthropic claude-sonnet-4-5",
         "  todo ",
@@ -329,7 +329,13 @@ fn go_is_offered_only_where_it_goes_on() {
     let replies = r#"[{"text": "It is", "finish": "length"}, {"text": "I", "finish": "refusal"},
         {"calls": [{"name": "list", "arguments": {}}]}, "Listed."]"#;
     let shown = place.chat(replies, &WHOM, "One.\n/go\nTwo.\n/go\n");
-    assert_has(&shown, &["\nout of budget: its limit of length\n", "\nrefused\n"]);
+    assert_has(
+        &shown,
+        &[
+            "\ncut off: the answer reached its limit of output tokens; say \"go on\" to continue\n",
+            "\nrefused\n",
+        ],
+    );
     assert_eq!(shown.matches("error: /go: the last turn has come to its end").count(), 2);
     assert!(!shown.contains("(/go"), "{shown}");
     let flags = [&WHOM[..], &["--rounds", "1"]].concat();

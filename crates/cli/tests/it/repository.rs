@@ -114,10 +114,10 @@ fn no_file_holds_more_than_six_hundred_lines() {
 
 /// How many lines the command line may have: it reads flags and prints, and what it must know
 /// beyond that belongs to the engine. A new command has about 300; `plan run` has 550, of which half
-/// is its table; `config`, `resume`, `todo` and the flags of settings have 700; `demo` has 800 and
+/// is its table; `config`, `resume`, `todo` and the flags of settings have 800; `demo` has 800 and
 /// `chat` 1,600: a picture of requests, a terminal to type into and questions to whoever sits at it
 /// are the face's own matter.
-const MOST_LINES: usize = 13_500;
+const MOST_LINES: usize = 13_700;
 
 #[test]
 fn the_command_line_holds_few_lines() {

@@ -62,15 +62,22 @@ fn an_agent_that_nobody_serves_leaves_no_session() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_session_that_was_stopped_before_its_first_request_goes_on_with_what_it_was_started_for() {
     let scratch = tempfile::tempdir().unwrap();
     let store = format!("sqlite:{}", scratch.path().join("s.db").display());
     let mut command = interleaf(&["run", "Look.", "--vendor", "openai", "--model", "gpt-4.1"]);
     command.args(["--fallback", "anthropic:claude-haiku-4-5"]).current_dir(scratch.path());
+    // It is stopped while it waits for its key, before a request is recorded.
+    command.args(["--key-command", "touch waits; exec sleep 900"]);
     command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
-    // Without a key nothing is asked, and no request is recorded.
-    let done = command.env_remove("OPENAI_API_KEY").env_remove("ANTHROPIC_API_KEY").output();
-    let err = text(&done.unwrap().stderr);
+    let running = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while !scratch.path().join("waits").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let mut kill = std::process::Command::new("kill");
+    assert!(kill.args(["-TERM", &running.id().to_string()]).status().unwrap().success());
+    let err = text(&running.wait_with_output().unwrap().stderr);
     let id = err.lines().find_map(|line| line.strip_prefix("session: ")).unwrap().to_owned();
     let sent = |id: &str| {
         let mut command = interleaf(&["explain", "--session", id, "--sent", "--json"]);
@@ -131,4 +138,142 @@ fn a_call_that_was_cut_off_by_the_length_is_told_in_words_and_as_data() {
         (&"length".into(), &"read".into())
     );
     assert_eq!(ended["cut"].as_array().unwrap().len(), 1);
+}
+
+/// A folder with a script of replies, and its store.
+fn scripted(replies: &str) -> (tempfile::TempDir, String, String) {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = format!("sqlite:{}", scratch.path().join("s.db").display());
+    let brain = scratch.path().join("replies.json");
+    std::fs::write(&brain, replies).unwrap();
+    let brain = brain.display().to_string();
+    (scratch, store, brain)
+}
+
+const WHOM: [&str; 4] = ["--vendor", "anthropic", "--model", "claude-sonnet-4-5"];
+
+#[test]
+fn standard_output_has_the_last_word_and_nothing_else() {
+    let call = r#"{"text": "I look.", "calls": [{"name": "list", "arguments": {"path": "."}}]}"#;
+    let (scratch, store, brain) = scripted(&format!("[{call}, \"Done.\", {call}]"));
+    let ran = |more: &[&str]| {
+        let run = ["double", "--brain", &brain, "--", PROGRAM, "run", "Look."];
+        let mut command = interleaf(&[&run[..], &WHOM, more].concat());
+        command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+        let done = command.current_dir(scratch.path()).output().unwrap();
+        (text(&done.stdout), text(&done.stderr))
+    };
+    let (out, err) = ran(&[]);
+    assert_eq!(out, "Done.\n", "{err}");
+    assert!(err.contains("\nI look.\n") && !err.contains("Done."), "{err}");
+    let (out, err) = ran(&["--rounds", "1"]);
+    assert_eq!(out, "", "there is no last word: {err}");
+}
+
+#[test]
+fn requests_of_sub_agents_are_counted_in_words_and_as_data() {
+    let send = r#"{"calls": [{"name": "scout", "arguments": {"task": "Look."}}]}"#;
+    let (scratch, store, brain) = scripted(&format!("[{send}, \"Seen.\", \"Done.\"]"));
+    for json in [&[][..], &["--json"]] {
+        let run = ["double", "--brain", &brain, "--", PROGRAM, "run", "Look."];
+        let mut command = interleaf(&[&run[..], &WHOM, json].concat());
+        command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+        let done = command.current_dir(scratch.path()).output().unwrap();
+        let (out, err) = (text(&done.stdout), text(&done.stderr));
+        match json {
+            [] => assert!(err.contains("\ncompleted: 3 requests, "), "{err}"),
+            _ => {
+                let ended: Value = serde_json::from_str(&out).unwrap();
+                assert_eq!((&ended["requests"], &ended["unknown_usage"]), (&3.into(), &0.into()));
+            }
+        }
+    }
+}
+
+#[test]
+fn waits_and_fall_backs_are_told_while_they_happen() {
+    let (scratch, store, brain) = scripted(r#"["One.", "Two."]"#);
+    let ran = |fault: &str, more: &[&str]| {
+        let run = ["double", "--brain", &brain, "--fault", fault, "--", PROGRAM, "run", "Look."];
+        let mut command = interleaf(&[&run[..], &WHOM, more].concat());
+        command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+        let done = command.current_dir(scratch.path()).output().unwrap();
+        (done.status.code(), text(&done.stderr))
+    };
+    let (code, err) = ran("1=429:retry-after=1", &[]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("\n  trying anthropic claude-sonnet-4-5 again in 1"), "{err}");
+    assert!(err.contains(" s: HTTP 429: "), "{err}");
+    let (code, err) = ran("1=529", &["--retries", "0", "--fallback", "openai:gpt-4.1"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("\n  asking openai gpt-4.1 in its place: "), "{err}");
+}
+
+#[test]
+fn without_a_key_or_a_task_there_is_no_request_and_no_session() {
+    let (scratch, store, _) = scripted("[]");
+    let ran = |task: &str, json: &[&str]| {
+        let mut command = interleaf(&[&["run", task], &WHOM[..], json].concat());
+        command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+        let done = command.current_dir(scratch.path()).env_remove("ANTHROPIC_API_KEY").output();
+        let done = done.unwrap();
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    let (code, _, err) = ran(" \n", &[]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("say what is to be done"), "{err}");
+    let (_, _, err) = ran("Look.", &[]);
+    assert!(err.contains("\nfailed: no request was made\n"), "{err}");
+    assert!(err.contains("the session is not kept") && !err.contains("goes on"), "{err}");
+    let (_, out, err) = ran("Look.", &["--json"]);
+    let ended: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&ended["session"], &ended["requests"]), (&Value::Null, &0.into()), "{err}");
+    let mut command = interleaf(&["resume"]);
+    command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path());
+    let done = command.current_dir(scratch.path()).output().unwrap();
+    assert!(text(&done.stderr).contains("no session was run in this folder"));
+}
+
+#[test]
+fn a_session_goes_on_as_it_was_run_and_where_it_was_run() {
+    let write = r#"{"calls": [{"name": "write", "arguments": {"path": "new.txt", "text": "1"}}]}"#;
+    let (scratch, store, brain) = scripted("[\"One.\"]");
+    let ran = |folder: &str, arguments: &[&str]| {
+        let double = ["double", "--brain", &brain, "--", PROGRAM];
+        let mut command = interleaf(&[&double[..], arguments].concat());
+        let folder = scratch.path().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        command.env("INTERLEAF_STORE", &store).env("HOME", scratch.path()).current_dir(folder);
+        let done = command.output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        text(&done.stderr)
+    };
+    let how = ["--place", "tail", "--carrier", "attached", "--role", "You are a keeper."];
+    let err = ran("fa", &[&["run", "Look."][..], &WHOM, &how].concat());
+    let id = err.lines().find_map(|line| line.strip_prefix("session: ")).unwrap().to_owned();
+    // From elsewhere, and told so.
+    let script = format!("[{write}, \"Two.\"]");
+    std::fs::write(&brain, script).unwrap();
+    let err = ran("fb", &["run", "--session", &id, "Write.", "--yes"]);
+    assert!(err.contains("note: it works in ") && err.contains("/fa, where it was run"), "{err}");
+    assert!(scratch.path().join("fa/new.txt").exists());
+    assert!(!scratch.path().join("fb/new.txt").exists());
+    std::fs::write(&brain, "[\"Three.\"]").unwrap();
+    let err = ran("fa", &["resume", "--say", "And?", "--place", "after_tool_result(2)"]);
+    assert!(err.contains(&id) && !err.contains("it works in"), "{err}");
+
+    let mut command = interleaf(&["sessions", "export", &id, "--format", "jsonl"]);
+    let all = text(&command.env("INTERLEAF_STORE", &store).output().unwrap().stdout);
+    let records: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let requests = records.iter().filter_map(|record| record.get("request"));
+    let requests: Vec<String> = requests.map(Value::to_string).collect();
+    assert_eq!(requests.len(), 4);
+    for (n, request) in requests.iter().enumerate() {
+        assert!(n == 0 || request.contains("\"carrier\":\"attached\""), "{n}: {request}");
+        let rule = if n < 3 { "tail" } else { "after_tool_result(2)" };
+        assert!(n == 0 || request.contains(&format!("\"rule\":\"{rule}\"")), "{n}: {request}");
+    }
+    // Kept by difference: the role is said once, and never taken back.
+    let ran: Vec<&Value> = records.iter().filter_map(|it| it["record"].get("body")).collect();
+    assert!(ran.iter().all(|ran| ran["role"] == "You are a keeper."), "{ran:?}");
 }

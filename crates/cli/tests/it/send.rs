@@ -112,7 +112,7 @@ fn a_file_is_sent_and_the_answer_printed_with_what_it_cost() {
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("I read both.\n[call toolu_01 read_file] {\"path\""), "{out}");
     assert!(err.contains("usage: 300 sent (300 uncached, 0 read, 0 written), 77 made"), "{err}");
-    assert!(err.contains("price: 0.002055"), "{err}");
+    assert!(err.contains("price: 0.002055\n"), "{err}");
     let seen = server.seen().remove(0);
     assert!(seen.starts_with("POST /v1/messages HTTP/1.1"), "{seen}");
     assert!(seen.contains(&format!("x-api-key: {KEY}")), "{seen}");

@@ -245,3 +245,45 @@ fn the_page_on_settings_has_an_example_that_is_right() {
     }
     assert_eq!(shown["notices"], serde_json::json!([]));
 }
+
+#[test]
+fn what_a_session_keeps_is_changed_in_words_too() {
+    let home = home(SETTINGS);
+    let project = home.path().join("project");
+    let (_, id, _) = alone(&project, &["sessions", "new"]);
+    let of = ["--session", id.trim()];
+    let (code, out, err) = alone(&project, &[&["todo", "add", "mend", "it"], &of[..]].concat());
+    assert_eq!((code, &*out), (Some(0), "## TODO\n- [ ] 1 mend it\n"), "{err}");
+    let (_, out, err) = alone(&project, &[&["todo", "done", "1"], &of[..]].concat());
+    assert!(out.starts_with("## TODO\n- [x] 1 mend it\n"), "{out}{err}");
+    let (_, out, err) = alone(&project, &[&["note", "add", "src=frozen"], &of[..]].concat());
+    assert!(out.starts_with("0 /") && out.ends_with("project/src: frozen\n"), "{out}{err}");
+    let (_, out, err) = alone(&project, &[&["info", "add", "a.py=the code"], &of[..]].concat());
+    assert!(out.starts_with('/') && out.ends_with("project/a.py: the code\n"), "{out}{err}");
+    let (code, _, err) = alone(&project, &[&["todo", "ad", "x"], &of[..]].concat());
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("or `interleaf todo add TEXT`, `interleaf todo done ITEM`"), "{err}");
+    let (_, out, _) = alone(&project, &["sessions", "list"]);
+    assert!(out.contains(id.trim()), "{out}");
+}
+
+#[test]
+fn a_run_tells_how_many_remarks_there_are_and_config_shows_them_all() {
+    let home = home(SETTINGS);
+    let project = home.path().join("project");
+    fs::create_dir_all(project.join(".claude/agents")).unwrap();
+    let agent = "---\nname: a\ndescription: A.\ntools: Read, WebFetch, mcp__x__y\n\
+                 permissionMode: plan\n---\nYou help.\n";
+    fs::write(project.join(".claude/agents/a.md"), agent).unwrap();
+    fs::write(project.join(".claude/agents/b.md"), agent.replace("name: a", "name: b")).unwrap();
+    let (_, out, err) = alone(&project, &["config"]);
+    let remarks: Vec<&str> = out.lines().filter(|line| line.contains(".md:")).collect();
+    assert_eq!(remarks.len(), 6, "{out}{err}");
+    assert!(out.contains("a.md:5: `permissionMode` is not used"), "{out}");
+    let (_, _, err) = served(&project, &["run", "Look.", "--rounds", "1"]);
+    assert!(err.contains("note: 6 remarks on settings"), "{err}");
+    let (code, out, err) = alone(&project, &["config", "--check"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(remarks.iter().all(|remark| out.contains(remark)), "{out}");
+    assert!(out.ends_with("\n1 settings file and 4 agents: nothing is wrong\n"), "{out}");
+}

@@ -221,7 +221,7 @@ fn a_run_asks_one_question_at_a_time_and_the_answer_is_for_the_call_that_is_show
     let Some(terminal) = Terminal::running(&place, replies, "", "run Go.") else { return };
     let is_last = |screen: &str| {
         let last = screen.trim_end().lines().last().unwrap_or_default();
-        last == "allow it? y, a (always), or n and why:"
+        last == "allow it? y, a (always allow `write` from now on), or n and why:"
     };
     let screen = terminal.wait("a question", is_last);
     let (shown, other) = match screen.contains("\nhelper wants write({\"path\":\"a\"") {

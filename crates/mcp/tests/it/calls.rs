@@ -62,6 +62,18 @@ async fn live_row_23_an_unknown_name_is_an_error_and_never_another_tool() {
 }
 
 #[tokio::test]
+async fn a_tool_that_the_settings_name_and_the_server_has_not_is_told_once_it_is_reached() {
+    let world = World::new(|settings| settings.tools = Some(vec!["echo".into(), "ecko".into()]));
+    assert_eq!(world.server.misnamed(), None);
+    world.server.connect().await.unwrap();
+    let told = world.server.misnamed().unwrap();
+    assert!(told.contains(" has no tool ecko; it has ") && told.contains("fail"), "{told}");
+    let world = World::new(|settings| settings.tools = Some(vec!["echo".into()]));
+    world.server.connect().await.unwrap();
+    assert_eq!(world.server.misnamed(), None);
+}
+
+#[tokio::test]
 async fn live_row_24_late_tools_go_to_the_end_and_those_that_are_gone_stay_with_an_error() {
     let world = World::new(|_| {});
     world.server.connect().await.unwrap();

@@ -60,7 +60,7 @@ impl UnderWay {
         };
         let mut copy = session.duplicate();
         // The task must not hold what it is kept in.
-        let transport = Transport(transport.0.clone(), None);
+        let transport = Transport(transport.0.clone(), None, None);
         let (recipe, target) = (recipe.clone(), target.clone());
         let writer = how.writer.clone().unwrap_or_else(|| target.clone());
         let task = tokio::spawn(async move {

@@ -3,11 +3,8 @@
 use std::env::current_dir;
 use std::path::Path;
 
-use clap::Parser;
-use interleaf::model::shown;
-
 use super::Chat;
-use crate::commands::sessions::records::{self, RecordsCommand};
+use crate::commands::sessions::records::Changes;
 use crate::failure::{Failure, Stop};
 
 /// What comes after a line.
@@ -34,21 +31,13 @@ pub(super) const COMMANDS: [(&str, &str, &str); 14] = [
     ("redo", "", "brings back what /undo took"),
     ("fork", "", "goes on in a copy; the session stays as it is"),
     ("compact", "", "has a summary take the place of what is old"),
-    ("model", "VENDOR MODEL", "asks another model, if its figures please you"),
+    ("model", "VENDOR MODEL", "changes the model, after showing what that costs"),
     ("go", "", "goes on with a turn that did not come to its end"),
     ("quit", "", "leaves"),
 ];
 
 /// How wide the commands are in the help.
 const COLUMN: usize = 20;
-
-/// A command about what the session keeps, as `interleaf sessions` has it.
-#[derive(Parser)]
-#[command(no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
-struct Records {
-    #[command(subcommand)]
-    command: RecordsCommand,
-}
 
 impl Chat<'_> {
     /// Does what a command says.
@@ -101,28 +90,19 @@ impl Chat<'_> {
     /// Shows or changes what the session keeps, as `interleaf sessions todo` and the like do.
     fn records(&mut self, name: &str, rest: &str) -> Result<(), Stop> {
         let id = self.session()?.id().to_string();
-        let mut words = vec![name.to_owned(), id];
-        let takes = COMMANDS.iter().find(|(known, ..)| *known == name);
-        let takes = takes.map_or("", |(_, takes, _)| takes);
-        let is_verb = |verb: &str| takes.split(['[', ' ']).any(|known| known == verb);
-        match rest.split_once(char::is_whitespace) {
-            Some((verb, what)) if is_verb(verb) => {
-                words.push(format!("--{verb}={}", self.placed(name, verb, what.trim())));
-            }
-            None if rest.is_empty() => {}
-            _ => {
-                let rule = format!("it is followed by nothing, or by one of {takes}");
-                return Err(Failure::new(format!("/{name}"), rule).into());
-            }
-        }
-        let wrong = |e: clap::Error| {
-            let text = e.to_string();
-            let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            Failure::new(format!("/{name}"), shown(first))
+        let words = match rest.split_once(char::is_whitespace) {
+            Some((verb, what)) => vec![verb.to_owned(), self.placed(name, verb, what.trim())],
+            None if rest.is_empty() => Vec::new(),
+            None => vec![rest.to_owned()],
         };
-        let Records { command } = Records::try_parse_from(words).map_err(wrong)?;
+        let changes = match name {
+            "todo" => Changes::Todo(Default::default()),
+            "info" => Changes::Info(Default::default()),
+            _ => Changes::Note(Default::default()),
+        };
         let opened = self.opened.clone();
-        records::run(command, |id| opened.clone().session(id), self.limit, self.output)?;
+        let changes = changes.in_words(&format!("/{name}"), &words)?;
+        changes.make(opened.clone().session(&id)?, self.output)?;
         let session = self.session.as_mut().ok_or_else(super::lost)?;
         opened.asked(session.refresh())?;
         Ok(())

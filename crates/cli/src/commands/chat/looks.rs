@@ -128,11 +128,13 @@ impl Chat<'_> {
         if by_model.is_empty() {
             return Err(Failure::new("/cost", "no request was made yet").into());
         }
+        let currency = self.transport.currency();
         for ((vendor, model), (n, usage)) in by_model {
             let mut reply = Reply::new(Message::assistant(""), Finish::Stop);
             reply.usage = Some(usage);
             let price = self.transport.price(&vendor, &model, &reply);
-            let price = price.map_or_else(|| "unknown".to_owned(), |price| price.to_string());
+            let price =
+                price.map_or_else(|| "unknown".to_owned(), |price| format!("{currency}{price}"));
             let Usage { prompt, cache_read, completion, .. } = usage;
             let asked = format!("{vendor} {model}");
             self.output.line(format_args!("  {}: {}", shown(&asked), plural(n, "request")))?;
@@ -141,7 +143,8 @@ impl Chat<'_> {
             ))?;
         }
         if self.summaries > Amount::default() {
-            self.output.line(format_args!("  summaries in this chat: price {}", self.summaries))?;
+            let price = self.summaries;
+            self.output.line(format_args!("  summaries in this chat: price {currency}{price}"))?;
         }
         Ok(())
     }

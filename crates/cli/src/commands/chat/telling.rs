@@ -2,15 +2,15 @@
 
 use std::io;
 
-use interleaf::model::{Spent, Status, plural};
-use interleaf_agent::{End, Ended, Event};
+use interleaf::model::{Spent, Status};
+use interleaf_agent::{End, Ended, Event, Limit};
 use interleaf_transport::Amount;
 
 use crate::ink::Ink;
 use crate::lines::cut;
 use crate::output::Output;
 use crate::reach::cut as cut_off;
-use crate::working::{line_of, price};
+use crate::working::{line_of, took};
 
 /// Tells the events of a turn.
 pub(super) struct Telling {
@@ -18,7 +18,6 @@ pub(super) struct Telling {
     /// What is being written, whose line has begun.
     open: Option<Kind>,
     spent: Spent,
-    n_requests: usize,
     /// What the agents are called that calls have sent: for each call, how its agent's name
     /// begins, and what of it is the agent's own.
     sent: Vec<(String, String)>,
@@ -36,7 +35,7 @@ impl Telling {
     pub(super) fn new(output: &Output) -> Self {
         let width = output.width(None);
         let (spent, summaries) = (Spent::default(), Amount::default());
-        Self { width, open: None, spent, n_requests: 0, sent: Vec::new(), summaries }
+        Self { width, open: None, spent, sent: Vec::new(), summaries }
     }
 
     pub(super) fn tell(&mut self, event: &Event, output: &mut Output) -> io::Result<()> {
@@ -57,7 +56,6 @@ impl Telling {
             Event::Text(_) | Event::Thinking(_) | Event::Ended(_) => Ok(()),
             Event::Answered(answer) => {
                 self.close(output)?;
-                self.n_requests += 1;
                 self.add(answer.spent);
                 let why = answer.not_compacted.iter().map(|why| format!("not compacted: {why}"));
                 why.chain(cut_off(&answer.reply))
@@ -150,6 +148,7 @@ impl Telling {
         &mut self,
         ended: &Ended,
         goes_on: bool,
+        currency: &str,
         output: &mut Output,
     ) -> io::Result<()> {
         self.close(output)?;
@@ -159,15 +158,15 @@ impl Telling {
         }
         let (sent, read) = (self.spent.sent(), self.spent.read);
         let made = self.spent.output + self.spent.reasoning;
-        let requests = plural(self.n_requests.max(ended.rounds as usize), "request");
         // Of an answer that was cut off, what it took is known as far as the API told it.
         let cut_off = match ended.tokens.saturating_sub(self.spent.total()) {
             0 => String::new(),
             tokens => format!(", {tokens} cut off"),
         };
-        let price = price(ended);
-        let line =
-            format!("{requests}: {sent} tokens sent, {read} read, {made} made{cut_off}, {price}");
+        let tokens = |at_least: &str| {
+            format!("{at_least}{sent} tokens sent, {read} read, {made} made{cut_off}")
+        };
+        let line = took(ended, ": ", &tokens, currency);
         let dim = output.palette.dim;
         output.line(format_args!("{dim}  {line}{dim:#}"))
     }
@@ -178,6 +177,9 @@ fn how(end: &End, goes_on: bool) -> Option<String> {
     match end {
         End::Completed => None,
         End::Interrupted => Some("interrupted: what came is kept".to_owned()),
+        End::OutOfBudget(Limit::Length) if !goes_on => {
+            Some(format!("{end}; say \"go on\" to continue"))
+        }
         // The answer is the last word, though it is cut off or refused.
         end if !goes_on => Some(end.to_string()),
         End::OutOfBudget(_) => Some(format!("{end} (/go goes on)")),

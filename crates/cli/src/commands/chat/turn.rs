@@ -13,7 +13,7 @@ use super::telling::Telling;
 use super::{Chat, is_open, lost, title};
 use crate::failure::{Failure, Stop};
 use crate::stopped::Wish;
-use crate::working::{Answer, Ask, CHOICES, given_up};
+use crate::working::{Answer, Ask, given_up};
 
 /// How a turn came to its end.
 enum Over {
@@ -56,7 +56,8 @@ impl Chat<'_> {
         match over {
             Over::Ended(mut ended, unheard) => {
                 let goes_on = is_open(&mut ended.session);
-                telling.end(&ended, goes_on, self.output)?;
+                let currency = self.transport.currency();
+                telling.end(&ended, goes_on, currency, self.output)?;
                 let is_over = ended.end == End::Completed && !is_stopped;
                 self.session = Some(ended.session);
                 let unheard = unheard.join("\n");
@@ -136,7 +137,7 @@ impl Chat<'_> {
                 line = typed.next() => match waiting.is_empty() {
                     true => self.hear(line, (&handle, &mut unheard))?,
                     false => match self.answer(&line)? {
-                        None => self.ask_again()?,
+                        None => waiting.front().map_or(Ok(()), |ask| self.ask_again(ask))?,
                         Some(answer) => {
                             if let Some(ask) = waiting.pop_front() {
                                 ask.answer(answer);
@@ -197,7 +198,7 @@ impl Chat<'_> {
             self.note(&format!("a question comes first, and this is not said: {begun}"))?;
         }
         self.show_call(ask)?;
-        self.ask_again()
+        self.ask_again(ask)
     }
 
     fn show_call(&mut self, ask: &Ask) -> Result<(), Stop> {
@@ -206,9 +207,9 @@ impl Chat<'_> {
         Ok(self.output.line(format_args!("{mark}{agent} wants{mark:#} {call}"))?)
     }
 
-    fn ask_again(&mut self) -> Result<(), Stop> {
+    fn ask_again(&mut self, ask: &Ask) -> Result<(), Stop> {
         let mark = self.output.palette.mark;
-        self.output.text(&format!("{mark}allow it?{mark:#} {CHOICES}: "))?;
+        self.output.text(&format!("{mark}allow it?{mark:#} {}: ", ask.choices()))?;
         Ok(self.output.flush()?)
     }
 
@@ -216,7 +217,7 @@ impl Chat<'_> {
     async fn answer_by_line(&mut self, ask: Ask) -> Result<(), Stop> {
         self.show_call(&ask)?;
         loop {
-            self.ask_again()?;
+            self.ask_again(&ask)?;
             let line = self.input.answer().await;
             let line = line.map_err(|e| Failure::io("standard input", &e))?;
             self.output.line(line.as_deref().unwrap_or("(nobody is there)"))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use interleaf::model::Timestamp;
-use interleaf::{Error, FolderNote, Information, Session, TodoStatus, now};
+use interleaf::{Error, FolderNote, InfoRange, Information, Session, TodoStatus, now};
 
 use crate::arguments::ByteCount;
 use crate::failure::{Failure, Stop, printable};
@@ -41,7 +41,7 @@ pub(crate) struct TodoArguments {
     changes: TodoChanges,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TodoChanges {
     /// Add an item at the end; may be repeated
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -68,7 +68,7 @@ EXAMPLES
   interleaf sessions info $ID --remove README.md
 
 A file is kept by its absolute path, and read anew for every request of the session. A
-line is the key of an entry, and its note.")]
+line is a file, or the key of a part of one, and its note.")]
 pub(crate) struct InfoArguments {
     /// The session
     id: String,
@@ -76,7 +76,7 @@ pub(crate) struct InfoArguments {
     changes: InfoChanges,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct InfoChanges {
     /// Add a file, and say why it is useful; may be repeated
     #[arg(long, value_name = "FILE=NOTE", allow_hyphen_values = true)]
@@ -106,7 +106,7 @@ pub(crate) struct NoteArguments {
     changes: NoteChanges,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct NoteChanges {
     /// Add a note on a folder; may be repeated
     #[arg(long, value_name = "FOLDER=NOTE", allow_hyphen_values = true)]
@@ -122,7 +122,7 @@ pub(crate) struct NoteChanges {
 }
 
 /// Until when what is added holds.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 struct Expiry {
     /// What is added holds until then, and is not in requests any more afterwards
     #[arg(long, value_name = "TIME", requires = "add")]
@@ -173,6 +173,37 @@ pub(crate) enum Changes {
 }
 
 impl Changes {
+    /// The same, and what words say, such as `add TEXT`. They come after what the command is
+    /// called.
+    pub(crate) fn in_words(mut self, called: &str, words: &[String]) -> Result<Self, Failure> {
+        let Some((verb, rest)) = words.split_first() else { return Ok(self) };
+        let what = rest.join(" ").trim().to_owned();
+        let forms = match &self {
+            Self::Todo(_) => ["add TEXT", "done ITEM", "remove ITEM"].as_slice(),
+            Self::Info(_) => &["add FILE=WHY", "remove FILE"],
+            Self::Note(_) => &["add FOLDER=TEXT", "remove KEY"],
+        };
+        let list = match (&mut self, verb.as_str()) {
+            _ if what.is_empty() => None,
+            (Self::Todo(it), "add") => Some(&mut it.add),
+            (Self::Todo(it), "done") => Some(&mut it.done),
+            (Self::Todo(it), "remove") => Some(&mut it.remove),
+            (Self::Info(it), "add") => Some(&mut it.add),
+            (Self::Info(it), "remove") => Some(&mut it.remove),
+            (Self::Note(it), "add") => Some(&mut it.add),
+            (Self::Note(it), "remove") => Some(&mut it.remove),
+            _ => None,
+        };
+        let Some(list) = list else {
+            let forms: Vec<String> =
+                forms.iter().map(|form| format!("`{called} {form}`")).collect();
+            let rule = format!("write `{called}` alone, or {}", forms.join(", "));
+            return Err(Failure::new("", rule));
+        };
+        list.push(what);
+        Ok(self)
+    }
+
     /// Makes them in a session, and shows what there is then.
     pub(crate) fn make(self, session: OpenSession, output: &mut Output) -> Result<(), Stop> {
         let OpenSession { mut session, opened } = session;
@@ -258,7 +289,14 @@ impl InfoChanges {
         }
         draft.commit().await?;
         let ranges = session.information().ranges().await?;
-        Ok(ranges.iter().map(|(key, range)| line(key, &range.note, range.until)).collect())
+        // A part of a file is removed by its key.
+        let name = |key: &String, range: &InfoRange| match range.lines {
+            None => format!("{}:", range.path.display()),
+            Some(_) => key.clone(),
+        };
+        let line =
+            |(key, range): &(String, InfoRange)| line(&name(key, range), &range.note, range.until);
+        Ok(ranges.iter().map(line).collect())
     }
 }
 
