@@ -241,7 +241,7 @@ fn h3_the_same_tools_have_the_same_tokens_in_every_request_whatever_the_count_le
             let ledger = session.ledger("claude-sonnet-4-5").await.unwrap();
             let recipe = recipe.with_system("You mend clocks.").with_ledger(ledger);
             let made = session.request(&recipe, &to).await.unwrap().request().unwrap();
-            let prompt = made.report.tokens.unwrap().total() * 3 / 2;
+            let prompt = made.report.tokens.as_ref().unwrap().total() * 3 / 2;
             let usage = Usage { prompt, completion: 1, ..Usage::default() };
             session.note_usage(number as u64, usage).await.unwrap();
         }
