@@ -61,4 +61,4 @@ pub use source::{ContextSource, Unread};
 pub use standing::Standing;
 pub use tool::{Boxed, Effect, Function, Output, Tool, ToolError, tool};
 pub use toolbox::Toolbox;
-pub use written::{Fault, Notice, Table};
+pub use written::{Fault, Notice, Table, nearest};

@@ -17,8 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::fault::nearest;
-pub use self::fault::{Fault, Notice};
+pub use self::fault::{Fault, Notice, nearest};
 pub(crate) use self::parsed::{Length, Parsed};
 pub(crate) use self::read::Placed;
 

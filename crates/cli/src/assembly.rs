@@ -211,6 +211,11 @@ impl AssemblyArguments {
         Ok(Source { loaded, session: Some(session) })
     }
 
+    /// Whether it is a session's next request: not one of the past, nor a plain one.
+    pub(crate) fn is_next(&self) -> bool {
+        self.session.at.is_none() && !self.plain
+    }
+
     /// The flag that makes a request of another time, if one is given.
     pub(crate) fn not_for_sending(&self) -> Option<&'static str> {
         self.session.at.map(|_| "--at")

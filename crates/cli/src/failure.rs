@@ -200,8 +200,11 @@ pub(crate) fn refuse(error: &clap::Error) -> ! {
         // The arguments may hold the address of a store, a key, or anything else. Without the
         // parser's colors, their words begin and end as anywhere.
         let text = error.render().to_string();
-        let text = text.strip_prefix("error:").unwrap_or(&text).trim_end();
-        print_error(&hide_passwords(&shown_lines(text.trim_start())));
+        match text.strip_prefix("error:") {
+            Some(text) => print_error(&hide_passwords(&shown_lines(text.trim()))),
+            // Help, where a command is missing.
+            None => drop(error.print()),
+        }
     } else {
         drop(error.print());
     }

@@ -33,7 +33,7 @@ const STORE_VARIABLE: &str = "INTERLEAF_STORE";
 const SESSION: &str = "Session";
 
 /// How to name what a request is made from beside the conversation.
-pub(crate) const GIVE: &str = "--system, --tools, --role, --context and others give it";
+const GIVE: &str = "--system, --tools, --role, --context and others give it";
 
 /// Says what the last request had and this one does not.
 pub(crate) fn say_left_out(left_out: &LeftOut) {

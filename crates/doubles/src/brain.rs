@@ -16,7 +16,7 @@ use crate::{Answer, Asked};
 
 /// Answers requests. It is asked in the order in which requests come.
 pub trait Brain: Send + Sync {
-    /// The answer, or a sentence that says why there is none: the client gets it as an error 500.
+    /// The answer, or a sentence that says why there is none: the client gets it as an error 400.
     fn answer(&self, asked: &Asked) -> Result<Answer, String>;
 }
 

@@ -95,6 +95,8 @@ pub fn environment(base_url: &str) -> Vec<(&'static str, String)> {
         ("GEMINI_API_KEY", key()),
         ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", base_url.to_owned()),
         ("AWS_REGION", "us-east-1".to_owned()),
+        // boto3 reads this one alone.
+        ("AWS_DEFAULT_REGION", "us-east-1".to_owned()),
         // AWS's SDKs send a bearer token over HTTPS only.
         ("AWS_ACCESS_KEY_ID", key()),
         ("AWS_SECRET_ACCESS_KEY", key()),

@@ -308,7 +308,8 @@ impl Asks<'_> {
         key: &str,
     ) -> Result<Reply, Refusal> {
         let (inner, family) = (self.inner, asked.api.family());
-        let failed = |message| Refusal::with_status(500, message).rule("brain");
+        // Another try would end the same.
+        let failed = |message| Refusal::with_status(400, message).rule("brain");
         let mut answer = inner.settings.brain.answer(asked).map_err(failed)?;
         if self.fault == Some(&Fault::Truncate) {
             limits::truncate(&mut answer);

@@ -46,6 +46,7 @@ use spans::Turns;
 pub(crate) use stages::RequestRef;
 pub(crate) use trace::Trace;
 pub use verdict::Verdict;
+pub(crate) use words::UNMARKED;
 
 /// What a request has in common with the agent's request before, and what that costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

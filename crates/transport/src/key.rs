@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -118,6 +118,14 @@ fn is_name(text: &str) -> bool {
     text.bytes().all(is_usual) && (text.contains('_') || text.len() < 16)
 }
 
+/// Whether a name is surely that of a file: it is short, and has an ending as files have.
+fn is_file_name(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let is_usual =
+        (1..=4).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_lowercase());
+    is_usual && path.as_os_str().len() <= 20
+}
+
 impl KeySource {
     async fn read(&self) -> Result<Good, Failed> {
         let refuse = |text: String| Failed::new(ErrorKind::Key, text);
@@ -132,8 +140,12 @@ impl KeySource {
             Self::File(path) => {
                 // Whoever gives a key in the place of its file gives no folder, and no file.
                 let is_path = path.parent().is_some_and(|folder| !folder.as_os_str().is_empty())
+                    || is_file_name(path)
                     || path.exists();
-                let shown = if is_path { path.display().to_string() } else { "named".to_owned() };
+                let shown = match is_path {
+                    true => path.display().to_string(),
+                    false => "(its name is not shown: it may be a key)".to_owned(),
+                };
                 let key = in_file(path.clone()).await;
                 let key = key.map_err(|why| refuse(format!("the key file {shown} {why}")))?;
                 Ok(Good { key, until: None })

@@ -140,6 +140,7 @@ impl Course {
                 is_last: !needed[at],
                 arguments: own.call.as_ref().map(|(_, call)| arguments_of(call)),
                 result: own.result.clone(),
+                was_started: own.is_started,
                 rounds: 0,
                 tokens: 0,
                 answered_by: own.answered_by(),
@@ -213,6 +214,7 @@ impl Course {
         let stopped = stopped.map(|own| why_failed(own));
         let report = &mut progress.steps[at];
         (report.rounds, report.tokens, report.took) = (rounds, tokens, took);
+        report.was_started |= is_marked;
         report.arguments = arguments.or(report.arguments.take());
         report.answered_by = answered_by.or(report.answered_by.take());
         report.result = result.or(report.result.take());

@@ -61,6 +61,9 @@ pub struct StepReport {
     pub arguments: Option<Json>,
     /// The result of its call, if there is one.
     pub result: Option<Arc<Message>>,
+    /// Whether its call was started, and changes something: if it failed, it is run again only
+    /// where that is wished.
+    pub was_started: bool,
     /// The requests that this run made for it.
     pub rounds: u32,
     /// The tokens that they used.

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use interleaf::model::{Json, Message, Origin, Role};
+use interleaf::model::{AgentName, Json, Message, Origin, Role};
 use interleaf::plan::{Mode, Plan};
 use interleaf::store::{RecordChange, RecordFilter, RecordKind};
 use interleaf::{Session, Target};
 use serde::{Deserialize, Serialize};
 
+use super::standing::named;
 use crate::Error;
 
 /// The record's name among those of its kind.
@@ -48,6 +49,12 @@ impl KeptPlan {
             Some(written) => Self::read(&written).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Whether a step of the plan is asked for under this name.
+    pub fn asks_as(&self, agent: Option<&AgentName>) -> bool {
+        let asked = agent.and_then(|name| named(name.as_str()));
+        asked.is_some_and(|(id, _)| self.plan.steps().iter().any(|step| step.id.as_str() == id))
     }
 
     fn read(written: &Written) -> Result<Self, Error> {

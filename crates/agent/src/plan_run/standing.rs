@@ -67,7 +67,7 @@ pub(super) fn name_of(id: &str, attempt: u32) -> String {
 }
 
 /// The step and the attempt of a name.
-fn named(name: &str) -> Option<(&str, u32)> {
+pub(super) fn named(name: &str) -> Option<(&str, u32)> {
     let (id, attempt) = name.strip_prefix("step-")?.rsplit_once('-')?;
     Some((id, attempt.parse().ok()?))
 }

@@ -153,10 +153,7 @@ fn masked(text: &str) -> String {
 }
 
 /// The name that was perhaps meant, if one is near.
-pub(crate) fn nearest<'a>(
-    written: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|name| (strsim::jaro_winkler(written, name), name));
     let best = near.filter(|(near, _)| *near > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map(|(_, name)| name)

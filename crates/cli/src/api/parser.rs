@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
 use interleaf::wire::{Family, VENDORS, Vendor};
+use interleaf_agent::nearest;
 
 const NEUTRAL: &str = "neutral";
 
@@ -68,7 +69,8 @@ impl TypedValueParser for VendorParser {
         value: &OsStr,
     ) -> Result<&'static Vendor, Error> {
         let name = value.to_string_lossy();
-        if let Some(vendor) = Vendor::named(&name) {
+        // An API is a name for who made it, as everywhere.
+        if let Some(vendor) = Vendor::named(&name).or_else(|| family(value).map(Vendor::of)) {
             return Ok(vendor);
         }
         let lower = name.to_lowercase();
@@ -100,7 +102,9 @@ fn unknown(arg: Option<&Arg>, value: &OsStr, known: &[&str]) -> Error {
     let value = value.to_string_lossy();
     let flag = arg.and_then(Arg::get_long).unwrap_or("to");
     let mut text = format!("{value:?} is not an API: it must be one of {}\n", known.join(", "));
-    if let Some(tip) = tip(&value, flag) {
+    let near = || nearest(&value, known.iter().copied());
+    let near = || near().map(|name| format!("did you mean --{flag} {name}?"));
+    if let Some(tip) = tip(&value, flag).or_else(near) {
         text += &format!("\n  tip: {tip}\n");
     }
     Error::raw(ErrorKind::InvalidValue, text)

@@ -33,7 +33,8 @@ EXAMPLES
 The model writes the summary, and it is taken in only if it keeps what the policy says: by
 default every path that was said, every file that a call wrote, and every line that begins with
 `Decision:`. If it leaves something out it is asked once more, with the list; if that text does
-too, or there is no answer, a digest that no model writes takes its place. The log keeps all.
+too, or there is no answer, a digest that no model writes takes its place: the exit code is then 1
+(0 with --if-due). The log keeps all, and `sessions summary` puts another in its place.
 --vendor and --model are those of the session's requests; without them they are those of the
 last one that was recorded. Its system text and its tools are counted.")]
 pub(crate) struct CompactArguments {
@@ -166,10 +167,15 @@ pub(crate) fn run(
     };
     let done = done.map_err(|e| Failure::transport(&e))?;
     say_done(&done);
+    let is_digest = done.without_model.is_some();
+    if is_digest {
+        say("hint: the log keeps all; `interleaf sessions summary` puts another in its place");
+    }
     if arguments.json {
         output.json_line(&Told { outcome: COMPACTED, plan: outlook, done: Some(done) })?;
     }
-    Ok(Verdict::Fine)
+    // Who asks for it by hand asks for a summary that a model writes.
+    Ok(if is_digest && !arguments.if_due { Verdict::Findings } else { Verdict::Fine })
 }
 
 /// What became of it, if a summary or a digest was taken in.

@@ -55,9 +55,23 @@ pub(crate) fn run(
     let Source { mut loaded, mut session } = arguments.assembly.load(&mut recipe, limit)?;
     loaded.equip(destination.tools.as_ref());
     let mut target = destination.of(&loaded);
-    if let (Some(target), Some(open)) = (target.as_mut(), session.as_ref()) {
-        let named = open.session.name_model(recipe.agent(), target);
-        open.ask(named)?.iter().for_each(|note| say(format_args!("note: {}", printable(note))));
+    let is_next = arguments.assembly.is_next();
+    if let Some(open) = &session {
+        if target.is_none() && is_next && !arguments.destination.is_neutral() {
+            // Whoever was asked last is likely to be asked again.
+            let last = open.ask(open.session.last_target_of(recipe.agent())).ok();
+            target = last.map(|last| destination.at(last.vendor, &loaded));
+        }
+        if let Some(target) = &mut target {
+            let named = open.session.name_model(recipe.agent(), target);
+            open.ask(named)?.iter().for_each(|note| say(format_args!("note: {}", printable(note))));
+            if is_next {
+                let mut whole = recipe.of(&loaded, true)?;
+                open.take_over(&mut whole, target)?;
+                loaded.tools = whole.tools.clone();
+                recipe.request = whole;
+            }
+        }
     }
     let target = recipe.keyed(target, session.as_mut())?;
     let mut made = recipe.make(&loaded, target.as_ref(), true)?;

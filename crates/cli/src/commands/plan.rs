@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueHint::FilePath;
 use clap::{Args, Subcommand};
 use interleaf::model::Tool;
-use interleaf::plan::Plan;
+use interleaf::plan::{ErrorKind, Plan};
 
 use crate::api::read_tools;
 use crate::arguments::ByteCount;
@@ -93,7 +93,14 @@ impl PlanFile {
             }
             false => Plan::read(&input.text, &tools),
         };
-        Ok(plan.map_err(|faults| faults.iter().map(|fault| failure(&input.name, fault)).collect()))
+        let own = |fault: &interleaf::plan::Error| {
+            let failure = failure(&input.name, fault);
+            match !self.built_in && fault.kind() == ErrorKind::UnknownTool {
+                true => failure.saying("--built-in knows the tools of `plan run`"),
+                false => failure,
+            }
+        };
+        Ok(plan.map_err(|faults| faults.iter().map(own).collect()))
     }
 
     /// Reads a plan that must be right.

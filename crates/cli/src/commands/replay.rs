@@ -10,6 +10,7 @@ use interleaf::replay::{
     Outcome, PlayRule, PlayVendor, Script, Ways, plan, plot, read_bodies, run as play,
 };
 use interleaf::{Session, copy};
+use interleaf_agent::KeptPlan;
 
 use crate::arguments::{ByteCount, parse_tokens};
 use crate::failure::{Failure, Stop, Verdict};
@@ -185,6 +186,10 @@ fn all(opened: &OpenStore, name: &str) -> Result<Vec<Script>, Failure> {
     }
 }
 
+/// Why the requests of plans are not played, and what tells of them.
+const STEPS: &str = "the requests of a plan's steps cannot be made anew";
+const TOLD: &str = "`interleaf explain --session ID --sent` tells what they cost, and why";
+
 /// The requests of sessions.
 fn recorded(
     opened: &OpenStore,
@@ -196,14 +201,24 @@ fn recorded(
         let bar = bar(session.head().next_request, "requests read");
         let read = opened.wait(session.scripts(|| bar.inc(1)));
         bar.finish_and_clear();
-        let read = read.map_err(|e| Failure::session(&id.to_string(), &e))?;
+        let mut read = read.map_err(|e| Failure::session(&id.to_string(), &e))?;
         if read.is_empty() {
             let rule = "no request was recorded; `build --record` records one";
             return Err(Failure::new(id.to_string(), rule));
         }
+        let n = read.len();
+        let kept = opened.wait(KeptPlan::of(&session)).ok().flatten();
+        read.retain(|script| !kept.iter().any(|kept| kept.asks_as(script.agent.name())));
+        if read.len() < n && (!read.is_empty() || ids.len() > 1) {
+            say(format_args!("note: {id}: {STEPS}"));
+        }
         scripts.extend(read);
     }
-    Ok(scripts)
+    match (scripts.is_empty(), ids) {
+        (true, [id]) => Err(Failure::new(id.to_string(), STEPS).hint(TOLD)),
+        (true, _) => Err(Failure::new("", STEPS).hint(TOLD)),
+        (false, _) => Ok(scripts),
+    }
 }
 
 /// Refuses a place where no directory is and none can be made.

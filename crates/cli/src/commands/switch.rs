@@ -9,9 +9,9 @@ use interleaf::wire::Options;
 use crate::api::ApiArguments;
 use crate::arguments::ByteCount;
 use crate::assembly::{AssemblyArguments, Source};
-use crate::failure::{Failure, Stop, Verdict, printable};
-use crate::open::{GIVE, OpenSession};
-use crate::output::{Output, say};
+use crate::failure::{Failure, Stop, Verdict};
+use crate::open::OpenSession;
+use crate::output::Output;
 use crate::price_list::{self, PriceList};
 
 const PRICES: &str = "Prices";
@@ -73,26 +73,21 @@ pub(crate) fn run(
     let mut recipe = arguments.assembly.read(limit)?;
     let model = arguments.assembly.model.as_deref();
     // An unknown vendor is told before a missing model.
-    let to = arguments.target("--to", &arguments.to, model.unwrap_or("any"))?;
+    let mut to = arguments.target("--to", &arguments.to, model.unwrap_or("any"))?;
     if model.is_none() {
         return Err(Failure::new("--model", "name the model that is to be asked").into());
     }
     let from = arguments.from.as_deref().map(|from| arguments.current(from)).transpose()?;
     let tools = arguments.api.tools(limit)?;
     let Source { mut loaded, session } = arguments.assembly.load(&mut recipe, limit)?;
-    let Some(OpenSession { mut session, opened }) = session else {
+    let Some(open) = session else {
         let rule = "a file has no request to compare with; name a session with --session";
         return Err(Failure::new(loaded.name, rule).into());
     };
     loaded.equip(tools.as_ref());
     let mut recipe = recipe.of(&loaded, true)?;
-    let left_out = opened.wait(session.left_out(&recipe));
-    if let Some(left_out) = left_out.map_err(|e| Failure::session(&loaded.name, &e))? {
-        left_out.add_to(&mut recipe);
-        let had = left_out.to_string();
-        let had = printable(&had);
-        say(format_args!("note: {had}, which no flag gives; it is used ({GIVE})"));
-    }
+    open.take_over(&mut recipe, &mut to)?;
+    let OpenSession { mut session, opened } = open;
     let switch = opened.wait(session.switch(&recipe, &to, from.as_ref()));
     let is_known =
         from.is_some() || session.conversation().newest_request(recipe.agent.name()).is_some();

@@ -8,11 +8,22 @@ use interleaf::conversation::Conversation;
 use interleaf::model::AgentName;
 use interleaf::store::SentRequest;
 
-use super::OpenSession;
+use super::{GIVE, OpenSession};
 use crate::destination::body_text;
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
+use crate::output::say;
 
 impl OpenSession {
+    /// Adds to the next request what the agent's last one had and no flag gives, and says so.
+    pub(crate) fn take_over(&self, recipe: &mut Recipe, to: &mut Target) -> Result<(), Failure> {
+        if let Some(had) = self.ask(self.session.take_over(recipe, to))? {
+            let had = had.to_string();
+            let had = printable(&had);
+            say(format_args!("note: {had}, which no flag gives; it is used ({GIVE})"));
+        }
+        Ok(())
+    }
+
     /// Makes the session's next request, noted as sent, and gives its body; none, if it waits.
     pub(crate) fn record(
         &mut self,

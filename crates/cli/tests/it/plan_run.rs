@@ -227,6 +227,9 @@ fn an_interrupted_run_says_so_and_a_step_that_ran_is_run_again_only_if_it_is_wis
     assert_eq!(fs::read_to_string(&began).unwrap().lines().count(), 1);
     let why = ended(&output)["steps"][0]["why"].as_str().unwrap().to_owned();
     assert!(why.contains("was interrupted"), "{why}");
+    let told = text(&bench.run(&["--session", id, "--yes"]).output().unwrap().stderr);
+    assert!(told.contains("--again long` runs long again; look first"), "{told}");
+    assert!(!told.contains("goes on"), "{told}");
 }
 
 /// Numbers that nobody foresees; they are told if a test fails.

@@ -187,7 +187,7 @@ fn explain_says_why_it_tells_nothing_of_the_prompt_cache_at_an_earlier_point() {
     let next = ["--user", "And now?", "--store", &store];
     run_with(&[&["sessions", "append", id.trim()], &next[..]].concat(), b"");
     run_with(&[&["build"], &of[1..], &to[..], &["--record"]].concat(), b"");
-    for (at, cause) in [("1", "first"), ("3", "against request 0")] {
+    for (at, cause) in [("1", "there is no request before it"), ("3", "against request 0")] {
         let output = run_with(&[&of, &to[..], &["--at", at]].concat(), b"");
         let (shown, told) = (text(&output.stdout), text(&output.stderr));
         assert!(shown.contains("# prompt cache") && shown.contains(cause), "{at} {shown}");

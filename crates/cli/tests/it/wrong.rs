@@ -117,7 +117,8 @@ fn a_slip_of_a_new_user_is_told_what_to_do_next() {
             &["--model: ", "asks for a model", "hint: --model NAME names it"],
         ),
         (&["send", "--user", "x", "--vendor", "claude"], 2, &["tip: use --vendor anthropic"]),
-        (&["send", "--user", "x", "--vendor", "gemini"], 2, &["tip: use --vendor google"]),
+        (&["send", "--user", "x", "--vendor", "gemini"], 2, &["hint: --model NAME names it"]),
+        (&["lint", "--api", "antropic"], 2, &["tip: did you mean --api anthropic?"]),
         (&["send", "--user", "x", "--vendor", "antropic"], 2, &["'anthropic'"]),
         (&["send", "--user", "x", "--vendor", "openai", "--model", "m"], 2, &["OPENAI_API_KEY"]),
         (
@@ -144,6 +145,13 @@ fn a_slip_of_a_new_user_is_told_what_to_do_next() {
             assert!(err.contains(word), "{arguments:?} {word} {err}");
         }
     }
+}
+
+#[test]
+fn the_program_alone_helps_and_finds_no_error() {
+    let (code, err) = said(&[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("Usage: interleaf") && !err.contains("error"), "{err}");
 }
 
 #[test]

@@ -39,8 +39,10 @@ impl Script {
 impl Brain for Script {
     fn answer(&self, _: &Asked) -> Result<Answer, String> {
         let n = self.next.fetch_add(1, Ordering::SeqCst);
-        let over =
-            || format!("The script has {} replies, and they are used up.", self.replies.len());
+        let over = || match self.replies.len() {
+            1 => "The script has 1 reply, and it is used up.".to_owned(),
+            n => format!("The script has {n} replies, and they are used up."),
+        };
         self.replies.get(n).cloned().ok_or_else(over)
     }
 }

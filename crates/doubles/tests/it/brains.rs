@@ -27,6 +27,8 @@ async fn a_script_is_said_line_by_line_and_its_end_is_an_error() {
     for _ in 0..4 {
         answers.push(send(&double, Api::OpenAiChat, &question(Api::OpenAiChat)).await.json());
     }
+    // A client would try again after a 500.
+    assert_eq!(double.requests()[3].status, 400);
     assert_eq!(message(&answers[0])["content"], "Hello.");
     assert_eq!(message(&answers[1])["tool_calls"][0]["id"], "c1");
     assert_eq!(answers[2]["choices"][0]["finish_reason"], "length");

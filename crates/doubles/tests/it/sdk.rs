@@ -6,7 +6,7 @@
 
 use std::process::Command;
 
-use interleaf_doubles::{Double, Settings};
+use interleaf_doubles::{Double, Settings, environment};
 
 /// How the script says that it lacks a package.
 const SKIPPED: i32 = 77;
@@ -39,4 +39,16 @@ async fn the_vendors_own_sdks_find_what_they_expect() {
     let wrong = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{wrong}");
     assert!(said.lines().count() > 60, "{said}");
+}
+
+/// boto3 reads `AWS_DEFAULT_REGION` alone, and other AWS SDKs read `AWS_REGION` alone.
+#[test]
+fn every_aws_sdk_finds_a_region_in_the_environment() {
+    let set = environment("http://127.0.0.1:1");
+    for name in ["AWS_REGION", "AWS_DEFAULT_REGION"] {
+        assert!(
+            set.iter().any(|(known, region)| *known == name && region == "us-east-1"),
+            "{name}"
+        );
+    }
 }

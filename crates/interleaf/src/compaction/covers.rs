@@ -50,7 +50,16 @@ impl fmt::Debug for Covers {
 }
 
 impl Serialize for Covers {
+    /// In the order of the conversation, as far as it is known.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (**self).serialize(serializer)
+        let earlier = self.earlier.iter().flat_map(|summary| &summary.covers);
+        let mut ids: Vec<&MessageId> = earlier.collect();
+        // Of these only the names are known, which usually end in numbers.
+        ids.sort_by_key(|id| id.as_str().len());
+        let is_new = |id: &&MessageId| {
+            self.earlier.as_ref().is_none_or(|summary| !summary.covers.contains(*id))
+        };
+        let new = self.messages.iter().map(|message| &message.id).filter(is_new);
+        serializer.collect_seq(ids.into_iter().chain(new))
     }
 }

@@ -1,6 +1,6 @@
 //! What an API reports of its cache, against what was to be expected.
 
-use interleaf_cache::{Match, Rules, SentPrompt};
+use interleaf_cache::{Match, Rules, SentPrompt, Used};
 use interleaf_model::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,31 @@ impl Impact {
         // What is at a step by our count is at the nearest one by the API's.
         let most = end.map_or(step / 2, |_| 0);
         Some(tokens.saturating_add(most) / step * step)
+    }
+
+    /// The same in the API's own count of the prompt, as far as that is known.
+    #[must_use]
+    pub fn by(mut self, usage: Usage) -> Self {
+        let predicted = self.predicted(usage);
+        let rate = usage.prompt as f64 / self.tokens.max(1) as f64;
+        let scaled = |tokens: u64| (tokens as f64 * rate).round() as u64;
+        if let (Some(cost), Some(read)) = (&mut self.cost, predicted) {
+            let read = read.min(usage.prompt);
+            let used = Used {
+                prompt: usage.prompt,
+                read,
+                written: scaled(cost.written).min(usage.prompt - read),
+            };
+            let price = Rules::named(&cost.rules).map(|rules| rules.prices.cost(used));
+            cost.price = price.unwrap_or(cost.price * rate);
+            cost.unbroken *= rate;
+            (cost.read, cost.written, cost.computed) = (read, used.written, used.computed());
+        }
+        if let Some(place) = &mut self.place {
+            place.token = scaled(place.token);
+        }
+        (self.tokens, self.by_bytes) = (usage.prompt, false);
+        self
     }
 
     /// Where what it has in common with the request before may end, by our count.

@@ -5,7 +5,7 @@ use std::fmt;
 use interleaf_model::shown;
 use smol_str::SmolStr;
 
-use super::{BreakCause, ContextChange, Verdict};
+use super::{BreakCause, ContextChange, Impact, Verdict};
 
 impl fmt::Display for BreakCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,12 +62,62 @@ impl fmt::Display for ContextChange {
     }
 }
 
+/// Lines for people: why a request is not the beginning of the next, and what that costs.
+impl fmt::Display for Impact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.of_session.map_or_else(String::new, |id| format!(" of {id}"));
+        let against =
+            self.against.map_or_else(String::new, |no| format!(" (against request {no}{of})"));
+        writeln!(f, "  cause      {}{against}", self.cause)?;
+        if let Some(place) = &self.place {
+            let id = place.id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
+            // A setting stands beside what the model sees, all of which it changes.
+            let byte = self.byte.filter(|_| place.byte == 0).unwrap_or(place.byte);
+            let verb = if self.cause.breaks() { "differs" } else { "goes on" };
+            let token = place.token;
+            let at = match place.is_head() {
+                true => "before the messages".to_owned(),
+                false => format!("at message {}{id}", place.message),
+            };
+            writeln!(f, "  {verb:<9}  {at}, byte {byte}, token {token}")?;
+        }
+        if let Some(goes_on) = &self.goes_on {
+            writeln!(f, "  stored     {goes_on}")?;
+        }
+        let Some(cost) = &self.cost else {
+            return writeln!(f, "  cost       not known: nothing is known of this vendor's cache");
+        };
+        if cost.unmarked {
+            writeln!(f, "  marks      {UNMARKED}")?;
+        }
+        if cost.too_short {
+            writeln!(f, "  length     shorter than the least that this cache keeps")?;
+        }
+        let (read, written, computed) = (cost.read, cost.written, cost.computed);
+        let (tokens, rules) = (self.tokens, &cost.rules);
+        let about = if self.by_bytes { "about " } else { "" };
+        writeln!(
+            f,
+            "  cost       {read} read, {written} written, {computed} computed of {about}{tokens} \
+             tokens, by {rules}'s rules"
+        )?;
+        let (price, unbroken) = (cost.price, cost.unbroken);
+        writeln!(
+            f,
+            "  price      {price:.0}, unbroken {unbroken:.0} (in tokens that are not cached)"
+        )
+    }
+}
+
+/// What is said of a request without marks, where a cache goes by them.
+pub(crate) const UNMARKED: &str = "none, and nothing is kept without them: --cache sets them";
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::AsPredicted => "as predicted",
-            Self::OurMiss => "as predicted: a miss of ours",
-            Self::TheirMiss => "less than predicted: a miss of theirs",
+            Self::OurMiss => "as predicted; the request itself is not what was cached",
+            Self::TheirMiss => "less than predicted: the cache no longer had it",
             Self::More => "more than predicted",
         })
     }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use interleaf_assemble::{Assembly, Ledger, Outcome, Placement, Rate, Recipe, Running};
+use interleaf_assemble::{Assembly, Ledger, Outcome, Placement, Recipe, Running};
 use interleaf_assemble::{OpenBlock, ShownContext, Tokens, ToolOrder};
 use interleaf_cache::{Rules, Used};
-use interleaf_model::{Requirements, Role};
+use interleaf_model::{Entry, Provenance, Requirements, Role};
 use serde::Serialize;
 use smol_str::SmolStr;
 
@@ -119,7 +119,10 @@ pub(super) struct Player<'a> {
     /// What counts the tokens, if not each model's own counter.
     ledger: Option<Arc<Ledger>>,
     ledgers: HashMap<String, Arc<Ledger>>,
-    rate: Option<Rate>,
+    /// What counts for the figures of each model: at one rate, the last one, so that what does not
+    /// change has the same tokens in every request.
+    counting: HashMap<String, Arc<Ledger>>,
+    counted_for: String,
     /// The turns that a later one goes on from, and where the context stood in them.
     returned_to: HashSet<usize>,
     stood: HashMap<usize, (Option<Placement>, ShownContext, ToolOrder)>,
@@ -127,6 +130,13 @@ pub(super) struct Player<'a> {
 
 impl<'a> Player<'a> {
     pub(super) fn new(script: &'a Script, rules: &'a [Rules]) -> Self {
+        let mut counting: HashMap<String, Arc<Ledger>> = HashMap::new();
+        for turn in &script.turns {
+            let model = model_of(turn);
+            let new = || Arc::new(Ledger::for_model(model));
+            let ledger = counting.entry(model.to_owned()).or_insert_with(new);
+            turn.rate.into_iter().for_each(|rate| ledger.resume(rate));
+        }
         let head = ScriptHead {
             system: script.system.clone(),
             tools: script.tools.clone(),
@@ -140,7 +150,8 @@ impl<'a> Player<'a> {
             head: Arc::new(head),
             ledger: None,
             ledgers: HashMap::new(),
-            rate: None,
+            counting,
+            counted_for: String::new(),
             returned_to: script.turns.iter().filter_map(|turn| turn.goes_on_from?).collect(),
             stood: HashMap::new(),
         }
@@ -174,9 +185,18 @@ impl<'a> Player<'a> {
             return Err(Error::rule("calls without a result were left open"));
         };
         let stable = assembly.report.stable_prefix.map_or(0, |stable| stable.messages);
-        self.seen.place(prompt, stable, marking.of(prompt, target), &ledger);
-        let tokens = assembly.report.tokens.clone().unwrap_or_default();
-        let figures = self.figures(index, cache, tokens, &ledger);
+        let counting = self.counting(turn);
+        self.seen.place(prompt, stable, marking.of(prompt, target), &counting);
+        let mut tokens = assembly.report.tokens.clone().unwrap_or_default();
+        if self.ledger.is_none() {
+            let is_summary = |entry: &&Entry| entry.provenance == Provenance::Summary;
+            let summary = prompt.entries().iter().filter(is_summary);
+            tokens.summary = summary.map(|entry| counting.message(&entry.message)).sum();
+            let head = self.seen.tokens();
+            (tokens.tools, tokens.system) =
+                (head.tools, head.system.saturating_sub(tokens.summary));
+        }
+        let figures = self.figures(index, cache, tokens, &counting);
         Ok((assembly, figures))
     }
 
@@ -184,7 +204,7 @@ impl<'a> Player<'a> {
     pub(super) fn sent(&mut self, index: usize, body: &Resent<'_>) -> Result<Vec<Figures>, Error> {
         let turn = &self.script.turns[index];
         self.take_in(turn);
-        let ledger = self.ledger(turn);
+        let ledger = self.counting(turn);
         self.seen.place_sent(body.sent, body.marking, &ledger);
         if let Some(limit) = body.limit.filter(|&limit| self.seen.n_tokens() > limit) {
             let tokens = self.seen.n_tokens();
@@ -237,12 +257,26 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// What counts the tokens of a turn, at the rate at which they were counted.
+    /// What counts the tokens of a turn for the figures.
+    fn counting(&mut self, turn: &Turn) -> Arc<Ledger> {
+        let (own, model) = (self.ledger.clone(), model_of(turn));
+        let Some(ledger) = own.or_else(|| self.counting.get(model).cloned()) else {
+            return Arc::new(Ledger::for_model(model));
+        };
+        if self.counted_for != model {
+            model.clone_into(&mut self.counted_for);
+            // What was counted for another model is counted again.
+            self.seen.forget();
+        }
+        ledger
+    }
+
+    /// What counts the tokens of a turn as it is made, at the rate at which they were counted.
     fn ledger(&mut self, turn: &Turn) -> Arc<Ledger> {
         if let Some(ledger) = &self.ledger {
             return ledger.clone();
         }
-        let model = turn.target.as_deref().map_or("", Target::model);
+        let model = model_of(turn);
         let ledger = match self.ledgers.get(model) {
             Some(ledger) => ledger.clone(),
             None => {
@@ -251,12 +285,12 @@ impl<'a> Player<'a> {
                 ledger
             }
         };
-        if let Some(rate) = turn.rate.filter(|rate| self.rate != Some(*rate)) {
-            ledger.resume(rate);
-            self.rate = Some(rate);
-            // What was counted at another rate is counted again.
-            self.seen.forget();
-        }
+        turn.rate.into_iter().for_each(|rate| ledger.resume(rate));
         ledger
     }
+}
+
+/// The model that a turn's request asked.
+fn model_of(turn: &Turn) -> &str {
+    turn.target.as_deref().map_or("", Target::model)
 }

@@ -2,7 +2,7 @@
 
 use interleaf_assemble::Agent;
 use interleaf_model::{AgentName, Timestamp, Usage};
-use interleaf_store::{LastBody, Page, SentRequest};
+use interleaf_store::{LastBody, Page, SentRequest, SessionId};
 use serde::Serialize;
 
 use super::Session;
@@ -68,17 +68,48 @@ impl Session {
         upto: Option<u64>,
         n: usize,
     ) -> Result<Vec<ExplainedRequest>, Error> {
+        self.explain_in((self.id(), u64::MAX), agent, upto, n).await
+    }
+
+    /// The last requests of an agent, at most `n`, the oldest first, those among them that a fork
+    /// shares with its parents.
+    pub(super) async fn explain_shared(
+        &self,
+        agent: &Agent,
+        n: usize,
+    ) -> Result<Vec<ExplainedRequest>, Error> {
+        let (mut found, mut head, mut end) = (Vec::new(), self.head.clone(), u64::MAX);
+        loop {
+            let left = n - found.len();
+            let mut earlier = self.explain_in((head.id, end), Some(agent), None, left).await?;
+            earlier.append(&mut found);
+            found = earlier;
+            let Some(fork) = head.parent.filter(|_| found.len() < n) else { return Ok(found) };
+            end = end.min(fork.seq);
+            head = self.store.head(fork.session).await.map_err(Error::store)?;
+        }
+    }
+
+    /// The same of a session's requests before an event.
+    async fn explain_in(
+        &self,
+        (session, end): (SessionId, u64),
+        agent: Option<&Agent>,
+        upto: Option<u64>,
+        n: usize,
+    ) -> Result<Vec<ExplainedRequest>, Error> {
         let mut found = Vec::new();
         let mut before = upto.map_or(u64::MAX, |upto| upto.saturating_add(1));
         while found.len() < n {
-            let page = self.requests(Page::before(before, PAGE)).await?;
+            let page = self.store.requests(session, Page::before(before, PAGE)).await;
+            let page = page.map_err(Error::store)?;
             let Some(first) = page.first() else { break };
             before = first.no;
-            for request in page.into_iter().rev() {
-                let by = self.beginner(&request).await?.flatten();
+            for request in page.into_iter().rev().filter(|request| request.seq < end) {
+                let by = self.beginner_in(session, &request).await?.flatten();
                 let is_asked = agent.is_none_or(|agent| agent.name() == by.as_ref());
                 if found.len() < n && is_asked {
-                    let unseen = self.is_unseen(self.id(), &request);
+                    let unseen = self.is_unseen(session, &request);
                     found.push(explained(request, by, unseen));
                 }
             }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use interleaf_assemble::{ContextText, PlacementRule, Recipe};
 use interleaf_model::{ContextKind, Tool};
 use interleaf_store::LastBody;
+use interleaf_wire::CacheMarks;
 
 use super::Session;
 use super::script::Systems;
 use super::told::Told;
 use crate::hearing::heard;
 use crate::replay::Decoded;
-use crate::{Error, read};
+use crate::{Error, Target, read};
 
 /// What an agent's last request had, and a recipe has not.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct LeftOut {
     pub context: Vec<ContextText>,
     /// The rule that placed its context, if the recipe has the usual one and that was another.
     pub rule: Option<PlacementRule>,
+    /// Whether it had marks for the cache, and the target asks for none.
+    pub marks: bool,
 }
 
 impl Session {
@@ -40,6 +43,35 @@ impl Session {
     /// # Errors
     /// If the store refuses.
     pub async fn left_out(&self, recipe: &Recipe) -> Result<Option<LeftOut>, Error> {
+        self.left_out_of(recipe, None).await
+    }
+
+    /// Adds to a recipe what the last request had and it has not, and to a target the marks for
+    /// the cache, and gives what that was: it tells what the next request is like, and is not to
+    /// be sent again.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub async fn take_over(
+        &self,
+        recipe: &mut Recipe,
+        target: &mut Target,
+    ) -> Result<Option<LeftOut>, Error> {
+        let left_out = self.left_out_of(recipe, Some(target)).await?;
+        if let Some(left_out) = &left_out {
+            left_out.add_to(recipe);
+            if left_out.marks {
+                target.options.cache = CacheMarks::On;
+            }
+        }
+        Ok(left_out)
+    }
+
+    async fn left_out_of(
+        &self,
+        recipe: &Recipe,
+        target: Option<&Target>,
+    ) -> Result<Option<LeftOut>, Error> {
         let agent = recipe.agent.name();
         let Some(event) = self.conversation.newest_request(agent) else { return Ok(None) };
         let Some(request) = self.request_begun(event, None).await? else { return Ok(None) };
@@ -50,7 +82,9 @@ impl Session {
         let Some(decoded) = family.and_then(|family| Decoded::of(family, &body).ok()) else {
             return Ok(None);
         };
-        let Told { names, terms, .. } = Told::by(&request);
+        let Told { names, terms, trace, .. } = Told::by(&request);
+        let is_unmarked = target.is_some_and(|target| target.options.cache == CacheMarks::Off);
+        let marks = is_unmarked && trace.is_some_and(|trace| trace.is_marked());
         let usual = PlacementRule::default().to_string();
         let had_tools = terms.as_ref().is_none_or(|terms| !terms.no_tools);
         let rule = terms.map(|terms| terms.rule).filter(|rule| *rule != usual);
@@ -73,14 +107,14 @@ impl Session {
         let mut context = decoded.texts();
         context.retain(|text| !known.contains(&text.kind));
         let (request, tools) = (request.no, tools.into());
-        let left_out = LeftOut { request, system, tools, context, rule };
+        let left_out = LeftOut { request, system, tools, context, rule, marks };
         Ok((!left_out.is_empty()).then_some(left_out))
     }
 }
 
 impl LeftOut {
     fn is_empty(&self) -> bool {
-        let has_context = !self.context.is_empty() || self.rule.is_some();
+        let has_context = !self.context.is_empty() || self.rule.is_some() || self.marks;
         self.system.is_empty() && self.tools.is_empty() && !has_context
     }
 
@@ -118,6 +152,9 @@ impl fmt::Display for LeftOut {
         }
         if let Some(rule) = &self.rule {
             named.push(format!("the rule {rule}"));
+        }
+        if self.marks {
+            named.push("cache marks".to_owned());
         }
         match named.split_last() {
             Some((last, [])) => f.write_str(last),

@@ -114,8 +114,16 @@ impl Session {
     /// # Errors
     /// If none was recorded, or its vendor is not known.
     pub async fn last_target(&self) -> Result<Target, Error> {
+        self.last_target_of(None).await
+    }
+
+    /// The same of an agent.
+    ///
+    /// # Errors
+    /// If none was recorded, or its vendor is not known.
+    pub async fn last_target_of(&self, agent: Option<&AgentName>) -> Result<Target, Error> {
         let like = Target::of(Vendor::of(Family::Anthropic).clone(), "");
-        target_of(self.newest_request(None).await?, &like)
+        target_of(self.newest_request(agent).await?, &like)
     }
 
     /// The last request of an agent that a model saw; if none did, its last one.
@@ -190,7 +198,7 @@ impl Session {
     ) -> Result<Vec<Sample>, Error> {
         let mut samples = Vec::new();
         let asker = agent.map_or(Agent::Main, |name| Agent::Sub(name.clone()));
-        let recent = self.explain(Some(&asker), None, SAMPLES).await?;
+        let recent = self.explain_shared(&asker, SAMPLES).await?;
         for request in recent.into_iter().filter(|request| !request.unseen) {
             let answer = request.usage.map(|usage| usage.completion).filter(|&n| n > 0);
             samples.extend(request.impact.as_ref().and_then(|impact| sample(impact, answer)));

@@ -5,6 +5,7 @@ use std::fmt;
 use interleaf_model::{plural, shown};
 
 use super::{BreakEven, Fit, Loss, Losses, Money, PayBack, Side, Switch};
+use crate::impact::UNMARKED;
 
 /// How many messages of a loss are named.
 const NAMED: usize = 6;
@@ -133,7 +134,11 @@ fn side(f: &mut fmt::Formatter<'_>, what: &str, side: &Side) -> fmt::Result {
                 "  {what:<8} {read} read, {written} written, {computed} computed of {tokens} tokens: \
                  costs {price:.0}, by {}'s rules",
                 cost.rules
-            )
+            )?;
+            match cost.unmarked {
+                true => writeln!(f, "           marks: {UNMARKED}"),
+                false => Ok(()),
+            }
         }
         None => writeln!(
             f,
@@ -144,20 +149,18 @@ fn side(f: &mut fmt::Formatter<'_>, what: &str, side: &Side) -> fmt::Result {
 
 impl fmt::Display for PayBack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { samples, each_now, first_now, each_new, first_new, .. } = self;
-        let like = match samples {
-            1 => "like the next one".to_owned(),
-            n => format!("like the last {n}"),
-        };
+        let Self { each_now, first_now, each_new, first_new, .. } = self;
         writeln!(f, "# when it pays back (in tokens that are not cached)")?;
-        writeln!(
-            f,
-            "  a request {like} costs {each_now:.0} at the current model, the next {first_now:.0}"
-        )?;
-        writeln!(f, "  and {each_new:.0} at the new one, the next {first_new:.0}")?;
+        for (model, first, each) in [("current", first_now, each_now), ("new", first_new, each_new)]
+        {
+            writeln!(
+                f,
+                "  {model} model: {first:.0} for the next request, then about {each:.0} each"
+            )?;
+        }
         match self.answer {
             Some(answer) => writeln!(f, "  an answer has {answer} tokens")?,
-            None => writeln!(f, "  no answer is known, so that none is counted")?,
+            None => writeln!(f, "  no answer is known, so none is counted")?,
         }
         if let Some(money) = &self.money {
             return money.fmt(f);
@@ -178,10 +181,14 @@ impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { price_now, price_new, each_now, first_now, each_new, first_new, requests } =
             self;
-        writeln!(
-            f,
-            "  in money {each_now:.4} at {price_now}, the next {first_now:.4}; and {each_new:.4} at {price_new}, the next {first_new:.4}"
-        )?;
+        for (model, first, each, price) in
+            [("current", first_now, each_now, price_now), ("new", first_new, each_new, price_new)]
+        {
+            writeln!(
+                f,
+                "  in money, {model} model: {first:.4}, then about {each:.4} each, at {price}"
+            )?;
+        }
         match requests {
             Some(1) => writeln!(f, "  it pays back with the first request"),
             Some(n) => writeln!(f, "  it pays back after {n} requests"),

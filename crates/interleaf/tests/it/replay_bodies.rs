@@ -66,3 +66,21 @@ fn h3_a_plot_holds_no_character_that_xml_has_not() {
         assert!(!plot.svg.contains(is_none), "{}", plot.name);
     }
 }
+
+#[test]
+fn h3_a_first_request_below_the_axis_is_not_drawn_on_it() {
+    let long = "The mill stands at the weir. ".repeat(200);
+    let texts = [long.as_str(), "q", "r", "s"];
+    let bodies: Vec<String> = (1..=texts.len()).map(|n| body(&texts[..n])).collect();
+    let mut ways = Ways::default();
+    ways.rules = vec!["recorded".parse().unwrap()];
+    ways.vendors = vec!["llama.cpp".parse().unwrap()];
+    let outcome =
+        run(&[read_bodies("bodies", &bodies.join("\n")).unwrap()], &ways, &|| {}).unwrap();
+    let plots = plot::all(&outcome, None);
+    let reuse = &plots.iter().find(|plot| plot.name.ends_with("reuse.svg")).unwrap().svg;
+    assert!(reuse.contains(">90 %<") && !reuse.contains(">0 %<"), "{reuse}");
+    assert!(reuse.contains("without the first request"), "{reuse}");
+    // Where the first request would be.
+    assert!(!reuse.contains("\"M72.0"), "{reuse}");
+}

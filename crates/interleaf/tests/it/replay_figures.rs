@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf::assemble::{Budget, Carrier, ContextText, Ledger, Recipe};
-use interleaf::model::{ContextKind, Finish, Json, Message, Reply, Role, Tool};
+use interleaf::model::{ContextKind, Finish, Json, Message, Reply, Role, Tool, Usage};
 use interleaf::replay::{PlayedRequest, Reading, Shares, Ways, run};
 use interleaf::wire::CacheMarks;
 use interleaf::{BreakCause, Cost, Impact, Session, Target};
@@ -235,5 +235,37 @@ fn h3_a_system_text_that_changes_in_its_middle_is_read_up_to_there() {
             }
         }
         assert!(n_parted > 4);
+    });
+}
+
+#[test]
+fn h3_the_same_tools_have_the_same_tokens_in_every_request_whatever_the_count_learned_meanwhile() {
+    block_on(async {
+        let to = Target::new("anthropic", "claude-sonnet-4-5").unwrap();
+        let schema = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+        let tool = Tool::new("read_file", "Reads a file.", Json::parse(schema).unwrap());
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        for (number, step) in steps().iter().enumerate() {
+            for message in &step.said {
+                session.append(message.clone()).await.unwrap();
+            }
+            let recipe = recipe("tail", step).with_tools([tool.clone()].into());
+            let ledger = session.ledger("claude-sonnet-4-5").await.unwrap();
+            let recipe = recipe.with_system("You mend clocks.").with_ledger(ledger);
+            let made = session.request(&recipe, &to).await.unwrap().request().unwrap();
+            let prompt = made.report.tokens.as_ref().unwrap().total() * 3 / 2;
+            let usage = Usage { prompt, completion: 1, ..Usage::default() };
+            session.note_usage(number as u64, usage).await.unwrap();
+        }
+        let scripts = session.scripts(|| {}).await.unwrap();
+        let rates: Vec<_> = scripts[0].turns.iter().map(|turn| turn.rate).collect();
+        assert!(rates.windows(2).any(|two| two[0] != two[1]), "{rates:?}");
+        let mut ways = Ways::default();
+        ways.rules = vec!["recorded".parse().unwrap(), "tail".parse().unwrap()];
+        for play in &run(&scripts, &ways, &|| {}).unwrap().sessions[0].plays {
+            let made = play.requests.iter().map(|request| request.made().unwrap());
+            let heads: Vec<_> = made.map(|made| (made.tools, made.system)).collect();
+            assert!(heads.iter().all(|head| *head == heads[0]), "{}: {heads:?}", play.rule);
+        }
     });
 }

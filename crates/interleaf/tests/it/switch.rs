@@ -158,6 +158,23 @@ fn h9_what_a_request_costs_at_the_current_model_goes_by_where_its_marks_were() {
     });
 }
 
+#[test]
+fn h9_the_answers_before_a_fork_count_after_it() {
+    block_on(async {
+        let mut session = session(&target("openai", "gpt-5"), 12).await;
+        let last = session.head().next_request - 1;
+        let usage = Usage { prompt: 5_000, completion: 700, ..Usage::default() };
+        session.note_usage(last, usage).await.unwrap();
+        let mut fork = session.fork("").await.unwrap().fork("").await.unwrap();
+        // What is said in the first session after that is no part of the fork.
+        session.request(&recipe(), &target("openai", "gpt-5")).await.unwrap();
+        let usage = Usage { prompt: 5_000, completion: 9_000, ..Usage::default() };
+        session.note_usage(last + 1, usage).await.unwrap();
+        let switch = switch(&mut fork, &target("deepseek", "deepseek-chat")).await;
+        assert_eq!(switch.pay_back.answer, Some(700));
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -29,7 +29,7 @@ pub(super) fn kind(reader: &ErrorForm, told: &Told, status: Option<u16>) -> ApiE
     };
     let by_word = told.codes.iter().find_map(|code| word(code));
     // The word of any bad request says less than a status of its own, too.
-    let is_own = matches!(status, Some(401 | 403 | 408 | 409));
+    let is_own = matches!(status, Some(401 | 403 | 404 | 408 | 409));
     let is_general = by_word == Some(ApiErrorKind::Refused) && is_own;
     let by_word = by_word.filter(|_| !is_general);
     // The word of any bad request says less than the text.

@@ -357,9 +357,12 @@ fn the_apis_own_words_are_kept() {
 }
 
 #[test]
-fn a_refused_key_is_known_by_its_status_where_the_word_is_that_of_any_bad_request() {
+fn a_refused_key_or_an_unknown_model_is_known_by_its_status_where_the_word_is_that_of_any_bad_request()
+ {
     let body = r#"{"error":{"message":"You didn't provide it.","type":"invalid_request_error","code":null}}"#;
-    for (status, kind) in [(401, Authentication), (403, PermissionDenied), (400, Refused)] {
+    for (status, kind) in
+        [(401, Authentication), (403, PermissionDenied), (404, NotFound), (400, Refused)]
+    {
         assert_eq!(decode_error(OpenaiChat, status, [], body.as_bytes()).kind(), kind);
     }
 }

@@ -1,18 +1,19 @@
 //! What the requests of a session cost on the prompt cache, and why.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
 use clap::Args;
 use interleaf::assemble::{Agent, Recipe};
-use interleaf::model::AgentName;
-use interleaf::{ExplainedRequest, Impact, Parting, Target};
+use interleaf::model::{AgentName, plural};
+use interleaf::{ExplainedRequest, Parting, Target};
 use serde::Serialize;
 
 use super::ExplainArguments;
 use crate::assembly::{AssemblyArguments, Made};
 use crate::failure::{Failure, Stop, Verdict, printable};
-use crate::open::{OpenSession, say_left_out};
+use crate::open::OpenSession;
 use crate::output::{Output, say};
 
 /// What is said of a request that no model saw.
@@ -67,18 +68,35 @@ impl SentArguments {
         let requests = session.ask(explained)?;
         let is_asked = |last: &&ExplainedRequest| self.request.is_none_or(|no| no == last.number);
         let Some(last) = requests.last().filter(is_asked) else {
+            let all = session.ask(session.session.explain(None, None, usize::MAX))?;
+            let agents = all.iter().filter_map(|request| Some(request.agent.as_ref()?.as_str()));
+            let agents: Vec<&str> = agents.collect::<BTreeSet<_>>().into_iter().collect();
             let rule = match self.request {
                 Some(no) => format!("no request {no} was recorded"),
-                None => "no request was recorded; `build --record` records one".to_owned(),
+                None if all.is_empty() => {
+                    "no request was recorded; `build --record` records one".to_owned()
+                }
+                None => "this agent made no request".to_owned(),
             };
-            return Err(Failure::new(session.name(), rule).into());
+            let failure = Failure::new(session.name(), rule);
+            return Err(match agents.is_empty() {
+                true => failure.into(),
+                false => failure.hint(format!("these did: {}", agents.join(", "))).into(),
+            });
         };
         let parting = session.ask(session.session.parting(last))?;
         if arguments.form.json {
             output.json_line(&Page { requests: &requests, parting: parting.as_ref() })?;
             return Ok(Verdict::Fine);
         }
-        output.remark(format_args!("{} · requests: {}", session.name(), requests.len()))?;
+        let (n, all) = (requests.len(), session.session.head().next_request);
+        let which = match (self.request, &arguments.assembly.agent) {
+            (Some(no), _) => format!("requests up to {no}"),
+            (None, Some(name)) => format!("the last {} of {name}", plural(n, "request")),
+            (None, None) if all > n as u64 => format!("the last {n} of {all} requests"),
+            (None, None) => plural(n, "request"),
+        };
+        output.remark(format_args!("{} · {}", session.name(), printable(&which)))?;
         output.line("  no    tokens  predicted      read  cause")?;
         for request in &requests {
             output.line(row(request))?;
@@ -122,8 +140,6 @@ pub(super) fn compare(
         ));
         return Ok(());
     }
-    let left_out = opened.wait(session.left_out(recipe));
-    left_out.map_err(|e| Failure::session(&name, &e))?.iter().for_each(say_left_out);
     let pins = arguments.assembly.pins();
     let next = opened.wait(session.preview_pinned(recipe, target, &pins));
     let request = next.map_err(|e| Failure::session(&name, &e))?.request();
@@ -137,7 +153,7 @@ pub(super) fn compare(
 pub(super) fn print(made: &Made, output: &mut Output) -> io::Result<()> {
     let Some(impact) = &made.preview.impact else { return Ok(()) };
     output.remark("prompt cache")?;
-    output.text(&impact_text(impact))?;
+    output.text(&impact.to_string())?;
     let warmth = made
         .preview
         .warmth
@@ -166,8 +182,13 @@ fn row(request: &ExplainedRequest) -> String {
 }
 
 fn details(request: &ExplainedRequest, parting: Option<&Parting>) -> String {
-    let Some(impact) = &request.impact else { return String::new() };
-    let mut out = impact_text(impact);
+    let Some(impact) = request.impact.clone() else { return String::new() };
+    // One count for all figures.
+    let impact = match request.usage {
+        Some(usage) if usage.prompt > 0 => impact.by(usage),
+        _ => impact,
+    };
+    let mut out = impact.to_string();
     if request.unseen {
         let _ = writeln!(out, "  answer     none: {UNSEEN}");
     }
@@ -179,55 +200,6 @@ fn details(request: &ExplainedRequest, parting: Option<&Parting>) -> String {
     if let (Some(usage), Some(verdict)) = (request.usage, request.verdict) {
         let (prompt, read) = (usage.prompt, usage.cache_read);
         let _ = writeln!(out, "  reported   {read} of {prompt} tokens read: {verdict}");
-    }
-    out
-}
-
-/// Why a request is not the beginning of the next, and what that costs.
-fn impact_text(impact: &Impact) -> String {
-    let mut out = String::new();
-    let of = impact.of_session.map_or_else(String::new, |id| format!(" of {id}"));
-    let against =
-        impact.against.map_or_else(String::new, |no| format!(" (against request {no}{of})"));
-    let _ = writeln!(out, "  cause      {}{against}", impact.cause);
-    if let Some(place) = &impact.place {
-        let id = place.id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
-        // A setting stands beside what the model sees, all of which it changes.
-        let byte = impact.byte.filter(|_| place.byte == 0).unwrap_or(place.byte);
-        let verb = if impact.cause.breaks() { "differs" } else { "goes on" };
-        let token = place.token;
-        let at = match place.is_head() {
-            true => "before the messages".to_owned(),
-            false => format!("at message {}{id}", place.message),
-        };
-        let _ = writeln!(out, "  {verb:<9}  {at}, byte {byte}, token {token}");
-    }
-    if let Some(goes_on) = &impact.goes_on {
-        let _ = writeln!(out, "  stored     {goes_on}");
-    }
-    if let Some(cost) = &impact.cost {
-        let (read, written, computed) = (cost.read, cost.written, cost.computed);
-        let (tokens, rules) = (impact.tokens, &cost.rules);
-        let about = if impact.by_bytes { "about " } else { "" };
-        if cost.unmarked {
-            out.push_str(
-                "  marks      none, and nothing is kept without them: --cache sets them\n",
-            );
-        }
-        if cost.too_short {
-            out.push_str("  length     shorter than the least that this cache keeps\n");
-        }
-        let _ = writeln!(
-            out,
-            "  cost       {read} read, {written} written, {computed} computed of {about}{tokens} tokens, by {rules}'s rules"
-        );
-        let (price, unbroken) = (cost.price, cost.unbroken);
-        let _ = writeln!(
-            out,
-            "  price      {price:.0}, unbroken {unbroken:.0} (in tokens that are not cached)"
-        );
-    } else {
-        out.push_str("  cost       not known: nothing is known of this vendor's cache\n");
     }
     out
 }

@@ -359,13 +359,20 @@ impl RunArguments {
         };
         let (requests, tokens) = (plural(ended.rounds as usize, "request"), ended.tokens);
         say(format_args!("{end}: {requests}, {tokens} tokens, price {}", ended.money));
-        if ended.end != PlanEnd::Completed {
+        let has_failed = |step: &&StepReport| matches!(step.end, StepEnd::Failed(_));
+        let (again, anew): (Vec<_>, Vec<_>) =
+            ended.steps.iter().filter(has_failed).partition(|step| step.was_started);
+        let is_open = |step: &StepReport| step.end == StepEnd::Open;
+        if ended.steps.iter().any(is_open) || !anew.is_empty() {
             say(format_args!("hint: `interleaf plan run --session {id}` goes on"));
         }
-        if ended.steps.iter().any(|step| matches!(step.end, StepEnd::Failed(_))) {
-            say(
-                "hint: with --again STEP, a step that ran and failed is asked for anew and run again",
-            );
+        if let [first, ..] = again[..] {
+            let (first, n) = (printable(first.id.as_str()), again.len());
+            let others = if n > 1 { ", as for the others that failed" } else { "" };
+            say(format_args!(
+                "hint: `interleaf plan run --session {id} --again {first}` runs {first} \
+                 again{others}; look first whether it took effect"
+            ));
         }
         Ok(())
     }

@@ -41,6 +41,11 @@ impl Curves<'_> {
         let longest = self.curves.iter().map(label).max().unwrap_or(0);
         let ticks = self.ticks();
         let range = (ticks.first().copied().unwrap_or(0.0), ticks.last().copied().unwrap_or(1.0));
+        let first = |curve: &Curve| curve.values.first().copied().flatten();
+        let is_below = |curve: &Curve| first(curve).is_some_and(|value| value < range.0);
+        if self.is_percent && self.curves.iter().any(is_below) {
+            self.subtitle.push_str(" · without the first request, which finds the cache cold");
+        }
         let mut canvas = Canvas::new((self.title, &self.subtitle), n, range, longest);
         canvas.axes(&ticks, self.write);
         canvas.marks(&self.marks);
@@ -52,7 +57,7 @@ impl Curves<'_> {
         for (index, curve) in self.curves.iter().enumerate() {
             lies_over.push(self.curves[..index].iter().any(|other| curve.covers(other, range)));
             let at = |(x, y): (f64, f64)| (canvas.x.at(x), canvas.y.at(y).min(low));
-            let points = curve.points(size, self.is_percent);
+            let points = curve.points(size, self.is_percent, range.0);
             let last = points.iter().rev().find_map(|point| *point);
             ends.push(last.map_or(low, |last| at(last).1));
             style = if curve.is_reference() { style } else { style % STYLES + 1 };
@@ -146,8 +151,12 @@ impl Curve {
         !other.is_reference() && 10 * n_near >= 8 * pairs().count()
     }
 
-    /// Its points, each that of a group of requests: their mean, or the last of them.
-    fn points(&self, size: usize, is_mean: bool) -> Vec<Option<(f64, f64)>> {
+    /// Its points, each that of a group of requests: their mean, or the last of them. A first
+    /// request below the axis is left out.
+    fn points(&self, size: usize, is_mean: bool, low: f64) -> Vec<Option<(f64, f64)>> {
+        let is_below = |at: usize, value: &Option<f64>| at == 0 && value.is_some_and(|it| it < low);
+        let kept = |(at, value): (usize, &Option<f64>)| value.filter(|_| !is_below(at, value));
+        let kept: Vec<Option<f64>> = self.values.iter().enumerate().map(kept).collect();
         let point = |(group, values): (usize, &[Option<f64>])| {
             let n = values.iter().flatten().count();
             let value = match is_mean {
@@ -157,6 +166,6 @@ impl Curve {
             let middle = (group * size) as f64 + (values.len() as f64 + 1.0) / 2.0;
             value.map(|value| (middle, value))
         };
-        self.values.chunks(size).enumerate().map(point).collect()
+        kept.chunks(size).enumerate().map(point).collect()
     }
 }
