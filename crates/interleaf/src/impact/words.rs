@@ -69,6 +69,8 @@ impl fmt::Display for Verdict {
             Self::OurMiss => "as predicted: a miss of ours",
             Self::TheirMiss => "less than predicted: a miss of theirs",
             Self::More => "more than predicted",
+            Self::LessWritten => "read as predicted, and less written than predicted",
+            Self::MoreWritten => "read as predicted, and more written than predicted",
         })
     }
 }
