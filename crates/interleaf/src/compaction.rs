@@ -93,6 +93,16 @@ pub struct Compaction {
     pub(crate) counted_by: CountedBy,
 }
 
+/// Why no compaction is planned.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NoCompaction {
+    /// What made one due, if one is: nothing could be gained then.
+    pub due: Option<Trigger>,
+    /// The reason, with its figures.
+    pub why: String,
+}
+
 /// What counted a plan.
 #[derive(Clone)]
 pub(crate) struct CountedBy(pub(crate) Arc<Ledger>);

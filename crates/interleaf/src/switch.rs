@@ -10,7 +10,7 @@ mod losses;
 mod pay_back;
 mod words;
 
-use interleaf_assemble::{Finding, Tokens};
+use interleaf_assemble::{Finding, Rate, Tokens};
 use interleaf_cache::{Match, Rules, SentPrompt, last_used};
 use serde::Serialize;
 use smol_str::SmolStr;
@@ -51,6 +51,8 @@ pub struct Side {
     pub tokens: u64,
     /// What counted them.
     pub counter: SmolStr,
+    /// At which rate: an estimate learns from what the API reports.
+    pub rate: Rate,
     /// What its cache should make of the request. None, if nothing is known of that cache: then
     /// every token is taken to cost its full price.
     #[serde(skip_serializing_if = "Option::is_none")]

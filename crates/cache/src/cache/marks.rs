@@ -29,7 +29,9 @@ impl Marks {
 
     pub(super) fn used(&self, prompt: &Prompt, minimum: u64, now: Now) -> Used {
         let links = prompt.links();
+        // A prompt may be counted anew at another rate after it was written.
         let read = self.found(prompt, now).map_or(0, |link| link.tokens);
+        let read = if read < minimum { 0 } else { read };
         let longest = self.heeded(prompt).map(|mark| links[mark].tokens).max().unwrap_or(0);
         let longest = if longest < minimum { 0 } else { longest };
         Used { prompt: total(links), read, written: longest.saturating_sub(read) }

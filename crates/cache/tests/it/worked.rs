@@ -76,6 +76,21 @@ fn a_mark_finds_nothing_that_was_written_more_than_twenty_blocks_before_it() {
 }
 
 #[test]
+fn what_is_too_short_by_a_later_count_is_not_read() {
+    let mut cache = Cache::new(Rules::named("anthropic").unwrap());
+    let counted = |tokens: u32| {
+        let mut prompt = Prompt::new();
+        prompt.push(1, tokens, Stop::Block);
+        prompt.mark(1);
+        prompt
+    };
+    assert_eq!(cache.request(&counted(1_100), 0).written, 1_100);
+    let used = cache.request(&counted(1_000), 1);
+    assert_eq!((used.read, used.written), (0, 0));
+    assert_eq!(cache.request(&counted(1_100), 2).read, 1_100);
+}
+
+#[test]
 fn after_a_pause_longer_than_the_lifetime_all_is_computed_again() {
     let same: [&[u64]; 3] = [&[10, 11], &[10, 11], &[10, 11]];
     assert_eq!(read("anthropic", &same, 300), [0, 4_000, 4_000]);

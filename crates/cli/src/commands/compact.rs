@@ -115,11 +115,15 @@ pub(crate) fn run(
     };
     let Some(plan) = plan else {
         let figures = opened.in_time(&name, session.figures(&recipe, &target)).map_err(refused)?;
+        let none = opened.in_time(&name, session.no_compaction(&policy, &recipe, &target));
+        let none = none.map_err(refused)?;
+        let (due, why) = none.map_or_else(Default::default, |none| (none.due, none.why));
         if arguments.json {
-            let plan = json!({"due": null, "figures": figures});
-            output.json_line(&Told { outcome: "not_due", plan, done: None::<()> })?;
+            let outcome = if due.is_some() { "no_gain" } else { "not_due" };
+            let plan = json!({"due": due, "figures": figures, "why": why});
+            output.json_line(&Told { outcome, plan, done: None::<()> })?;
         }
-        say(format_args!("note: no compaction is due: {figures}"));
+        say(format_args!("note: {why}"));
         return Ok(Verdict::Fine);
     };
     let plan = plan.map_err(refused)?;

@@ -81,10 +81,13 @@ impl fmt::Display for Compaction {
         }
         let stays = self.figures.messages.saturating_sub(n);
         write!(f, "stays   {stays} messages")?;
-        match &self.stays_from {
-            Some(from) => writeln!(f, ": all from {from} on")?,
-            None => writeln!(f)?,
+        if let Some(from) = &self.stays_from {
+            write!(f, ": all from {from} on")?;
+            if !self.spared.is_empty() {
+                write!(f, ", and {} before it", self.spared.len())?;
+            }
         }
+        writeln!(f)?;
         for some in [&self.spared, &self.newest] {
             for spared in some.iter().take(NAMED) {
                 writeln!(f, "          {}, {}", spared.message, spared.cause.words())?;

@@ -7,16 +7,23 @@
 use std::sync::Arc;
 
 use interleaf_assemble::Rate;
-use interleaf_cache::SentPrompt;
+use interleaf_cache::{Rules, SentPrompt};
+use interleaf_model::Usage;
 use interleaf_store::SessionId;
 use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 
 use super::bodies::Move;
+use super::verdict::tells_writes;
 use super::{Before, Now};
 
-/// This many requests are remembered, the one that they are kept with among them.
+/// This many requests are remembered, the one that they are kept with among them, and those that
+/// are [`APART`] besides.
 const MOST: usize = 6;
+
+/// The last request that each of this many other caches saw is remembered, however long ago that
+/// was.
+const APART: usize = 4;
 
 /// As many of the newest are remembered in any case: marks and units are looked for where they
 /// end.
@@ -94,7 +101,22 @@ impl Stages {
     /// Those that a request finds, which comes after another.
     pub(super) fn found_by(now: &Now<'_>, before: &Before) -> Self {
         let mut stages = before.trace.stages.clone();
+        let (vendor, model) = (&now.target.vendor.name, &now.target.options.model);
+        let is_other = before.vendor != vendor.as_str() || before.model != model.as_str();
         if let Some(last) = stages.0.last_mut() {
+            let rules = || match is_other {
+                true => Rules::of_model(&before.vendor, &before.model),
+                false => now.target.rules(),
+            };
+            let has_nothing =
+                |usage: Usage| usage.prompt > 0 && usage.cache_read == 0 && usage.cache_write == 0;
+            // The API itself says that it kept nothing.
+            if !last.marks.is_empty()
+                && before.usage.is_some_and(has_nothing)
+                && rules().as_ref().is_some_and(tells_writes)
+            {
+                last.marks = Arc::default();
+            }
             let sent = RequestRef { session: None, number: before.number };
             let list = (before.trace.list.start, before.trace.list.end);
             let thought = before.usage.is_some_and(|usage| usage.reasoning > 0);
@@ -103,8 +125,7 @@ impl Stages {
         for kept in stages.0.iter_mut().filter_map(|stage| stage.request.as_mut()) {
             kept.sent.session = kept.sent.session.or(before.session);
         }
-        let (vendor, model) = (&now.target.vendor.name, &now.target.options.model);
-        if before.vendor != vendor.as_str() || before.model != model.as_str() {
+        if is_other {
             let its = format_smolstr!("{}\n{}", before.vendor, before.model);
             let ours = format_smolstr!("{vendor}\n{model}");
             for stage in &mut stages.0 {
@@ -112,8 +133,10 @@ impl Stages {
                 stage.cache = Some(cache).filter(|cache| *cache != ours);
             }
         }
-        while stages.0.len() >= MOST {
-            stages.remove(stages.least_needed());
+        let mut apart = stages.apart();
+        while stages.0.len() - apart.len() >= MOST {
+            stages.remove(stages.least_needed(&apart));
+            apart = stages.apart();
         }
         stages
     }
@@ -273,17 +296,29 @@ impl Stages {
         self.0[n].after = parent.filter(|parent| parent + 1 != n);
     }
 
+    /// The last ones that other caches saw, the newest first.
+    fn apart(&self) -> Vec<usize> {
+        let mut apart: Vec<usize> = Vec::new();
+        for (n, stage) in self.0.iter().enumerate().rev() {
+            let is_known = || apart.iter().any(|&known| self.0[known].cache == stage.cache);
+            if apart.len() < APART && stage.cache.is_some() && !is_known() {
+                apart.push(n);
+            }
+        }
+        apart
+    }
+
     /// The one that a later request will hardly miss: all of it stands in another, or its cache
-    /// saw the most others since.
-    fn least_needed(&self) -> usize {
+    /// saw the most others since. None of those apart is.
+    fn least_needed(&self, apart: &[usize]) -> usize {
         let n_old = self.0.len().saturating_sub(NEWEST);
         let stands_in_another = |&n: &usize| self.0[n].request.is_none();
         let n_others = |&n: &usize| {
             self.0[n + 1..].iter().filter(|later| later.cache == self.0[n].cache).count()
         };
-        let mut old = 0..n_old;
-        let most = || (0..n_old).rev().max_by_key(n_others);
-        old.find(stands_in_another).or_else(most).unwrap_or(0)
+        let old = || (0..n_old).filter(|n| !apart.contains(n));
+        let most = || old().rev().max_by_key(n_others);
+        old().find(stands_in_another).or_else(most).unwrap_or(0)
     }
 
     /// Takes one out. Those that went on from it go on from each other, or from what it went on

@@ -29,6 +29,11 @@ pub enum Verdict {
     TheirMiss,
     /// More was read than expected.
     More,
+    /// As much was read as expected, and less was written: by the API's own count the prefix may
+    /// be shorter than what the cache keeps.
+    LessWritten,
+    /// As much was read as expected, and more was written.
+    MoreWritten,
 }
 
 impl Impact {
@@ -39,24 +44,36 @@ impl Impact {
         let step = step.max(1);
         // Where it ends before it is brought to a step: the API's steps are of its own count.
         let end = self.ends().find(|end| end - end % step == read);
+        let tokens = self.by_their_count(end.unwrap_or(read), usage)?;
+        // What is at a step by our count is at the nearest one by the API's.
+        let most = end.map_or(step / 2, |_| 0);
+        Some(tokens.saturating_add(most) / step * step)
+    }
+
+    /// The API's count of what is before a place, given ours.
+    fn by_their_count(&self, at: u64, usage: Usage) -> Option<u64> {
         let known =
             self.reported.map(|told| [told.mark, told.prompt, Some((told.counted, told.tokens))]);
         let known = known.into_iter().flatten().flatten();
         // What lies between two places of which both counts are known is taken to be even.
         let (mut from, mut upto) = ((0, 0), (0, 0));
         for place in known.chain([(self.tokens, usage.prompt)]) {
-            if end.unwrap_or(read) > upto.0 || upto.0 == 0 {
+            if at > upto.0 || upto.0 == 0 {
                 (from, upto) = (upto, place);
             }
         }
-        let past = end.unwrap_or(read).saturating_sub(from.0);
+        let past = at.saturating_sub(from.0);
         let part = u128::from(past) * u128::from(upto.1.saturating_sub(from.1));
         let of = u128::from(upto.0.saturating_sub(from.0).max(1));
         let part = (part + of / 2) / of;
-        let tokens = from.1.saturating_add(u64::try_from(part).ok()?);
-        // What is at a step by our count is at the nearest one by the API's.
-        let most = end.map_or(step / 2, |_| 0);
-        Some(tokens.saturating_add(most) / step * step)
+        Some(from.1.saturating_add(u64::try_from(part).ok()?))
+    }
+
+    /// Up to where the API should keep it by its own count, if it tells what it writes.
+    fn predicted_kept(&self, usage: Usage) -> Option<u64> {
+        let cost = self.cost.as_ref()?;
+        Rules::named(&cost.rules).filter(tells_writes)?;
+        self.by_their_count(cost.read.saturating_add(cost.written), usage)
     }
 
     /// The same in the API's own count of the prompt, as far as that is known.
@@ -109,13 +126,22 @@ impl Impact {
         if usage.prompt == 0 {
             return None;
         }
+        let kept = usage.cache_read.saturating_add(usage.cache_write);
+        let to_be_kept = self.predicted_kept(usage).unwrap_or(kept);
         Some(match usage.cache_read {
             read if read.saturating_add(tolerance) < predicted => Verdict::TheirMiss,
             read if read > predicted.saturating_add(tolerance) => Verdict::More,
             _ if self.cause.breaks() && is_dearer => Verdict::OurMiss,
+            _ if kept.saturating_add(tolerance) < to_be_kept => Verdict::LessWritten,
+            _ if kept > to_be_kept.saturating_add(tolerance) => Verdict::MoreWritten,
             _ => Verdict::AsPredicted,
         })
     }
+}
+
+/// Whether an API with such a cache tells how much it writes: where marks are set, that is paid for.
+pub(super) fn tells_writes(rules: &Rules) -> bool {
+    matches!(rules.matches, Match::Marks { implicit: false, .. })
 }
 
 /// Places of the request before that this one has too and that the API tells the tokens of, in our
@@ -136,8 +162,8 @@ impl Known {
         this: &SentPrompt<'_>,
     ) -> Self {
         let is_shared = |place: &u64| *place <= this.shared;
-        let by_marks = matches!(rules.matches, Match::Marks { implicit: false, .. });
-        let mark = before.filter(|_| by_marks).and_then(|before| before.last_mark(rules));
+        let mark =
+            before.filter(|_| tells_writes(rules)).and_then(|before| before.last_mark(rules));
         let end = before.map(|before| before.tokens);
         Self { shared: this.shared, end: end.filter(is_shared), mark: mark.filter(is_shared) }
     }

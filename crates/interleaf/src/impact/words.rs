@@ -119,6 +119,8 @@ impl fmt::Display for Verdict {
             Self::OurMiss => "as predicted; the request itself is not what was cached",
             Self::TheirMiss => "less than predicted: the cache no longer had it",
             Self::More => "more than predicted",
+            Self::LessWritten => "read as predicted, and less written than predicted",
+            Self::MoreWritten => "read as predicted, and more written than predicted",
         })
     }
 }

@@ -16,7 +16,8 @@ use interleaf_model::{ContextKind, Message, MessageId};
 
 use super::{Session, now};
 use crate::compaction::{
-    Compaction, CompactionPolicy, CountedBy, Covers, Figures, Glance, Ground, Trigger, cover,
+    Compaction, CompactionPolicy, CountedBy, Covers, Figures, Glance, Ground, NoCompaction,
+    Trigger, cover,
 };
 use crate::preview::pinned;
 use crate::text_form::TextForm;
@@ -51,7 +52,25 @@ impl Session {
         target: &Target,
     ) -> Result<Compaction, Error> {
         policy.check()?;
-        self.plan(policy, (recipe, target), None).await?.map_err(Error::rule)
+        self.plan(policy, (recipe, target), None).await?.map_err(|none| Error::rule(none.why))
+    }
+
+    /// Why [`compaction`](Self::compaction) plans none; nothing, if it plans one.
+    ///
+    /// # Errors
+    /// As [`compaction`](Self::compaction).
+    pub async fn no_compaction(
+        &mut self,
+        policy: &CompactionPolicy,
+        recipe: &Recipe,
+        target: &Target,
+    ) -> Result<Option<NoCompaction>, Error> {
+        policy.check()?;
+        let Some(when) = &policy.when else {
+            let why = "the policy does not say when a compaction is due".to_owned();
+            return Ok(Some(NoCompaction { due: None, why }));
+        };
+        Ok(self.plan(policy, (recipe, target), Some(when)).await?.err())
     }
 
     /// The figures of the next request, counted from what it is made of: how full the window
@@ -82,7 +101,8 @@ impl Session {
         policy: &CompactionPolicy,
         (recipe, target): (&Recipe, &Target),
         when: Option<&Trigger>,
-    ) -> Result<Result<Compaction, String>, Error> {
+    ) -> Result<Result<Compaction, NoCompaction>, Error> {
+        let none = |why: String| Ok(Err(NoCompaction { due: when.cloned(), why }));
         if recipe.agent != Agent::Main {
             return Err(Error::rule(
                 "a summary covers what the main agent heard, and no sub-agent",
@@ -98,7 +118,8 @@ impl Session {
         let Counted { messages, glances, tokens, figures, summary } =
             counted(&self.conversation, &recipe, (&ledger, shown), target);
         if when.is_some_and(|when| !when.is_due(&figures)) {
-            return Ok(Err(format!("no compaction is due: {figures}")));
+            let why = format!("no compaction is due: {figures}");
+            return Ok(Err(NoCompaction { due: None, why }));
         }
         let pinned = pinned(&self.conversation);
         let ground = Ground { messages, glances, pinned, tokens, relevant, policy };
@@ -122,18 +143,18 @@ impl Session {
         let start = earlier.as_ref().map(|summary| summary.start.clone()).or(first);
         let Some(start) = start.filter(|_| !cover.gone.is_empty() && most > 0 && !need_not_go)
         else {
-            return Ok(Err(format!(
+            return none(format!(
                 "nothing can be summarised: what may give way has {covered} tokens, and a summary \
                  may have {} (summary_tokens of the policy)",
                 policy.summary_tokens
-            )));
+            ));
         };
         let after = fixed + cover.stays + most;
         // One that gains next to nothing would be due again at once, and so on without end.
         if when.is_some() && before.saturating_sub(after) < (before as f64 * LEAST_GAIN) as u64 {
-            return Ok(Err(format!(
+            return none(format!(
                 "a compaction gains next to nothing: {before} tokens, and {after} after it"
-            )));
+            ));
         }
         let messages: Arc<[Arc<Message>]> =
             cover.gone.iter().map(|&at| ground.messages[at].clone()).collect();

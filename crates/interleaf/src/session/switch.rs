@@ -236,12 +236,15 @@ fn target_of(request: Option<SentRequest>, like: &Target) -> Result<Target, Erro
 }
 
 fn side(target: &Target, request: &Request) -> Side {
-    let counter = request.report.tokens.as_ref().map(|tokens| SmolStr::new(&tokens.counter));
+    let counted = request.report.tokens.as_ref();
+    let counter = counted.map(|tokens| SmolStr::new(&tokens.counter)).unwrap_or_default();
+    let rate = counted.map(|tokens| tokens.rate).unwrap_or_default();
     Side {
         vendor: target.vendor.name.clone(),
         model: target.options.model.clone(),
         tokens: request.impact.tokens,
-        counter: counter.unwrap_or_default(),
+        counter,
+        rate,
         cost: request.impact.cost.clone(),
     }
 }

@@ -22,8 +22,12 @@ impl fmt::Display for Switch {
         writeln!(f, "# prompt cache")?;
         side(f, "stay", from)?;
         side(f, "change", to)?;
-        if from.counter != to.counter {
-            let [now, new] = [&from.counter, &to.counter].map(|counter| shown(counter));
+        if (&from.counter, from.rate) != (&to.counter, to.rate) {
+            let is_other_rate = from.counter == to.counter;
+            let [now, new] = [from, to].map(|side| match is_other_rate {
+                true => format!("{} times {}", shown(&side.counter), side.rate.ratio()),
+                false => shown(&side.counter).into_owned(),
+            });
             writeln!(
                 f,
                 "  counted by {now} and by {new}: part of the difference may be the counting"

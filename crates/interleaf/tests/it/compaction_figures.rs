@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interleaf::assemble::{Budget, Ledger, Recipe, TokenCounter};
-use interleaf::compaction::{Compacted, Refusal, SummaryForm};
+use interleaf::compaction::{Compacted, Refusal, SummaryForm, Trigger};
 use interleaf::model::{ContextKind, Message};
 use interleaf::wire::CacheMarks;
 use interleaf::{Session, Target};
@@ -123,5 +123,25 @@ fn f3_the_request_for_a_summary_finds_in_the_cache_what_the_next_request_finds()
             let read = ask.request.impact.cost.unwrap().read;
             assert!(read * 10 > found * 9, "{vendor}: {read} of {found}");
         }
+    });
+}
+
+#[test]
+fn f1_why_none_is_planned_is_told_where_one_is_due_and_where_none_is() {
+    block_on(async {
+        let mut policy = small();
+        let said = (0..6).map(|n| Message::user(&format!("{n} {}", "It is done. ".repeat(40))));
+        let mut session = of(said).await;
+        let (recipe, target) = (recipe(100_000), target());
+        policy.when = Some(Trigger::Messages(7));
+        let none = session.no_compaction(&policy, &recipe, &target).await.unwrap().unwrap();
+        assert_eq!(none.due, None);
+        assert!(none.why.starts_with("no compaction is due: 6 messages, "), "{none:?}");
+        policy.when = Some(Trigger::Messages(6));
+        (policy.summary_tokens, policy.down_to) = (100_000, 1.0);
+        assert!(session.compaction(&policy, &recipe, &target).await.unwrap().is_none());
+        let none = session.no_compaction(&policy, &recipe, &target).await.unwrap().unwrap();
+        assert_eq!(none.due, policy.when);
+        assert!(none.why.starts_with("nothing can be summarised: "), "{none:?}");
     });
 }

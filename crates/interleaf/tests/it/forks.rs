@@ -1,7 +1,7 @@
 //! A fork begins as its session does, and finds what that has in the vendor's cache.
 
-use interleaf::assemble::{Agent, OpenBlock, PlacementRule, Recipe};
-use interleaf::model::{ContextKind, Message, Tool};
+use interleaf::assemble::{Agent, Budget, OpenBlock, PlacementRule, Recipe};
+use interleaf::model::{ContextKind, Finish, Message, Reply, Tool, Usage};
 use interleaf::wire::{AdjustmentKind, CacheMarks, Family, VENDORS, Vendor};
 use interleaf::{Request, Session, Target, copy};
 use interleaf_samples::generate::agent_session;
@@ -141,6 +141,39 @@ fn h11_a_fork_counts_what_its_session_put_into_the_cache_after_it_was_made() {
                 );
             }
         }
+    });
+}
+
+#[test]
+fn h11_a_fork_counts_as_its_session_has_learned_to() {
+    block_on(async {
+        let recipe = recipe(PlacementRule::Tail).with_budget(Budget::of_window(1_000_000));
+        let target = Target::new("anthropic", "claude-sonnet-4-5").unwrap().with_key("k");
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user("Begin.")).await.unwrap();
+        let mut early = session.fork("").await.unwrap();
+        for n in 0..3 {
+            session.append(Message::user(&format!("{n} {}", "word ".repeat(300)))).await.unwrap();
+            let request = sent(&mut session, &recipe, &target).await;
+            let prompt = request.report.tokens.unwrap().total() * 9 / 10;
+            let mut reply = Reply::new(Message::assistant("Done."), Finish::Stop);
+            reply.usage = Some(Usage { prompt, ..Usage::default() });
+            session.take(reply).await.unwrap();
+        }
+        session.append(Message::user("And now?")).await.unwrap();
+        let fork = session.fork("").await.unwrap();
+        let mut of_fork = fork.fork("").await.unwrap();
+        let mut opened = Session::open(session.store().clone(), fork.id()).await.unwrap();
+        let rate = async |session: &mut Session| {
+            let request = session.preview(&recipe, &target).await.unwrap().request().unwrap();
+            request.report.tokens.unwrap().rate
+        };
+        let learned = rate(&mut session).await;
+        for fork in [&mut of_fork, &mut opened] {
+            assert_eq!(rate(fork).await, learned);
+        }
+        // What was answered after a fork was made is not in its past.
+        assert!(rate(&mut early).await > learned);
     });
 }
 

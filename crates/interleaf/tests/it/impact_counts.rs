@@ -3,7 +3,7 @@
 use interleaf::assemble::{Budget, PlacementRule, Recipe, Summary};
 use interleaf::model::{ContextKind, Finish, Message, MessageId, Reply, Tool, Usage};
 use interleaf::wire::{CacheMarks, Family, Vendor};
-use interleaf::{BreakCause, Session};
+use interleaf::{BreakCause, Session, Verdict};
 use serde_json::json;
 
 use crate::impact::{sent, target};
@@ -146,6 +146,65 @@ fn h2_the_least_that_a_cache_keeps_is_of_the_tokens_that_the_api_counts() {
             session.append(Message::user("And now?")).await.unwrap();
             let cost = sent(&mut session, &recipe, &target).await.impact.cost.unwrap();
             assert_eq!(cost.read > 0, is_kept, "{prompt} {cost:?}");
+        }
+    });
+}
+
+#[test]
+fn h2_what_the_api_says_that_it_did_not_write_is_not_expected_to_be_read() {
+    block_on(async {
+        // The minimum is 4,096 tokens; the second prompt is as long, but not up to its mark.
+        for prompt in [3_900, 4_110] {
+            let mut target = target_of(Vendor::named("anthropic").unwrap(), "claude-haiku-4-5");
+            target.options.cache = CacheMarks::On;
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            let budget = Budget::of_window(1_000_000);
+            let recipe = Recipe::new().with_budget(budget).with_system(words(20));
+            session.append(Message::user(&words(400))).await.unwrap();
+            let first = sent(&mut session, &recipe, &target).await.impact;
+            let cost = first.cost.as_ref().unwrap();
+            assert!((4_096..5_000).contains(&cost.written), "{cost:?}");
+            let usage = answer(&mut session, prompt, 0).await;
+            assert_eq!(first.verdict(usage), Some(Verdict::LessWritten), "{first:?}");
+            let whole = Usage { cache_write: prompt * cost.written / first.tokens, ..usage };
+            assert_eq!(first.verdict(whole), Some(Verdict::AsPredicted));
+            session.append(Message::user("And now?")).await.unwrap();
+            let second = sent(&mut session, &recipe, &target).await.impact;
+            assert_eq!(second.cost.as_ref().unwrap().read, 0, "{second:?}");
+            let usage = Usage { prompt: prompt + 60, ..Usage::default() };
+            assert_ne!(second.verdict(usage), Some(Verdict::TheirMiss), "{second:?}");
+            answer(&mut session, prompt + 60, 0).await;
+            session.append(Message::user("And then?")).await.unwrap();
+            let third = sent(&mut session, &recipe, &target).await.impact;
+            assert_eq!(third.cost.unwrap().read, 0);
+        }
+    });
+}
+
+#[test]
+fn h2_a_model_that_comes_back_after_many_requests_to_others_finds_what_it_had() {
+    block_on(async {
+        let models = [
+            ('g', "google", "gemini-2.5-pro"),
+            ('r', "openai-responses", "gpt-5"),
+            ('o', "openai", "gpt-5"),
+            ('a', "anthropic", "claude-sonnet-4-5"),
+        ];
+        for order in ["grooooooog", "grgrooooooooogr", "garoooooooogar"] {
+            let mut session = Session::create(memory().await, "").await.unwrap();
+            session.append(Message::user(&words(600))).await.unwrap();
+            let recipe = Recipe::new().with_budget(Budget::of_window(1_000_000));
+            let mut known = Vec::new();
+            for (n, name) in order.chars().enumerate() {
+                let (_, vendor, model) = models.iter().find(|model| model.0 == name).unwrap();
+                let mut target = target_of(Vendor::named(vendor).unwrap(), model);
+                target.options.cache = CacheMarks::On;
+                let cost = sent(&mut session, &recipe, &target).await.impact.cost.unwrap();
+                assert_eq!(cost.read > 3_000, known.contains(&name), "{order} {n} {cost:?}");
+                known.push(name);
+                session.append(Message::assistant("It is done.")).await.unwrap();
+                session.append(Message::user("Go on.")).await.unwrap();
+            }
         }
     });
 }

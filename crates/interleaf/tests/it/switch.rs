@@ -260,3 +260,34 @@ fn h9_marks_are_asked_of_the_new_model_and_the_current_one_goes_on_as_it_did() {
         assert!(marked.to.cost.unwrap().written > 0);
     });
 }
+
+#[test]
+fn h9_two_models_of_one_vocabulary_are_counted_at_one_rate_and_another_rate_is_told() {
+    block_on(async {
+        let from = target("anthropic", "claude-sonnet-4-5");
+        let mut session = Session::create(memory().await, "").await.unwrap();
+        session.append(Message::user(&"one word after another ".repeat(900))).await.unwrap();
+        let recipe = Recipe::new().with_budget(Budget::of_window(1_000_000));
+        for _ in 0..4 {
+            let request = session.request(&recipe, &from).await.unwrap().request().unwrap();
+            let prompt = request.report.tokens.unwrap().total() * 9 / 10;
+            let mut reply = Reply::new(Message::assistant("Done."), Finish::Stop);
+            reply.usage = Some(Usage { prompt, ..Usage::default() });
+            session.take(reply).await.unwrap();
+            session.append(Message::user("Go on.")).await.unwrap();
+        }
+        for (vendor, model, is_akin) in [
+            ("anthropic", "claude-sonnet-4-6", true),
+            ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", true),
+            ("anthropic", "claude-3-5-haiku-20241022", true),
+            ("anthropic", "claude-opus-4-7", false),
+            ("google", "gemini-2.5-pro", false),
+        ] {
+            let switch = switch(&mut session, &target(vendor, model)).await;
+            let (now, new) = (&switch.from, &switch.to);
+            assert_eq!(now.counter, new.counter);
+            assert_eq!(now.rate == new.rate, is_akin, "{model} {:?} {:?}", now.rate, new.rate);
+            assert_eq!(switch.to_string().contains("may be the counting"), !is_akin, "{switch}");
+        }
+    });
+}
