@@ -249,7 +249,7 @@ fn h3_the_same_tools_have_the_same_tokens_in_every_request_whatever_the_count_le
             for message in &step.said {
                 session.append(message.clone()).await.unwrap();
             }
-            let recipe = recipe("tail", step).with_tools([tool.clone()].into());
+            let recipe = recipe("tail", step).with_tools(Arc::from([tool.clone()]));
             let ledger = session.ledger("claude-sonnet-4-5").await.unwrap();
             let recipe = recipe.with_system("You mend clocks.").with_ledger(ledger);
             let made = session.request(&recipe, &to).await.unwrap().request().unwrap();
