@@ -100,11 +100,12 @@ impl Session {
                 if let Some(counter) = self.counters.get_mut(&asked.model) {
                     counter.learn(Some(asked.number), (counted.rate, counted.total), reported);
                 }
-                // Others may go by what it learned.
-                let others = self.counters.values_mut();
+                // Models of the same vocabulary may go by what it learned.
+                let akin = vocabulary(&asked.model);
+                let others = self.counters.iter_mut();
                 others
-                    .filter(|other| other.learned_from.is_none())
-                    .for_each(|other| other.is_current = false);
+                    .filter(|(model, it)| it.learned_from.is_none() && vocabulary(model) == akin)
+                    .for_each(|(_, it)| it.is_current = false);
             }
             (_, Some(counted)) => {
                 counted.ledger.observe(counted.total, reported);
