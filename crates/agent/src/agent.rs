@@ -1,6 +1,7 @@
 //! What an agent is: its role, its model, its tools and its limits.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,9 @@ use interleaf::assemble::{Budget, Carrier, PlacementRule, Shares};
 use interleaf::compaction::CompactionPolicy;
 
 use crate::{ContextSource, Error, Hook, Limits, Tool, Toolbox};
+
+/// Agents that are sent by more than one.
+pub(crate) type Crew = Arc<[Arc<Agent>]>;
 
 /// What an agent is. Main agents and sub-agents are the same; a sub-agent is a tool of the one
 /// above it.
@@ -39,6 +43,8 @@ pub struct Agent {
     pub(crate) sources: Vec<Arc<dyn ContextSource>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) sub_agents: Vec<Agent>,
+    /// Agents that others may send too, each made once.
+    pub(crate) crew: Crew,
     pub(crate) rule: PlacementRule,
     pub(crate) carrier: Carrier,
     pub(crate) budget: Option<Budget>,
@@ -68,6 +74,7 @@ impl Agent {
             sources: Vec::new(),
             hooks: Vec::new(),
             sub_agents: Vec::new(),
+            crew: Crew::default(),
             rule: PlacementRule::default(),
             carrier: Carrier::default(),
             budget: None,
@@ -258,27 +265,59 @@ impl Agent {
     }
 }
 
+/// What was found to be right, so that it need not be looked at again.
+#[derive(Default)]
+struct Checked<'a>(HashMap<*const Arc<Agent>, HashSet<&'a str>>);
+
 impl Agent {
+    /// Those that it can send where these stand above it: of a crew, neither itself nor them.
+    pub(crate) fn sent_below(&self, above: &[String]) -> impl Iterator<Item = &Self> {
+        let is_above = |sub: &&Arc<Self>| sub.name == self.name || above.contains(&sub.name);
+        let crew = self.crew.iter().filter(move |sub| !is_above(sub)).map(|sub| &**sub);
+        self.sub_agents.iter().chain(crew)
+    }
+
+    /// Whether it can send an agent of this name.
+    pub(crate) fn sends(&self, name: &str) -> bool {
+        self.sent_below(&[]).any(|sub| sub.name == name)
+    }
+
     /// Whether it can run, and all that it can send.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        self.check_once(&mut Checked::default())
+    }
+
+    fn check_once<'a>(&'a self, checked: &mut Checked<'a>) -> Result<(), Error> {
+        let crew = self.crew.as_ptr();
+        if let Entry::Vacant(place) = checked.0.entry(crew) {
+            place.insert(self.crew.iter().map(|sub| sub.name.as_str()).collect());
+            for sub in &*self.crew {
+                sub.check_sub(checked)?;
+            }
+        }
         let offered = self.toolboxes.iter().flat_map(|toolbox| toolbox.tools());
         let tools = self.tools.iter().cloned().chain(offered);
         let names = tools.map(|tool| tool.spec().name.to_string());
         let mut known = HashSet::new();
         for name in names.chain(self.sub_agents.iter().map(|sub| sub.name.clone())) {
-            if known.contains(&name) {
+            let is_of_crew = checked.0.get(&crew).is_some_and(|crew| crew.contains(name.as_str()));
+            if is_of_crew || known.contains(&name) {
                 let rule = format!("two of its tools are called {name}");
                 return Err(Error::agent(&self.name, rule));
             }
             known.insert(name);
         }
         for sub in &self.sub_agents {
-            if sub.role.is_none() {
-                return Err(Error::agent(&sub.name, "a sub-agent must have a role"));
-            }
-            sub.check()?;
+            sub.check_sub(checked)?;
         }
         Ok(())
+    }
+
+    fn check_sub<'a>(&'a self, checked: &mut Checked<'a>) -> Result<(), Error> {
+        if self.role.is_none() {
+            return Err(Error::agent(&self.name, "a sub-agent must have a role"));
+        }
+        self.check_once(checked)
     }
 }
 
@@ -287,6 +326,8 @@ impl fmt::Debug for Agent {
         let tools: Vec<_> = self.tools.iter().map(|tool| tool.spec().name).collect();
         let mut out = f.debug_struct("Agent");
         out.field("name", &self.name).field("role", &self.role).field("tools", &tools);
-        out.field("sub_agents", &self.sub_agents).finish_non_exhaustive()
+        // Those of a crew may send each other: of them, the names are enough.
+        let crew: Vec<_> = self.crew.iter().map(|sub| Self::new(&sub.name)).collect();
+        out.field("sub_agents", &self.sub_agents).field("crew", &crew).finish_non_exhaustive()
     }
 }

@@ -172,7 +172,7 @@ impl Course {
 
     /// Keeps the result of a call.
     async fn keep(&self, call: &ToolCall, mut output: Output) -> Result<(), Failed> {
-        if self.agent.sub_agents.iter().any(|sub| sub.name == call.name.as_str()) {
+        if self.agent.sends(call.name.as_str()) {
             output.end.get_or_insert_with(|| match output.text.as_str() {
                 NOT_RUN | INTERRUPTED if self.scene.is_stopped() => End::Interrupted,
                 NOT_RUN | INTERRUPTED => End::OutOfBudget(Limit::Time),

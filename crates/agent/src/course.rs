@@ -89,9 +89,9 @@ impl Course {
         let guards: Vec<Arc<dyn Hook>> = above.iter().chain(&agent.hooks).cloned().collect();
         let mut tools = agent.tools.clone();
         let limits = scene.0.tally.top().limits();
-        if scene.0.depth < limits.depth {
+        if scene.0.above.len() < limits.depth {
             let turns = Arc::new(Semaphore::new(limits.at_once.max(1)));
-            let spawns = agent.sub_agents.iter().map(|sub| {
+            let spawns = agent.sent_below(&scene.0.above).map(|sub| {
                 let sent = SubAgent::new(sub, transport, &targets, (&turns, &guards));
                 Arc::new(sent) as Arc<dyn Tool>
             });

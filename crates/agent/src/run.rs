@@ -117,7 +117,7 @@ impl Agent {
             folder: folder.map_err(Error::folder)?,
             events,
             stop,
-            depth: 0,
+            above: Vec::new(),
             tally: tally.clone(),
             compacts: AtomicBool::new(false),
         }));

@@ -24,8 +24,8 @@ pub(crate) struct Setting {
     pub(crate) events: mpsc::UnboundedSender<Event>,
     /// Whether it is to stop.
     pub(crate) stop: watch::Receiver<bool>,
-    /// How many agents stand above this one.
-    pub(crate) depth: usize,
+    /// The names of the agents that stand above this one.
+    pub(crate) above: Vec<String>,
     pub(crate) tally: Arc<Tally>,
     /// Whether a tool asked for a compaction.
     pub(crate) compacts: AtomicBool,

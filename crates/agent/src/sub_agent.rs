@@ -91,7 +91,7 @@ impl SubAgent {
             folder: self.agent.folder.clone().unwrap_or_else(|| above.0.folder.clone()),
             events: tell,
             stop: above.0.stop.clone(),
-            depth: above.0.depth + 1,
+            above: above.0.above.iter().chain([&above.0.name]).cloned().collect(),
             tally: Arc::new(Tally::new(self.agent.limits.clone(), Some(above.0.tally.clone()))),
             compacts: AtomicBool::new(false),
         }));

@@ -35,12 +35,15 @@ mod note;
 mod read;
 mod recall;
 mod run;
+mod save;
 mod search;
 mod todo;
+mod walk;
 mod write;
 
 use std::sync::{Arc, LazyLock};
 
+pub(crate) use self::folder::leads_to_own;
 use crate::{Tool, tool};
 
 /// The groups, with the names of their tools.

@@ -85,7 +85,7 @@ pub use reply::{Finish, Reply};
 pub use requirements::{Requirements, SystemInPlace};
 pub use secret::Secret;
 pub use settled::{Link, Settled};
-pub use shown::{is_hidden, shown, shown_lines, shown_speech};
+pub use shown::{is_hidden, shown, shown_exactly, shown_lines, shown_speech};
 pub use spent::Spent;
 pub use spoken::Spoken;
 pub use time::Timestamp;

@@ -49,10 +49,33 @@ pub fn shown_speech(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\t'))
 }
 
+/// The same for what somebody allows by what it shows: what only looks like a space is escaped
+/// too, for it is another word to a shell.
+///
+/// ```
+/// use interleaf_model::shown_exactly;
+///
+/// assert_eq!(shown_exactly("rm a\u{a0}b"), "rm a\\u{a0}b");
+/// ```
+pub fn shown_exactly(text: &str) -> Cow<'_, str> {
+    // Letters and marks that are empty, beside white space.
+    let is_empty = |c| {
+        matches!(
+            c,
+            '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}'
+        )
+    };
+    escaped_where(text, |c| is_hidden(c) || is_empty(c) || c != ' ' && c.is_whitespace())
+}
+
 /// The text with its hidden characters escaped, but for those that are to stay.
 fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let is_escaped = |c: char| is_hidden(c) && !stays(c);
-    if !text.contains(is_escaped) {
+    escaped_where(text, |c| is_hidden(c) && !stays(c))
+}
+
+fn escaped_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

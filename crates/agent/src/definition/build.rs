@@ -1,12 +1,14 @@
 //! From files to an agent that runs.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use interleaf::Target;
 
 use super::{Allowed, Definition, Definitions, Format};
+use crate::agent::Crew;
 use crate::settings::{FILE, LimitSettings, Setting, Settings};
-use crate::written::nearest;
+use crate::written::{Placed, nearest};
 use crate::{Agent, Fault, Notice, Tool, Toolbox, tools};
 
 /// What agents are made from beside their files.
@@ -80,24 +82,44 @@ impl Definitions {
         targets: Vec<Target>,
         notices: &mut Vec<Notice>,
     ) -> Result<Agent, Fault> {
-        let agent = self.made(definition, kit, &mut Vec::new(), notices)?;
-        let agent = targets.into_iter().fold(agent, Agent::with_target);
+        let mut making = Making::new(self, definition, kit, notices);
+        // The settings of the kit have what the main agent's file says, unless a flag does.
+        let agent = making.alone(definition, kit.settings.clone())?;
+        let crew = making.crew(definition, 0, &mut Vec::new())?;
+        let agent = targets.into_iter().fold(Agent { crew, ..agent }, Agent::with_target);
         Ok(agent.with_limits(kit.settings.limits()))
     }
+}
 
-    /// An agent without targets and limits of its own; above it stand those that send it.
-    fn made<'d>(
-        &'d self,
-        definition: &'d Definition,
-        kit: &Kit,
-        above: &mut Vec<&'d str>,
-        notices: &mut Vec<Notice>,
-    ) -> Result<Agent, Fault> {
-        let Settings { place, carrier, .. } = match above.is_empty() {
-            // The settings of the kit have what the main agent's file says, unless a flag does.
-            true => kit.settings.clone(),
-            false => definition.layer().over(kit.settings.clone()),
-        };
+/// Makes each agent once for each number of those above it, whoever sends it.
+struct Making<'d> {
+    found: &'d Definitions,
+    main: &'d str,
+    kit: &'d Kit,
+    notices: &'d mut Vec<Notice>,
+    /// Agents without those that they may send.
+    alone: HashMap<&'d str, Agent>,
+    made: HashMap<(&'d str, usize), Arc<Agent>>,
+    /// All that may be sent by whoever sends all.
+    all: Option<Vec<&'d Definition>>,
+    /// The same, made.
+    crews: HashMap<usize, Crew>,
+}
+
+impl<'d> Making<'d> {
+    fn new(
+        found: &'d Definitions,
+        main: &'d Definition,
+        kit: &'d Kit,
+        notices: &'d mut Vec<Notice>,
+    ) -> Self {
+        let (alone, made, crews) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { found, main: &main.name, kit, notices, alone, made, all: None, crews }
+    }
+
+    /// An agent without targets and limits of its own, and without those that it may send.
+    fn alone(&mut self, definition: &Definition, settings: Settings) -> Result<Agent, Fault> {
+        let Settings { place, carrier, .. } = settings;
         let mut agent = Agent::new(&definition.name)
             .described(&definition.description)
             .with_rule(place.map(|set| set.value).unwrap_or_default())
@@ -108,91 +130,137 @@ impl Definitions {
         if let Some(system) = &definition.system {
             agent = agent.with_system(system.as_str());
         }
-        let own = definition.tools(kit, notices)?;
+        let own = definition.tools(self.kit, self.notices)?;
         agent = own.into_iter().fold(agent, Agent::with_shared_tool);
-        for whole in &kit.toolboxes {
+        for whole in &self.kit.toolboxes {
             let (whole, allowed) = (whole.clone(), definition.tools.clone());
             agent = agent.with_toolbox(Part { whole, allowed });
         }
-        above.push(&definition.name);
-        // Deeper ones are never sent, and each would be made anew below every other.
-        if above.len() > kit.settings.limits().depth {
-            above.pop();
-            return Ok(agent);
-        }
-        for (sub, is_named) in self.sent_by(definition, above, notices)? {
-            // Whoever sends all that there is does without those that cannot work here.
-            if let (Some(fault), false) = (sub.lacks_trust(kit), is_named) {
-                notices.push(fault.as_notice());
-                continue;
-            }
-            let made = self.made(sub, kit, above, notices)?;
-            if let (Some(fallback), None) = (&sub.layer.fallback, &sub.layer.vendor) {
-                let text = "its fall-backs do not hold: it names no model, and asks whoever the \
-                            agent above it asks";
-                let line = fallback.origin.line();
-                notices.push(Notice {
-                    path: sub.path().to_owned(),
-                    line,
-                    text: text.to_owned(),
-                    is_wrong: true,
-                });
-            }
-            notices.extend(sub.idle_limits());
-            let targets = sub.layer().targets_in(&kit.settings);
-            let targets = targets.map_err(|wrong| Fault::of_file(&sub.source, wrong.rule))?;
-            let made = targets.into_iter().fold(made, Agent::with_target);
-            agent = agent.with_sub_agent(made.with_limits(sub.layer.limits()));
-        }
-        above.pop();
         Ok(agent)
     }
 
-    /// The agents that one may send, and whether it names them.
-    fn sent_by<'d>(
-        &'d self,
+    /// One that is sent, without those that it may send.
+    fn sub_agent(&mut self, sub: &'d Definition) -> Result<Agent, Fault> {
+        if let Some(known) = self.alone.get(sub.name.as_str()) {
+            return Ok(known.clone());
+        }
+        let made = self.alone(sub, sub.layer().over(self.kit.settings.clone()))?;
+        if let (Some(fallback), None) = (&sub.layer.fallback, &sub.layer.vendor) {
+            let text = "its fall-backs do not hold: it names no model, and asks whoever the \
+                        agent above it asks";
+            let line = fallback.origin.line();
+            self.notices.push(Notice {
+                path: sub.path().to_owned(),
+                line,
+                text: text.to_owned(),
+                is_wrong: true,
+            });
+        }
+        self.notices.extend(sub.idle_limits());
+        let targets = sub.layer().targets_in(&self.kit.settings);
+        let targets = targets.map_err(|wrong| Fault::of_file(&sub.source, wrong.rule))?;
+        let made = targets.into_iter().fold(made, Agent::with_target);
+        let made = made.with_limits(sub.layer.limits());
+        self.alone.insert(&sub.name, made.clone());
+        Ok(made)
+    }
+
+    /// One that is sent, with this many above it; `by` names those that lead to it by name.
+    fn sent(
+        &mut self,
+        sub: &'d Definition,
+        depth: usize,
+        by: &mut Vec<&'d str>,
+    ) -> Result<Arc<Agent>, Fault> {
+        let key = (sub.name.as_str(), if sub.agents.is_empty() { 0 } else { depth });
+        if let Some(made) = self.made.get(&key) {
+            return Ok(made.clone());
+        }
+        let agent = self.sub_agent(sub)?;
+        let crew = self.crew(sub, depth, by)?;
+        let made = Arc::new(Agent { crew, ..agent });
+        self.made.insert(key, made.clone());
+        Ok(made)
+    }
+
+    /// The agents that one may send.
+    fn crew(
+        &mut self,
         definition: &'d Definition,
-        above: &[&str],
-        notices: &mut Vec<Notice>,
-    ) -> Result<Vec<(&'d Definition, bool)>, Fault> {
-        let mut sent: Vec<(&Definition, bool)> = Vec::new();
-        for named in &definition.agents {
-            if named.value == "*" {
-                let others = self.all.iter().filter(|other| other.is_sent);
-                let others = others.filter(|other| !above.contains(&other.name.as_str()));
-                // The main agent that comes with the program is nobody's helper.
-                let others = others.filter(|other| other.name != "agent");
-                for other in others {
-                    if sent.iter().any(|(known, _)| known.name == other.name) {
-                        continue;
-                    }
-                    match (&other.role, other.format) {
-                        (None, Format::Own) => return Err(other.no_role()),
-                        (None, _) => notices.push(other.no_role().as_notice()),
-                        (Some(_), _) => sent.push((other, false)),
-                    }
-                }
-                continue;
-            }
+        depth: usize,
+        by: &mut Vec<&'d str>,
+    ) -> Result<Crew, Fault> {
+        // Deeper ones are never sent.
+        if depth >= self.kit.settings.limits().depth {
+            return Ok(Crew::default());
+        }
+        let all = match definition.agents.iter().any(|named| named.value == "*") {
+            true => self.everyone(depth + 1)?,
+            false => Crew::default(),
+        };
+        let is_name = |named: &&Placed<String>| named.value != "*";
+        let names: Vec<&Placed<String>> = definition.agents.iter().filter(is_name).collect();
+        if names.is_empty() {
+            return Ok(all);
+        }
+        let mut known: HashSet<&str> = all.iter().map(|sub| sub.name.as_str()).collect();
+        let mut crew = Vec::new();
+        by.push(&definition.name);
+        for named in names {
             let fault = |rule: String| definition.fault(named.at.clone(), rule);
-            let Some(other) = self.named(&named.value) else {
-                return Err(fault(self.unknown(&named.value)));
+            let Some(other) = self.found.named(&named.value) else {
+                return Err(fault(self.found.unknown(&named.value)));
             };
-            if above.contains(&other.name.as_str()) {
-                let rule =
-                    format!("{} would send itself, by way of {}", other.name, above.join(", "));
+            if other.name == self.main || by.contains(&other.name.as_str()) {
+                let rule = format!("{} would send itself, by way of {}", other.name, by.join(", "));
                 return Err(fault(rule));
             }
             if other.role.is_none() {
                 return Err(other.no_role());
             }
             // It may be named twice, or be one of all.
-            match sent.iter_mut().find(|(known, _)| known.name == other.name) {
-                Some((_, is_named)) => *is_named = true,
-                None => sent.push((other, true)),
+            if known.insert(&other.name) {
+                crew.push(self.sent(other, depth + 1, by)?);
             }
         }
-        Ok(sent)
+        by.pop();
+        if crew.is_empty() {
+            return Ok(all);
+        }
+        crew.extend(all.iter().cloned());
+        Ok(crew.into())
+    }
+
+    /// All that there are, with this many above them.
+    fn everyone(&mut self, depth: usize) -> Result<Crew, Fault> {
+        if let Some(crew) = self.crews.get(&depth) {
+            return Ok(crew.clone());
+        }
+        let all = match self.all.take() {
+            Some(all) => all,
+            None => self.all()?,
+        };
+        let made = all.iter().map(|sub| self.sent(sub, depth, &mut Vec::new()));
+        let crew = made.collect::<Result<Crew, Fault>>()?;
+        self.all = Some(all);
+        self.crews.insert(depth, crew.clone());
+        Ok(crew)
+    }
+
+    /// Those that whoever sends all may send: it does without those that cannot work here.
+    fn all(&mut self) -> Result<Vec<&'d Definition>, Fault> {
+        let mut all = Vec::new();
+        // The main agent that comes with the program is nobody's helper.
+        let others = self.found.all.iter().filter(|other| other.is_sent && other.name != "agent");
+        for other in others.filter(|other| other.name != self.main) {
+            match (&other.role, other.format, other.lacks_trust(self.kit)) {
+                (None, Format::Own, _) => return Err(other.no_role()),
+                (None, ..) => self.notices.push(other.no_role().as_notice()),
+                (Some(_), _, Some(fault)) => self.notices.push(fault.as_notice()),
+                (Some(_), _, None) => all.push(other),
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -284,5 +352,38 @@ impl Definition {
             .filter(|(name, _)| self.tools.has(name))
             .map(|(_, tool)| tool.clone())
             .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Places;
+
+    #[test]
+    fn agents_that_may_send_all_others_share_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let agents = folder.path().join(".interleaf/agents");
+        std::fs::create_dir_all(&agents).unwrap();
+        for n in 0..300 {
+            let text = "---\ndescription: d\nagents: [\"*\"]\n---\nYou look.\n";
+            std::fs::write(agents.join(format!("a{n}.md")), text).unwrap();
+        }
+        let settings = Settings::usual();
+        let found = Definitions::find(&Places::of(folder.path()), &settings);
+        let main = found.named("a0").unwrap();
+        let mut notices = Vec::new();
+        let made = found.agent(main, &Kit::new(settings), Vec::new(), &mut notices).unwrap();
+        // All but itself, and the scout.
+        assert_eq!(made.crew.len(), 300);
+        let first = made.crew.iter().find(|sub| sub.name == "a1").unwrap();
+        assert_eq!(first.crew.len(), 300);
+        let is_shared = |sub: &&Arc<Agent>| Arc::ptr_eq(&sub.crew, &first.crew);
+        assert_eq!(made.crew.iter().filter(is_shared).count(), 299);
+        assert!(first.crew.iter().all(|sub| sub.crew.is_empty()));
+        let below: Vec<&str> =
+            first.sent_below(&["a0".to_owned()]).map(|sub| sub.name.as_str()).collect();
+        assert!(below.len() == 299 && !below.contains(&"a1"), "{below:?}");
+        made.check().unwrap();
     }
 }

@@ -179,7 +179,7 @@ impl PlanRunner {
             folder,
             events: nobody,
             stop: stopped,
-            depth: 0,
+            above: Vec::new(),
             tally: tally.clone(),
             compacts: AtomicBool::new(false),
         }));

@@ -1,5 +1,7 @@
 //! What an agent may do unasked.
 
+use std::path::Path;
+
 use interleaf::model::ToolCall;
 use serde::Deserialize;
 
@@ -23,10 +25,6 @@ struct Written {
     path: String,
 }
 
-/// Files and folders that say what an agent may do. What may write otherwise may not write these
-/// unasked: an agent would allow itself the rest.
-const OWN: [&str; 6] = ["interleaf.toml", ".interleaf", ".claude", ".opencode", ".codex", ".git"];
-
 /// What `run` is called with, as far as it matters here.
 #[derive(Deserialize)]
 struct Command {
@@ -35,8 +33,10 @@ struct Command {
 
 impl Permissions {
     /// Whether a person must be asked before a call runs: it changes something beside the
-    /// session's own TODO list, information and notes, and nothing here allows it.
-    pub fn asks(&self, call: &ToolCall, effect: Effect) -> bool {
+    /// session's own TODO list, information and notes, and nothing here allows it. What says what
+    /// an agent may do is not written unasked, by whatever name or link; paths are those of the
+    /// agent's folder.
+    pub fn asks(&self, call: &ToolCall, effect: Effect, folder: &Path) -> bool {
         let name = call.name.as_str();
         if self.all || effect != Effect::Changes || tools::names("keeping").contains(&name) {
             return false;
@@ -44,10 +44,7 @@ impl Permissions {
         if self.allow.iter().any(|allowed| tools::is_meant(allowed, name)) {
             let written = call.arguments.parse::<Written>().ok();
             let written = written.filter(|_| tools::names("writing").contains(&name));
-            return written.is_some_and(|written| {
-                let mut parts = written.path.split(['/', '\\']);
-                parts.any(|part| OWN.iter().any(|own| part.eq_ignore_ascii_case(own)))
-            });
+            return written.is_some_and(|written| tools::leads_to_own(folder, &written.path));
         }
         let command = call.arguments.parse::<Command>().ok().filter(|_| name == "run");
         let is_allowed =
@@ -59,9 +56,13 @@ impl Permissions {
 /// Whether a command begins with these words and is one command: what a shell would run beside
 /// it, or write to, was not allowed.
 fn begins(command: &str, beginning: &str) -> bool {
-    let mut words = command.split_whitespace();
-    let beginning = beginning.split_whitespace();
     let is_one = !command.contains(['\n', ';', '&', '|', '`', '$', '<', '>', '(', ')', '{', '}']);
-    let mut wanted = beginning.peekable();
+    let mut wanted = words(beginning).peekable();
+    let mut words = words(command);
     is_one && wanted.peek().is_some() && wanted.all(|word| words.next() == Some(word))
+}
+
+/// The words of a command: a shell takes no other white space for the end of one.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([' ', '\t']).filter(|word| !word.is_empty())
 }

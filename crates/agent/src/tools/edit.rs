@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, not_too_large, regular, told, unread};
+use super::folder::{not_too_large, regular, to_write, told, unread};
+use super::save::save;
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str =
@@ -23,7 +24,7 @@ pub(super) struct Edit {
 }
 
 pub(super) async fn edit(edit: Edit, scene: Scene) -> Result<Output, ToolError> {
-    let path = inside(&scene, &edit.path)?;
+    let path = to_write(&scene, &edit.path)?;
     if edit.old.is_empty() {
         return Err(ToolError::new("the old text is empty; `write` writes a new file"));
     }
@@ -42,7 +43,7 @@ pub(super) async fn edit(edit: Edit, scene: Scene) -> Result<Output, ToolError> 
         &edit.path,
         size.saturating_add((n as u64).saturating_mul(edit.new.len() as u64)),
     )?;
-    tokio::fs::write(&path, text.replace(&edit.old, &edit.new)).await?;
+    save(&path, text.replace(&edit.old, &edit.new)).await?;
     let times = if n == 1 { "once".to_owned() } else { format!("{n} times") };
     Ok(format!("{}: replaced {times}", told(&scene, &path)).into())
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use interleaf::model::shown;
+use interleaf::model::{is_hidden, shown};
 
 use crate::{Scene, ToolError};
 
@@ -19,12 +19,68 @@ pub(super) fn not_too_large(path: &str, size: u64) -> Result<(), ToolError> {
     }
 }
 
+/// Files and folders that say what an agent may do. What may write otherwise may not write these
+/// unasked: an agent would allow itself the rest.
+const OWN: [&str; 6] = ["interleaf.toml", ".interleaf", ".claude", ".opencode", ".codex", ".git"];
+
+/// Where a path leads to when its links are followed.
+struct Place {
+    path: PathBuf,
+    root: PathBuf,
+    is_by_link: bool,
+}
+
 /// The file or folder that a path of the model's names. It must lie in the agent's folder, also
 /// when links are followed; it need not exist.
 pub(super) fn inside(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> {
+    place(scene.folder(), path).map(|place| place.path)
+}
+
+/// The same for what is written. What says what an agent may do must be called by its name: a
+/// link may lead to it only since the call was allowed.
+pub(super) fn to_write(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> {
+    let place = place(scene.folder(), path)?;
+    if place.is_by_link && place.is_own() && !names_own(path) {
+        let own = told(scene, &place.path);
+        return Err(ToolError::new(format!(
+            "{path:?} leads to {own}, which says what an agent may do: name that itself"
+        )));
+    }
+    Ok(place.path)
+}
+
+/// Whether a path, or where it leads to, is what says what an agent may do.
+pub(crate) fn leads_to_own(folder: &Path, path: &str) -> bool {
+    names_own(path) || place(folder, path).is_ok_and(|place| place.is_own())
+}
+
+/// Whether a part of a path is what says what an agent may do. Some file systems take no note of
+/// case, nor of characters that show nothing.
+fn names_own(path: &str) -> bool {
+    path.split(['/', '\\']).any(|part| {
+        let part: String = part.chars().filter(|c| !is_hidden(*c)).collect();
+        OWN.iter().any(|own| part.eq_ignore_ascii_case(own))
+    })
+}
+
+impl Place {
+    fn is_own(&self) -> bool {
+        let below = self.path.strip_prefix(&self.root).unwrap_or(&self.path);
+        let mut above = self.path.ancestors().take_while(|above| above.starts_with(&self.root));
+        names_own(&below.to_string_lossy()) || above.any(is_git)
+    }
+}
+
+/// Whether a folder is what `.git` usually is: a file of that name, or nothing, may stand for it.
+fn is_git(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+}
+
+fn place(folder: &Path, path: &str) -> Result<Place, ToolError> {
     let outside = || ToolError::new(format!("{path:?} is outside of the folder"));
-    let root = scene.folder().canonicalize()?;
-    let mut place = root.clone();
+    let root = folder.canonicalize()?;
+    let (mut place, mut is_by_link) = (root.clone(), false);
     for component in root.join(path).components() {
         match component {
             Component::ParentDir => {
@@ -37,11 +93,15 @@ pub(super) fn inside(scene: &Scene, path: &str) -> Result<PathBuf, ToolError> {
                 // A link may lead elsewhere, and `..` after it to where that is.
                 if place.symlink_metadata().is_ok_and(|data| data.is_symlink()) {
                     place = place.canonicalize().map_err(|_| outside())?;
+                    is_by_link = true;
                 }
             }
         }
     }
-    if place.starts_with(&root) { Ok(place) } else { Err(outside()) }
+    match place.starts_with(&root) {
+        true => Ok(Place { path: place, root, is_by_link }),
+        false => Err(outside()),
+    }
 }
 
 /// Why a file cannot be read.

@@ -36,7 +36,10 @@ pub(super) async fn add(add: Add, scene: Scene) -> Result<Output, ToolError> {
         (None, None) => None,
         (first, last) => Some((first.unwrap_or(1), last.unwrap_or(usize::MAX))),
     };
-    let key = changed!(scene, |session| session.information().add(&path, lines, &add.note));
+    let folder = scene.folder().canonicalize()?;
+    let note = add.note.as_str();
+    let key =
+        changed!(scene, |session| session.information().add_within(&folder, &path, lines, note));
     Ok(format!("kept in view, as {key}").into())
 }
 

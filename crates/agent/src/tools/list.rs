@@ -1,10 +1,10 @@
 //! Listing a folder.
 
-use ignore::WalkBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::folder::{inside, told};
+use super::walk::Walking;
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str = "Lists a folder, without what its .gitignore names.";
@@ -28,12 +28,11 @@ pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> 
         return Err(ToolError::new(format!("{} is no folder", told(&scene, &path))));
     }
     let depth = list.depth.unwrap_or(1).max(1);
-    let walk = WalkBuilder::new(&path).max_depth(Some(depth)).hidden(false).build();
-    let found = tokio::task::spawn_blocking(move || {
-        let mut found: Vec<_> = walk
-            .flatten()
-            .filter(|entry| entry.depth() > 0 && entry.file_name() != ".git")
-            .filter(|entry| !entry.path().components().any(|part| part.as_os_str() == ".git"))
+    let mut walking = Walking::new(&path, &scene, |walk| walk.max_depth(Some(depth)));
+    let (found, cut) = tokio::task::spawn_blocking(move || {
+        let mut found: Vec<_> = walking
+            .by_ref()
+            .filter(|entry| entry.depth() > 0)
             .take(MOST + 1)
             .map(|entry| {
                 let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -41,7 +40,7 @@ pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> 
             })
             .collect();
         found.sort();
-        found
+        (found, walking.told())
     })
     .await?;
     let mut said: Vec<String> =
@@ -49,5 +48,6 @@ pub(super) async fn list(list: List, scene: Scene) -> Result<Output, ToolError> 
     if found.len() > MOST {
         said.push(format!("[… there are more than {MOST}: name a folder below …]"));
     }
+    said.extend(cut);
     Ok(if said.is_empty() { "(It is empty.)".into() } else { said.join("\n").into() })
 }

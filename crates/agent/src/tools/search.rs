@@ -2,12 +2,12 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use ignore::WalkBuilder;
 use regex::RegexBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::folder::{inside, told};
+use super::walk::Walking;
 use crate::result::shortened;
 use crate::{Output, Scene, ToolError};
 
@@ -35,36 +35,36 @@ pub(super) struct Search {
 pub(super) async fn search(search: Search, scene: Scene) -> Result<Output, ToolError> {
     let place = inside(&scene, search.path.as_deref().unwrap_or("."))?;
     let pattern = RegexBuilder::new(&search.pattern).size_limit(1 << 20).build()?;
-    let teller = scene.clone();
-    let found = tokio::task::spawn_blocking(move || {
+    let mut walking = Walking::new(&place, &scene, |walk| walk.hidden(true));
+    let (found, cut) = tokio::task::spawn_blocking(move || {
         let mut found = Vec::new();
-        for entry in WalkBuilder::new(&place).build().flatten() {
-            // Nobody waits for it any more.
-            if teller.is_stopped() || found.len() > MOST {
-                break;
-            }
+        while found.len() <= MOST
+            && let Some(entry) = walking.next()
+        {
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
             }
             let Ok(file) = std::fs::File::open(entry.path()) else { continue };
             let lines = BufReader::new(std::io::Read::take(file, MOST_READ)).split(b'\n');
             for (n, line) in lines.map_while(Result::ok).enumerate() {
-                if line.contains(&0) || teller.is_stopped() || found.len() > MOST {
+                if line.contains(&0) || walking.is_over() || found.len() > MOST {
                     break;
                 }
                 let line = String::from_utf8_lossy(&line);
                 if pattern.is_match(&line) {
                     let line = shortened(line.trim_end(), LONGEST, "");
-                    found.push(format!("{}:{}: {line}", told(&teller, entry.path()), n + 1));
+                    found.push(format!("{}:{}: {line}", told(&scene, entry.path()), n + 1));
                 }
             }
         }
-        found
+        (found, walking.told())
     })
     .await?;
-    let mut said = found[..found.len().min(MOST)].join("\n");
-    if found.len() > MOST {
-        said.push_str(&format!("\n[… there are more than {MOST} lines: search for less …]"));
+    let mut said = found;
+    if said.len() > MOST {
+        said.truncate(MOST);
+        said.push(format!("[… there are more than {MOST} lines: search for less …]"));
     }
-    Ok(if said.is_empty() { "(Nothing was found.)".into() } else { said.into() })
+    said.extend(cut);
+    Ok(if said.is_empty() { "(Nothing was found.)".into() } else { said.join("\n").into() })
 }

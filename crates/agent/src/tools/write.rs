@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::folder::{inside, not_too_large, regular, told};
+use super::folder::{not_too_large, regular, to_write, told};
+use super::save::save;
 use crate::{Output, Scene, ToolError};
 
 pub(super) const WHAT: &str = "Writes a file of the folder, whole. It may be new.";
@@ -17,7 +18,7 @@ pub(super) struct Write {
 }
 
 pub(super) async fn write(write: Write, scene: Scene) -> Result<Output, ToolError> {
-    let path = inside(&scene, &write.path)?;
+    let path = to_write(&scene, &write.path)?;
     not_too_large(&write.path, write.text.len() as u64)?;
     if path.exists() {
         regular(&path, &write.path).await?;
@@ -25,6 +26,7 @@ pub(super) async fn write(write: Write, scene: Scene) -> Result<Output, ToolErro
     if let Some(above) = path.parent() {
         tokio::fs::create_dir_all(above).await?;
     }
-    tokio::fs::write(&path, &write.text).await?;
-    Ok(format!("{}: {} bytes are written", told(&scene, &path), write.text.len()).into())
+    let size = write.text.len();
+    save(&path, write.text).await?;
+    Ok(format!("{}: {size} bytes are written", told(&scene, &path)).into())
 }

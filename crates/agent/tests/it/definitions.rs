@@ -474,3 +474,36 @@ fn agents_that_may_send_all_others_are_made_as_deep_as_they_may_be_sent() {
     // Twelve and the scout below the first, and below each of them those that are left.
     assert!(shown.matches("Agent {").count() < 200, "{}", shown.len());
 }
+
+#[tokio::test]
+async fn who_is_one_of_all_does_without_itself_and_those_above_it() {
+    let one = "---\ndescription: d\ntools: read\nagents: ['*']\n---\nYou are one of them.";
+    let project = Project::new(&[
+        (
+            ".interleaf/agents/main.md",
+            "---\ntools: read\nagents: ['*']\n---\nYou are the main one.",
+        ),
+        (".interleaf/agents/a.md", one),
+        (".interleaf/agents/b.md", one),
+    ]);
+    let double =
+        double(|asked: &Asked| match (says(asked, "You are the main one."), n_said(asked)) {
+            (true, 0) => Answer::new().with_call("a", &json!({"task": "Look."})),
+            _ => Answer::text("Done."),
+        })
+        .await;
+    let found = project.found();
+    let targets = vec![target(Family::Anthropic, &double)];
+    let (main, kit) = (found.named("main").unwrap(), Kit::new(Settings::usual()));
+    let main = found.agent(main, &kit, targets, &mut Vec::new()).unwrap();
+    let mut session = session().await;
+    session.append(interleaf::model::Message::user("Go.")).await.unwrap();
+    events(&mut main.in_folder(project.0.path()).start(&transport(), session).unwrap()).await;
+    let requests = double.requests();
+    let names = |n: usize| -> Vec<&str> {
+        let asked = requests[n].asked.as_ref().unwrap();
+        asked.tools.iter().map(|tool| tool.name.as_str()).collect()
+    };
+    assert_eq!(names(0), ["read", "a", "b", "scout"]);
+    assert_eq!(names(1), ["read", "b", "scout"]);
+}

@@ -212,6 +212,79 @@ async fn pipes_in_the_place_of_files_hold_nothing_up() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn ignore_files_that_are_no_files_or_are_long_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in [".git", "a", "b"] {
+        std::fs::create_dir(at(name)).unwrap();
+    }
+    std::fs::create_dir(at(".git/info")).unwrap();
+    for name in ["a/x.txt", "b/x.txt", "b/left-out"] {
+        std::fs::write(at(name), "needle").unwrap();
+    }
+    std::os::unix::fs::symlink("/dev/zero", at(".gitignore")).unwrap();
+    fifo(&at(".ignore"));
+    fifo(&at(".git/info/exclude"));
+    fifo(&at("a/.gitignore"));
+    std::os::unix::fs::symlink("/dev/zero", at("b/.ignore")).unwrap();
+    std::fs::write(at("b/.gitignore"), "left-out").unwrap();
+    std::fs::write(at("a/.ignore"), "*\n".repeat(1_000_000)).unwrap();
+    let double = double(one_by_one(vec![
+        ("list", json!({"depth": 2})),
+        ("search", json!({"pattern": "needle"})),
+        ("list", json!({"path": "a"})),
+    ]))
+    .await;
+    let said = called(&double, all_tools(agent(&double).in_folder(folder.path()))).await;
+    let listed: Vec<&str> = said[0].lines().collect();
+    let all = [
+        ".gitignore",
+        ".ignore",
+        "a/",
+        "a/.gitignore",
+        "a/.ignore",
+        "a/x.txt",
+        "b/",
+        "b/.gitignore",
+        "b/.ignore",
+        "b/x.txt",
+    ];
+    assert_eq!(listed, all);
+    let mut found: Vec<&str> = said[1].lines().collect();
+    found.sort();
+    assert_eq!(found, ["a/x.txt:1: needle", "b/x.txt:1: needle"]);
+    assert_eq!(said[2], "a/.gitignore\na/.ignore\na/x.txt");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_in_view_that_becomes_a_link_out_of_the_folder_is_not_sent() {
+    let outside = tempfile::tempdir().unwrap();
+    let key = outside.path().join("key");
+    std::fs::write(&key, "the private key").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    for name in ["a.txt", "d/key"] {
+        std::fs::write(folder.path().join(name), "It is blue.").unwrap();
+    }
+    let swap = format!("rm -r a.txt d; ln -s {0}/key a.txt; ln -s {0} d", outside.path().display());
+    let double = double(one_by_one(vec![
+        ("info_add", json!({"path": "a.txt", "note": "the color"})),
+        ("info_add", json!({"path": "d/key", "note": "the other"})),
+        ("run", json!({"command": swap})),
+    ]))
+    .await;
+    called(&double, all_tools(agent(&double).in_folder(folder.path()))).await;
+    let bodies: Vec<String> = double.requests().iter().map(|it| it.body.to_string()).collect();
+    assert!(bodies[2].contains("It is blue."), "{}", bodies[2]);
+    let last = bodies.last().unwrap();
+    assert!(!last.contains("the private key"), "{last}");
+    let told = "it leads out of the folder that it was added from";
+    assert_eq!(last.matches(told).count(), 2, "{last}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn an_agents_md_that_leads_out_of_the_project_is_not_sent() {
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("id_rsa"), "the private key").unwrap();

@@ -281,7 +281,7 @@ fn a_command_is_allowed_by_its_first_words_and_only_if_it_is_one_command() {
     let text = "[permissions]\nallow = [\"edit\", \"files__*\"]\nrun = [\"cargo test\", \"ls\"]";
     let permissions = World::new(text, "").settings().permissions();
     let asks = |tool: &str, arguments: serde_json::Value| {
-        permissions.asks(&call(tool, &arguments), Effect::Changes)
+        permissions.asks(&call(tool, &arguments), Effect::Changes, Path::new("."))
     };
     let runs = |command: &str| asks("run", serde_json::json!({"command": command}));
     assert!(!runs("cargo test") && !runs("cargo  test --lib") && !runs("ls -l"));
@@ -293,7 +293,12 @@ fn a_command_is_allowed_by_its_first_words_and_only_if_it_is_one_command() {
     let none = || serde_json::json!({});
     assert!(!asks("edit", none()) && !asks("files__read", none()) && !asks("todo_add", none()));
     assert!(asks("write", none()) && asks("other__read", none()));
-    assert!(!permissions.asks(&call("write", &none()), Effect::Reads));
+    assert!(!permissions.asks(&call("write", &none()), Effect::Reads, Path::new(".")));
+    // To a shell, these are part of a word.
+    for other in ["\u{a0}", "\u{b}", "\u{2028}", "\u{3000}", "\r", "\u{c}"] {
+        assert!(runs(&format!("cargo{other}test")) && runs(&format!("{other}ls")), "{other:?}");
+    }
+    assert!(!runs(" cargo\ttest\t--lib"));
 }
 
 /// What one layer says of four settings: the vendor, the model, the rounds, the place.
@@ -386,14 +391,50 @@ fn no_line_that_is_shown_of_a_file_holds_a_quoted_value() {
 fn what_says_what_an_agent_may_do_is_not_written_unasked() {
     let mut permissions = Permissions::default();
     permissions.allow.push("write".into());
+    let folder = tempfile::tempdir().unwrap();
     let asks = |path: &str| {
         let arguments = format!(r#"{{"path":"{path}","text":"x"}}"#);
         let call = ToolCall::new("c1", "write", &arguments).unwrap();
-        permissions.asks(&call, Effect::Changes)
+        permissions.asks(&call, Effect::Changes, folder.path())
     };
-    assert!(!asks("src/main.rs"));
-    for path in ["interleaf.toml", "./Interleaf.toml", ".interleaf/agents/a.md", "a/../.git/config"]
-    {
+    let link = |to: &str, name: &str| {
+        std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
+    };
+    for name in ["src", ".git/hooks", ".interleaf", "meta/objects", "meta/refs"] {
+        std::fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    std::fs::write(folder.path().join("meta/HEAD"), "ref: refs/heads/main").unwrap();
+    for name in [".git/config", "interleaf.toml", "src/lib.rs"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    link(".git/config", "cfg");
+    link(".git/hooks", "docs");
+    link("../.interleaf", "src/notes");
+    link("interleaf.toml", "settings.txt");
+    link("src", "code");
+    link("cfg", "again");
+    for path in ["src/main.rs", "code/lib.rs", "code/new/file", "a/b"] {
+        assert!(!asks(path), "{path}");
+    }
+    for path in [
+        "interleaf.toml",
+        "./Interleaf.toml",
+        ".interleaf/agents/a.md",
+        "a/../.git/config",
+        // By a link, also to what is not there yet.
+        "cfg",
+        "again",
+        "docs/pre-commit",
+        "docs/../config",
+        "src/notes/agents/a.md",
+        "code/notes/new",
+        "settings.txt",
+        // Some file systems take no note of what shows nothing.
+        ".g\u{200c}it/config",
+        // A repository that is not called `.git`.
+        "meta/config",
+        "meta/hooks/pre-commit",
+    ] {
         assert!(asks(path), "{path}");
     }
 }

@@ -194,3 +194,63 @@ async fn what_is_no_longer_shown_can_be_recalled_by_its_id_by_its_words_or_from_
     let listed = said[3].lines().nth(1).unwrap_or_default();
     assert_eq!(listed, "[m0, user, 18 characters] Find the blue key.", "{}", said[3]);
 }
+
+#[tokio::test]
+async fn what_says_what_an_agent_may_do_is_written_by_its_own_name_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join(".git/hooks")).unwrap();
+    std::fs::write(folder.path().join(".git/config"), "[core]").unwrap();
+    std::os::unix::fs::symlink(".git/config", folder.path().join("cfg")).unwrap();
+    std::os::unix::fs::symlink(".git/hooks", folder.path().join("docs")).unwrap();
+    let said = results(
+        folder.path(),
+        vec![
+            ("write", json!({"path": "cfg", "text": "x"})),
+            ("edit", json!({"path": "cfg", "old": "core", "new": "x"})),
+            ("write", json!({"path": "docs/pre-commit", "text": "x"})),
+            ("edit", json!({"path": ".git/config", "old": "core", "new": "user"})),
+        ],
+    )
+    .await;
+    let rule = "\"cfg\" leads to .git/config, which says what an agent may do: name that itself";
+    assert_eq!(said[..2], [rule, rule]);
+    assert!(said[2].contains("leads to .git/hooks/pre-commit"), "{}", said[2]);
+    assert_eq!(said[3], ".git/config: replaced once");
+    assert_eq!(std::fs::read_to_string(folder.path().join(".git/config")).unwrap(), "[user]");
+}
+
+#[tokio::test]
+async fn a_file_is_replaced_whole_and_keeps_its_permissions_and_its_links() {
+    use std::io::Read as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("tool.sh"), "the old text").unwrap();
+    std::fs::set_permissions(at("tool.sh"), std::fs::Permissions::from_mode(0o750)).unwrap();
+    std::os::unix::fs::symlink("tool.sh", at("link")).unwrap();
+    std::fs::hard_link(at("tool.sh"), at("other")).unwrap();
+    // Whoever has it open, such as a disk that is full, never sees a part.
+    let mut open = std::fs::File::open(at("tool.sh")).unwrap();
+    let said = results(
+        folder.path(),
+        vec![
+            ("edit", json!({"path": "link", "old": "old", "new": "new"})),
+            ("write", json!({"path": "new.txt", "text": "x"})),
+        ],
+    )
+    .await;
+    assert_eq!(said, ["tool.sh: replaced once", "new.txt: 1 bytes are written"]);
+    let mut old = String::new();
+    open.read_to_string(&mut old).unwrap();
+    assert_eq!(old, "the old text");
+    assert_eq!(std::fs::read_to_string(at("other")).unwrap(), "the old text");
+    assert_eq!(std::fs::read_to_string(at("tool.sh")).unwrap(), "the new text");
+    assert!(std::fs::symlink_metadata(at("link")).unwrap().is_symlink());
+    let mode = |name: &str| std::fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("tool.sh"), 0o750);
+    // A new file has the permissions that any new file has.
+    std::fs::write(at("usual"), "").unwrap();
+    assert_eq!(mode("new.txt"), mode("usual"));
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    assert_eq!(entries.count(), 5, "nothing else is left there");
+}

@@ -4,11 +4,11 @@
 //!   Asking, a hook ──Ask──▶ whoever talks with the person ──Answer──▶ Allow
 //! ```
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::io::{self, BufRead as _, IsTerminal as _, stdin};
 use std::sync::{Mutex, PoisonError};
 
-use interleaf::model::{ToolCall, shown};
+use interleaf::model::{ToolCall, shown_exactly};
 use interleaf_agent::settings::Permissions;
 use interleaf_agent::{Allow, Boxed, Effect, Hook, Scene};
 use tokio::sync::{mpsc, oneshot};
@@ -44,16 +44,15 @@ pub(crate) enum Answer {
 
 /// Asks the person, one question for each call that changes something.
 pub(crate) struct Asking {
-    permissions: Permissions,
+    /// With the tools that the person always allows.
+    permissions: Mutex<Permissions>,
     asks: mpsc::UnboundedSender<Ask>,
-    /// The tools that are always allowed.
-    always: Mutex<HashSet<String>>,
 }
 
 /// A hook that asks, and where its questions come out.
 pub(crate) fn channel(permissions: Permissions) -> (Asks, Asking) {
     let (asks, out) = mpsc::unbounded_channel();
-    (out, Asking { permissions, asks, always: Mutex::default() })
+    (out, Asking { permissions: Mutex::new(permissions), asks })
 }
 
 impl Answer {
@@ -127,7 +126,7 @@ fn shown_call(call: &ToolCall) -> String {
         }
         None => (&*arguments, String::new()),
     };
-    format!("{}({}{more})", shown(call.name.as_str()), shown(begun))
+    format!("{}({}{more})", shown_exactly(call.name.as_str()), shown_exactly(begun))
 }
 
 impl Hook for Asking {
@@ -138,12 +137,8 @@ impl Hook for Asking {
         scene: &'a Scene,
     ) -> Boxed<'a, Allow> {
         Box::pin(async move {
-            let name = call.name.to_string();
-            let is_always = {
-                let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
-                always.contains(&name)
-            };
-            if is_always || !self.permissions.asks(call, effect) {
+            let permissions = || self.permissions.lock().unwrap_or_else(PoisonError::into_inner);
+            if !permissions().asks(call, effect, scene.folder()) {
                 return Allow::Run;
             }
             let (answer, answered) = oneshot::channel();
@@ -160,7 +155,7 @@ impl Hook for Asking {
                 return Allow::Refuse("the person cannot be asked".to_owned());
             };
             if answer == Answer::Always {
-                self.always.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+                permissions().allow.push(call.name.to_string());
             }
             answer.allow()
         })
@@ -247,5 +242,8 @@ mod tests {
         let long = format!("{{\"pad\":\"{}\",\"command\":\"x\"}}", "p".repeat(LONGEST_CALL));
         let line = shown_call(&ToolCall::new("c1", "run", &long).unwrap());
         assert!(line.ends_with("more characters that are not shown)"), "{line}");
+        let spaced = "{\"command\":\"./check\u{a0}all\u{3164}\"}";
+        let line = shown_call(&ToolCall::new("c1", "run", spaced).unwrap());
+        assert_eq!(line, r#"run({"command":"./check\u{a0}all\u{3164}"})"#);
     }
 }

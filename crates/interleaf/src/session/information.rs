@@ -14,7 +14,7 @@ use interleaf_store::{RecordChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::files::FileCache;
-use self::files::{Excerpt, MOST};
+use self::files::{Excerpt, MOST, Wanted};
 use super::Session;
 use super::one_line::one_line;
 use super::records::{Records, expired_only, put, text_of};
@@ -38,6 +38,9 @@ pub struct InfoRange {
     /// From then on it is not shown any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// The folder that the file must lie in, also when links are followed; any, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<PathBuf>,
 }
 
 interleaf_model::only_objects!(InfoRange);
@@ -89,7 +92,27 @@ impl Information<'_> {
         note: &str,
         until: Option<Timestamp>,
     ) -> Result<String, Error> {
-        let range = InfoRange { path: path.into(), lines, note: note.to_owned(), until };
+        let (path, note) = (path.into(), note.to_owned());
+        self.put(InfoRange { path, lines, note, until, within: None }).await
+    }
+
+    /// As [`add`](Self::add), for a file that is read only for as long as it lies in a folder:
+    /// it may become a link that leads elsewhere. The folder is one without links in its path.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub async fn add_within(
+        &mut self,
+        folder: impl Into<PathBuf>,
+        path: impl Into<PathBuf>,
+        lines: Option<(usize, usize)>,
+        note: &str,
+    ) -> Result<String, Error> {
+        let (path, note, within) = (path.into(), note.to_owned(), Some(folder.into()));
+        self.put(InfoRange { path, lines, note, until: None, within }).await
+    }
+
+    async fn put(&mut self, range: InfoRange) -> Result<String, Error> {
         range.check().map_err(Error::rule)?;
         // An old session may have the range under its title. New keys are JSON, for two
         // different ranges can have the same title.
@@ -152,7 +175,7 @@ pub(super) async fn render(
     }
     ranges.sort_by_key(|(number, _)| *number);
     let newest = &ranges[ranges.len().saturating_sub(SHOWN)..];
-    let wanted = newest.iter().map(|(_, range)| (range.path.clone(), range.lines)).collect();
+    let wanted = newest.iter().map(|(_, range)| Wanted::from(range)).collect();
     let excerpts = kept.cache.read(wanted).await?;
     let mut out = String::new();
     for ((_, range), excerpt) in newest.iter().zip(excerpts) {

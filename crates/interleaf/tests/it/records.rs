@@ -275,6 +275,26 @@ fn only_regular_files_are_read_and_not_all_of_a_long_one() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_is_read_wherever_a_link_leads_unless_it_was_added_within_a_folder() {
+    block_on(async {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("there"), "far away").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let path = root.join("file");
+        std::os::unix::fs::symlink(outside.path().join("there"), &path).unwrap();
+        let (_, mut here, _) = two_nodes().await;
+        here.information().add_within(&root, &path, None, "the agent's").await.unwrap();
+        let text = body(&mut here).await;
+        assert!(!text.contains("far away"), "{text}");
+        assert!(text.contains("it leads out of the folder that it was added from"), "{text}");
+        here.information().add(&path, None, "the person's").await.unwrap();
+        assert!(body(&mut here).await.contains("far away"));
+    });
+}
+
+#[cfg(unix)]
+#[test]
 fn a_pipe_that_nobody_writes_to_does_not_stop_a_request() {
     block_on(async {
         let folder = tempfile::tempdir().unwrap();

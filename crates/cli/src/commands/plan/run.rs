@@ -414,10 +414,10 @@ impl Hook for Person {
         &'a self,
         call: &'a ToolCall,
         effect: Effect,
-        _: &'a Scene,
+        scene: &'a Scene,
     ) -> Boxed<'a, Allow> {
         Box::pin(async move {
-            if !self.permissions.asks(call, effect) {
+            if !self.permissions.asks(call, effect, scene.folder()) {
                 return Allow::Run;
             }
             let _turn = self.turn.lock().await;

@@ -13,13 +13,27 @@ use std::time::SystemTime;
 
 use tokio::runtime::Handle;
 
+use super::InfoRange;
 use crate::Error;
 
 /// This much of a file is read.
 pub(super) const MOST: u64 = 8 << 20;
 
 /// A file, and the first and the last line that are wanted of it.
-pub(super) type Wanted = (PathBuf, Option<(usize, usize)>);
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Wanted {
+    path: PathBuf,
+    lines: Option<(usize, usize)>,
+    /// The folder that it must lie in.
+    within: Option<PathBuf>,
+}
+
+impl From<&InfoRange> for Wanted {
+    fn from(range: &InfoRange) -> Self {
+        let InfoRange { path, lines, within, .. } = range.clone();
+        Self { path, lines, within }
+    }
+}
 
 /// Lines of a file.
 #[derive(Debug, Clone)]
@@ -68,9 +82,19 @@ fn read_all(mut before: FileCache, wanted: Vec<Wanted>) -> (FileCache, Excerpts)
 }
 
 fn current(
-    (path, lines): &Wanted,
+    Wanted { path, lines, within }: &Wanted,
     known: Option<(SystemTime, u64, Excerpt)>,
 ) -> io::Result<(SystemTime, u64, Excerpt)> {
+    let path = &match within {
+        Some(folder) => {
+            let leads_to = path.canonicalize()?;
+            if !leads_to.starts_with(folder) {
+                return Err(io::Error::other("it leads out of the folder that it was added from"));
+            }
+            leads_to
+        }
+        None => path.clone(),
+    };
     // Opening a pipe would wait for somebody who writes to it.
     let found = regular(fs::metadata(path)?)?;
     let (changed, len) = (found.modified()?, found.len());
