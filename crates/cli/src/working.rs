@@ -85,7 +85,7 @@ impl WorkArguments {
                     settled = self.settings.settle(Some(&agent))?;
                 }
                 let asked = old.opened.wait(Ran::asked_in(&old.session));
-                (Some(old), asked.map_err(|e| Failure::new(asked_id, e.to_string()))?)
+                (Some(old), asked.map_err(|e| Failure::agent(asked_id, &e))?)
             }
         };
         let targets = self.targets(&settled, asked)?;
@@ -111,7 +111,7 @@ impl WorkArguments {
         };
         let ran = Ran::new(&settled.places.folder, settled.agent().name()).asking(agent.targets());
         let noted = opened.wait(ran.note(&mut session));
-        noted.map_err(|e| Failure::new(session.id().to_string(), e.to_string()))?;
+        noted.map_err(|e| Failure::agent(&session.id().to_string(), &e))?;
         let mut permissions = settled.settings.permissions();
         permissions.all = self.yes;
         Ok(Working { agent, transport, session, opened, permissions })
@@ -121,7 +121,7 @@ impl WorkArguments {
     /// go on.
     fn ran(&self, old: &OpenSession, settled: &Settled) -> Result<Option<String>, Failure> {
         let ran = old.opened.wait(Ran::of(&*old.opened.store, old.session.id()));
-        let ran = ran.map_err(|e| Failure::new(old.name(), e.to_string()))?;
+        let ran = ran.map_err(|e| Failure::agent(&old.name(), &e))?;
         let name = ran.map(|ran| ran.agent);
         Ok(name.filter(|name| settled.definitions.named(name).is_some()))
     }

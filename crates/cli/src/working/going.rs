@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::Working;
 use super::person::{Answer, Ask, CHOICES, channel, forget_typed, given_up, read_line};
-use crate::failure::{Failure, Fault, Stop, Verdict, printable};
+use crate::failure::{Failure, Stop, Verdict, printable};
 use crate::output::{Output, say};
 use crate::reach::cut;
 use crate::stopped::Wishes;
@@ -67,13 +67,13 @@ impl Working {
             let cut = told.cut;
             run.finish().await.map(|ended| (ended, cut))
         });
-        let (ended, cut) = ended.map_err(|e| Failure::new(&id, e.to_string()))?;
+        let (ended, cut) = ended.map_err(|e| Failure::agent(&id, &e))?;
         tell_end(&id, &ended, json.then_some(cut), output)?;
         match ended.end {
             End::Completed => Ok(Verdict::Fine),
             End::OutOfBudget(_) => Ok(Verdict::Unfinished),
             End::Interrupted => Ok(Verdict::Interrupted),
-            End::Failed(why) => Err(Failure::new(id, why).of(Fault::Api).into()),
+            End::Failed(why) => Err(Failure::run(id, why, ended.store_refused).into()),
             _ => Ok(Verdict::Findings),
         }
     }
